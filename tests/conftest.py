@@ -1,0 +1,80 @@
+"""What every test of the hub may ask for; tests/sdk needs nothing of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from workspaces.create import Created, create_workspace
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(autouse=True)
+def _plain_static_files(settings: Any) -> None:
+    """Tests serve static files from where they lie; hashed names need a collectstatic."""
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+
+
+class Api:
+    """A machine that calls the hub with one workspace's secret key."""
+
+    def __init__(self, client: Client, key: str) -> None:
+        self.client = client
+        self.key = key
+
+    def post(
+        self, address: str, body: Any, *, key: str | None = None, headers: Mapping[str, str] | None = None
+    ) -> HttpResponse:
+        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+        sent = {"x-service-api-key": self.key if key is None else key, **(headers or {})}
+        return self.client.post(address, raw, content_type="application/json", headers=sent)
+
+    def get(
+        self, address: str, *, key: str | None = None, headers: Mapping[str, str] | None = None, **query: str
+    ) -> HttpResponse:
+        sent = {"x-service-api-key": self.key if key is None else key, **(headers or {})}
+        return self.client.get(address, query, headers=sent)
+
+
+@pytest.fixture
+def workspace(db: None) -> Created:
+    return create_workspace("Lumen Books", ["staging"], actor="test", now=timezone.now())
+
+
+@pytest.fixture
+def other_workspace(db: None) -> Created:
+    return create_workspace("Other Shop", ["staging"], actor="test", now=timezone.now())
+
+
+@pytest.fixture
+def api(workspace: Created) -> Api:
+    return Api(Client(raise_request_exception=False), workspace.secret_key)
+
+
+@pytest.fixture
+def browser_client(db: None) -> Client:
+    """A browser signed in as an operator, who may open every workspace."""
+    operator = get_user_model().objects.create_superuser("test-operator")
+    client = Client()
+    client.force_login(operator)
+    return client
+
+
+@pytest.fixture
+def shared() -> Path:
+    """Recorded traffic and published vectors; only where the folder is at hand."""
+    if not SHARED.is_dir():
+        pytest.skip("the folder of recorded traffic is not here")
+    return SHARED

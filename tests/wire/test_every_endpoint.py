@@ -1,0 +1,302 @@
+"""Contract 1's table of cases, run over every machine endpoint that the address list has."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+from unittest import mock
+
+import psycopg
+import pytest
+from django.db import OperationalError, connection
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import get_resolver
+
+from affidavit import make_key
+from wire.view import MachineView
+from workspaces.create import Created, issue_key
+from workspaces.models import ApiKey
+
+pytestmark = pytest.mark.django_db
+
+BODIES: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "api/conversation-outcomes": lambda: {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]},
+    "api/conversations": lambda: {"conversations": [{"conversationId": "c1"}]},
+    "api/witness-reports": lambda: {"reportId": str(uuid.uuid4()), "observations": [observation()]},
+    "api/verification-reports": lambda: {"reportId": str(uuid.uuid4()), "verifications": [{"result": "accepted"}]},
+}
+BATCHES = {
+    "api/conversation-outcomes": "outcomes",
+    "api/conversations": "conversations",
+    "api/witness-reports": "observations",
+    "api/verification-reports": "verifications",
+}
+
+
+def observation() -> dict[str, Any]:
+    return {"method": "GET", "path": "/orders", "status": 200, "count": 1}
+
+
+def endpoints() -> dict[str, type[MachineView]]:
+    """Every MachineView under /api/, by its address."""
+    found = {}
+    for entry, value in flattened(get_resolver().url_patterns):
+        view = getattr(value.callback, "view_class", None) or getattr(value.callback, "cls", None)
+        if view and issubclass(view, MachineView):
+            found[entry] = view
+    return found
+
+
+def flattened(patterns: list[Any], prefix: str = "") -> list[tuple[str, Any]]:
+    rows = []
+    for pattern in patterns:
+        address = prefix + str(pattern.pattern)
+        if hasattr(pattern, "url_patterns"):
+            rows += flattened(pattern.url_patterns, address)
+        else:
+            rows.append((address, pattern))
+    return rows
+
+
+@pytest.fixture(params=sorted(BODIES))
+def endpoint(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def send(endpoint: str, workspace: Created) -> Callable[..., HttpResponse]:
+    client = Client(raise_request_exception=False)
+
+    def post(body: Any = None, *, key: str | None = None, method: str = "POST", **headers: str) -> HttpResponse:
+        raw = body if isinstance(body, bytes) else json.dumps(BODIES[endpoint]() if body is None else body).encode()
+        sent = {"x-service-api-key": workspace.secret_key if key is None else key}
+        sent = {name: value for name, value in {**sent, **headers}.items() if value}
+        content_type = sent.pop("content_type", "application/json")
+        return client.generic(method, f"/{endpoint}", raw, content_type=content_type, headers=sent)
+
+    return post
+
+
+def code_of(response: HttpResponse) -> str:
+    assert response["Content-Type"] == "application/problem+json"
+    problem = response.json()
+    assert set(problem) >= {"type", "title", "status", "detail", "code", "requestId"}
+    assert problem["status"] == response.status_code
+    assert problem["requestId"] == response["X-Request-Id"]
+    return problem["code"]
+
+
+def test_no_endpoint_is_left_out_of_this_table():
+    assert {address for address in endpoints() if "<" not in address} == set(BODIES)
+
+
+def test_a_good_body_is_accepted(send):
+    response = send()
+    assert response.status_code in (200, 201, 202), response.content
+    assert response["X-Request-Id"].startswith("req_")
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])
+def test_a_wrong_method_is_told_before_anything_else(send, method):
+    response = send(key="", method=method)
+    assert response.status_code == 405
+    assert response["Allow"] == "POST"
+
+
+def test_a_missing_key_is_401_with_a_challenge(send):
+    response = send(key="")
+    assert (response.status_code, code_of(response)) == (401, "missing-api-key")
+    assert "WWW-Authenticate" in response
+
+
+@pytest.mark.parametrize("key", [make_key("gak_"), "gak_" + "x" * 32, "gak_", "something else", "gak_ü"])
+def test_an_unknown_or_mistyped_key_is_401_and_not_repeated(send, key):
+    response = send(key=key)
+    assert (response.status_code, code_of(response)) == (401, "invalid-api-key")
+    assert "WWW-Authenticate" in response
+    assert key == "gak_" or key not in response.content.decode()
+
+
+def test_a_revoked_key_is_401(send, workspace):
+    ApiKey.objects.filter(workspace=workspace.workspace).update(revoked_at="2026-01-01T00:00:00Z")
+    assert code_of(send()) == "invalid-api-key"
+
+
+@pytest.mark.parametrize("key", ["pk_", "pk_nonsense", make_key("pk_")])
+def test_a_publishable_key_is_refused_whether_or_not_it_exists(send, workspace, key):
+    for shown in (key, workspace.publishable_key):
+        response = send(key=shown)
+        assert (response.status_code, code_of(response)) == (403, "publishable-key-refused")
+
+
+def test_a_key_without_the_scope_is_told_so(send, workspace, endpoint):
+    other = {"report": "platform", "platform": "report"}[endpoints()[endpoint].scope]
+    key = issue_key(workspace.workspace, ApiKey.SECRET, [other], now=workspace.workspace.created_at)
+    response = send(key=key)
+    assert (response.status_code, code_of(response)) == (403, "scope-missing")
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/xml", "application/json; charset=latin-1"])
+def test_another_content_type_is_415(send, content_type):
+    assert send(content_type=content_type).status_code == 415
+
+
+def test_another_content_encoding_is_415(send):
+    assert send(**{"Content-Encoding": "br"}).status_code == 415
+
+
+def test_gzip_is_accepted_and_a_broken_one_told(send, endpoint):
+    body = gzip.compress(json.dumps(BODIES[endpoint]()).encode())
+    assert send(body, **{"Content-Encoding": "gzip"}).status_code < 300
+    for broken in (body[:-5], b"not gzip", b"", body + b"tail"):
+        response = send(broken, **{"Content-Encoding": "gzip"})
+        assert (response.status_code, code_of(response)) == (400, "invalid-encoding")
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_body_over_4_mib_is_413_also_after_decompression(send, compressed):
+    body = b'{"x": "' + b"a" * (4 * 1024 * 1024) + b'"}'
+    headers = {"Content-Encoding": "gzip"} if compressed else {}
+    response = send(gzip.compress(body) if compressed else body, **headers)
+    assert (response.status_code, code_of(response)) == (413, "body-too-large")
+
+
+INVALID_JSON = {
+    "empty": b"",
+    "not JSON": b"{",
+    "single quotes": b"{'a': 1}",
+    "a byte order mark": b"\xef\xbb\xbf{}",
+    "not UTF-8": b'{"a": "\xff"}',
+    "a duplicate name": b'{"a": 1, "a": 2}',
+    "a duplicate name further in": b'{"b": [{"a": 1, "a": 2}]}',
+    "a lone surrogate": b'{"a": "\\ud800"}',
+    "NUL": b'{"a": "\\u0000"}',
+    "NUL in a name": b'{"\\u0000": 1}',
+    "NaN": b'{"a": NaN}',
+    "Infinity": b'{"a": -Infinity}',
+    "overflow": b'{"a": 1e400}',
+    "an integer that overflows": b'{"a": 1' + b"0" * 400 + b"}",
+    "an integer of 5000 digits": b'{"a": 1' + b"0" * 5000 + b"}",
+    "nesting over 128": b"[" * 129 + b"]" * 129,
+    "very deep nesting": b"[" * 100_000 + b"]" * 100_000,
+}
+
+
+@pytest.mark.parametrize("body", INVALID_JSON.values(), ids=INVALID_JSON)
+def test_what_is_not_strict_json_is_refused(send, body):
+    response = send(body)
+    assert (response.status_code, code_of(response)) == (400, "invalid-json")
+
+
+def test_nesting_of_128_is_no_json_fault(send):
+    assert code_of(send(b"[" * 128 + b"]" * 128)) == "invalid-request"
+
+
+@pytest.mark.parametrize("body", [[], None, 1, "text", {}], ids=str)
+def test_another_form_is_refused_with_pointers(send, body):
+    response = send(json.dumps(body).encode())
+    assert (response.status_code, code_of(response)) == (400, "invalid-request")
+    for fault in response.json()["errors"]:
+        assert set(fault) == {"pointer", "code", "detail"}
+
+
+def test_every_fault_of_a_batch_is_listed_up_to_100(send, endpoint):
+    body = BODIES[endpoint]()
+    body[BATCHES[endpoint]] = [{}] * 3
+    few = send(body).json()
+    assert len({fault["pointer"].split("/")[2] for fault in few["errors"]}) == 3
+    body[BATCHES[endpoint]] = [{}] * 300
+    many = send(body).json()
+    assert len(many["errors"]) == 100
+    assert many["errorsTruncated"] is True
+
+
+def test_more_than_500_items_are_refused_with_the_numbers(send, endpoint):
+    body = BODIES[endpoint]()
+    body[BATCHES[endpoint]] *= 501
+    response = send(body)
+    assert (response.status_code, code_of(response)) == (400, "batch-too-large")
+    assert (response.json()["limit"], response.json()["received"]) == (500, 501)
+
+
+@pytest.mark.parametrize("name", ["Production", "nowhere", "", " production", "production "])
+def test_an_unknown_environment_is_told_with_those_that_exist(send, endpoint, name):
+    response = send({**BODIES[endpoint](), "environment": name})
+    assert (response.status_code, code_of(response)) == (400, "unknown-environment")
+    assert response.json()["environments"] == ["production", "staging"]
+
+
+@pytest.mark.parametrize("name", [None, 1, [], {}], ids=str)
+def test_an_environment_that_is_no_string_is_of_the_wrong_form(send, endpoint, name):
+    response = send({**BODIES[endpoint](), "environment": name})
+    assert code_of(response) == "invalid-request"
+    assert response.json()["errors"][0]["pointer"] == "/environment"
+
+
+def test_the_batch_is_judged_before_the_environment_and_the_form_before_the_batch(send, endpoint):
+    body = {**BODIES[endpoint](), "environment": "nowhere"}
+    body[BATCHES[endpoint]] *= 501
+    assert code_of(send(body)) == "batch-too-large"
+    body[BATCHES[endpoint]] = [*body[BATCHES[endpoint]], 7]
+    assert code_of(send(body)) == "invalid-request"
+
+
+def test_unknown_members_are_ignored(send, endpoint):
+    assert send({**BODIES[endpoint](), "somethingNew": {"a": 1}}).status_code < 300
+
+
+def test_a_sane_request_id_is_kept_and_another_replaced(send):
+    assert send(**{"X-Request-Id": "abc-123"})["X-Request-Id"] == "abc-123"
+    assert send(**{"X-Request-Id": "a b\tc"})["X-Request-Id"].startswith("req_")
+
+
+@pytest.mark.parametrize("key", ["", " ", "a b", "ü", "x" * 256])
+def test_a_bad_idempotency_key_is_refused(endpoint, workspace, key):
+    client = Client(raise_request_exception=False)
+    response = client.generic(
+        "POST", f"/{endpoint}", json.dumps(BODIES[endpoint]()), content_type="application/json",
+        headers={"x-service-api-key": workspace.secret_key, "Idempotency-Key": key},
+    )  # fmt: skip
+    assert (response.status_code, code_of(response)) == (400, "invalid-idempotency-key")
+
+
+def test_a_repeated_idempotency_key_gets_the_same_bytes(send, endpoint):
+    body = json.dumps(BODIES[endpoint]()).encode()
+    first = send(body, **{"Idempotency-Key": "k1"})
+    again = send(body, **{"Idempotency-Key": "k1"})
+    assert first.status_code < 300
+    assert (again.status_code, again.content) == (first.status_code, first.content)
+    assert "Idempotent-Replayed" not in first
+    assert again["Idempotent-Replayed"] == "true"
+    other = send({**BODIES[endpoint](), "more": 1}, **{"Idempotency-Key": "k1"})
+    assert (other.status_code, code_of(other)) == (422, "idempotency-key-reused")
+
+
+def test_an_error_is_not_kept_under_an_idempotency_key(send):
+    assert send(b"{}", **{"Idempotency-Key": "k1"}).status_code == 400
+    assert send(**{"Idempotency-Key": "k1"}).status_code < 300
+
+
+def test_a_key_of_another_workspace_is_another_key(send, endpoint, other_workspace):
+    body = json.dumps(BODIES[endpoint]()).encode()
+    assert send(body, **{"Idempotency-Key": "k1"}).status_code < 300
+    foreign = send(body, key=other_workspace.secret_key, **{"Idempotency-Key": "k1"})
+    assert foreign.status_code < 300
+    assert "Idempotent-Replayed" not in foreign
+
+
+@pytest.mark.parametrize("state", ["53100", "57P03", None], ids=["disk full", "starting up", "connection lost"])
+def test_a_database_that_is_away_or_full_is_503_and_nothing_is_acknowledged(send, state):
+    cause = psycopg.errors.lookup(state)("x") if state else psycopg.OperationalError("x")
+
+    def fail(*args: Any) -> None:
+        raise OperationalError("x") from cause
+
+    with connection.execute_wrapper(fail), mock.patch.object(connection, "validate_no_atomic_block", lambda: None):
+        response = send()
+    assert (response.status_code, code_of(response)) == (503, "unavailable")
+    assert int(response["Retry-After"]) > 0

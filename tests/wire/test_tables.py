@@ -1,0 +1,50 @@
+"""Exports: the same rows as CSV and JSON, with nothing that a spreadsheet would run."""
+
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wire.problems import Problem
+from wire.tables import Table, as_csv, as_json, csv_cell
+
+ROWS = [("plain", 1), ("=1+1", -5), ("with, comma", 2.5), ("line\nbreak", None)]
+TABLE = Table("things", ["name", "count"], lambda: ROWS)
+
+
+def body(response) -> str:
+    return b"".join(response.streaming_content).decode()
+
+
+def test_both_forms_hold_the_same_rows():
+    as_text = list(csv.reader(io.StringIO(body(as_csv([TABLE], "things", "f")))))
+    as_objects = json.loads(body(as_json([TABLE], {"page": "p"})))
+    assert as_text[0] == ["name", "count"]
+    assert len(as_text) - 1 == len(as_objects["tables"]["things"]) == len(ROWS)
+    assert as_objects["tables"]["things"][0] == {"name": "plain", "count": 1}
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
+def test_text_that_a_spreadsheet_would_run_is_neutralised(start):
+    assert csv_cell(f"{start}cmd") == f"'{start}cmd"
+
+
+@given(st.integers() | st.floats(allow_nan=False))
+def test_numbers_are_never_touched(number):
+    assert csv_cell(number) == number
+
+
+def test_an_unknown_table_is_told_with_those_that_exist():
+    with pytest.raises(Problem, match="") as raised:
+        as_csv([TABLE], "nothing", "f")
+    assert "things" in raised.value.detail
+
+
+@given(st.integers(0, 1203))
+def test_no_row_is_cut_at_any_size(size):
+    table = Table("t", ["n"], lambda: ((n,) for n in range(size)))
+    assert [row["n"] for row in json.loads(body(as_json([table], {})))["tables"]["t"]] == list(range(size))
+    assert len(body(as_csv([table], None, "f")).splitlines()) == size + 1

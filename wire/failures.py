@@ -1,0 +1,34 @@
+"""Outside DRF's own handler: pages and unknown addresses fail in the same shape (contract 1)."""
+
+from collections.abc import Callable
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from wire.problems import Problem, problem_of
+
+
+def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    def answered(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        wrong_address = response.status_code == 404 and not response.get("Content-Type", "").endswith("json")
+        return failure(request, problem_of(Http404())) if wrong_address and not response.streaming else response
+
+    def process_exception(request: HttpRequest, error: Exception) -> HttpResponse:
+        return failure(request, problem_of(error))
+
+    answered.process_exception = process_exception
+    return answered
+
+
+def failure(request: HttpRequest, problem: Problem) -> HttpResponse:
+    """A problem document for machines, a page with the same words for people."""
+    if wants_json(request):
+        return problem.response(request)
+    facts = {"problem": problem.as_json(getattr(request, "request_id", ""))}
+    return render(request, "failure.html", facts, status=problem.status)
+
+
+def wants_json(request: HttpRequest) -> bool:
+    last = request.path.rsplit(".", 1)[-1]
+    return request.path.startswith("/api/") or last in {"json", "csv"} or not request.accepts("text/html")

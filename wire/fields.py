@@ -1,0 +1,83 @@
+"""Serializer fields that take exactly what contract 1 names: no trimming, no coercion."""
+
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+
+MILLISECONDS_FROM = 1e11
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+MAX_COUNT = 2**53
+MAX_ITEMS = 500
+
+
+class ExactText(serializers.CharField):
+    """A string of 1 to `max_length` code points, kept as it came: never trimmed, folded or made of a number."""
+
+    def __init__(self, *, max_length: int, **options: Any) -> None:
+        super().__init__(max_length=max_length, trim_whitespace=False, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Count(serializers.IntegerField):
+    """A JSON integer from `min_value` (1) to 2^53."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"min_value": 1, "max_value": MAX_COUNT, **options})
+
+    def to_internal_value(self, data: Any) -> int:
+        if type(data) is not int:
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Flag(serializers.BooleanField):
+    """JSON true or false, nothing that reads like it."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=type(data).__name__)
+        return data
+
+
+class Moment(serializers.Field):
+    """A reported time: Unix seconds, or milliseconds from 1e11 on; between 2000 and a day ahead."""
+
+    default_error_messages = {
+        "invalid": "Send Unix seconds (or milliseconds) as a number.",
+        "out-of-range": "Send a time between the year 2000 and one day from now.",
+    }
+
+    def to_internal_value(self, data: Any) -> datetime:
+        if type(data) not in (int, float) or not math.isfinite(data):
+            self.fail("invalid")
+        seconds = data / 1000 if abs(data) >= MILLISECONDS_FROM else data
+        if not EARLIEST.timestamp() <= seconds <= (timezone.now() + timedelta(days=1)).timestamp():
+            self.fail("out-of-range")
+        return datetime.fromtimestamp(seconds, UTC)
+
+    def to_representation(self, value: datetime) -> int:
+        return unix(value)
+
+
+class EnvironmentName(serializers.CharField):
+    """The optional `environment` of a body; whether it exists is asked after the form (contract 1)."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, default="production", allow_blank=True, trim_whitespace=False, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return data
+
+
+def unix(moment: datetime) -> int:
+    """Unix seconds, as every timestamp in an answer."""
+    return int(moment.timestamp())
