@@ -1,0 +1,9 @@
+"""The machines' addresses, each app's own list."""
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("catalog.api_urls")),
+    path("", include("outcomes.api_urls")),
+    path("", include("intents.api_urls")),
+]

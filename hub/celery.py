@@ -1,0 +1,10 @@
+"""The Celery application; its broker carries doorbells only."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
+app = Celery("hub")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()

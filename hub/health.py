@@ -1,0 +1,44 @@
+"""/healthz: the process answers. /readyz: the database, its migrations and the fold are in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import Error, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+
+from catalog.queries import oldest_unfolded
+
+LATE_FOLD_SECONDS = 300
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    return JsonResponse({"status": "ok"})
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """200 when everything below is in order, else 503; both say what was looked at."""
+    checks = readiness()
+    ready = all(check["ok"] for check in checks.values())
+    status = {"status": "ready" if ready else "not-ready", "checks": checks}
+    return JsonResponse(status, status=200 if ready else 503, headers={} if ready else {"Retry-After": "5"})
+
+
+def readiness() -> dict[str, dict[str, Any]]:
+    try:
+        pending = pending_migrations()
+        oldest = oldest_unfolded(now=timezone.now()) if not pending else None
+    except Error as error:
+        return {"database": {"ok": False, "detail": type(error).__name__}}
+    return {
+        "database": {"ok": True},
+        "migrations": {"ok": not pending, "pending": pending},
+        "fold": {"ok": (oldest or 0) < LATE_FOLD_SECONDS, "oldestUnfoldedSeconds": oldest},
+    }
+
+
+def pending_migrations() -> int:
+    executor = MigrationExecutor(connection)
+    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))

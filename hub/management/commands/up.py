@@ -1,0 +1,30 @@
+"""`manage.py up`: the whole hub on this machine, until Ctrl-C."""
+
+import sys
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+
+from hub.up import address, up
+from workspaces.sign_in import new_link
+
+OPERATOR = "operator"
+
+
+class Command(BaseCommand):
+    help = "Start PostgreSQL, the web server and the worker; print the address and a one-time sign-in link."
+    requires_system_checks = []
+    requires_migrations_checks = False
+
+    def handle(self, *args: object, **options: object) -> None:
+        sys.exit(up(announce=self.announce))
+
+    def announce(self) -> None:
+        """The one line of a start. The operator opens every workspace of this hub."""
+        operator, _ = get_user_model().objects.get_or_create(
+            username=OPERATOR, defaults={"is_superuser": True, "is_staff": True}
+        )
+        link = f"{address(local=True)}/sign-in/{new_link(operator, now=timezone.now())}"
+        self.stdout.write(f"Affidavit is ready at {address(local=True)}. Sign in once with {link} (15 minutes).")
+        self.stdout.flush()

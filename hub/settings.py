@@ -1,0 +1,233 @@
+"""Django's settings, from environment variables; each stands in docs/settings.md (a test compares them)."""
+
+import secrets
+from pathlib import Path
+
+from environs import Env, EnvValidationError, validate
+
+from hub import embedded
+from hub.refusals import Refusal
+
+env = Env(eager=True)
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
+HUB_PORT = env.int("HUB_PORT", 8000, validate=validate.Range(1, 65535))
+HUB_DATA_DIR = embedded.server_of_environment().data_dir
+DATABASE_URL = env.str("DATABASE_URL", "")
+
+
+def made_and_kept(path: Path) -> str:
+    """A secret of this data directory: made at the first start, then always the same."""
+    if not path.exists():
+        embedded.private_folder(path.parent)
+        fresh = path.with_suffix(".new")
+        fresh.touch(mode=0o600)
+        fresh.write_text(secrets.token_urlsafe(48))
+        fresh.rename(path)
+    return path.read_text().strip()
+
+
+def from_variable_or_file(name: str) -> str:
+    """NAME, or the content of the file that NAME_FILE names, as secret stores mount them."""
+    file = env.str(f"{name}_FILE", "")
+    if not file:
+        return env.str(name, "")
+    try:
+        return Path(file).read_text().strip()
+    except OSError as error:
+        raise Refusal(f"{name}_FILE: cannot read {file} ({error.strerror}). Name a readable file.") from None
+
+
+def database() -> dict[str, object]:
+    if not DATABASE_URL:
+        return embedded.Server(HUB_DATA_DIR).connection()
+    try:
+        found = env.dj_db_url("DATABASE_URL")
+    except (EnvValidationError, ValueError):
+        found = {}
+    if found.get("ENGINE") != "django.db.backends.postgresql":
+        raise Refusal("DATABASE_URL: not a PostgreSQL address. Write postgresql://USER:PASSWORD@HOST:5432/NAME.")
+    return found
+
+
+SECRET_KEY = from_variable_or_file("SECRET_KEY")
+if not SECRET_KEY and DATABASE_URL:
+    raise Refusal("SECRET_KEY: required with DATABASE_URL, the same on every host. Set 50 random characters.")
+SECRET_KEY = SECRET_KEY or made_and_kept(HUB_DATA_DIR / "secret.key")
+if len(SECRET_KEY) < 32:
+    raise Refusal("SECRET_KEY: too short to protect secrets at rest. Set at least 32 random characters.")
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", [])
+
+DEBUG = False
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]", HUB_HOST])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", [])
+BEHIND_TLS = env.bool("BEHIND_TLS", False)
+if BEHIND_TLS:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_HSTS_SECONDS = 31536000
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+SESSION_COOKIE_AGE = 14 * 24 * 3600
+SECURE_REFERRER_POLICY = "same-origin"
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "csp",
+    "django_htmx",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "rest_framework",
+    "wire",
+    "workspaces",
+    "catalog",
+    "outcomes",
+    "intents",
+    "hub",
+]
+
+MIDDLEWARE = [
+    "wire.request_id.middleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "wire.failures.middleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "hub.urls"
+WSGI_APPLICATION = "hub.wsgi.application"
+APPEND_SLASH = False
+LOGIN_URL = "sign-in"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+DATA_UPLOAD_MAX_MEMORY_SIZE = None  # wire.body bounds machine bodies, and says so in the one error shape
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+            ],
+            "builtins": ["django.contrib.humanize.templatetags.humanize", "workspaces.templatetags.show"],
+            "loaders": [
+                (
+                    "django.template.loaders.cached.Loader",
+                    [
+                        "django.template.loaders.filesystem.Loader",
+                        "django.template.loaders.app_directories.Loader",
+                    ],
+                )
+            ],
+        },
+    }
+]
+
+DATABASES = {
+    "default": {
+        **database(),
+        "CONN_MAX_AGE": None,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {"connect_timeout": 5, "application_name": "affidavit"},
+    }
+}
+
+LANGUAGE_CODE = "en-us"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+USE_THOUSAND_SEPARATOR = False
+
+STATIC_URL = "static/"
+STATIC_ROOT = HUB_DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "hub.vendored.PlotlyFinder",
+]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+WHITENOISE_MAX_AGE = 3600
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "script-src": ["'self'"],
+        # plotly.js makes one empty style element and one with this text; nothing else is inline.
+        "style-src": [
+            "'self'",
+            "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
+        ],
+        "img-src": ["'self'", "data:"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["workspaces.authentication.ServiceKeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["workspaces.authentication.KeyHasScope"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "wire.view.FirstRenderer",
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "wire.problems.handler",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Affidavit hub",
+    "VERSION": "0.1.0",
+    "DESCRIPTION": "Signed intents, witness descriptors and outcomes. Errors are application/problem+json.",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "SERVE_PERMISSIONS": [],
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_INCLUDE_SCHEMA": False,
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {"serviceKey": {"type": "apiKey", "in": "header", "name": "x-service-api-key"}}
+    },
+    "SECURITY": [{"serviceKey": []}],
+}
+
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "filesystem://")
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat")
+if CELERY_BROKER_URL.startswith("filesystem:"):
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(HUB_DATA_DIR / "broker"),
+        "data_folder_out": str(HUB_DATA_DIR / "broker"),
+        "control_folder": str(HUB_DATA_DIR / "broker-control"),
+    }
+CELERY_BEAT_SCHEDULE = {
+    "fold what no doorbell announced": {"task": "catalog.tasks.sweep", "schedule": 10.0},
+    "prune kept answers": {"task": "wire.tasks.prune", "schedule": 600.0},
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"json": {"()": "hub.logs.JsonFormatter"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "WARNING")},
+}

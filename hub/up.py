@@ -1,0 +1,145 @@
+"""Everything a hub needs on one machine, started in order and stopped together.
+
+PostgreSQL (unless DATABASE_URL names one), migrations, static files, then the web server and a worker with its beat
+under honcho until Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shlex
+import socket
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections
+from honcho.manager import Manager
+from honcho.printer import Printer
+
+from hub import embedded
+from hub.migrations_known import refuse_newer_database
+from hub.refusals import Refusal
+
+READY_SECONDS = 60
+WEB_WORKERS = 2
+WEB_THREADS = 4
+
+
+def up(*, announce: Callable[[], None]) -> int:
+    """Run until stopped; calls `announce` once the web server answers. Returns the exit status."""
+    with the_only_one(settings.HUB_DATA_DIR):
+        refuse_taken_port(settings.HUB_HOST, settings.HUB_PORT)
+        with database():
+            prepare()
+            return supervise(announce)
+
+
+@contextmanager
+def the_only_one(data_dir: Path) -> Iterator[None]:
+    """Hold the data directory for this process; the lock goes with it, however it ends."""
+    embedded.private_folder(data_dir)
+    with (data_dir / "hub.lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Refusal(
+                f"another hub is running on {data_dir}. Stop it, or set HUB_DATA_DIR and HUB_PORT for a second one."
+            ) from None
+        yield
+
+
+def refuse_taken_port(host: str, port: int) -> None:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise Refusal(
+            f"cannot listen on {host} port {port} ({error.strerror}). Set HUB_HOST or HUB_PORT to a free address."
+        ) from None
+
+
+@contextmanager
+def database() -> Iterator[None]:
+    if settings.DATABASE_URL:
+        yield
+        return
+    server = embedded.Server(settings.HUB_DATA_DIR)
+    server.start()
+    # The password was made after the settings were read where the cluster is new.
+    settings.DATABASES["default"].update(server.connection())
+    connections["default"].settings_dict.update(server.connection())
+    try:
+        yield
+    finally:
+        connections.close_all()
+        server.stop()
+
+
+def prepare() -> None:
+    for folder in ("broker", "broker-control"):
+        embedded.private_folder(settings.HUB_DATA_DIR / folder)
+    refuse_newer_database()
+    call_command("migrate", verbosity=0, interactive=False)
+    call_command("collectstatic", verbosity=0, interactive=False)
+
+
+def supervise(announce: Callable[[], None]) -> int:
+    manager = Manager(Printer(sys.stderr))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    for name, command in processes().items():
+        manager.add_process(name, shlex.join(command), quiet=False, env=environment, cwd=str(settings.BASE_DIR))
+    threading.Thread(target=when_ready, args=(announce, manager), daemon=True).start()
+    manager.loop()
+    return manager.returncode or 0
+
+
+def processes() -> dict[str, list[str]]:
+    python = [sys.executable, "-m"]
+    web = [*python, "granian", "--interface", "wsgi", "hub.wsgi:application", "--host", settings.HUB_HOST]
+    web += ["--port", str(settings.HUB_PORT), "--workers", str(WEB_WORKERS), "--blocking-threads", str(WEB_THREADS)]
+    web += ["--no-ws", "--log-level", "warning", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
+    worker = [*python, "celery", "--quiet", "--app", "hub", "worker", "--beat", "--pool", "solo"]
+    worker += ["--loglevel", "warning", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    return {"web": web, "worker": worker}
+
+
+def when_ready(announce: Callable[[], None], manager: Manager) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while time.monotonic() < deadline:
+        if answers():
+            with nullcontext(connections):
+                announce()
+            connections.close_all()
+            return
+        time.sleep(0.05)
+    print(f"affidavit: the web server did not answer within {READY_SECONDS} s; see above.", file=sys.stderr)
+    manager.terminate()
+
+
+def answers() -> bool:
+    try:
+        with urllib.request.urlopen(f"{address(local=True)}/healthz", timeout=2) as response:
+            return response.status == 200
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+
+
+def address(*, local: bool = False) -> str:
+    """Where the hub is to be found; `local` names this machine where it listens everywhere."""
+    host = settings.HUB_HOST
+    if local and host in {"0.0.0.0", "::"}:
+        host = "127.0.0.1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.HUB_PORT}"

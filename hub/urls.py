@@ -1,0 +1,20 @@
+"""Every address of the hub: the machines' under /api/, the pages under /w/<workspace>/<environment>/."""
+
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView
+
+from hub import health, views
+from workspaces.pages import page_paths
+
+urlpatterns = [
+    path("api/", include("hub.api_urls")),
+    path("api/openapi.json", SpectacularAPIView.as_view(), name="openapi"),
+    path("api/docs", views.api_docs, name="api-docs"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("", include("workspaces.urls")),
+    *page_paths("overview", views.overview),
+    path("", include("catalog.urls")),
+    path("", include("outcomes.urls")),
+    path("", include("intents.urls")),
+]
