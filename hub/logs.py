@@ -2,6 +2,7 @@
 
 import json
 import logging
+import traceback
 from datetime import UTC, datetime
 
 from wire import request_id
@@ -18,5 +19,7 @@ class JsonFormatter(logging.Formatter):
         if current := request_id.current.get():
             line["requestId"] = current
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            kind, _, frames = record.exc_info
+            # Where it failed, not what it said: a database's message may repeat a value.
+            line["exception"] = [getattr(kind, "__name__", ""), *traceback.format_tb(frames)]
         return json.dumps(line, ensure_ascii=False)

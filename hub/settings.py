@@ -184,7 +184,7 @@ CONTENT_SECURITY_POLICY = {
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["workspaces.authentication.ServiceKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["workspaces.authentication.KeyHasScope"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "wire.view.FirstRenderer",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "wire.negotiation.FirstRenderer",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
@@ -230,4 +230,6 @@ LOGGING = {
     "formatters": {"json": {"()": "hub.logs.JsonFormatter"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "WARNING")},
+    # An answer in the 400s is its caller's business; failures are logged where they are answered.
+    "loggers": {"django.request": {"level": "CRITICAL"}, "django.security.DisallowedHost": {"level": "ERROR"}},
 }

@@ -8,7 +8,6 @@ from typing import Any
 from csp.decorators import csp_update
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 
 from catalog import queries as catalog
 from hub import overview as rules
@@ -18,6 +17,37 @@ from wire.ranges import Range
 from wire.tables import Table
 from workspaces.models import Environment
 from workspaces.pages import Page
+
+
+def overview(request: HttpRequest, environment: Environment, range: Range) -> Page:
+    """Is everything all right? The five numbers, outcomes over time, the main cause of broken joins."""
+    of_outcomes = outcomes.overview(environment, range)
+    of_intents = intents.overview(environment, range)
+    facts = rules.facts(of_outcomes, of_intents, catalog.overview(environment, range))
+    buckets = outcomes.chart_buckets(environment, range)
+    line = outcomes.series(environment, buckets, [outcomes.ALL_KEYS])[outcomes.ALL_KEYS]
+    rows = list(zip((bucket.start for bucket in buckets), line.conversations, line.outcomes, line.broken, strict=True))
+
+    def context() -> Mapping[str, Any]:
+        lines = {"Outcomes": line.outcomes, "Broken joins": line.broken}
+        return {
+            "facts": facts,
+            "cause": of_outcomes.main_cause,
+            "totals": of_outcomes.now,
+            "reasons": of_intents.reasons[:5],
+            "figure": rules.figure([bucket.label for bucket in buckets], lines),
+            "series": [(bucket.label, *row[1:]) for bucket, row in zip(buckets, rows, strict=True)],
+        }
+
+    return Page(
+        "hub/overview.html",
+        context,
+        tables=[
+            Table("facts", rules.COLUMNS, lambda: [fact.row() for fact in facts]),
+            Table("series", ("start", "conversations", "outcomes", "brokenJoins"), lambda: rows),
+            Table("reasons", ("reason", "rejections"), lambda: [(r.reason, r.count) for r in of_intents.reasons]),
+        ],
+    )
 
 
 # Swagger's own components set style attributes; this page shows nothing of anybody's data.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 
 from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework import exceptions, renderers, serializers
-from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -91,18 +90,6 @@ class MachineView(APIView):
         self.headers = self.default_response_headers
         response = self.finalize_response(request, response)
         return response.render()
-
-
-class FirstRenderer(BaseContentNegotiation):
-    """Machines get JSON whatever they accept: an error must reach a caller who asks for something else."""
-
-    def select_parser(self, request: Request, parsers: Sequence[Any]) -> Any:
-        return parsers[0]
-
-    def select_renderer(
-        self, request: Request, renderers: Sequence[Any], format_suffix: str | None = None
-    ) -> tuple[Any, str]:
-        return renderers[0], renderers[0].media_type
 
 
 def report_id_reused() -> Problem:

@@ -75,8 +75,8 @@ def send(endpoint: str, workspace: Created) -> Callable[..., HttpResponse]:
         raw = body if isinstance(body, bytes) else json.dumps(BODIES[endpoint]() if body is None else body).encode()
         sent = {"x-service-api-key": workspace.secret_key if key is None else key}
         sent = {name: value for name, value in {**sent, **headers}.items() if value}
-        content_type = sent.pop("content_type", "application/json")
-        return client.generic(method, f"/{endpoint}", raw, content_type=content_type, headers=sent)
+        sent["Content-Type"] = sent.pop("content_type", "application/json")
+        return client.generic(method, f"/{endpoint}", raw, headers=sent)
 
     return post
 

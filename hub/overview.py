@@ -1,0 +1,76 @@
+"""Is everything all right? What the three domains' numbers say together (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+USUAL_FACTOR = 2  # a rate this many times that of the period before is worth a word
+WORTH_SAYING = 10  # and so many cases
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One number of the overview. value: as counted; of: what a rate is a rate of; before: in the period before.
+
+    `alarming` where a bad rate is well above what it was.
+    """
+
+    name: str
+    title: str
+    page: str
+    value: int
+    of: int | None = None
+    before: int | None = None
+    before_of: int | None = None
+    note: str = ""
+
+    @property
+    def change(self) -> float | None:
+        """Against the period before, as a ratio; None where that had nothing, and for rates."""
+        if self.of is not None or not self.before:
+            return None
+        return (self.value - self.before) / self.before
+
+    @property
+    def alarming(self) -> bool:
+        if not self.of or self.value < WORTH_SAYING:
+            return False
+        usual = (self.before or 0) / self.before_of if self.before_of else 0
+        return self.value / self.of > USUAL_FACTOR * usual
+
+    def row(self) -> Sequence[Any]:
+        return (self.name, self.value, self.of, self.before, self.before_of)
+
+
+COLUMNS = ("fact", "value", "of", "before", "beforeOf")
+
+
+def facts(outcomes: Any, intents: Any, catalog: Any) -> Sequence[Fact]:
+    """The five numbers, from each domain's own `queries.overview`."""
+    now, before = outcomes.now, outcomes.before
+    return [
+        Fact("conversations", "Conversations", "outcomes", now.conversations, before=before.conversations),
+        Fact("outcomes", "Outcomes", "outcomes", now.outcomes, before=before.outcomes),
+        Fact("brokenJoins", "Broken joins", "joins", now.broken, now.reported, before.broken, before.reported),
+        Fact(
+            "rejections", "Calls rejected", "rejections",
+            intents.rejections, intents.verifications, intents.rejections_before, intents.verifications_before,
+        ),
+        Fact("operations", "Operations", "catalog", catalog.operations, note=news(catalog.new_in_range)),
+    ]  # fmt: skip
+
+
+def news(count: int) -> str:
+    return f"{count:,} new in this time" if count else "none new in this time"
+
+
+def figure(labels: Sequence[str], lines: Mapping[str, Sequence[int]]) -> Mapping[str, Any]:
+    """Outcomes and broken joins over the range, as plotly.js reads it."""
+    data = [
+        {"type": "scatter", "mode": "lines+markers", "name": name, "x": list(labels), "y": list(numbers)}
+        for name, numbers in lines.items()
+    ]
+    axes = {"xaxis": {"type": "category", "nticks": 8, "tickangle": 0}, "yaxis": {"rangemode": "tozero"}}
+    return {"data": data, "layout": {"hovermode": "x unified", "showlegend": True, **axes}}

@@ -1,0 +1,56 @@
+"""From the header x-service-api-key to a key on `request.auth` (contract 1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from affidavit import is_well_formed_key
+from wire.problems import Problem
+from workspaces.create import key_digest
+from workspaces.models import ApiKey
+
+HEADER = "x-service-api-key"
+CHALLENGE = {"WWW-Authenticate": f'ApiKey realm="affidavit", header="{HEADER}"'}
+
+
+class ServiceKeyAuthentication(BaseAuthentication):
+    """Every machine endpoint's authentication; never anonymous."""
+
+    def authenticate(self, request: Request) -> tuple[ApiKey, ApiKey]:
+        key = secret_key(request.headers.get(HEADER, ""))
+        return key, key
+
+
+class KeyHasScope(BasePermission):
+    """The endpoint's `scope` must be among the key's; raises Problem 403 `scope-missing`."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if view.scope in request.auth.scopes:
+            return True
+        detail = f"This endpoint needs a key with the scope `{view.scope}`; make one in the workspace's settings."
+        raise Problem(403, "scope-missing", detail)
+
+
+def secret_key(given: str) -> ApiKey:
+    """The live secret key behind a header's text; raises Problem 401 or 403."""
+    if not given:
+        raise refused("missing-api-key", f"Send a secret key (gak_…) in the header {HEADER}.")
+    if given.startswith("pk_"):
+        detail = "Publishable keys (pk_…) are for browsers. Send a secret key (gak_…) from your backend."
+        raise Problem(403, "publishable-key-refused", detail)
+    if not is_well_formed_key(given):
+        raise refused("invalid-api-key", "The key is mistyped or cut off: its check digits do not fit. Copy it again.")
+    key = ApiKey.objects.filter(
+        digest=key_digest(given), kind=ApiKey.SECRET, revoked_at=None
+    ).select_related("workspace").first()  # fmt: skip
+    if key is None:
+        raise refused("invalid-api-key", "The key is unknown or was revoked. Make a new one in the settings.")
+    return key
+
+
+def refused(code: str, detail: str) -> Problem:
+    return Problem(401, code, detail, headers=CHALLENGE)

@@ -1,0 +1,29 @@
+"""What people type on the pages of workspaces."""
+
+from __future__ import annotations
+
+import re
+
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm
+
+from workspaces.create import MAX_ENVIRONMENTS
+
+
+class SignInForm(AuthenticationForm):
+    error_messages = {
+        "invalid_login": "No user has this name and password. Check both; capital letters matter.",
+        "inactive": "This user may not sign in any more.",
+    }
+
+
+class WorkspaceForm(forms.Form):
+    name = forms.CharField(max_length=100, error_messages={"required": "Give the workspace a name."})
+    environments = forms.CharField(required=False)
+
+    def clean_environments(self) -> list[str]:
+        """Names between commas or white space, in their order, each once."""
+        names = list(dict.fromkeys(re.findall(r"[^\s,]+", self.cleaned_data["environments"])))
+        if len(names) > MAX_ENVIRONMENTS:
+            raise forms.ValidationError(f"A workspace has at most {MAX_ENVIRONMENTS} environments.")
+        return names

@@ -1,0 +1,46 @@
+"""`manage.py create_workspace NAME`: a workspace with environments; its keys and secret are shown once."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from django.utils import timezone
+
+from workspaces.create import Created, InvalidWorkspace, create_workspace
+
+
+class Command(BaseCommand):
+    help = "Make a workspace; prints its keys and its signing secret, which are shown only this once."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="what people read; addresses get a slug made of it")
+        repeated = {"metavar": "NAME", "action": "append", "default": []}
+        parser.add_argument("--environment", **repeated, help="besides production; may be repeated")
+        parser.add_argument("--json", action="store_true", help="one JSON object on one line")
+
+    def handle(self, *args: Any, name: str, environment: list[str], **options: Any) -> None:
+        try:
+            created = create_workspace(name, environment, actor="command line", now=timezone.now())
+        except InvalidWorkspace as error:
+            raise CommandError(str(error)) from None
+        except DatabaseError as error:
+            raise CommandError(f"The database refused or is away ({type(error).__name__}).") from None
+        self.stdout.write(json.dumps(created.as_json()) if options["json"] else "\n".join(lines(created)))
+
+
+def lines(created: Created) -> Iterator[str]:
+    facts = created.as_json()
+    yield f"{facts['name']} ({facts['workspaceId']})"
+    yield f"  pages             /w/{facts['slug']}/production/overview"
+    for environment, audience in facts["audiences"].items():
+        yield f"  environment       {environment}, audience {audience}"
+    yield f"  secret key        {facts['secretKey']}"
+    yield f"  publishable key   {facts['publishableKey']}"
+    yield f"  signing secret    {facts['signingSecret']}"
+    yield "Keep the last three now: they are not stored in a form that could be shown again."

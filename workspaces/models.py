@@ -1,0 +1,147 @@
+"""Who the hub serves: workspaces, their environments, keys, secrets and members."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from wire.problems import Problem
+
+ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+PREFIX_SHOWN = 12  # characters of a key that are kept and shown
+
+
+def new_workspace_id() -> str:
+    return "ws_" + "".join(secrets.choice(ALPHABET) for _ in range(16))
+
+
+class Workspace(models.Model):
+    """The tenant. Its id is `tenantId` on the wire, its slug stands in addresses."""
+
+    id = models.CharField(primary_key=True, max_length=40, default=new_workspace_id, editable=False)
+    name = models.CharField(max_length=100)
+    slug = models.SlugField(max_length=60, unique=True)
+    v1_until = models.DateTimeField(null=True, blank=True, help_text="End of the dual-accept window; open if empty.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["name", "id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Environment(models.Model):
+    """A named stage of a workspace; `production` always exists. Intents are bound to its audience."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="environments")
+    name = models.CharField(max_length=60)
+    audience = models.CharField(max_length=255)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["workspace", "name"], name="one_environment_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ApiKey(models.Model):
+    """A key's digest and first characters; the key itself is shown once and never stored (contract 1)."""
+
+    SECRET, PUBLISHABLE = "secret", "publishable"
+    SCOPES = ("report", "platform")
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="api_keys")
+    kind = models.CharField(max_length=12, choices=[(SECRET, "secret"), (PUBLISHABLE, "publishable")])
+    scopes = models.JSONField(default=list)
+    digest = models.BinaryField(max_length=32, unique=True)
+    prefix = models.CharField(max_length=PREFIX_SHOWN)
+    created_at = models.DateTimeField(default=timezone.now)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.prefix}…"
+
+    # DRF asks this of whoever is behind a request; a key is always somebody.
+    is_authenticated = True
+
+    def environment_named(self, name: str) -> Environment:
+        """Exact match in this key's workspace; raises Problem 400 `unknown-environment`."""
+        by_name = {environment.name: environment for environment in self.workspace.environments.all()}
+        if name in by_name:
+            return by_name[name]
+        names = ", ".join(by_name)
+        detail = f"This workspace has: {names}. Names are compared exactly. Nothing was stored."
+        raise Problem(400, "unknown-environment", detail, extra={"environments": list(by_name)})
+
+
+class SigningSecret(models.Model):
+    """A secret that signs intents, encrypted at rest; the newest signs, older ones verify for a while."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="signing_secrets")
+    ciphertext = models.BinaryField()
+    prefix = models.CharField(max_length=8)
+    created_at = models.DateTimeField(default=timezone.now)
+    verifies_until = models.DateTimeField(null=True, blank=True, help_text="Empty while it is the newest.")
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.prefix}…"
+
+    def verifies_at(self, now: datetime) -> bool:
+        return self.verifies_until is None or now < self.verifies_until
+
+
+class Membership(models.Model):
+    """Which of Django's users may open a workspace's pages."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=12, default="member", choices=[("owner", "owner"), ("member", "member")])
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "user"], name="one_membership_per_user")]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.workspace}"
+
+
+class SignInLink(models.Model):
+    """A link that signs one user in, once; only its digest is stored."""
+
+    digest = models.BinaryField(max_length=32, unique=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"link for {self.user}"
+
+
+class AuditEntry(models.Model):
+    """Who did what to a workspace, and when; never holds a key or a secret."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="audit_entries")
+    at = models.DateTimeField(default=timezone.now)
+    actor = models.CharField(max_length=150)
+    action = models.CharField(max_length=60)
+    facts: Any = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["workspace", "-at"])]
+
+    def __str__(self) -> str:
+        return f"{self.action} by {self.actor}"

@@ -1,0 +1,102 @@
+"""One way to make a page: a view gives its tables and its context, this answers HTML, JSON or CSV.
+
+Pages are `/w/<workspace>/<environment>/<page>`; `<page>.json` has all tables, `<page>.csv?table=NAME` one (contract 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+
+from wire import ranges, tables
+from wire.problems import Problem
+from workspaces.access import readable_environment, workspaces_of
+from workspaces.authentication import HEADER
+from workspaces.models import Environment
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a view found: `context` is read for HTML only, `tables` for the exports only.
+
+    `partial`, where given, is the template for htmx requests.
+    """
+
+    template: str
+    context: Callable[[], Mapping[str, Any]]
+    tables: Sequence[tables.Table] = ()
+    partial: str = ""
+
+
+View = Callable[[HttpRequest, Environment, ranges.Range], Page]
+
+
+def page_paths(name: str, view: View) -> list[URLPattern]:
+    """The three addresses of a page: itself, `.json` and `.csv`."""
+    prefix = f"w/<slug:slug>/<str:environment>/{name}"
+    return [
+        path(prefix, partial(answer, view, name, "html"), name=name),
+        path(f"{prefix}.json", partial(answer, view, name, "json"), name=f"{name}.json"),
+        path(f"{prefix}.csv", partial(answer, view, name, "csv"), name=f"{name}.csv"),
+    ]
+
+
+def answer(
+    view: View, name: str, form: str, request: HttpRequest, slug: str, environment: str
+) -> HttpResponseBase:
+    if not request.user.is_authenticated and HEADER not in request.headers:
+        return signed_out(request, form)
+    if request.method not in ("GET", "HEAD"):
+        raise Problem(405, "method-not-allowed", "Pages are read with GET.", headers={"Allow": "GET, HEAD"})
+    found = readable_environment(request, slug, environment)
+    span = ranges.parse(request.GET, now=timezone.now())
+    page = view(request, found, span)
+    if form == "csv":
+        return tables.as_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
+    if form == "json":
+        return tables.as_json(page.tables, facts(found, name, span))
+    return html(request, page, found, name, span)
+
+
+def html(
+    request: HttpRequest, page: Page, environment: Environment, name: str, span: ranges.Range
+) -> HttpResponse:
+    shared = {
+        "environment": environment,
+        "workspace": environment.workspace,
+        "environments": environment.workspace.environments.all(),
+        "workspaces": workspaces_of(request.user),
+        "page": name,
+        "range": span,
+        "presets": [(key, label) for key, (label, _) in ranges.PRESETS.items()],
+    }
+    as_partial = page.partial and request.htmx and not request.htmx.history_restore_request
+    response = render(request, page.partial if as_partial else page.template, {**shared, **page.context()})
+    patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request", "HX-Target", "Cookie"])
+    return response
+
+
+def facts(environment: Environment, name: str, span: ranges.Range) -> Mapping[str, Any]:
+    return {
+        "workspace": environment.workspace.slug,
+        "environment": environment.name,
+        "page": name,
+        "from": span.start,
+        "to": span.end,
+        "zone": span.zone.key,
+    }
+
+
+def signed_out(request: HttpRequest, form: str) -> HttpResponseBase:
+    if form == "html":
+        return redirect_to_login(request.get_full_path())
+    raise Problem(401, "not-signed-in", f"Sign in, or send a secret key of this workspace in {HEADER}.")

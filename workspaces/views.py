@@ -1,0 +1,91 @@
+"""Signing in and out, the first page, and new workspaces."""
+
+from __future__ import annotations
+
+from django.contrib.auth import login, logout
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+
+from wire.problems import Problem
+from workspaces.access import workspaces_of
+from workspaces.create import InvalidWorkspace, create_workspace
+from workspaces.forms import SignInForm, WorkspaceForm
+from workspaces.sign_in import use_link, user_behind
+
+MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    """On to the first workspace; without one, to making it or to whom to ask."""
+    first = workspaces_of(request.user).first()
+    if first:
+        return redirect("overview", first.slug, "production")
+    return redirect("new-workspace") if request.user.is_superuser else render(request, "workspaces/none.html")
+
+
+@never_cache
+@sensitive_post_parameters("password")
+def sign_in(request: HttpRequest) -> HttpResponse:
+    target = safe_target(request)
+    if request.user.is_authenticated:
+        return redirect(target)
+    form = SignInForm(request, data=request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        login(request, form.get_user())
+        return redirect(target)
+    return render(request, "workspaces/sign_in.html", {"form": form, "target": target})
+
+
+@never_cache
+@sensitive_variables("token")
+def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
+    """GET shows a button, POST uses the link up: what previews links must not spend them."""
+    now = timezone.now()
+    if request.method != "POST":
+        return render(request, "workspaces/sign_in_link.html", {"found": user_behind(token, now=now)})
+    user = use_link(token, now=now)
+    if user is None:
+        return render(request, "workspaces/sign_in_link.html", {"found": None}, status=410)
+    login(request, user, backend=MODEL_BACKEND)
+    return redirect("home")
+
+
+def sign_out(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        detail = "Sign out with the button of a page."
+        raise Problem(405, "method-not-allowed", detail, headers={"Allow": "POST"})
+    logout(request)
+    return redirect("sign-in")
+
+
+@never_cache
+@login_required
+@sensitive_variables("created")
+def new_workspace(request: HttpRequest) -> HttpResponse:
+    """Operators only. The answer to the POST shows keys and signing secret; nothing else ever does."""
+    if not request.user.is_superuser:
+        raise Http404
+    form = WorkspaceForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        actor = request.user.get_username()
+        try:
+            created = create_workspace(**form.cleaned_data, actor=actor, now=timezone.now())
+        except InvalidWorkspace as error:
+            form.add_error(None, str(error))
+        else:
+            return render(request, "workspaces/created.html", {"created": created})
+    first = not workspaces_of(request.user).exists()
+    return render(request, "workspaces/new.html", {"form": form, "first": first})
+
+
+def safe_target(request: HttpRequest) -> str:
+    """Where to go after signing in: `next`, if it is an address of this hub."""
+    wanted = request.POST.get("next") or request.GET.get("next") or "/"
+    safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if safe else "/"
