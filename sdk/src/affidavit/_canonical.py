@@ -1,0 +1,181 @@
+"""JSON texts that a signer and a verifier write alike: RFC 8785 (JCS) and the form of JSON.stringify.
+
+All of them lay numbers out as ECMAScript does; they differ in the order of names and in escaping.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import Any
+
+from ._json import Json
+
+_SAFE_INTEGER = 2**53 - 1
+_ARRAY_INDEX = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z")
+_LAST_ARRAY_INDEX = 2**32 - 2
+
+_PLAIN: tuple[tuple[type, type], ...] = (
+    (str, str),
+    (int, int),
+    (float, float),
+    (dict, dict),
+    (list, list),
+    (tuple, list),
+)
+
+_Write = Callable[[Any], str]
+
+
+class NotCanonical(ValueError):
+    """A value without an RFC 8785 form: its JCS text would mean another value, or none (contract 3).
+
+    Says what is wrong, never the value.
+    """
+
+
+def canonical_json(value: Json) -> bytes:
+    """The RFC 8785 form of `value`, in UTF-8.
+
+    Raises NotCanonical for a number whose JCS text has another value (an integer that a double cannot
+    carry, infinity, NaN), a lone surrogate, a name that is no string, a type that is not JSON, and
+    nesting too deep to be walked.
+    """
+    return _encoded(_canonical_text, value)
+
+
+def compact_json(value: Json) -> bytes:
+    """What JavaScript's `JSON.stringify(JSON.parse(text))` makes of a text that parses to `value`.
+
+    Integers beyond a double's precision are rounded as JavaScript rounds them.
+    """
+    return _encoded(_compact_text, value)
+
+
+def ascii_json(value: Json) -> bytes:
+    """The form of `compact_json` with all that is not printable ASCII escaped, as Python's json writes it."""
+    return _encoded(_ascii_text, value)
+
+
+def number_text(value: float) -> str:
+    """A finite double as ECMAScript writes it (`Number::toString`, RFC 8785 section 3.2.2.3)."""
+    # repr gives the same shortest digits; only the layout differs.
+    text = repr(value)
+    if text[-2:] == ".0":
+        return text[:-2] if value else "0"
+    if "e" in text:
+        return _laid_out(text)
+    if "n" in text:
+        raise NotCanonical("infinity and NaN are not JSON")
+    return text
+
+
+def _laid_out(text: str) -> str:
+    """Python's scientific notation, laid out by ECMAScript's rules: plain from 1e-6 up to below 1e21."""
+    mantissa, _, power = text.partition("e")
+    exponent = int(power)
+    sign = "-" if mantissa.startswith("-") else ""
+    digits = mantissa.lstrip("-").replace(".", "")
+    if 0 < exponent < 21:
+        return sign + digits.ljust(exponent + 1, "0")
+    if -7 < exponent < 0:
+        return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
+    return f"{mantissa}e{exponent:+d}"
+
+
+def _exact_integer(value: int) -> str:
+    """The JCS text of an integer that a double carries exactly; others would share their text."""
+    if -_SAFE_INTEGER <= value <= _SAFE_INTEGER:
+        return repr(value)
+    text = _rounded_integer(value)
+    mantissa, _, power = text.partition("e+")
+    whole, _, fraction = mantissa.partition(".")
+    if int(whole + fraction) * 10 ** (int(power or 0) - len(fraction)) != value:
+        raise NotCanonical("an integer is beyond what a double carries exactly")
+    return text
+
+
+def _rounded_integer(value: int) -> str:
+    try:
+        return number_text(float(value))
+    except OverflowError:
+        raise NotCanonical("a number is beyond the range of a double") from None
+
+
+def _utf16_order(names: Iterable[str]) -> list[str]:
+    """By UTF-16 code units (RFC 8785 section 3.2.3); for ASCII names that is Python's own order."""
+    if "".join(names).isascii():
+        return sorted(names)
+    return sorted(names, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+
+
+def _javascript_order(names: Iterable[str]) -> list[str]:
+    """As a JavaScript object lists its own names: array indexes first by value, the others as they came."""
+    indexes = [name for name in names if _ARRAY_INDEX.match(name) and int(name) <= _LAST_ARRAY_INDEX]
+    if not indexes:
+        return list(names)
+    return sorted(indexes, key=int) + [name for name in names if name not in set(indexes)]
+
+
+class _Writers(dict[type, _Write]):
+    """How each type of value is written; a subclass is written as the plain type that it stands for."""
+
+    def __missing__(self, kind: type) -> _Write:
+        for base, plain in _PLAIN:
+            if issubclass(kind, base):
+                return lambda value: self[plain](str.__str__(value) if plain is str else plain(value))
+        raise NotCanonical("a value is of a type that is not JSON")
+
+
+def _writer(quote: _Write, order: Callable[[Iterable[str]], list[str]], integer: _Write) -> _Write:
+    """A function from a JSON value to its text; a closure because this is the hot part of every hash."""
+
+    # The same names often come again, as in an array of records: they are sorted and quoted once per call.
+    # Threads share it harmlessly, because an entry follows from its key.
+    shapes: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+
+    def write_object(value: dict[str, Any]) -> str:
+        shape = tuple(value)
+        members = shapes.get(shape)
+        if members is None:
+            members = shapes[shape] = [(name, f"{quote(name)}:") for name in order(shape)]
+        texts = [start + writers[type(item := value[name])](item) for name, start in members]
+        return f"{{{','.join(texts)}}}"
+
+    def write_array(value: list[Any]) -> str:
+        return f"[{','.join([writers[type(item)](item) for item in value])}]"
+
+    writers = _Writers(
+        {
+            str: quote,
+            int: integer,
+            float: number_text,
+            bool: {True: "true", False: "false"}.__getitem__,
+            type(None): {None: "null"}.__getitem__,
+            dict: write_object,
+            list: write_array,
+        }
+    )
+
+    def write(value: Any) -> str:
+        try:
+            return writers[type(value)](value)
+        finally:
+            shapes.clear()
+
+    return write
+
+
+_canonical_text = _writer(encode_basestring, _utf16_order, _exact_integer)
+_compact_text = _writer(encode_basestring, _javascript_order, _rounded_integer)
+_ascii_text = _writer(encode_basestring_ascii, _javascript_order, _rounded_integer)
+
+
+def _encoded(write: _Write, value: Json) -> bytes:
+    try:
+        return write(value).encode("utf-8")
+    except UnicodeEncodeError:
+        raise NotCanonical("a string holds a lone surrogate") from None
+    except RecursionError:
+        raise NotCanonical("the value is nested too deeply, or holds itself") from None
+    except TypeError:
+        raise NotCanonical("a name is not a string") from None

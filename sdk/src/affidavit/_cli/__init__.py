@@ -1,0 +1,46 @@
+"""The command `affidavit`: one module per subcommand, one way to end."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from affidavit._cli import har
+from affidavit._cli._hub import Undelivered, UsageError
+from affidavit._errors import HarError
+
+DONE, REFUSED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status.
+
+    0: all was done. 1: the hub refused or could not be reached. 2: wrong usage or an unreadable file.
+    130: interrupted. What went wrong stands in one line on standard error.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options)
+        sys.stdout.flush()
+        return DONE
+    except (UsageError, HarError) as error:
+        return _failed(UNUSABLE, str(error))
+    except Undelivered as error:
+        return _failed(REFUSED, str(error))
+    except OSError as error:  # only writing our output is left to raise it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the flush at exit fails again
+        return _failed(REFUSED, f"the output cannot be written: {error.strerror}.")
+    except KeyboardInterrupt:
+        return _failed(INTERRUPTED, "interrupted.")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="affidavit", description="Report to an Affidavit hub from a shell.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    har.add_to(commands)
+    return parser
+
+
+def _failed(status: int, message: str) -> int:
+    print(f"affidavit: {' '.join(message.split())}", file=sys.stderr)
+    return status

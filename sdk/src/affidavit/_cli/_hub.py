@@ -1,0 +1,36 @@
+"""What every command that talks to a hub asks for, and how it says that something went wrong."""
+
+import argparse
+import os
+
+from affidavit._errors import AffidavitError, ReportError
+from affidavit._keys import required_secret_key
+from affidavit._transport import DEFAULT_BASE_URL, HttpTransport
+
+
+class UsageError(AffidavitError):
+    """The command was given something that it cannot work with."""
+
+
+class Undelivered(AffidavitError):
+    """The hub refused, or could not be reached."""
+
+
+def add_hub_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--hub", metavar="URL", help=f"or AFFIDAVIT_HUB; default {DEFAULT_BASE_URL}")
+    parser.add_argument(
+        "--key", metavar="KEY", help="a secret key; AFFIDAVIT_API_KEY is safer: ps shows options"
+    )
+    parser.add_argument("--environment", metavar="NAME", help="default production")
+
+
+def hub_and_key(options: argparse.Namespace) -> tuple[HttpTransport, str]:
+    """From the options, else from the environment variables. UsageError when they cannot be right."""
+    hub = options.hub or os.environ.get("AFFIDAVIT_HUB") or DEFAULT_BASE_URL
+    key = options.key or os.environ.get("AFFIDAVIT_API_KEY")
+    if not key:
+        raise UsageError("No API key. Set AFFIDAVIT_API_KEY or pass --key; --dry-run needs none.")
+    try:
+        return HttpTransport(hub), required_secret_key(key)
+    except ReportError as error:
+        raise UsageError(error.detail) from None

@@ -1,0 +1,130 @@
+"""Strict JSON (contract 1 and 3): one reading of every text, or none.
+
+Other parsers keep the last of two equal names, read `NaN` and pass half a surrogate pair on. Two programs
+that disagree on what was said cannot agree on what was signed, so all of this is refused here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import NoReturn, TypeAlias
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+MAX_DEPTH = 128
+_BYTE_ORDER_MARK = "\ufeff"
+_DIGITS_OF_LARGEST_DOUBLE = 309
+_BRACKETS = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_LONE_SURROGATE = re.compile(r"\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\ud[89ab][0-9a-f]{2})\\ud[c-f]", re.IGNORECASE)
+
+_MESSAGES = {
+    "not-utf-8": "The text is not UTF-8. Encode it as UTF-8.",
+    "byte-order-mark": "The text begins with a byte order mark. Send it without one.",
+    "duplicate-name": "An object has the same member name twice. Send each name once.",
+    "lone-surrogate": "A string holds half of a surrogate pair. Send whole characters.",
+    "nul": "A string or a name holds the character NUL. Leave it out.",
+    "not-a-number": "NaN and Infinity are not JSON. Send null or leave the member out.",
+    "number-overflow": "A number is too large for a double. Send it as a string.",
+    "too-deep": "The JSON is nested too deeply.",
+    "syntax": "The text is not JSON.",
+}
+
+
+class InvalidJson(ValueError):
+    """The text is not the JSON that both sides read alike. Never repeats any of it.
+
+    reason: a stable slug, one of `not-utf-8 byte-order-mark duplicate-name lone-surrogate nul not-a-number
+    number-overflow too-deep syntax`.
+    """
+
+    def __init__(self, reason: str, where: str = "") -> None:
+        super().__init__(_MESSAGES[reason] + where)
+        self.reason = reason
+
+
+def parse(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> Json:
+    """The value that `data` says, or `InvalidJson`. The outermost value is level 1 of `max_depth`."""
+    text = _text(data)
+    if "\\" in text:
+        _refuse_bad_escapes(text)
+    if text.count("[") + text.count("{") > max_depth:
+        _refuse_depth(text, max_depth)
+    try:
+        value: Json = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        where = f" See line {error.lineno}, column {error.colno}."
+    except RecursionError:  # brackets that never close, more of them than the interpreter can follow
+        raise InvalidJson("too-deep") from None
+    else:
+        return value
+    raise InvalidJson("syntax", where)  # outside of the handler: the decoder's error holds the whole text
+
+
+def _text(data: bytes | str) -> str:
+    if isinstance(data, str):
+        text = data
+        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in set(text)):
+            raise InvalidJson("lone-surrogate")
+    else:
+        try:
+            text = str(data, "utf-8")
+        except UnicodeDecodeError:
+            raise InvalidJson("not-utf-8") from None
+    if text.startswith(_BYTE_ORDER_MARK):
+        raise InvalidJson("byte-order-mark")
+    return text
+
+
+def _refuse_bad_escapes(text: str) -> None:
+    """Escapes are judged in the text, where it is cheap; a backslash that is itself escaped begins none."""
+    text = text.replace("\\\\", "  ")
+    if "\\u0000" in text:
+        raise InvalidJson("nul")
+    if _LONE_SURROGATE.search(text):
+        raise InvalidJson("lone-surrogate")
+
+
+def _refuse_depth(text: str, max_depth: int) -> None:
+    """Take away the innermost pairs of brackets, level by level. The parser refuses unpaired ones."""
+    quotes = text.replace("\\\\", "").replace('\\"', "") if "\\" in text else text
+    structure = "".join(quotes.split('"')[::2])
+    brackets = structure.encode().translate(_BRACKETS, _NO_BRACKETS)
+    for _ in range(max_depth):
+        shorter = brackets.replace(b"[]", b"")
+        if len(shorter) == len(brackets):
+            return
+        brackets = shorter
+    if b"[]" in brackets:
+        raise InvalidJson("too-deep")
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise InvalidJson("duplicate-name")
+    return members
+
+
+def _integer(digits: str) -> int:
+    if len(digits) < _DIGITS_OF_LARGEST_DOUBLE:
+        return int(digits)
+    if math.isinf(float(digits)):
+        raise InvalidJson("number-overflow")
+    return int(digits)
+
+
+def _float(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise InvalidJson("number-overflow")
+    return number
+
+
+def _constant(_name: str) -> NoReturn:
+    raise InvalidJson("not-a-number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant)

@@ -1,0 +1,150 @@
+"""Forms that give data away: names, keys and path segments that are values rather than words (contract 4).
+
+Bounded: every pattern runs in linear time. Of what was judged only ordinary names are remembered, never data.
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_address
+
+MAX_NAME = 200  # characters; what is longer is a text, not a name
+MAX_REMEMBERED = 20_000  # ordinary names, so that each is judged once
+MIN_MIXED = 24  # letters and digits, mixed
+_LONGEST_WORDS = 3.5  # mean length of the runs of digits and words; words of a language have more
+
+_HAS_SIGN = re.compile(r"[0-9@.:]|[A-Fa-f]{8}")
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+_EMAIL = re.compile(r"[^@\s]@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}(?![A-Za-z0-9])")
+_JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.")
+_KEY = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?:[srp]k_(?:live|test)|gh[pousr]|github_pat|glpat|npm|pypi|hf|shpat|whsec|dop_v1|gak|gas|pk|sk)"
+    r"[_-](?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}"
+    r"|xox[abeprs]-[0-9][A-Za-z0-9-]{9,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}"
+    r"|(?:ya29|SG)\.[A-Za-z0-9_-]{16,})"
+)
+_IPV4_INSIDE = re.compile(r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9.])")
+_DIGITS_INSIDE = re.compile(r"[0-9]{8}")
+_HEX_INSIDE = re.compile(r"(?<![A-Za-z0-9])(?=[A-Fa-f]*[0-9])(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{12,}(?![A-Za-z0-9])")
+_MIXED_INSIDE = re.compile(rf"[A-Za-z0-9]{{{MIN_MIXED},}}")
+_RUNS = re.compile(r"[0-9]+|[A-Z]?[a-z]+|[A-Z]+")
+
+_NUMBER = re.compile(r"(?![+-][0-9]$)[+-]?[0-9]+(?:[.,][0-9]+)*%?")
+_PHONE = re.compile(r"\+?[0-9(][0-9 ()./-]{6,}[0-9]")
+_HEX = re.compile(r"(?:0x)?[0-9a-f]{8,}", re.IGNORECASE)
+_DATE = re.compile(
+    r"[0-9]{4}-(?:[0-9]{2}|W[0-9]{2}|Q[1-4])(?:-[0-9]{2})?(?:[T ][0-9:.,]+(?:Z|[+-][0-9:]+)?)?"
+    r"|[0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{2,4}|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?"
+)
+_HOSTNAME = re.compile(r"(?:[a-z0-9*](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+([a-z]{2,13})(?::[0-9]{1,5})?", re.IGNORECASE)
+_IPV4 = re.compile(r"((?:[0-9]{1,3}\.){3}[0-9]{1,3})(?:/[0-9]{1,2}|:[0-9]{1,5})?")
+_IPV6 = re.compile(r"([0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?:(?:\.[0-9]{1,3}){3})?)(?:/[0-9]{1,3})?")
+_CARD = re.compile(r"[0-9](?:[ -]?[0-9]){12,18}")
+_IBAN = re.compile(r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?")
+_PREFIXED = re.compile(r"[A-Za-z]{1,32}(?:[-_.:][0-9]{3,7}|[0-9]{6,7})")
+
+# Dotted names are common (`http.status_code`, `service.name`): only endings that hardly end one tell a host.
+_HOST_ENDINGS = frozenset({"com", "net", "org", "edu", "gov", "local", "internal", "localdomain", "arpa"})
+_LONG_HOST_ENDINGS = frozenset({"io", "dev", "app", "cloud", "ai", "co", "uk", "de", "fr", "eu", "jp", "br"})
+
+_ordinary: set[str] = set()
+
+
+def form(text: str) -> str | None:
+    """What kind of value `text` is or holds, None if it reads like a word.
+
+    One of: text, uuid, jwt, key, email, card, iban, number, date, ip, hostname, hex, digits, mixed, url, and
+    prefixed-number (`order-17`), which is data in a path and an ordinary name elsewhere.
+    """
+    if len(text) > MAX_NAME:
+        return "text"
+    if not _HAS_SIGN.search(text):
+        return None
+    return _whole(text) or _inside(text) or ("prefixed-number" if _PREFIXED.fullmatch(text) else None)
+
+
+def is_data(name: str) -> bool:
+    """Whether a map key or a query name is a value, so that it must not be kept as a name."""
+    if name in _ordinary:
+        return False
+    if form(name) not in (None, "prefixed-number"):
+        return True
+    if len(_ordinary) < MAX_REMEMBERED:
+        _ordinary.add(name)
+    return False
+
+
+def _whole(text: str) -> str | None:
+    """The form that all of `text` has."""
+    if _CARD.fullmatch(text) and _passes_luhn(text):
+        return "card"
+    if _DATE.fullmatch(text):
+        return "date"
+    if _is_ip(text):
+        return "ip"
+    if _NUMBER.fullmatch(text) or _PHONE.fullmatch(text):
+        return "number"
+    if _IBAN.fullmatch(text) and _passes_mod_97(text):
+        return "iban"
+    if _HEX.fullmatch(text):
+        return "hex"
+    return "hostname" if _is_hostname(text) else None
+
+
+def _inside(text: str) -> str | None:
+    """The form of a part that no ordinary name has."""
+    if _UUID.search(text):
+        return "uuid"
+    if "@" in text and _EMAIL.search(text):
+        return "email"
+    if "://" in text:
+        return "url"
+    if _JWT.search(text):
+        return "jwt"
+    if _KEY.search(text):
+        return "key"
+    if _IPV4_INSIDE.search(text):
+        return "ip"
+    if _DIGITS_INSIDE.search(text):
+        return "digits"
+    if _HEX_INSIDE.search(text):
+        return "hex"
+    return "mixed" if any(_is_mixed(part) for part in _MIXED_INSIDE.findall(text)) else None
+
+
+def _is_mixed(part: str) -> bool:
+    """Letters and digits without words: a camelCase name with a number in it has longer runs."""
+    if part.isalpha() or part.isdigit():
+        return False
+    return len(part) / len(_RUNS.findall(part)) < _LONGEST_WORDS
+
+
+def _is_ip(text: str) -> bool:
+    match = _IPV4.fullmatch(text) or _IPV6.fullmatch(text)
+    if match is None:
+        return False
+    try:
+        ip_address(match[1])
+    except ValueError:
+        return False
+    return True
+
+
+def _is_hostname(text: str) -> bool:
+    match = _HOSTNAME.fullmatch(text)
+    if match is None:
+        return False
+    ending = match[1].lower()
+    return ending in _HOST_ENDINGS or (text.count(".") > 1 and ending in _LONG_HOST_ENDINGS)
+
+
+def _passes_luhn(text: str) -> bool:
+    digits = [int(character) for character in reversed(text) if character.isdigit()]
+    doubled = (sum(divmod(2 * digit, 10)) for digit in digits[1::2])
+    return (sum(digits[::2]) + sum(doubled)) % 10 == 0
+
+
+def _passes_mod_97(text: str) -> bool:
+    plain = text.replace(" ", "")
+    return int("".join(str(int(character, 36)) for character in plain[4:] + plain[:4])) % 97 == 1

@@ -1,0 +1,112 @@
+"""Sending what a reporter saw: observations in, witness reports out (contract 4)."""
+
+import json
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from ._answers import bad_answer
+from ._errors import ReportError
+from ._json import Json
+from ._keys import KEY_HEADER, required_secret_key
+from ._transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, Transport, shared_transport
+
+PATH = "/api/witness-reports"
+MAX_OBSERVATIONS = 500
+MAX_BODY = 4 * 1024 * 1024
+ENVELOPE = 4 * 1024  # room for the other members of the body
+NAMESPACE = uuid.UUID("6f1d3c0e-5f0a-5b7e-9a53-0f4f0c6f6b11")
+
+Observation = Mapping[str, Json]
+"""One entry of a report as it goes over the wire, `count` and all."""
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessReceipt:
+    """What was delivered: `observations` seen, summed up in `entries`, in reports with these ids."""
+
+    observations: int
+    entries: int
+    report_ids: tuple[str, ...]
+
+
+def random_report_id(content: bytes) -> str:
+    """A new id for every report: what is sent twice counts twice."""
+    return str(uuid.uuid4())
+
+
+def content_report_id(content: bytes) -> str:
+    """An id that follows from the content: sending the same again changes nothing."""
+    return str(uuid.uuid5(NAMESPACE, sha256(content).hexdigest()))
+
+
+def send_observations(
+    observations: Iterable[Observation],
+    *,
+    api_key: str | None,
+    base_url: str = DEFAULT_BASE_URL,
+    environment: str | None = None,
+    report_id: Callable[[bytes], str] = random_report_id,
+    timeout: float = DEFAULT_TIMEOUT,
+    transport: Transport | None = None,
+) -> WitnessReceipt:
+    """Deliver observations and return once all are durably stored.
+
+    observations: wire entries; they go in reports of at most 500 and 4 MiB, in order. report_id: makes the
+    id of a report from the bytes of its environment and observations. transport: used in place of `base_url`
+    and `timeout`. Raises ReportError, its `sent` the number of entries delivered before.
+    """
+    key = required_secret_key(api_key)
+    way = transport or shared_transport(base_url, timeout)
+    seen, entries, ids = 0, 0, list[str]()
+    for batch in _batches(observations):
+        content = _content(batch, environment)
+        ids.append(report_id(content))
+        _deliver(way, key, _identified(content, ids[-1]), sent=entries)
+        entries += len(batch)
+        seen += sum(entry.count for entry in batch)
+    return WitnessReceipt(seen, entries, tuple(ids))
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    text: bytes
+    count: int
+
+
+def _batches(observations: Iterable[Observation]) -> Iterator[Sequence[_Entry]]:
+    batch, size = list[_Entry](), ENVELOPE
+    for entry in map(_entry, observations):
+        if batch and (len(batch) == MAX_OBSERVATIONS or size + len(entry.text) + 1 > MAX_BODY):
+            yield batch
+            batch, size = [], ENVELOPE
+        batch.append(entry)
+        size += len(entry.text) + 1
+    if batch:
+        yield batch
+
+
+def _entry(observation: Observation) -> _Entry:
+    text = json.dumps(observation, separators=(",", ":"), ensure_ascii=False)
+    count = observation.get("count")
+    return _Entry(text.encode(), count if isinstance(count, int) else 1)
+
+
+def _content(batch: Sequence[_Entry], environment: str | None) -> bytes:
+    """Members of the body without the braces around them and without its reportId."""
+    target = b"" if environment is None else b'"environment":%s,' % json.dumps(environment).encode()
+    return target + b'"observations":[' + b",".join(entry.text for entry in batch) + b"]"
+
+
+def _identified(content: bytes, report_id: str) -> bytes:
+    return b'{"reportId":%s,%s}' % (json.dumps(report_id).encode(), content)
+
+
+def _deliver(way: Transport, key: str, body: bytes, *, sent: int) -> None:
+    try:
+        answer = way.post_json(PATH, body, {KEY_HEADER: key})
+        if not (isinstance(answer, dict) and "accepted" in answer):
+            raise bad_answer()
+    except ReportError as error:
+        raise error.after(sent, "observations") from None

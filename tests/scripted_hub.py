@@ -1,0 +1,136 @@
+"""A real HTTP server on loopback that answers as it is told, misbehaviour included."""
+
+import json
+import socket
+import ssl
+import struct
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+Step = Callable[["Handler"], None]
+
+
+@dataclass(frozen=True)
+class Received:
+    method: str
+    path: str
+    headers: Mapping[str, str]  # names in lower case
+    body: bytes
+    connection: int  # the client's port: equal for requests over one connection
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: "Server"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.server.received.append(Received("POST", self.path, headers, body, self.client_address[1]))
+        self.server.next_step()(self)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing on the test's standard error."""
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, steps: tuple[Step, ...]) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.received: list[Received] = []
+        self.steps = list(steps)
+
+    def next_step(self) -> Step:
+        """The steps in order; the last one again and again."""
+        return self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
+
+    def handle_error(self, *_: object) -> None:
+        """Clients that hang up are what the tests are about."""
+
+
+class ScriptedHub:
+    """`with ScriptedHub(reset(), answer(200, {})) as hub:` then `hub.url` and `hub.received`."""
+
+    def __init__(self, *steps: Step, certificate: Path | None = None) -> None:
+        """certificate: a PEM file of certificate and private key; with it the server speaks TLS."""
+        self.server = Server(steps)
+        self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self.server.server_address[1]}"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+
+    @property
+    def received(self) -> list[Received]:
+        return self.server.received
+
+    def __enter__(self) -> "ScriptedHub":
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+def answer(status: int, body: Any = None, *, hang_up: bool = False, **headers: str) -> Step:
+    """body: bytes as they are, anything else as JSON. hang_up: close afterwards without having said so."""
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+
+    def step(handler: Handler) -> None:
+        handler.send_response(status)
+        for name, value in {"Content-Length": str(len(raw)), **headers}.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.end_headers()
+        handler.wfile.write(raw)
+        handler.close_connection = hang_up or handler.close_connection
+
+    return step
+
+
+def problem(status: int, code: str, detail: str, **extra: Any) -> Step:
+    headers = {name: extra.pop(name) for name in list(extra) if name[0].isupper()}
+    document = {"title": code, "status": status, "code": code, "detail": detail, **extra}
+    return answer(status, document, **headers)
+
+
+def reset() -> Step:
+    """Tear the connection down with a TCP reset, without an answer."""
+
+    def step(handler: Handler) -> None:
+        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        handler.connection.close()
+        handler.close_connection = True
+
+    return step
+
+
+def silent(seconds: float) -> Step:
+    def step(handler: Handler) -> None:
+        time.sleep(seconds)
+        handler.close_connection = True
+
+    return step
+
+
+def raw(data: bytes) -> Step:
+    """These bytes in place of an HTTP answer, then hang up."""
+
+    def step(handler: Handler) -> None:
+        handler.wfile.write(data)
+        handler.close_connection = True
+
+    return step

@@ -1,0 +1,130 @@
+import json
+from decimal import Decimal
+from hashlib import sha256
+
+import pytest
+from affidavit._args import InvalidArgs, RequestArgs, args_hash, request_args
+from affidavit._canonical import NotCanonical
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+JSON = "application/json"
+
+
+def test_a_json_body_is_hashed_in_its_canonical_form():
+    args = request_args(b' {"b": 1.0, "a": "\\u00e9"} ', JSON)
+    assert args == RequestArgs({"b": 1.0, "a": "é"}, sha256('{"a":"é","b":1}'.encode()).hexdigest())
+    assert args.hash == args_hash({"a": "é", "b": 1})
+
+
+def test_without_body_and_query_the_arguments_are_an_empty_object():
+    assert request_args() == RequestArgs({}, sha256(b"{}").hexdigest())
+    assert request_args(b"", JSON) == request_args()
+
+
+@pytest.mark.parametrize(
+    ("query", "value"),
+    [
+        ("a=1", {"a": "1"}),
+        ("a=1&a=1", {"a": ["1", "1"]}),
+        ("a=1&b=x&a=2&a=", {"a": ["1", "2", ""], "b": "x"}),
+        ("q=caf%C3%A9+noir&flag", {"q": "café noir", "flag": ""}),
+        ("a=1;b=2", {"a": "1;b=2"}),
+        ("__proto__=x", {"__proto__": "x"}),
+    ],
+)
+def test_a_query_is_an_object_of_strings_and_of_arrays_for_repeated_names(query, value):
+    assert request_args(query=query) == RequestArgs(value, args_hash(value))
+    form = "application/x-www-form-urlencoded; charset=UTF-8"
+    assert request_args(query.encode(), form).value == value
+
+
+def test_a_body_goes_before_the_query():
+    assert request_args(b"{}", JSON, "a=1").value == {}
+
+
+@pytest.mark.parametrize("media_type", ["application/json", "Application/JSON; charset=utf-8", "text/json", "a/b+json"])
+def test_json_goes_by_several_names(media_type):
+    assert request_args(b"[1]", media_type).value == [1]
+
+
+@pytest.mark.parametrize("media_type", ["text/plain", "application/octet-stream", "", None, "application/jsonp"])
+def test_any_other_body_is_hashed_as_its_bytes(media_type):
+    body = b'{"a": 1}'
+    assert request_args(body, media_type) == RequestArgs(body, sha256(body).hexdigest())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{", b" ", b'{"a":1,"a":1}', b'{"a":NaN}', b'"\\ud800"', b"\xff", b"\xef\xbb\xbf{}", b"1e999", b'"\\u0000"',
+        b"[" * 129 + b"]" * 129, b"9007199254740993", b"[-12345678901234567890]", b"0.10000000000000000001",
+        b'{"a":1e-400}', b"1e-99999999999999999999", b"1.0000000000000000000000001",
+    ],
+)  # fmt: skip
+def test_a_body_without_a_canonical_form_has_no_hash(body):
+    with pytest.raises(InvalidArgs):
+        request_args(body, JSON)
+
+
+@pytest.mark.parametrize("query", ["a=%ff", "%C3=1", "a=%ED%A0%80", "a=\ud800"])
+def test_a_query_that_is_not_utf8_has_no_hash(query):
+    with pytest.raises(InvalidArgs):
+        request_args(query=query)
+
+
+def test_a_form_that_is_not_ascii_has_no_hash():
+    with pytest.raises(InvalidArgs):
+        request_args(b"a=\xff", "application/x-www-form-urlencoded")
+
+
+def test_no_message_repeats_a_value():
+    with pytest.raises(InvalidArgs) as caught:
+        request_args(b'{"card": 4111111111111111111}', JSON)
+    assert "4111" not in str(caught.value)
+
+
+def test_ready_arguments_without_a_canonical_form_are_refused():
+    with pytest.raises(NotCanonical):
+        args_hash({"id": 2**53 + 1})
+
+
+digits = st.text("0123456789", min_size=1, max_size=25)
+literals = st.builds(
+    lambda sign, whole, fraction, exponent: f"{sign}{int(whole)}{fraction}{exponent}",
+    st.sampled_from(["", "-"]),
+    digits,
+    st.just("") | digits.map(lambda text: f".{text}"),
+    st.just("") | st.integers(-340, 300).map(lambda power: f"e{power}"),
+)
+
+
+def hash_of_literal(literal: str) -> str | None:
+    try:
+        return request_args(f'{{"n":{literal}}}'.encode(), JSON).hash
+    except InvalidArgs:
+        return None
+
+
+@given(literals, literals)
+@example("0.1", "0.10000000000000000555")
+@example("9007199254740992", "9007199254740993")
+@example("1e23", "99999999999999991611392")
+def test_different_numbers_never_share_a_hash(one, other):
+    hashes = hash_of_literal(one), hash_of_literal(other)
+    assert None in hashes or (hashes[0] == hashes[1]) is (Decimal(one) == Decimal(other))
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53) + 1, 2**53 - 1))
+def test_what_a_usual_json_writer_writes_has_a_hash(value):
+    assert hash_of_literal(json.dumps(value)) == args_hash({"n": value})
+
+
+@given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), st.text(max_size=3), max_size=3))
+def test_arguments_survive_any_legal_way_of_writing_them(value):
+    if "\0" in "".join([*value, *value.values()]):
+        return
+    written = {request_args(text.encode(), JSON).hash for text in (
+        json.dumps(value), json.dumps(value, indent=2, ensure_ascii=False), json.dumps(value, sort_keys=True),
+    )}  # fmt: skip
+    assert written == {args_hash(value)}

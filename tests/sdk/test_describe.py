@@ -1,0 +1,207 @@
+"""Descriptors: what a sum of evidence is called, its limits, and the way back without loss."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from affidavit._describe import describe, fit
+from affidavit._evidence import MAX_DEPTH, Evidence, merge
+from affidavit._infer import infer
+from affidavit._received import InvalidDescriptor, from_descriptor
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["a", "b", "secret", "17", "", "a/b~c"]), inner, max_size=5)
+    ),
+    max_leaves=25,
+)
+evidences = st.lists(json_values, max_size=4).map(lambda values: infer(values).items or Evidence())
+types = st.sampled_from(["string", "number", "integer", "boolean", "null"]).map(lambda name: {"type": name})
+reasons = st.sampled_from([{}, {"reason": "empty"}, {"reason": "divergent"}, {"reason": "limit"}])
+marks = st.sampled_from([{}, {"nullable": True}, {"redacted": True}])
+
+
+def containers(inner):
+    names = st.dictionaries(st.sampled_from(["a", "b", "17"]), inner, max_size=3)
+    return (
+        inner.map(lambda items: {"type": "array", "items": items})
+        | names.map(lambda named: {"type": "object", "properties": named})
+        | inner.map(lambda one: {"type": "unknown", "reason": "divergent", "items": one, "values": one})
+    )
+
+
+foreign = st.recursive(types | reasons.map(lambda reason: {"type": "unknown"} | reason), containers, max_leaves=12)
+foreign = st.builds(lambda shape, mark: shape | mark, foreign, marks)
+
+
+def shape(*values, **options):
+    return describe(infer(list(values)).items or Evidence(), counts=False, **options)
+
+
+EMPTY = {"type": "unknown", "reason": "empty"}
+PROJECTIONS = [
+    ([], EMPTY),
+    ([None], {"type": "null"}),
+    ([1, None], {"type": "integer", "nullable": True}),
+    ([1, 1.5], {"type": "number"}),
+    ([True, 1], {"type": "unknown", "reason": "divergent"}),
+    ([[]], {"type": "array", "items": EMPTY}),
+    ([[], ["x"]], {"type": "array", "items": {"type": "string"}}),
+    ([{}], {**EMPTY, "of": "object"}),
+    ([{}, {"a": 1}], {"type": "object", "properties": {"a": {"type": "integer"}}}),
+    ([{"17": 1}], {"type": "object", "values": {"type": "integer"}}),
+    ([[], {}], {"type": "unknown", "reason": "divergent", "items": EMPTY}),
+    (["x", []], {"type": "unknown", "reason": "divergent"}),
+    ([None, {"a": 1}, "x"], {"type": "unknown", "reason": "divergent", "nullable": True,
+                             "properties": {"a": {"type": "integer"}}}),
+    ([{"password": None}], {"type": "object", "properties": {"password": {"type": "null", "redacted": True}}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "expected"), PROJECTIONS, ids=lambda part: json.dumps(part)[:40])
+def test_a_sum_is_called_what_contract_4_says(values, expected):
+    shown = shape(*values)
+    if values == [[], {}]:
+        shown.setdefault("items", EMPTY)  # an array that never held anything tells nothing of items
+    assert shown == expected
+
+
+@given(evidences)
+def test_the_wire_form_is_lossless(evidence):
+    wire = json.loads(json.dumps(describe(evidence, max_nodes=None)))
+    assert from_descriptor(wire, seen=0) == evidence
+
+
+@given(foreign, st.integers(1, 3))
+@settings(max_examples=200)
+def test_a_foreign_descriptor_without_counts_keeps_all_that_it_says(descriptor, seen):
+    evidence = from_descriptor(descriptor, seen=seen)
+    wire = describe(evidence, max_nodes=None)
+    assert from_descriptor(wire, seen=0) == evidence
+    assert wire["type"] == descriptor["type"] or wire["reason"] == "empty"
+
+
+@given(foreign, foreign, evidences)
+@settings(max_examples=100)
+def test_foreign_descriptors_merge_like_observations_and_stay_lossless(one, other, evidence):
+    a, b = from_descriptor(one, seen=1), from_descriptor(other, seen=2)
+    total = merge(merge(a, evidence), b)
+    assert json.dumps(describe(total)) == json.dumps(describe(merge(b, merge(evidence, a))))
+    assert from_descriptor(describe(total, max_nodes=None), seen=0) == total
+
+
+@given(evidences, st.integers(2, 5))
+def test_without_counts_nothing_is_left_that_counting_changes(evidence, times):
+    total = Evidence()
+    for _ in range(times):
+        total.add(evidence)
+    assert json.dumps(describe(total, counts=False)) == json.dumps(describe(evidence, counts=False))
+
+
+@given(evidences, st.integers(1, 30))
+def test_a_projection_shows_at_most_the_nodes_it_may_and_says_what_it_cut(evidence, max_nodes):
+    shown, whole = describe(evidence, max_nodes=max_nodes), describe(evidence, max_nodes=None)
+    assert nodes(shown) <= max_nodes
+    assert shown["seen"] == whole["seen"]
+    assert shown == whole or '"limit"' in json.dumps(shown)
+    assert nodes(whole) > max_nodes or shown == whole
+
+
+def nodes(descriptor) -> int:
+    inside = [descriptor[name] for name in ("items", "values") if name in descriptor]
+    return 1 + sum(map(nodes, [*inside, *descriptor.get("properties", {}).values()]))
+
+
+@given(evidences, st.integers(80, 2000))
+def test_what_is_fitted_is_small_enough_and_counts_as_much(evidence, max_bytes):
+    fitted = fit(evidence, max_bytes)
+    assert fitted.seen == evidence.seen
+    size = len(json.dumps(describe(fitted, max_nodes=None), separators=(",", ":")))
+    assert size <= max_bytes or not list(fitted.children())
+
+
+def test_counts_tell_the_presence_of_a_property_and_the_split_of_types():
+    shown = describe(infer([{"a": 1}, {"a": "x"}, {}, None]).items)
+    assert (shown["seen"], shown["nulls"], "types" in shown) == (4, 1, False)
+    assert shown["properties"]["a"]["seen"] == 2
+    assert shown["properties"]["a"]["types"] == {"string": 1, "integer": 1}
+
+
+def test_a_nested_descriptor_beyond_32_levels_is_cut_not_refused():
+    descriptor = {"type": "string"}
+    for _ in range(60):
+        descriptor = {"type": "array", "items": descriptor}
+    evidence = from_descriptor(descriptor, seen=1)
+    for _ in range(MAX_DEPTH):
+        evidence = evidence.items
+    assert (evidence.counts, evidence.items) == ({"limit": 1}, None)
+
+
+def test_names_that_are_data_are_forgotten_at_the_door_too():
+    named = {"17": {"type": "string"}, "anna@example.com": {"type": "null"}, "a": {"type": "string"}}
+    evidence = from_descriptor({"type": "object", "properties": named}, seen=1)
+    assert list(evidence.properties) == ["a"]
+    assert evidence.values.counts == {"string": 1, "null": 1}
+
+
+def test_the_day_is_stamped_on_every_place():
+    evidence = from_descriptor({"type": "array", "items": {"type": "string"}}, seen=1, day=20_000)
+    assert (evidence.first, evidence.items.last) == (20_000, 20_000)
+
+
+def prop(**of):
+    return {"type": "object", "seen": 2, "properties": {"a/b~": of}}
+
+
+FAULTS = [
+    (None, [("", "wrong-type")]),
+    ([], [("", "wrong-type")]),
+    ({}, [("/type", "required")]),
+    ({"type": "text"}, [("/type", "unknown-type")]),
+    ({"type": []}, [("/type", "unknown-type")]),
+    ({"type": "unknown", "reason": "bored"}, [("/reason", "unknown-reason")]),
+    ({"type": "unknown", "of": "array"}, [("/of", "wrong-type")]),
+    ({"type": "array"}, [("/items", "required")]),
+    ({"type": "object"}, [("/properties", "required")]),
+    ({"type": "object", "properties": []}, [("/properties", "wrong-type")]),
+    ({"type": "string", "seen": -1}, [("/seen", "invalid-count")]),
+    ({"type": "string", "seen": 2**53 + 1}, [("/seen", "invalid-count")]),
+    ({"type": "string", "seen": True}, [("/seen", "invalid-count")]),
+    ({"type": "string", "seen": 1.0, "nulls": "1"}, [("/seen", "invalid-count"), ("/nulls", "invalid-count")]),
+    ({"type": "string", "redacted": 1, "nullable": "no"}, [("/nullable", "wrong-type"), ("/redacted", "wrong-type")]),
+    ({"type": "string", "seen": 1, "nulls": 2}, [("/nulls", "contradictory-counts")]),
+    ({"type": "null", "seen": 3, "nulls": 2}, [("/nulls", "contradictory-counts")]),
+    ({"type": "unknown", "types": []}, [("/types", "wrong-type")]),
+    ({"type": "unknown", "types": {"a/b": 1}}, [("/types/a~1b", "unknown-type")]),
+    ({"type": "unknown", "types": {"string": -1}}, [("/types/string", "invalid-count")]),
+    ({"type": "unknown", "seen": 5, "types": {"string": 1, "boolean": 1}}, [("/types", "contradictory-counts")]),
+    ({"type": "string", "seen": 2, "types": {"string": 1, "boolean": 1}}, [("/types", "contradictory-counts")]),
+    (prop(type="string", seen=3), [("/properties/a~1b~0/seen", "contradictory-counts")]),
+    (prop(type="wrong", seen=1), [("/properties/a~1b~0/type", "unknown-type")]),
+    ({"type": "string", "items": {"type": "string", "seen": 1}}, [("/items/seen", "contradictory-counts")]),
+    ({"type": "string", "values": {"type": "string", "seen": 1}}, [("/values/seen", "contradictory-counts")]),
+    ({"type": "array", "items": {"type": "array", "items": 1}}, [("/items/items", "wrong-type")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("descriptor", "faults"), FAULTS, ids=lambda part: json.dumps(part)[:50])
+def test_every_fault_is_told_with_its_pointer(descriptor, faults):
+    with pytest.raises(InvalidDescriptor) as refusal:
+        from_descriptor(descriptor, seen=1)
+    assert [(fault.pointer, fault.code) for fault in refusal.value.faults] == faults
+
+
+def test_all_faults_are_told_at_once():
+    descriptor = {"type": "object", "properties": {"a": {"type": "x"}, "b": {"seen": -1}, "c": 3}, "values": []}
+    with pytest.raises(InvalidDescriptor) as refusal:
+        from_descriptor(descriptor, seen=1)
+    pointers = [fault.pointer for fault in refusal.value.faults]
+    assert pointers == ["/values", "/properties/a/type", "/properties/b/type", "/properties/b/seen", "/properties/c"]
+
+
+def test_unknown_members_are_ignored():
+    assert from_descriptor({"type": "string", "format": "date"}, seen=1) == infer("x")

@@ -1,0 +1,139 @@
+"""Evidence is a sum: any order and any batching comes to the same, also where names are forgotten."""
+
+import functools
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from affidavit._describe import describe
+from affidavit._evidence import KINDS, MAX_NAMES, Evidence, merge
+from affidavit._infer import infer
+
+NAMES = ["id", "name", "password", "nested", "17", "anna@example.com", "", "__proto__", "a/b~c"]
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5),
+    max_leaves=15,
+)
+days = st.none() | st.integers(20_000, 20_400)
+observed = st.builds(lambda value, day: infer(value, day=day), json_values, days)
+
+
+@st.composite
+def wide_objects(draw):
+    """Objects of which several together have more than 200 names, nested in one another."""
+    start, size = draw(st.integers(0, 300)), draw(st.integers(1, 220))
+    inside = draw(st.sampled_from([1, "text", None, {"x": 1}, {f"inner{letters(start + i)}": 0 for i in range(8)}]))
+    return infer({f"name{letters(i)}": inside for i in range(start, start + size)})
+
+
+def letters(number: int) -> str:
+    return "".join("abcdefghij"[int(digit)] for digit in str(number))
+
+
+evidences = observed | wide_objects()
+
+
+def in_bytes(evidence: Evidence) -> str:
+    return json.dumps([evidence.to_state(), describe(evidence), describe(evidence, max_nodes=None)])
+
+
+@given(evidences, evidences, evidences)
+@settings(max_examples=40, deadline=None)
+def test_merging_is_associative_and_commutative(a, b, c):
+    assert in_bytes(merge(merge(a, b), c)) == in_bytes(merge(a, merge(b, c)))
+    assert in_bytes(merge(a, b)) == in_bytes(merge(b, a))
+
+
+@given(evidences)
+@settings(max_examples=40, deadline=None)
+def test_no_evidence_is_the_identity(evidence):
+    assert merge(evidence, Evidence()) == merge(Evidence(), evidence) == evidence
+    assert in_bytes(merge(Evidence(), evidence)) == in_bytes(evidence)
+
+
+@given(st.lists(evidences, max_size=6), st.integers(0, 5), st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_any_order_and_batching_gives_the_same_bytes(parts, cut, chance):
+    shuffled = parts[:]
+    chance.shuffle(shuffled)
+    batches = [functools.reduce(merge, batch, Evidence()) for batch in (shuffled[:cut], shuffled[cut:])]
+    assert in_bytes(functools.reduce(merge, parts, Evidence())) == in_bytes(merge(*batches))
+
+
+@given(evidences, evidences)
+@settings(max_examples=40, deadline=None)
+def test_adding_neither_changes_nor_shares_what_is_added(a, b):
+    before = in_bytes(b)
+    total = merge(a, b)
+    total.add(total.copy())
+    assert in_bytes(b) == before
+
+
+@given(evidences)
+@settings(max_examples=40, deadline=None)
+def test_the_stored_form_is_lossless_json(evidence):
+    assert Evidence.from_state(json.loads(json.dumps(evidence.to_state()))) == evidence
+
+
+@given(evidences, st.integers(1, 5))
+@settings(max_examples=40, deadline=None)
+def test_cutting_keeps_every_count_of_the_levels_that_stay(evidence, levels):
+    cut = evidence.cut(levels)
+    assert cut.seen == evidence.seen
+    assert depth(cut) <= levels
+    assert depth(evidence) > levels or cut == evidence
+
+
+def depth(evidence: Evidence) -> int:
+    return 1 + max(map(depth, evidence.children()), default=0)
+
+
+@pytest.mark.parametrize(("names", "collapses"), [(MAX_NAMES, False), (MAX_NAMES + 1, True)])
+def test_more_than_200_names_are_a_map_in_whatever_portions_they_come(names, collapses):
+    singles = [infer({f"name{letters(i)}": i}) for i in range(names)]
+    random.Random(7).shuffle(singles)
+    at_once = infer({f"name{letters(i)}": i for i in range(names)})
+    assert at_once.collapsed is collapses
+    assert len(at_once.properties) == (0 if collapses else names)
+    total = functools.reduce(merge, singles)
+    assert total.values == (at_once.values if collapses else None)
+    assert total.properties == at_once.properties
+    if collapses:
+        assert total.values is not None
+        assert total.values.counts == {"integer": names}
+
+
+def test_names_that_come_after_the_collapse_are_forgotten_too():
+    wide = infer({f"name{letters(i)}": 1 for i in range(MAX_NAMES + 1)})
+    assert merge(wide, infer({"late": "x"})) == merge(infer({"late": "x"}), wide)
+    assert merge(wide, infer({"late": "x"})).properties == {}
+
+
+def test_names_that_are_data_do_not_count_towards_the_200():
+    value = {f"name{letters(i)}": 1 for i in range(MAX_NAMES)} | {str(i): "x" for i in range(MAX_NAMES)}
+    evidence = infer(value)
+    assert (len(evidence.properties), evidence.collapsed) == (MAX_NAMES, False)
+    assert evidence.values is not None
+    assert evidence.values.counts == {"string": MAX_NAMES}
+
+
+def test_a_sensitive_name_stays_marked_when_names_are_forgotten():
+    wide = {f"name{letters(i)}": 1 for i in range(MAX_NAMES + 1)}
+    for value in ({"password": "x", **wide}, {**wide, "password": "x"}):
+        values = infer(value).values
+        assert values is not None
+        assert values.redacted
+
+
+def test_first_and_last_day_are_kept_per_place():
+    total = merge(infer({"a": 1}, day=20_005), infer({"a": 1, "b": 1}, day=20_001))
+    assert (total.first, total.last) == (20_001, 20_005)
+    assert (total.properties["b"].first, total.properties["b"].last) == (20_001, 20_001)
+
+
+def test_every_kind_that_is_counted_is_known():
+    assert set(infer([None, True, 1, 1.0, "", [], {}]).items.counts) < set(KINDS)

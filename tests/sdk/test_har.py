@@ -1,0 +1,360 @@
+import base64
+import gzip
+import json
+import tracemalloc
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit import _har_scan
+from affidavit._errors import HarError
+from affidavit._har import Exchange, LeftOut, Skip, read_har
+from affidavit._har_scan import TooLarge, scan
+from affidavit._observations import ABSENT
+
+NOW = 1_800_000_000.0
+
+
+def entry(
+    method="GET", url="https://api.example.com/a", status=200, text=None, mime="application/json", **more
+):
+    content = {} if text is None else {"text": text, "mimeType": mime, **more}
+    return {
+        "startedDateTime": "2026-01-02T03:04:05.678Z",
+        "request": {"method": method, "url": url},
+        "response": {"status": status, "content": content},
+    }
+
+
+def har(*entries, **log):
+    return {"log": {"version": "1.2", **log, "entries": list(entries)}}
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(content, name="traffic.har"):
+        path = tmp_path / name
+        data = content if isinstance(content, bytes) else json.dumps(content).encode()
+        path.write_bytes(data)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def read(written):
+    return lambda *entries: list(read_har(written(har(*entries)), now=NOW))
+
+
+def only(items):
+    (item,) = items
+    return item
+
+
+# --- the scanner
+
+
+@pytest.mark.parametrize(
+    "pack", [bytes, gzip.compress, lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])]
+)
+@pytest.mark.parametrize("name", ["a.har", "a.har.gz", "a"])
+def test_plain_and_gzip_are_told_by_their_content_not_their_name(written, pack, name):
+    path = written(pack(json.dumps(har({"n": 1}, {"n": 2})).encode()), name)
+    assert list(scan(path)) == [{"n": 1}, {"n": 2}]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@given(
+    entries=st.lists(json_values),
+    chunk=st.integers(1, 40),
+    ascii_only=st.booleans(),
+    indent=st.sampled_from([None, 2]),
+)
+def test_any_entries_come_out_as_they_went_in_however_the_file_falls_into_pieces(
+    tmp_path_factory, entries, chunk, ascii_only, indent
+):
+    before, after = {"pages": [{"entries": [0]}], "entrïes": "]}"}, {"comment": '{["log'}
+    document = {"x": [1], "log": {**before, "entries": entries, **after}, "y": 12.5}
+    path = tmp_path_factory.mktemp("har") / "a.har"
+    path.write_text(json.dumps(document, ensure_ascii=ascii_only, indent=indent), "utf-8")
+    with patch.object(_har_scan, "CHUNK", chunk):
+        assert list(scan(path)) == entries
+
+
+def test_a_byte_order_mark_is_let_pass(written):
+    assert list(scan(written(b"\xef\xbb\xbf" + json.dumps(har({})).encode()))) == [{}]
+
+
+GOOD = json.dumps(har(entry(text='{"näme": 1}'), entry()), ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("chunk", [7, 256 * 1024])
+def test_a_file_cut_off_anywhere_is_told_in_one_line(written, chunk):
+    with patch.object(_har_scan, "CHUNK", chunk):
+        for length in range(len(GOOD)):
+            with pytest.raises(HarError) as caught:
+                list(scan(written(GOOD[:length])))
+            assert "\n" not in str(caught.value)
+
+
+def test_a_gzip_file_cut_off_anywhere_is_told(written):
+    packed = gzip.compress(GOOD)
+    for length in range(2, len(packed)):
+        with pytest.raises(HarError, match="gzip"):
+            list(scan(written(packed[:length])))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "not a HAR"),
+        (b"   \n", "not a HAR"),
+        (b"<html>", "not a HAR"),
+        (b"[]", "not a HAR"),
+        (b"\x00\x01\x02", "not a HAR"),
+        (b"{}", "no log.entries"),
+        (b'{"log": []}', "no log.entries"),
+        (b'{"log": {"entries": {}}}', "no log.entries"),
+        (b'{"entries": [1]}', "no log.entries"),
+        (b'{"log": {"entries": [{}', "cut off"),
+        (b'{"log": {"entries": [{"a": "b', "cut off"),
+        (b'{"log": {"entries": [{} {}]}}', "not valid JSON"),
+        (b'{"log": {"entries": [{},]}}', "not valid JSON"),
+        (b'{"log": {"entries": [,{}]}}', "not valid JSON"),
+        (b'{"log": {"entries": [tru]}}', "not valid JSON"),
+        (b'{"log": {"entries": []}} x', "not valid JSON"),
+        (b'{"log": {"entries": []}}}', "not valid JSON"),
+        (b'{log: {"entries": []}}', "not valid JSON"),
+        (b'{1: 2}', "not valid JSON"),
+        (b'{"log": {"entries": [' + b"9" * 5000 + b"]}}", "not valid JSON"),
+        (b'{"log": {"entries": [' + b"[" * 100_000 + b"]" * 100_000 + b"]}}", "not valid JSON"),
+        (b'{"log": {"entries": ["\xff"]}}', "UTF-8"),
+        ('{"log": {"entries": []}}'.encode("utf-16"), "UTF-8"),
+        ('{"log": {"entries": ["é"]}}'.encode("latin-1"), "UTF-8"),
+        (gzip.compress(GOOD)[:-9] + b"\0" * 9, "gzip"),
+        (b"\x1f\x8b" + b"nonsense" * 9, "gzip"),
+        (gzip.compress(GOOD) + b"trailing", "gzip"),
+    ],
+)  # fmt: skip
+def test_what_is_no_har_is_told_in_one_line_with_the_name_of_the_file(written, content, words):
+    with pytest.raises(HarError, match=words) as caught:
+        list(scan(written(content, "bad.har")))
+    assert "bad.har" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_and_a_directory_are_told(tmp_path):
+    with pytest.raises(HarError, match="No such file"):
+        list(scan(tmp_path / "none.har"))
+    with pytest.raises(HarError, match="directory"):
+        list(scan(tmp_path))
+
+
+def test_progress_runs_up_to_the_size_of_the_file(written):
+    path = written(har(*[entry(text="x" * 1000)] * 1000))
+    told = []
+    list(scan(path, lambda done, total: told.append((done, total))))
+    assert told == sorted(told)
+    assert told[-1] == (path.stat().st_size, path.stat().st_size)
+    assert len(told) > 3
+
+
+def test_an_entry_that_is_too_large_is_passed_over_and_the_rest_is_read(written):
+    large = {"a": ['\\"]}' * 500, {"b": "é\\" * 500}], "c": "{["}
+    path = written(har({"n": 1}, large, {"n": 2}, "x" * 5000, [], comment="y" * 5000))
+    with patch.object(_har_scan, "MAX_VALUE", 1000), patch.object(_har_scan, "CHUNK", 64):
+        n1, passed, n2, text, empty = scan(path)
+    assert (n1, n2, empty) == ({"n": 1}, {"n": 2}, [])
+    assert isinstance(passed, TooLarge)
+    assert isinstance(text, TooLarge)
+
+
+def test_a_file_cut_off_inside_an_entry_that_is_too_large_is_told(written):
+    path = written(json.dumps(har({"a": "x" * 5000})).encode()[:3000])
+    with (
+        patch.object(_har_scan, "MAX_VALUE", 1000),
+        patch.object(_har_scan, "CHUNK", 64),
+        pytest.raises(HarError, match="cut off"),
+    ):
+        list(scan(path))
+
+
+def test_broken_json_early_in_a_large_file_is_told_without_reading_it_whole(written):
+    path = written(b'{"log": {"entries": [{"a" 1}, ' + b'{"n": 1},' * 1_000_000)
+    read = []
+    with pytest.raises(HarError, match="not valid JSON"):
+        list(scan(path, lambda done, _: read.append(done)))
+    assert read[-1] <= 2 * _har_scan.CHUNK
+
+
+def test_memory_does_not_grow_with_the_file(written):
+    line = json.dumps(entry(text="x" * 2000)).encode() + b","
+    path = written(b'{"log": {"entries": [' + line * 10_000 + b"{}]}}")
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in scan(path)) == 10_001
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert path.stat().st_size > 20_000_000
+    assert peak < 3_000_000
+
+
+# --- from entries to exchanges
+
+
+def test_an_entry_becomes_an_exchange(written):
+    full = entry("post", "https://api.example.com:8443/orders/17?b=2&a=1&b=&b=%C3%A9#top", 201, '{"id": 17}')
+    full["request"]["postData"] = {"mimeType": "application/json; charset=utf-8", "text": "[1, null]"}
+    assert only(read_har(written(har(full)), now=NOW)) == Exchange(
+        method="POST",
+        path="/orders/17",
+        query={"b": ["2", "", "é"], "a": ["1"]},
+        status=201,
+        at=1_767_323_045.678,
+        request=[1, None],
+        response={"id": 17},
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "unix"),
+    [
+        ("2026-01-02T03:04:05.678Z", 1_767_323_045.678),
+        ("2026-01-02T03:04:05.678+02:00", 1_767_315_845.678),
+        ("2026-01-02T03:04:05", 1_767_323_045.0),
+        ("2026-01-02T03:04:05.1234567Z", 1_767_323_045.123456),
+    ],
+)
+def test_times_are_read_with_their_zone_and_without_one_as_utc(read, text, unix):
+    assert only(read({**entry(), "startedDateTime": text})).at == unix
+
+
+@pytest.mark.parametrize("text", [None, 5, "", "yesterday", "1999-12-31T23:59:59Z", "2031-01-01T00:00:00Z"])
+def test_a_time_that_the_hub_would_refuse_is_a_reason_to_skip(read, text):
+    assert read({**entry(), "startedDateTime": text}) == [Skip.NO_TIME]
+
+
+@pytest.mark.parametrize(
+    "url", ["https://a.example.com", "https://a.example.com/", "http://a.example.com?x=1"]
+)
+def test_a_url_without_a_path_is_the_root(read, url):
+    assert only(read(entry(url=url))).path == "/"
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        ("/a b", "/a%20b"),
+        ("/{id}", "/%7Bid%7D"),
+        ("/käse", "/k%C3%A4se"),
+        ("/a%2Fb", "/a%2Fb"),
+        ("/it's;v=1,2/(x)~@:$&!*+-._", "/it's;v=1,2/(x)~@:$&!*+-._"),
+        ("/a\\b|c\x01", "/a%5Cb%7Cc%01"),
+    ],
+)
+def test_paths_are_percent_encoded_where_a_recorder_did_not(read, raw, path):
+    assert only(read(entry(url=f"https://api.example.com{raw}"))).path == path
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        (entry(url="data:text/plain,hello"), Skip.NOT_HTTP),
+        (entry(url="blob:https://a.example.com/1"), Skip.NOT_HTTP),
+        (entry(url="chrome-extension://abc/x.js"), Skip.NOT_HTTP),
+        (entry(url="wss://a.example.com/live"), Skip.WEBSOCKET),
+        (entry(status=101), Skip.WEBSOCKET),
+        (entry(status=0), Skip.NO_ANSWER),
+        (entry(status=-1), Skip.NO_ANSWER),
+        (entry(status=600), Skip.MALFORMED),
+        (entry(status="200"), Skip.MALFORMED),
+        (entry(status=True), Skip.MALFORMED),
+        (entry(url="https://[::1/a"), Skip.MALFORMED),
+        (entry(url="/a"), Skip.MALFORMED),
+        (entry(url=None), Skip.MALFORMED),
+        (entry(url="https://a.example.com/a?%00=1"), Skip.MALFORMED),
+        (entry(url="https://a.example.com/\ud800"), Skip.MALFORMED),
+        (entry(method=""), Skip.MALFORMED),
+        (entry(method="G T"), Skip.MALFORMED),
+        (entry(method=None), Skip.MALFORMED),
+        ({}, Skip.MALFORMED),
+        (None, Skip.MALFORMED),
+        ([1], Skip.MALFORMED),
+        ({"request": [], "response": "x", "startedDateTime": {}}, Skip.MALFORMED),
+    ],
+)
+def test_what_is_no_exchange_is_skipped_for_a_reason(read, changed, reason):
+    assert read(changed, entry())[0] is reason
+
+
+@pytest.mark.parametrize(
+    ("text", "mime", "response"),
+    [
+        ('{"a": 1}', "application/json", {"a": 1}),
+        ('{"a": 1}', "Application/JSON; charset=UTF-8", {"a": 1}),
+        ("[1.0]", "application/problem+json", [1.0]),
+        ("5", "application/vnd.api+json;v=1", 5),
+        ('{"a": 1}', "", {"a": 1}),
+        ("  [null]", None, [None]),
+        ('{"a": 1}', "x-unknown", {"a": 1}),
+        ("hello", "", LeftOut.NOT_JSON),
+        ("5", "", LeftOut.NOT_JSON),
+        ('{"a": 1}', "text/html", LeftOut.NOT_JSON),
+        ('{"a": 1}', "application/json-seq", LeftOut.NOT_JSON),
+        ('{"a": 1}', "application/x-ndjson", LeftOut.NOT_JSON),
+        ("{", "application/json", LeftOut.INVALID),
+        ('{"a": 1, "a": 2}', "application/json", LeftOut.INVALID),
+        ("NaN", "application/json", LeftOut.INVALID),
+        ("[" * 500 + "]" * 500, "application/json", LeftOut.INVALID),
+        ('"\ud800"', "application/json", LeftOut.INVALID),
+        ("", "application/json", ABSENT),
+        (" \n", "application/json", ABSENT),
+        (None, "application/json", ABSENT),
+        (5, "application/json", ABSENT),
+    ],
+)
+def test_a_body_is_read_when_it_is_json_by_its_type_or_without_one_by_its_content(read, text, mime, response):
+    assert only(read(entry(text=text, mime=mime))).response == response
+
+
+@pytest.mark.parametrize(
+    ("raw", "mime", "response"),
+    [
+        ('{"ä": 1}'.encode(), "application/json", {"ä": 1}),
+        (b'{"a": 1}', "", {"a": 1}),
+        (b"\x89PNG\r\n", "image/png", LeftOut.NOT_JSON),
+        (b"\x89PNG\r\n", "", LeftOut.NOT_JSON),
+        (b"\x1f\x8b\x00", "application/json", LeftOut.INVALID),
+    ],
+)
+def test_a_base64_body_is_read_when_it_is_json(read, raw, mime, response):
+    encoded = base64.b64encode(raw).decode()
+    assert only(read(entry(text=encoded, mime=mime, encoding="base64"))).response == response
+
+
+def test_base64_that_is_none_is_left_out(read):
+    assert only(read(entry(text="é", encoding="base64"))).response is LeftOut.INVALID
+
+
+@pytest.mark.parametrize(("method", "status"), [("GET", 204), ("PUT", 205), ("GET", 304), ("HEAD", 200)])
+def test_an_answer_that_can_have_no_body_has_no_response_part(read, method, status):
+    assert only(read(entry(method, status=status, text='{"cached": 1}'))).response is ABSENT
+
+
+def test_a_form_body_is_left_out(read):
+    posted = entry("POST")
+    posted["request"]["postData"] = {
+        "mimeType": "application/x-www-form-urlencoded",
+        "params": [],
+        "text": "a=1",
+    }
+    assert only(read(posted)).request is LeftOut.NOT_JSON

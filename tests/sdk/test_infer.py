@@ -1,0 +1,100 @@
+"""Inference: types as contract 4 names them, in one pass, the same with redaction inside or before."""
+
+import dataclasses
+import enum
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from affidavit._evidence import MAX_DEPTH, Evidence, merge
+from affidavit._infer import infer, observe
+from affidavit._redaction import DEFAULT, Redactor
+
+NAMES = ["id", "name", "cardNumber", "card", "internal_note", "x-secret-y", "17", "anna@example.com"]
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5),
+    max_leaves=20,
+)
+redactors = st.builds(
+    Redactor,
+    erase=st.booleans(),
+    sensitive=st.lists(st.sampled_from(["internal note", re.compile("^x-"), lambda name: name == "id"]), max_size=3),
+    drop=st.lists(st.sampled_from(NAMES), max_size=2),
+)
+SCALARS = [(None, "null"), (True, "boolean"), (0, "integer"), (2**60, "integer"), (1.0, "number"), ("", "string")]
+
+
+@pytest.mark.parametrize(("value", "kind"), [*SCALARS, ([], "array"), ({}, "object")])
+def test_each_value_counts_as_its_own_kind(value, kind):
+    assert infer(value).counts == {kind: 1}
+
+
+@given(json_values, redactors)
+@settings(max_examples=150, deadline=None)
+def test_one_pass_equals_redacting_first(value, redactor):
+    assert infer(value, redactor=redactor) == infer(redactor.redact(value), redactor=redactor)
+
+
+@given(json_values)
+def test_shapes_are_the_same_with_erasure_on_or_off(value):
+    assert infer(value) == infer(value, redactor=Redactor(erase=False)) == infer(DEFAULT.redact(value))
+
+
+@given(json_values, json_values)
+def test_observing_in_place_equals_merging(first, second):
+    evidence = infer(first)
+    observe(evidence, second)
+    assert evidence == merge(infer(first), infer(second))
+
+
+@given(st.lists(json_values, max_size=4))
+def test_items_of_one_array_merge_like_observations(values):
+    total = Evidence()
+    for value in values:
+        observe(total, value)
+    assert (infer(values).items or Evidence()) == total
+
+
+def test_a_whole_replacement_is_looked_at_instead():
+    redactor = Redactor(replace=lambda value: {"replaced": value["secret"]})
+    assert infer({"secret": 1}, redactor=redactor) == infer({"replaced": 1})
+    assert redactor.redact({"secret": 1}) == {"replaced": 0}
+    assert infer({"a": 1}, redactor=dataclasses.replace(redactor, replace=None)) == infer({"a": 1})
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}], ids=["array", "object"])
+def test_what_is_deeper_than_32_levels_is_cut_and_said(wrap):
+    def nested(levels, leaf):
+        for _ in range(levels - 1):
+            leaf = wrap(leaf)
+        return leaf
+
+    def innermost(evidence):
+        return next((innermost(child) for child in evidence.children()), evidence)
+
+    assert innermost(infer(nested(MAX_DEPTH, "x"))).counts == {"string": 1}
+    for leaf in ("x", None, [1], {"a": 1}):
+        assert innermost(infer(nested(MAX_DEPTH + 1, leaf))).counts == {"limit": 1}
+    endless = nested(500, "x")
+    assert infer(endless) == infer(DEFAULT.redact(endless))
+
+
+def test_subclasses_count_as_their_base_and_anything_else_is_refused():
+    assert infer(enum.IntEnum("Level", ["LOW"]).LOW).counts == {"integer": 1}
+    with pytest.raises(TypeError, match="bytes is not a JSON type"):
+        infer(b"raw")
+
+
+def test_keys_that_are_data_go_under_values():
+    evidence = infer({"17": {"a": 1}, "anna@example.com": {"a": None}, "plain": 1})
+    assert list(evidence.properties) == ["plain"]
+    assert evidence.values.counts == {"object": 2}
+    assert evidence.values.properties["a"].counts == {"integer": 1, "null": 1}
+
+
+def test_no_redactor_marks_nothing():
+    assert not infer({"password": "x"}, redactor=None).properties["password"].redacted
+    assert infer({"password": "x"}).properties["password"].redacted

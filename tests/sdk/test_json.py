@@ -1,0 +1,72 @@
+"""Strict JSON: what both sides could read differently is refused, everything else is read as by any parser."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit._json import InvalidJson, parse
+
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
+scalars = (
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | texts
+)
+values = st.recursive(scalars, lambda inner: st.lists(inner) | st.dictionaries(texts, inner), max_leaves=20)
+
+REFUSED = {
+    "not-utf-8": [b'"\xff"', b'"\xed\xa0\x80"', "{}".encode("utf-16")],
+    "byte-order-mark": [b"\xef\xbb\xbf{}", "\ufeff{}"],
+    "duplicate-name": ['{"a": 1, "a": 1}', '[{"b": [{"a": 1, "\\u0061": 2}]}]'],
+    "lone-surrogate": ['"\\ud800"', '"\\uDC00"', '{"\\ud83d": 1}', '"\\ud83d\\ud83d\\ude00"', '"\ud800"',
+                       '"\\ud83d\\\\\\ude00"', '"\\ud83d\\ude00\\ude00"'],
+    "nul": ['"\\u0000"', '{"\\u0000": 1}', '["\\\\\\u0000"]'],
+    "not-a-number": ["NaN", "[Infinity]", '{"a": -Infinity}'],
+    "number-overflow": ["1e400", "-1e400", "1" + "0" * 400, "1" + "0" * 5000, "-" + "9" * 309],
+    "too-deep": ["[" * 129 + "]" * 129, '{"a":' * 129 + "1" + "}" * 129, "[" * 100_000, "[" * 100_000 + "]" * 100_000],
+    "syntax": ["", " ", "{", "[1,]", "{'a': 1}", "01", '"\t"', "[1] 2", "\u00a01", "tru"],
+}  # fmt: skip
+CASES = [(reason, data) for reason, many in REFUSED.items() for data in many]
+
+
+@pytest.mark.parametrize(("reason", "data"), CASES, ids=[f"{reason}-{i}" for i, (reason, _) in enumerate(CASES)])
+def test_what_two_parsers_could_read_differently_is_refused(reason, data):
+    with pytest.raises(InvalidJson) as refusal:
+        parse(data)
+    assert refusal.value.reason == reason
+
+
+@given(values)
+def test_any_other_json_is_read_as_by_the_standard_parser(value):
+    for text in (json.dumps(value), json.dumps(value, ensure_ascii=False), json.dumps(value, indent=1)):
+        assert parse(text) == parse(text.encode()) == json.loads(text)
+
+
+@pytest.mark.parametrize("text", ['"\\\\u0000"', '"\\\\ud800"', '"\\ud83d\\ude00"', '"\\\\"', '"[[[\\"{{"', "1e308"])
+def test_what_only_looks_like_a_fault_is_read(text):
+    assert parse(text) == json.loads(text)
+
+
+@given(st.integers(1, 12), st.integers(1, 12), st.booleans())
+def test_depth_is_counted_from_the_outermost_value_and_not_inside_strings(depth, limit, noise):
+    leaf = '"]]}{{[[\\"[[["' if noise else "[]"
+    text = "[" * (depth - 1) + f"[{leaf}, []]" + "]" * (depth - 1)
+    if depth + 1 <= limit:
+        assert parse(text, max_depth=limit) == json.loads(text)
+    else:
+        with pytest.raises(InvalidJson, match="deep"):
+            parse(text, max_depth=limit)
+
+
+def test_depth_128_is_read_in_wide_and_in_narrow_documents():
+    for inner in ("", "{}," * 500 + "{}"):
+        deep = 128 - bool(inner)
+        assert parse("[" * deep + inner + "]" * deep)
+
+
+def test_no_refusal_repeats_what_was_sent():
+    for _, data in [*CASES, ("syntax", '{"canary-value": canary}'), ("duplicate-name", '{"canary": 1, "canary": 2}')]:
+        with pytest.raises(InvalidJson) as refusal:
+            parse(data)
+        assert "canary" not in str(refusal.value)
+        assert refusal.value.__context__ is None or not isinstance(refusal.value.__context__, json.JSONDecodeError)

@@ -1,0 +1,76 @@
+"""Names that are data: what a value looks like, and the ordinary names that only resemble one."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit._names import form, is_data
+
+DATA = {
+    "number": ["17", "-1.5", "99.9", "2024", "+49 170 1234567", "1.2.3"],
+    "uuid": ["7d444840-9dc0-11d1-b245-5ffdce74fad2", "order_7D444840-9DC0-11D1-B245-5FFDCE74FAD2_total"],
+    "hex": ["deadbeef", "0xCAFEBABE", "661efcf8a00203e4", "attribute_661efcf8a00203e4"],
+    "date": ["2024-05-17", "2024-05", "2024-05-17T10:00:00Z", "17.05.2024", "12:30", "2024-W05"],
+    "email": ["anna@example.com", "user_anna.b@mail.example.co.uk_count"],
+    "hostname": ["db1.example.com", "api.eu.example.io", "printer.local", "db.example.org:5432"],
+    "ip": ["192.0.2.1", "192.0.2.0/24", "2001:db8::1", "192.0.2.1:80", "v:192.0.2.1"],
+    "card": ["4111111111111111", "4111 1111 1111 1111"],
+    "iban": ["DE89370400440532013000", "GB82 WEST 1234 5698 7654 32"],
+    "jwt": ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"],
+    "key": ["sk_live_4eC39HqLyjWDarjtT1zdp7dc", "AKIAIOSFODNN7EXAMPLE"],
+    "digits": ["Test-run-1684765756", "user_20240517_x"],
+    "mixed": ["k3Jd82mQp0Zx7Lw5Rt9vBn4c", "x-k3Jd82mQp0Zx7Lw5Rt9vBn4c-y"],
+    "url": ["https://example.com/a"],
+    "text": ["word " * 50],
+}
+ORDINARY = [
+    "id", "", "ipv4", "sha256", "md5", "v2", "p99", "x_1", "address2", "us-east", "us-east-1", "created_at",
+    "createdAt", "http.status_code", "service.name", "user.id", "e2e_queries", "x509", "__proto__", "@type", "$ref",
+    "+1", "-1", "used_in_last_24_hours", "isEnabledForVersion2CustomersOnly", "numberOfRequestsInLast24Hours",
+    "averageLatencyOfTheNinetyNinthPercentile99", "system_load_norm_15_per_cpu_count", "feedback", "ISO-8859-1",
+    "node.k8s.example/host-uuid", "aws:us-east-2", "error_404", "iso27001", "first name", "größe", "名前", "a/b~c",
+    "public-ipv6", "facade", "Content-Type", "base64", "oauth2_token", "index.html", "h264_profile",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expected", "name"), [(kind, name) for kind, names in DATA.items() for name in names])
+def test_a_name_that_is_a_value_is_told_by_its_form(expected, name):
+    assert form(name) == expected
+    assert is_data(name)
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_an_ordinary_name_is_no_data(name):
+    assert not is_data(name)
+
+
+def test_a_prefixed_number_is_a_value_in_a_path_and_a_name_elsewhere():
+    assert form("order-1017") == form("CUST000123") == "prefixed-number"
+    assert not is_data("order-1017")
+
+
+@given(st.uuids(), st.sampled_from(["", "order_", "the-"]), st.booleans())
+def test_no_uuid_hides_in_a_name(uuid, prefix, upper):
+    text = str(uuid).upper() if upper else str(uuid)
+    assert is_data(prefix + text)
+    assert is_data(uuid.hex)
+
+
+@given(st.emails(domains=st.just("example.com")))
+def test_no_address_hides_in_a_name(address):
+    assert is_data(address)
+
+
+@given(st.text(max_size=300))
+def test_judging_is_repeatable_and_total(name):
+    assert is_data(name) == is_data(name)
+
+
+@pytest.mark.parametrize("unit", ["1", "a1", "a.", "1.", "1 ", ":", "a@", "@a.", "A0", "eyJa.", "-1", "0:"])
+def test_no_name_takes_long_to_judge(unit):
+    started = time.perf_counter()
+    for text in (unit * 100, unit * 5000, unit * 99 + "!"):
+        form(text)
+    assert time.perf_counter() - started < 0.1

@@ -1,0 +1,85 @@
+"""Redaction keeps types and structure, and nothing else that was sent."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit._redaction import DEFAULT, SENSITIVE_NAMES, Redactor
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("abc", max_size=2), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def outline(value):
+    if isinstance(value, dict):
+        return {name: outline(of) for name, of in value.items()}
+    return [outline(item) for item in value] if isinstance(value, list) else type(value).__name__
+
+
+def scalars(value):
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return [value] if inside is None else [scalar for of in inside for scalar in scalars(of)]
+
+
+@given(json_values)
+def test_erasing_keeps_every_type_and_no_value(value):
+    erased = DEFAULT.redact(value)
+    assert outline(erased) == outline(value)
+    assert all(scalar in ("", 0, None) for scalar in scalars(erased))
+
+
+@given(json_values)
+def test_without_erasing_and_dropping_the_value_stays_as_it_is(value):
+    assert Redactor(erase=False).redact(value) == value
+
+
+@given(json_values)
+def test_redaction_neither_changes_its_argument_nor_depends_on_doing_it_once(value):
+    before = json.dumps(value)
+    assert DEFAULT.redact(DEFAULT.redact(value)) == DEFAULT.redact(value)
+    assert json.dumps(value) == before
+
+
+@pytest.mark.parametrize("name", [
+    "password", "userPassword", "USER_PASSWORD", "x-api-key", "apiKey", "accessToken", "card_number", "ssn",
+    "password2", "Set-Cookie", "dateOfBirth", "email",
+])  # fmt: skip
+def test_a_sensitive_name_is_known_in_every_spelling(name):
+    assert DEFAULT.is_sensitive(name)
+
+
+@pytest.mark.parametrize("name", ["id", "pinned", "tokens", "spinner", "secretary", "emailed", "street_art_ist", ""])
+def test_a_word_that_only_holds_a_sensitive_one_is_not_marked(name):
+    assert DEFAULT.is_sensitive(name) is (name == "street_art_ist")
+
+
+def test_every_listed_name_is_sensitive():
+    assert all(map(DEFAULT.is_sensitive, SENSITIVE_NAMES))
+
+
+def test_names_patterns_and_questions_extend_the_list():
+    redactor = Redactor(sensitive=["shoe size", re.compile("^x_"), lambda name: name.endswith("?")])
+    assert all(map(redactor.is_sensitive, ["shoeSize", "x_1", "why?", "password"]))
+    assert not redactor.is_sensitive("shoe")
+
+
+def test_what_is_dropped_leaves_with_all_that_stands_under_it():
+    redactor = Redactor(erase=False, drop=["internal note"])
+    assert redactor.redact([{"internalNote": {"a": 1}, "b": [{"internal_note": 1}]}]) == [{"b": [{}]}]
+
+
+def test_a_replacement_comes_first():
+    assert Redactor(replace=lambda value: [value, "more"]).redact(17) == [0, ""]
+
+
+def test_a_redactor_remembers_no_name_that_is_data():
+    redactor = Redactor()
+    redactor.is_sensitive("anna@example.com")
+    redactor.is_sensitive("name")
+    assert list(redactor._judged) == ["name"]

