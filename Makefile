@@ -43,11 +43,11 @@ $(UV): requirements/uv.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
 	@touch $(UV)
 
-$(VENV)/.run: $(UV) requirements/run.txt
+$(VENV)/.run: $(UV) requirements/run.txt sdk/pyproject.toml
 	@test -e $(VENV)/.dev || VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --require-hashes -r requirements/run.txt
-	@VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --no-deps --no-build-isolation --editable ./sdk 2>/dev/null || $(BIN)/python bin/link_sdk.py
+	@VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --no-deps --editable ./sdk
 	@touch $@
 
-$(VENV)/.dev: $(UV) requirements/dev.txt
+$(VENV)/.dev: $(UV) requirements/dev.txt $(VENV)/.run
 	@VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --require-hashes -r requirements/dev.txt
-	@touch $(VENV)/.run $@
+	@touch $@

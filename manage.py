@@ -23,7 +23,8 @@ def main() -> None:
         sys.exit(f"affidavit: {' '.join(str(error).split())} See docs/settings.md.")
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        sys.exit(f"affidavit: {place}{error.strerror or error}. Free space or set HUB_DATA_DIR to a folder of your own.")
+        cure = "Free space, or set HUB_DATA_DIR to a folder of your own."
+        sys.exit(f"affidavit: {place}{error.strerror or error}. {cure}")
 
 
 if __name__ == "__main__":

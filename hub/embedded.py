@@ -134,9 +134,7 @@ class Server:
                 f"Use the Affidavit that wrote them, or move them with pg_dump and set DATABASE_URL."
             )
 
-    def _pg_ctl(
-        self, *arguments: str, check: bool = True, log: Path | None = None
-    ) -> subprocess.CompletedProcess[str]:
+    def _pg_ctl(self, *arguments: str, check: bool = True, log: Path | None = None) -> subprocess.CompletedProcess[str]:
         return run("pg_ctl", f"--pgdata={self.cluster}", *arguments, check=check, log=log)
 
 

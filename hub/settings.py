@@ -39,6 +39,10 @@ def from_variable_or_file(name: str) -> str:
         raise Refusal(f"{name}_FILE: cannot read {file} ({error.strerror}). Name a readable file.") from None
 
 
+def trimmed(items: list[str]) -> list[str]:
+    return [item.strip() for item in items if item.strip()]
+
+
 def database() -> dict[str, object]:
     if not DATABASE_URL:
         return embedded.Server(HUB_DATA_DIR).connection()
@@ -57,11 +61,11 @@ if not SECRET_KEY and DATABASE_URL:
 SECRET_KEY = SECRET_KEY or made_and_kept(HUB_DATA_DIR / "secret.key")
 if len(SECRET_KEY) < 32:
     raise Refusal("SECRET_KEY: too short to protect secrets at rest. Set at least 32 random characters.")
-SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", [])
+SECRET_KEY_FALLBACKS = trimmed(env.list("SECRET_KEY_FALLBACKS", []))
 
 DEBUG = False
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]", HUB_HOST])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", [])
+ALLOWED_HOSTS = trimmed(env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]", HUB_HOST]))
+CSRF_TRUSTED_ORIGINS = trimmed(env.list("CSRF_TRUSTED_ORIGINS", []))
 BEHIND_TLS = env.bool("BEHIND_TLS", False)
 if BEHIND_TLS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -80,7 +84,6 @@ INSTALLED_APPS = [
     "csp",
     "django_htmx",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "rest_framework",
     "wire",
     "workspaces",
@@ -94,13 +97,13 @@ MIDDLEWARE = [
     "wire.request_id.middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
     "wire.failures.middleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "csp.middleware.CSPMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
@@ -137,10 +140,10 @@ TEMPLATES = [
 
 DATABASES = {
     "default": {
-        **database(),
+        **(FOUND_DATABASE := database()),
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"connect_timeout": 5, "application_name": "affidavit"},
+        "OPTIONS": {"connect_timeout": 5, "application_name": "affidavit", **FOUND_DATABASE.get("OPTIONS", {})},
     }
 }
 
@@ -155,12 +158,11 @@ STATIC_ROOT = HUB_DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
-    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "hub.vendored.PlotlyFinder",
+    "hub.vendored.VendoredFinder",
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "hub.static_files.HashedNames"},
 }
 WHITENOISE_MAX_AGE = 3600
 
@@ -172,6 +174,7 @@ CONTENT_SECURITY_POLICY = {
         "style-src": [
             "'self'",
             "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",
+            "'sha256-ji27qzEtxXZW+7dun6UwjHXJ18e6WAin1VvNtkzIE/o='",
         ],
         "img-src": ["'self'", "data:"],
         "object-src": ["'none'"],
@@ -222,14 +225,21 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
 CELERY_BEAT_SCHEDULE = {
     "fold what no doorbell announced": {"task": "catalog.tasks.sweep", "schedule": 10.0},
     "prune kept answers": {"task": "wire.tasks.prune", "schedule": 600.0},
+    "prune witness reports": {"task": "catalog.tasks.prune", "schedule": 3600.0},
+    "prune verification reports": {"task": "intents.tasks.prune", "schedule": 3600.0},
 }
 
+LOG_LEVEL = env.log_level("LOG_LEVEL", "WARNING")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "hub.logs.JsonFormatter"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", "WARNING")},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # An answer in the 400s is its caller's business; failures are logged where they are answered.
-    "loggers": {"django.request": {"level": "CRITICAL"}, "django.security.DisallowedHost": {"level": "ERROR"}},
+    "loggers": {
+        "django.request": {"level": "CRITICAL"},
+        "django.security.DisallowedHost": {"level": "ERROR"},
+        "kombu": {"level": "ERROR"},
+    },
 }

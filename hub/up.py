@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shlex
+import signal
 import socket
 import sys
 import threading
@@ -16,7 +17,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
@@ -25,7 +26,7 @@ from django.db import connections
 from honcho.manager import Manager
 from honcho.printer import Printer
 
-from hub import embedded
+from hub import embedded, static_files
 from hub.migrations_known import refuse_newer_database
 from hub.refusals import Refusal
 
@@ -36,11 +37,22 @@ WEB_THREADS = 4
 
 def up(*, announce: Callable[[], None]) -> int:
     """Run until stopped; calls `announce` once the web server answers. Returns the exit status."""
+    stop_on_signals()
     with the_only_one(settings.HUB_DATA_DIR):
         refuse_taken_port(settings.HUB_HOST, settings.HUB_PORT)
         with database():
             prepare()
             return supervise(announce)
+
+
+def stop_on_signals() -> None:
+    """Ctrl-C and SIGTERM unwind the start as well, also where a shell had them ignored; honcho takes over later."""
+
+    def stop(number: int, frame: object) -> None:
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)
 
 
 @contextmanager
@@ -49,8 +61,9 @@ def the_only_one(data_dir: Path) -> Iterator[None]:
     embedded.private_folder(data_dir)
     with (data_dir / "hub.lock").open("a+") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            # A record lock is this process's alone: honcho's forks would share one of flock's and keep it.
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
             raise Refusal(
                 f"another hub is running on {data_dir}. Stop it, or set HUB_DATA_DIR and HUB_PORT for a second one."
             ) from None
@@ -91,7 +104,7 @@ def prepare() -> None:
         embedded.private_folder(settings.HUB_DATA_DIR / folder)
     refuse_newer_database()
     call_command("migrate", verbosity=0, interactive=False)
-    call_command("collectstatic", verbosity=0, interactive=False)
+    static_files.collect()
 
 
 def supervise(announce: Callable[[], None]) -> int:
@@ -107,7 +120,14 @@ def supervise(announce: Callable[[], None]) -> int:
 def processes() -> dict[str, list[str]]:
     python = [sys.executable, "-m"]
     web = [*python, "granian", "--interface", "wsgi", "hub.wsgi:application", "--host", settings.HUB_HOST]
-    web += ["--port", str(settings.HUB_PORT), "--workers", str(WEB_WORKERS), "--blocking-threads", str(WEB_THREADS)]
+    web += [
+        "--port",
+        str(settings.HUB_PORT),
+        "--workers",
+        str(WEB_WORKERS),
+        "--blocking-threads",
+        str(WEB_THREADS),
+    ]
     web += ["--no-ws", "--log-level", "warning", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
     worker = [*python, "celery", "--quiet", "--app", "hub", "worker", "--beat", "--pool", "solo"]
     worker += ["--loglevel", "warning", "--without-gossip", "--without-mingle", "--without-heartbeat"]
@@ -118,9 +138,9 @@ def when_ready(announce: Callable[[], None], manager: Manager) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while time.monotonic() < deadline:
         if answers():
-            with nullcontext(connections):
-                announce()
+            announce()
             connections.close_all()
+            static_files.compress()
             return
         time.sleep(0.05)
     print(f"affidavit: the web server did not answer within {READY_SECONDS} s; see above.", file=sys.stderr)

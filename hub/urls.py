@@ -1,14 +1,14 @@
 """Every address of the hub: the machines' under /api/, the pages under /w/<workspace>/<environment>/."""
 
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView
+from drf_spectacular.views import SpectacularJSONAPIView
 
 from hub import health, views
 from workspaces.pages import page_paths
 
 urlpatterns = [
     path("api/", include("hub.api_urls")),
-    path("api/openapi.json", SpectacularAPIView.as_view(), name="openapi"),
+    path("api/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
     path("api/docs", views.api_docs, name="api-docs"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

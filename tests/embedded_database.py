@@ -11,7 +11,6 @@ from hub.embedded import Server
 FOLDER = "AFFIDAVIT_TEST_DATA"
 
 
-
 def start() -> None:
     folder = Path(tempfile.mkdtemp(prefix="affidavit tests "))
     server, owner = Server(folder), os.getpid()

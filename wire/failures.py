@@ -11,8 +11,8 @@ from wire.problems import Problem, problem_of
 def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     def answered(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
-        wrong_address = response.status_code == 404 and not response.get("Content-Type", "").endswith("json")
-        return failure(request, problem_of(Http404())) if wrong_address and not response.streaming else response
+        unanswered = response.status_code == 404 and not getattr(response, "is_failure", False)
+        return failure(request, problem_of(Http404())) if unanswered else response
 
     def process_exception(request: HttpRequest, error: Exception) -> HttpResponse:
         return failure(request, problem_of(error))
@@ -23,10 +23,16 @@ def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
 
 def failure(request: HttpRequest, problem: Problem) -> HttpResponse:
     """A problem document for machines, a page with the same words for people."""
-    if wants_json(request):
-        return problem.response(request)
+    response = problem.response(request) if wants_json(request) else page(request, problem)
+    response.is_failure = True
+    return response
+
+
+def page(request: HttpRequest, problem: Problem) -> HttpResponse:
     facts = {"problem": problem.as_json(getattr(request, "request_id", ""))}
-    return render(request, "failure.html", facts, status=problem.status)
+    response = render(request, "failure.html", facts, status=problem.status)
+    response.headers.update(problem.headers)
+    return response
 
 
 def wants_json(request: HttpRequest) -> bool:

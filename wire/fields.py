@@ -1,16 +1,21 @@
 """Serializer fields that take exactly what contract 1 names: no trimming, no coercion."""
 
 import math
+import re
+import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 MILLISECONDS_FROM = 1e11
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_COUNT = 2**53
 MAX_ITEMS = 500
+UUID_FORM = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 
 class ExactText(serializers.CharField):
@@ -46,6 +51,7 @@ class Flag(serializers.BooleanField):
         return data
 
 
+@extend_schema_field(OpenApiTypes.DOUBLE)
 class Moment(serializers.Field):
     """A reported time: Unix seconds, or milliseconds from 1e11 on; between 2000 and a day ahead."""
 
@@ -64,6 +70,18 @@ class Moment(serializers.Field):
 
     def to_representation(self, value: datetime) -> int:
         return unix(value)
+
+
+@extend_schema_field(OpenApiTypes.UUID)
+class UuidText(serializers.Field):
+    """A UUID in its usual text form, upper or lower case."""
+
+    default_error_messages = {"invalid": "Send a UUID as text, such as 00000000-0000-4000-8000-000000000000."}
+
+    def to_internal_value(self, data: Any) -> uuid.UUID:
+        if not isinstance(data, str) or not UUID_FORM.fullmatch(data):
+            self.fail("invalid")
+        return uuid.UUID(data)
 
 
 class EnvironmentName(serializers.CharField):

@@ -45,7 +45,12 @@ class Claim:
 
 
 def once(
-    claim: Claim, act: Callable[[], HttpResponse], *, now: datetime, secret: bool, until: datetime | None = None
+    claim: Claim,
+    act: Callable[[], HttpResponse],
+    *,
+    now: datetime,
+    secret: bool,
+    until: datetime | None = None,
 ) -> HttpResponse:
     """Answer from the kept answer, or act and keep what comes of it if it is a 2xx.
 

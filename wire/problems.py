@@ -111,7 +111,9 @@ def is_outage(error: BaseException) -> bool:
 def handler(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
     """DRF's EXCEPTION_HANDLER: whatever was raised, one problem document."""
     request = context["request"]
-    return problem_of(error).response(request._request)
+    response = problem_of(error).response(request._request)
+    response.is_failure = True
+    return response
 
 
 def problem_of(error: Exception) -> Problem:

@@ -81,7 +81,7 @@ def csv_cell(value: Any) -> Any:
     if isinstance(value, str):
         return f"'{value}" if value.startswith(RUN_BY_SPREADSHEETS) else value
     if isinstance(value, datetime):
-        return value.isoformat()
+        return unix(value)
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
     return value

@@ -61,9 +61,7 @@ class MachineView(APIView):
         environment = self.environment(request, data)
         return self.answer(environment, data, raw, now=now, **path)
 
-    def answer(
-        self, environment: Any, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
-    ) -> Response:
+    def answer(self, environment: Any, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str) -> Response:
         """Call the domain's verb. `data` is checked; `raw` are the bytes of the body; all or nothing is stored."""
         raise NotImplementedError  # every subclass answers; the base has no domain
 

@@ -50,9 +50,7 @@ def page_paths(name: str, view: View) -> list[URLPattern]:
     ]
 
 
-def answer(
-    view: View, name: str, form: str, request: HttpRequest, slug: str, environment: str
-) -> HttpResponseBase:
+def answer(view: View, name: str, form: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:
     if not request.user.is_authenticated and HEADER not in request.headers:
         return signed_out(request, form)
     if request.method not in ("GET", "HEAD"):
@@ -67,9 +65,7 @@ def answer(
     return html(request, page, found, name, span)
 
 
-def html(
-    request: HttpRequest, page: Page, environment: Environment, name: str, span: ranges.Range
-) -> HttpResponse:
+def html(request: HttpRequest, page: Page, environment: Environment, name: str, span: ranges.Range) -> HttpResponse:
     shared = {
         "environment": environment,
         "workspace": environment.workspace,
@@ -80,7 +76,8 @@ def html(
         "presets": [(key, label) for key, (label, _) in ranges.PRESETS.items()],
     }
     as_partial = page.partial and request.htmx and not request.htmx.history_restore_request
-    response = render(request, page.partial if as_partial else page.template, {**shared, **page.context()})
+    with timezone.override(span.zone):
+        response = render(request, page.partial if as_partial else page.template, {**shared, **page.context()})
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request", "HX-Target", "Cookie"])
     return response
 

@@ -3,10 +3,11 @@ from decimal import Decimal
 from hashlib import sha256
 
 import pytest
-from affidavit._args import InvalidArgs, RequestArgs, args_hash, request_args
-from affidavit._canonical import NotCanonical
 from hypothesis import example, given
 from hypothesis import strategies as st
+
+from affidavit._args import InvalidArgs, RequestArgs, args_hash, request_args
+from affidavit._canonical import NotCanonical
 
 JSON = "application/json"
 

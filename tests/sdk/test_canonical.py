@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 import rfc8785
-from affidavit._canonical import NotCanonical, ascii_json, canonical_json, compact_json, number_text
-from affidavit._json import parse
 from hypothesis import given
 from hypothesis import strategies as st
+
+from affidavit._canonical import NotCanonical, ascii_json, canonical_json, compact_json, number_text
+from affidavit._json import parse
 
 VECTORS = Path(__file__).parents[3] / "shared" / "vectors" / "jcs"
 DOCUMENTS = int(os.environ.get("AFFIDAVIT_FUZZ", "20000"))

@@ -256,9 +256,7 @@ def test_ctrl_c_ends_with_130_and_one_line(recorded):
 
 
 def test_a_reader_that_leaves_causes_no_traceback(recorded):
-    process = started(
-        "har", recorded(TRAFFIC * 200), "--dry-run", stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    process = started("har", recorded(TRAFFIC * 200), "--dry-run", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
     said = process.stderr.read()
     process.stderr.close()

@@ -4,6 +4,8 @@ import time
 
 import pytest
 import redis
+from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
+
 from affidavit._deliveries import (
     KEPT_FOR,
     LEASE,
@@ -18,7 +20,6 @@ from affidavit._deliveries import (
 from affidavit._delivery_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
 from affidavit._intents import intent_of
 from affidavit._store import StoreUnavailable
-from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
 
 NOW = 1_800_000_000.0
 ONE, OTHER = "1" * 64, "2" * 64

@@ -17,9 +17,7 @@ from affidavit._observations import ABSENT
 NOW = 1_800_000_000.0
 
 
-def entry(
-    method="GET", url="https://api.example.com/a", status=200, text=None, mime="application/json", **more
-):
+def entry(method="GET", url="https://api.example.com/a", status=200, text=None, mime="application/json", **more):
     content = {} if text is None else {"text": text, "mimeType": mime, **more}
     return {
         "startedDateTime": "2026-01-02T03:04:05.678Z",
@@ -56,9 +54,7 @@ def only(items):
 # --- the scanner
 
 
-@pytest.mark.parametrize(
-    "pack", [bytes, gzip.compress, lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])]
-)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])])
 @pytest.mark.parametrize("name", ["a.har", "a.har.gz", "a"])
 def test_plain_and_gzip_are_told_by_their_content_not_their_name(written, pack, name):
     path = written(pack(json.dumps(har({"n": 1}, {"n": 2})).encode()), name)
@@ -243,9 +239,7 @@ def test_a_time_that_the_hub_would_refuse_is_a_reason_to_skip(read, text):
     assert read({**entry(), "startedDateTime": text}) == [Skip.NO_TIME]
 
 
-@pytest.mark.parametrize(
-    "url", ["https://a.example.com", "https://a.example.com/", "http://a.example.com?x=1"]
-)
+@pytest.mark.parametrize("url", ["https://a.example.com", "https://a.example.com/", "http://a.example.com?x=1"])
 def test_a_url_without_a_path_is_the_root(read, url):
     assert only(read(entry(url=url))).path == "/"
 

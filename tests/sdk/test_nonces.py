@@ -4,9 +4,12 @@ import threading
 
 import pytest
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
+
 from affidavit._nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
 from affidavit._store import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
-from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
 
 NOW = 1_800_000_000.0
 ROUNDS = int(os.environ.get("AFFIDAVIT_ROUNDS", "5"))
@@ -108,7 +111,7 @@ def test_a_full_memory_store_passes_nothing():
     [
         SqlNonces(lambda: sqlite3.connect("/nonexistent/folder/db.sqlite")),
         SqlNonces(lambda: sqlite3.connect(":memory:")),
-        RedisNonces(redis.Redis(unix_socket_path="/nonexistent/redis.sock")),
+        RedisNonces(redis.Redis(unix_socket_path="/nonexistent/redis.sock", retry=Retry(NoBackoff(), 0))),
     ],
 )
 def test_a_store_that_cannot_be_reached_says_so(store):
@@ -175,8 +178,7 @@ def checks_as_a_worker(workers: int) -> list[int]:
     for _ in children:
         os.read(ready[0], 1)
     codes = []
-    for child in children:
-        os.write(go[1], b"x")
+    os.write(go[1], b"x" * workers)
     for child in children:
         codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     return codes

@@ -79,9 +79,7 @@ def test_lists_are_split_at_500_in_order_whatever_they_come_in(count, sizes):
         report_outcomes(KEY, iter(numbered(count)), base_url=hub.url)
     chunks = [request.json["outcomes"] for request in hub.received]
     assert [len(chunk) for chunk in chunks] == sizes
-    assert [(item["conversationId"], item["outcomeKey"]) for chunk in chunks for item in chunk] == numbered(
-        count
-    )
+    assert [(item["conversationId"], item["outcomeKey"]) for chunk in chunks for item in chunk] == numbered(count)
 
 
 def test_the_receipt_sums_what_is_recorded_and_names_each_unknown_conversation_once_in_order():
@@ -102,9 +100,7 @@ def test_an_idempotency_key_is_kept_over_retries_and_new_for_each_chunk_and_call
 
 def test_when_a_later_chunk_fails_the_error_tells_how_many_items_were_delivered():
     errors = [{"pointer": "/outcomes/7/outcomeKey", "code": "required", "detail": "Give it."}]
-    with ScriptedHub(
-        stored(500), stored(500), problem(400, "invalid-request", "Look.", errors=errors)
-    ) as hub:
+    with ScriptedHub(stored(500), stored(500), problem(400, "invalid-request", "Look.", errors=errors)) as hub:
         with pytest.raises(ReportError, match="1000 delivered before") as caught:
             report_outcomes(KEY, numbered(1500), base_url=hub.url)
         assert len(hub.received) == 3

@@ -24,9 +24,7 @@ def many(count):
 
 def test_a_report_has_an_id_the_environment_and_the_observations():
     with ScriptedHub(ACCEPTED) as hub:
-        receipt = send_observations(
-            [observation(count=3)], api_key=KEY, base_url=hub.url, environment="staging"
-        )
+        receipt = send_observations([observation(count=3)], api_key=KEY, base_url=hub.url, environment="staging")
     (request,) = hub.received
     assert request.path == "/api/witness-reports"
     assert request.headers["x-service-api-key"] == KEY

@@ -27,7 +27,10 @@ BODIES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "api/conversation-outcomes": lambda: {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]},
     "api/conversations": lambda: {"conversations": [{"conversationId": "c1"}]},
     "api/witness-reports": lambda: {"reportId": str(uuid.uuid4()), "observations": [observation()]},
-    "api/verification-reports": lambda: {"reportId": str(uuid.uuid4()), "verifications": [{"result": "accepted"}]},
+    "api/verification-reports": lambda: {
+        "reportId": str(uuid.uuid4()),
+        "verifications": [{"result": "accepted"}],
+    },
 }
 BATCHES = {
     "api/conversation-outcomes": "outcomes",
@@ -296,7 +299,10 @@ def test_a_database_that_is_away_or_full_is_503_and_nothing_is_acknowledged(send
     def fail(*args: Any) -> None:
         raise OperationalError("x") from cause
 
-    with connection.execute_wrapper(fail), mock.patch.object(connection, "validate_no_atomic_block", lambda: None):
+    with (
+        connection.execute_wrapper(fail),
+        mock.patch.object(connection, "validate_no_atomic_block", lambda: None),
+    ):
         response = send()
     assert (response.status_code, code_of(response)) == (503, "unavailable")
     assert int(response["Retry-After"]) > 0

@@ -25,7 +25,7 @@ SECTIONS = (
     Section("overview", "Overview", "h"),
     Section("catalog", "Catalog", "c", within=("operation",)),
     Section("outcomes", "Outcomes", "o", within=("outcome",), begins_group=True),
-    Section("broken-joins", "Broken joins", "j"),
+    Section("joins", "Broken joins", "j"),
     Section("rejections", "Rejections", "r", begins_group=True),
 )
 

@@ -26,9 +26,7 @@ def value(answer: Answer) -> Json:
 
 
 def bad_answer(status: int | None = None, request_id: str | None = None) -> ReportError:
-    detail = (
-        "The answer is not a hub's: it is not known what was stored. Check that base_url leads to the hub."
-    )
+    detail = "The answer is not a hub's: it is not known what was stored. Check that base_url leads to the hub."
     return ReportError(detail, code="bad-answer", status=status, request_id=request_id)
 
 
@@ -76,8 +74,7 @@ def _faults(problem: Mapping[str, Json], key: str) -> list[Fault]:
     listed = problem.get("errors")
     faults = [fault for fault in listed if isinstance(fault, dict)] if isinstance(listed, list) else []
     return [
-        Fault(_text(fault, "pointer"), _text(fault, "code"), _without(key, _text(fault, "detail")))
-        for fault in faults
+        Fault(_text(fault, "pointer"), _text(fault, "code"), _without(key, _text(fault, "detail"))) for fault in faults
     ]
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from ._json import Json
 
-_SAFE_INTEGER = 2**53 - 1
+_MAX_SAFE = 2**53 - 1
+_MIN_SAFE = -_MAX_SAFE
 _ARRAY_INDEX = re.compile(r"(?:0|[1-9][0-9]{0,9})\Z")
 _LAST_ARRAY_INDEX = 2**32 - 2
 
@@ -84,7 +85,7 @@ def _laid_out(text: str) -> str:
 
 def _exact_integer(value: int) -> str:
     """The JCS text of an integer that a double carries exactly; others would share their text."""
-    if -_SAFE_INTEGER <= value <= _SAFE_INTEGER:
+    if _MIN_SAFE <= value <= _MAX_SAFE:
         return repr(value)
     text = _rounded_integer(value)
     mantissa, _, power = text.partition("e+")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ._database import Cursor, Database, unfailing
+from ._database import Database, Execute, unfailing
 from ._deliveries import (
     KEPT_FOR,
     LEASE,
@@ -22,9 +22,7 @@ from ._deliveries import (
 from ._store import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
 
 
-def _standing(
-    kept: str, asked: str, response: StoredResponse | None, lease_until: float, now: float
-) -> Delivery:
+def _standing(kept: str, asked: str, response: StoredResponse | None, lease_until: float, now: float) -> Delivery:
     """How a call stands that another delivery has claimed."""
     if kept != asked:
         return Mismatch()
@@ -167,7 +165,7 @@ class SqlDeliveries:
         """See DeliveryStore."""
         claim = Claim(store_key(workspace, tool_call_id), new_owner())
 
-        def attempt(execute: Callable[..., Cursor]) -> Delivery | None:
+        def attempt(execute: Execute) -> Delivery | None:
             values = fingerprint, claim.owner, now + LEASE, now + KEPT_FOR
             if execute(CLAIM, claim.key, *values).rowcount == 1:
                 return claim

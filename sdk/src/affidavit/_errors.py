@@ -64,9 +64,7 @@ class ReportError(AffidavitError):
         begin = re.compile(rf"/{member}/(\d+)")
         self.sent = sent
         self.errors = tuple(
-            fault._replace(
-                pointer=begin.sub(lambda at: f"/{member}/{int(at[1]) + sent}", fault.pointer, count=1)
-            )
+            fault._replace(pointer=begin.sub(lambda at: f"/{member}/{int(at[1]) + sent}", fault.pointer, count=1))
             for fault in self.errors
         )
         return self

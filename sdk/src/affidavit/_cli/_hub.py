@@ -18,9 +18,7 @@ class Undelivered(AffidavitError):
 
 def add_hub_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hub", metavar="URL", help=f"or AFFIDAVIT_HUB; default {DEFAULT_BASE_URL}")
-    parser.add_argument(
-        "--key", metavar="KEY", help="a secret key; AFFIDAVIT_API_KEY is safer: ps shows options"
-    )
+    parser.add_argument("--key", metavar="KEY", help="a secret key; AFFIDAVIT_API_KEY is safer: ps shows options")
     parser.add_argument("--environment", metavar="NAME", help="default production")
 
 

@@ -39,9 +39,7 @@ def preview(observations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         fresh = _Operation([Counter() for _ in names], [Counter() for _ in names])
         _add(sums.setdefault(identity, fresh), names, observation)
     shown = [
-        _shown(identity, total)
-        for identity, total in sums.items()
-        if not NOT_BEGINNING.issuperset(total.statuses)
+        _shown(identity, total) for identity, total in sums.items() if not NOT_BEGINNING.issuperset(total.statuses)
     ]
     return sorted(shown, key=lambda operation: (operation["path"], operation["method"]))
 
@@ -78,9 +76,7 @@ def _shown(identity: tuple[str, str], operation: _Operation) -> dict[str, Any]:
         "parameters": {name: _parameter(types) for name, types in zip(names, operation.types, strict=True)},
         "query": _part(operation.query),
         "request": _part(operation.request),
-        "responses": {
-            str(status): describe(operation.responses[status]) for status in sorted(operation.statuses)
-        },
+        "responses": {str(status): describe(operation.responses[status]) for status in sorted(operation.statuses)},
     }
 
 

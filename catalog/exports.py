@@ -1,0 +1,64 @@
+"""The tables of the catalog's pages as they are downloaded: all rows, columns named as in contract 5."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from django.db.models import QuerySet
+
+from catalog.models import Operation, WitnessReport
+from catalog.parts import Shape
+from catalog.tree import Node, nodes
+from wire.tables import Table
+
+OPERATIONS = (
+    "method", "path", "observations", "statuses", "properties", "undecided", "firstSeenAt", "lastSeenAt",
+)  # fmt: skip
+PARKED = ("reportId", "reporter", "receivedAt", "parkedAt", "fault")
+RESPONSES = ("status", "observations")
+PROPERTIES = (
+    "part", "status", "pointer", "type", "reason", "seen", "parents", "presence", "nulls", "types",
+    "redacted", "firstDay", "lastDay",
+)  # fmt: skip
+
+
+def operations(found: QuerySet[Operation]) -> Table:
+    return Table("operations", OPERATIONS, lambda: (operation_row(row) for row in found.iterator()))
+
+
+def operation_row(row: Operation) -> Sequence[Any]:
+    statuses = {str(status): count for status, count in row.status_counts}
+    undecided = [segment for segment, _ in row.undecided_segments]
+    seen = (row.first_seen_at, row.last_seen_at)
+    return (row.method, row.path, row.observations, statuses, row.properties, undecided, *seen)
+
+
+def parked(found: QuerySet[WitnessReport]) -> Table:
+    return Table("parked", PARKED, lambda: (parked_row(report) for report in found.iterator()))
+
+
+def parked_row(report: WitnessReport) -> Sequence[Any]:
+    return (str(report.report_id), report.reporter, report.received_at, report.parked_at, report.fault)
+
+
+def responses(row: Operation) -> Table:
+    return Table("responses", RESPONSES, lambda: row.status_counts)
+
+
+def properties(shapes: Sequence[Shape]) -> Table:
+    """Every node of every part, whatever a page shows of it."""
+    return Table("properties", PROPERTIES, partial(property_rows, shapes))
+
+
+def property_rows(shapes: Sequence[Shape]) -> Iterator[Sequence[Any]]:
+    for shape in shapes:
+        for node in nodes(shape.evidence, observations=shape.observations):
+            yield (shape.part.name, shape.part.status, *node_cells(node))
+
+
+def node_cells(node: Node) -> Sequence[Any]:
+    days = [day.isoformat() if day else None for day in (node.first, node.last)]
+    counted = (node.seen, node.parents, node.presence, node.nulls, node.types)
+    return (node.pointer, node.type, node.reason, *counted, node.redacted, *days)

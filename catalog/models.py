@@ -1,0 +1,126 @@
+"""What the catalog stores: the inbox of witness reports, operations, and the evidence of their parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+
+from workspaces.models import Environment, Workspace
+
+MAX_PATH_BYTES = 2000  # a unique index holds the path, and PostgreSQL's index rows end at 2,700 bytes
+MAX_METHOD = 32
+
+
+class WitnessReport(models.Model):
+    """One delivery, summed at the door; `sums` goes once it is folded, id and digest stay 400 days.
+
+    sums: catalog.summing.Sums.to_state(); size: bytes of the body as received.
+    """
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="witness_reports")
+    report_id = models.UUIDField()
+    digest = models.BinaryField(max_length=32)
+    reporter = models.CharField(max_length=200, blank=True)
+    size = models.PositiveIntegerField()
+    sums: Any = models.JSONField(null=True)
+    received_at = models.DateTimeField(db_index=True)
+    folded_at = models.DateTimeField(null=True)
+    parked_at = models.DateTimeField(null=True)
+    fault = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "report_id"], name="one_report_per_id")]
+        indexes = [
+            models.Index(
+                fields=["environment", "id"],
+                condition=models.Q(folded_at=None, parked_at=None),
+                name="unfolded_reports",
+            ),
+            models.Index(
+                fields=["environment", "parked_at"],
+                condition=models.Q(parked_at__isnull=False),
+                name="parked_reports",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.report_id)
+
+
+class Operation(models.Model):
+    """A method and a path template in one environment: what was summed, then what is shown of it.
+
+    key: the template with nameless parameters (`/orders/{}`), so that names do not tell operations apart.
+    statuses: observations by status; names, types: one object of counts per parameter, by position;
+    undecided: observations by index of a literal segment that may be data.
+    """
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="operations")
+    method = models.CharField(max_length=MAX_METHOD)
+    key = models.CharField(max_length=MAX_PATH_BYTES)
+    statuses: Any = models.JSONField(default=dict)
+    names: Any = models.JSONField(default=list)
+    types: Any = models.JSONField(default=list)
+    undecided: Any = models.JSONField(default=dict)
+    first_seen_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField()
+
+    # A projection of the above and of the parts, written with them: catalog.projection.Projection.
+    begun = models.BooleanField(help_text="A status other than 404, 405 and 501 was seen (contract 4).")
+    path = models.TextField(help_text="The template with the names observed most often.")
+    observations = models.BigIntegerField()
+    properties = models.PositiveIntegerField()
+    search = models.TextField(help_text="Path and property names, case-folded, one a line.")
+    document = models.TextField(help_text="This operation in /api/catalog, as JSON text.")
+    outline = models.TextField(help_text="The same without evidence.")
+    document_digest = models.BinaryField(max_length=32)
+    outline_digest = models.BinaryField(max_length=32)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["environment", "method", "key"], name="one_operation_per_template")
+        ]
+        indexes = [GinIndex(fields=["statuses"], name="operations_by_status")]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def status_counts(self) -> list[tuple[int, int]]:
+        """Observations by status, in the order of statuses."""
+        return sorted((int(status), count) for status, count in self.statuses.items())
+
+    @property
+    def successes(self) -> int:
+        """Observations that a query or a request shape may come from (contract 4)."""
+        return sum(count for status, count in self.status_counts if 200 <= status < 400)
+
+    @property
+    def undecided_segments(self) -> list[tuple[str, int]]:
+        """Literal segments that may be data, each with the observations whose reporter could not tell."""
+        segments = self.key.split("/")[1:]
+        return [(segments[int(index)], count) for index, count in sorted(self.undecided.items())]
+
+
+class OperationPart(models.Model):
+    """The summed evidence of one part of an operation; a response has its status."""
+
+    QUERY, REQUEST, RESPONSE = "query", "request", "response"
+
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="parts")
+    part = models.CharField(max_length=8)
+    status = models.PositiveSmallIntegerField(null=True)
+    evidence: Any = models.JSONField(help_text="affidavit.Evidence.to_state()")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["operation", "part", "status"], nulls_distinct=False, name="one_evidence_per_part"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.part} {self.status or ''}".rstrip()

@@ -1,0 +1,120 @@
+"""What pages, downloads and the readiness check read of the catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import Max, Min, QuerySet, Sum
+from django.db.models.functions import Collate
+
+from catalog.filters import Filters
+from catalog.models import Operation, WitnessReport
+from catalog.summing import nameless
+from wire.ranges import Range
+from workspaces.models import Environment
+
+BY_CODE_POINT = "C"
+PATH, METHOD = Collate("path", BY_CODE_POINT), Collate("method", BY_CODE_POINT)
+ORDERS = {
+    "path": (PATH.asc(), METHOD.asc()),
+    "observations": ("-observations", PATH.asc(), METHOD.asc()),
+    "properties": ("-properties", PATH.asc(), METHOD.asc()),
+    "first": ("-first_seen_at", PATH.asc(), METHOD.asc()),
+    "last": ("-last_seen_at", PATH.asc(), METHOD.asc()),
+}
+LISTED = (
+    "method", "path", "observations", "statuses", "properties", "undecided", "first_seen_at", "last_seen_at",
+)  # fmt: skip
+DIGEST = """
+    SELECT encode(sha256(coalesce(
+        string_agg({column}, ''::bytea ORDER BY path COLLATE "C", method COLLATE "C"), ''::bytea)), 'hex')
+    FROM catalog_operation WHERE environment_id = %s AND begun
+"""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the overview says of the catalog; `seen_in_range` counts operations last seen since it began."""
+
+    operations: int
+    observations: int
+    seen_in_range: int
+    new_in_range: int
+    latest_seen_at: datetime | None
+
+
+def shown(environment: Environment) -> QuerySet[Operation]:
+    """The operations that have begun; the others are kept but shown nowhere (contract 4)."""
+    return Operation.objects.filter(environment=environment, begun=True)
+
+
+def listed(environment: Environment, filters: Filters) -> QuerySet[Operation]:
+    """The operations that a list with these filters shows, in its order, without their evidence."""
+    found = shown(environment)
+    for word in filters.words:
+        found = found.filter(search__contains=word)
+    if filters.method:
+        found = found.filter(method=filters.method)
+    if filters.statuses:
+        found = found.filter(statuses__has_any_keys=filters.statuses)
+    return found.order_by(*ORDERS[filters.sort]).only(*LISTED)
+
+
+def methods(environment: Environment) -> list[str]:
+    return list(shown(environment).order_by("method").values_list("method", flat=True).distinct())
+
+
+def operation(environment: Environment, method: str, path: str) -> Operation | None:
+    """One operation with its parts, by any names of its parameters."""
+    found = shown(environment).filter(method=method, key=nameless(path))
+    return found.defer("document", "outline", "search").prefetch_related("parts").first()
+
+
+def catalog_texts(environment: Environment, *, evidence: bool) -> Iterator[tuple[str, bytes, bytes]]:
+    """Every operation's JSON text with its two digests, document first, by path then method; one snapshot."""
+    text = "document" if evidence else "outline"
+    rows = shown(environment).order_by(*ORDERS["path"]).values_list(text, "document_digest", "outline_digest")
+    return rows.iterator(chunk_size=200)
+
+
+def catalog_digest(environment: Environment, *, evidence: bool) -> str:
+    """SHA-256 over the digests of all operations in the order of the catalog, in hex."""
+    column = "document_digest" if evidence else "outline_digest"
+    with connection.cursor() as cursor:
+        cursor.execute(DIGEST.format(column=column), [environment.pk])
+        (digest,) = cursor.fetchone()
+    return digest
+
+
+def parked(environment: Environment) -> QuerySet[WitnessReport]:
+    reports = WitnessReport.objects.filter(environment=environment, parked_at__isnull=False)
+    return reports.order_by("-parked_at", "-id").defer("sums")
+
+
+def unfolded() -> QuerySet[WitnessReport]:
+    return WitnessReport.objects.filter(folded_at=None, parked_at=None)
+
+
+def environments_with_unfolded() -> list[int]:
+    return list(unfolded().order_by("environment_id").values_list("environment_id", flat=True).distinct())
+
+
+def oldest_unfolded(now: datetime) -> float | None:
+    """Seconds that the oldest report has waited to be folded; None when none waits."""
+    oldest = unfolded().aggregate(oldest=Min("received_at"))["oldest"]
+    return max((now - oldest).total_seconds(), 0.0) if oldest else None
+
+
+def overview(environment: Environment, range: Range) -> Overview:
+    found = shown(environment)
+    totals = found.aggregate(observations=Sum("observations"), latest=Max("last_seen_at"))
+    return Overview(
+        operations=found.count(),
+        observations=int(totals["observations"] or 0),
+        seen_in_range=found.filter(last_seen_at__gte=range.start).count(),
+        new_in_range=found.filter(first_seen_at__gte=range.start, first_seen_at__lt=range.end).count(),
+        latest_seen_at=totals["latest"],
+    )

@@ -1,0 +1,179 @@
+"""A shape as rows (pure): one row per node in the order of the tree, each with its depth and its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Any
+
+from affidavit import Evidence, describe
+
+EPOCH = date(1970, 1, 1)
+FOLDED_FROM = 20  # a node with as many nodes beneath it is shown closed
+DEEPEST_INDENT = 8
+
+
+@dataclass(frozen=True)
+class Node:
+    """One place in a shape.
+
+    name: the property, `[]` for items of an array, `{}` for what keys that are data hold, "" the root.
+    parents: how often it could have been there: its parent was an object, or for the root the observations.
+    types: counts per type, null included, where more than one was seen. size: nodes beneath it.
+    closes: how many folded nodes end with this row.
+    """
+
+    name: str
+    pointer: str
+    depth: int
+    type: str
+    reason: str
+    seen: int
+    parents: int | None
+    nulls: int
+    types: Mapping[str, int]
+    redacted: bool
+    collapsed: bool
+    first: date | None
+    last: date | None
+    size: int = 0
+    opens: bool = False
+    closes: int = 0
+
+    @property
+    def label(self) -> str:
+        return {"[]": "each item", "{}": "each value"}.get(self.name, self.name)
+
+    @property
+    def presence(self) -> float | None:
+        """Share of the times that it could have been there, 0 to 1; None where it never could."""
+        return self.seen / self.parents if self.parents else None
+
+    @property
+    def last_words(self) -> str:
+        return f"{self.last:%-d %b %Y}" if self.last else ""
+
+    @property
+    def days(self) -> str:
+        return f"first {self.first:%-d %b %Y}, last {self.last:%-d %b %Y}" if self.first and self.last else ""
+
+    @property
+    def is_place(self) -> bool:
+        """It has no name of its own: items of an array, values of a map."""
+        return self.name in ("[]", "{}")
+
+    @property
+    def color(self) -> str:
+        """The type of which the whole is coloured: an array's own, not its items'."""
+        return {"map": "object"}.get(first := self.type.split()[0], first)
+
+    @property
+    def indent(self) -> int:
+        return min(self.depth, DEEPEST_INDENT)
+
+    @property
+    def closes_each(self) -> range:
+        return range(self.closes)
+
+    @property
+    def open(self) -> bool:
+        """Shown open from the start."""
+        return self.depth == 0 or self.size < FOLDED_FROM
+
+
+def nodes(evidence: Evidence, *, observations: int) -> Iterator[Node]:
+    """Every node of a shape; `observations` is how often the root could have been there."""
+    return walk("", "", 0, evidence, describe(evidence, max_nodes=None), observations)
+
+
+def walk(
+    name: str,
+    pointer: str,
+    depth: int,
+    evidence: Evidence,
+    descriptor: Mapping[str, Any],
+    parents: int | None,
+) -> Iterator[Node]:
+    yield Node(
+        name=name,
+        pointer=pointer,
+        depth=depth,
+        type=type_words(descriptor),
+        reason=reason_words(descriptor),
+        seen=evidence.seen,
+        parents=parents,
+        nulls=descriptor.get("nulls", 0),
+        types=types_seen(descriptor),
+        redacted=evidence.redacted,
+        collapsed=evidence.collapsed,
+        first=day(evidence.first),
+        last=day(evidence.last),
+    )
+    objects = evidence.counts.get("object", 0)
+    for child, inner in descriptor.get("properties", {}).items():
+        below = f"{pointer}/{child.replace('~', '~0').replace('/', '~1')}"
+        yield from walk(child, below, depth + 1, evidence.properties[child], inner, objects)
+    for child, held in (("[]", evidence.items), ("{}", evidence.values)):
+        member = "items" if child == "[]" else "values"
+        if held is not None and member in descriptor:
+            yield from walk(child, f"{pointer}/{child}", depth + 1, held, descriptor[member], None)
+
+
+def folding(rows: Sequence[Node]) -> list[Node]:
+    """The same rows, told which have rows beneath them and where those end."""
+    sizes = [0] * len(rows)
+    closes = [0] * len(rows)
+    above: list[int] = []
+    for index, row in enumerate(rows):
+        while above and rows[above[-1]].depth >= row.depth:
+            end_at(above.pop(), index - 1, sizes, closes)
+        above.append(index)
+    while above:
+        end_at(above.pop(), len(rows) - 1, sizes, closes)
+    return [
+        replace(row, size=size, opens=size > 0, closes=ends)
+        for row, size, ends in zip(rows, sizes, closes, strict=True)
+    ]
+
+
+def end_at(parent: int, last: int, sizes: list[int], closes: list[int]) -> None:
+    sizes[parent] = last - parent
+    if last > parent:
+        closes[last] += 1
+
+
+def type_words(descriptor: Mapping[str, Any]) -> str:
+    """`array of object`, `map of string`, or the type itself."""
+    kind = descriptor["type"]
+    if kind == "array":
+        return f"array of {descriptor['items']['type']}"
+    if kind == "object" and "values" in descriptor and not descriptor.get("properties"):
+        return f"map of {descriptor['values']['type']}"
+    return kind
+
+
+def reason_words(descriptor: Mapping[str, Any]) -> str:
+    match descriptor.get("reason"), descriptor.get("of"), descriptor["type"]:
+        case "empty", "object", _:
+            return "always {} so far"
+        case "empty", _, _:
+            return "nothing seen yet"
+        case "divergent", _, _:
+            return "different types"
+        case "limit", _, _:
+            return "cut by a limit"
+    empty = descriptor["type"] == "array" and descriptor["items"].get("reason") == "empty"
+    return "always empty so far" if empty and not descriptor["items"].get("of") else ""
+
+
+def types_seen(descriptor: Mapping[str, Any]) -> dict[str, int]:
+    """Counts by type, null among them; empty where there is only one."""
+    types = dict(descriptor.get("types", {}))
+    if types and descriptor.get("nulls"):
+        types["null"] = descriptor["nulls"]
+    return types
+
+
+def day(number: int | None) -> date | None:
+    return None if number is None else EPOCH + timedelta(days=number)

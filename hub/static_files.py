@@ -1,0 +1,48 @@
+"""Static files with hashed names at each start; compressed copies beside them, made once the hub is up.
+
+Compressing plotly.js well takes longer than a start may; the web server finds the copies at its next start.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.staticfiles.storage import ManifestStaticFilesStorage
+from django.core.management import call_command
+from whitenoise.compress import main as whitenoise_compress
+
+MANIFEST, STAMP = "staticfiles.json", "compressed.json"
+NICE = 15
+
+
+class HashedNames(ManifestStaticFilesStorage):
+    """Names that carry a hash of the content, with nothing rewritten inside: our files name no others."""
+
+    patterns = ()
+
+
+def collect() -> None:
+    call_command("collectstatic", verbosity=0, interactive=False)
+
+
+def compress() -> subprocess.Popen[bytes] | None:
+    """Start compressing in the background where these very files have no copies yet."""
+    root = Path(settings.STATIC_ROOT)
+    if (root / STAMP).exists() and (root / STAMP).read_bytes() == (root / MANIFEST).read_bytes():
+        return None
+    return subprocess.Popen([sys.executable, "-m", "hub.static_files", str(root)], cwd=settings.BASE_DIR)
+
+
+def main(root: Path) -> None:
+    os.nice(NICE)
+    manifest = (root / MANIFEST).read_bytes()
+    whitenoise_compress([str(root), "--quiet"])
+    (root / STAMP).write_bytes(manifest)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,159 @@
+"""What is known of intents: how they were verified, what waited at the gate, what was minted."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Q
+
+from intents.gate import Call
+from workspaces.models import Environment, Workspace
+
+VERSION_NOT_TOLD = 0
+OPERATION_NOT_TOLD = ""
+MAX_OPERATION = 255  # of a template
+MAX_SIGNED_OPERATION = 2000  # of what an intent says, maybe with a query
+
+
+class VerificationReport(models.Model):
+    """A report that was taken, by its id; `digest` of its body tells a redelivery from another report."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    report_id = models.UUIDField()
+    digest = models.BinaryField(max_length=32)
+    recorded = models.BigIntegerField()
+    received_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "report_id"], name="one_verification_report_per_id")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.report_id)
+
+
+class VerificationTally(models.Model):
+    """How many verifications of a quarter hour ended with one result; every one reported is in here.
+
+    start: the first moment of the quarter hour, UTC; result: `accepted` or a reason; version and operation as
+    the verifier told them, VERSION_NOT_TOLD and OPERATION_NOT_TOLD where it did not.
+    """
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
+    start = models.DateTimeField()
+    result = models.CharField(max_length=40)
+    version = models.PositiveSmallIntegerField()
+    operation = models.CharField(max_length=MAX_OPERATION)
+    count = models.BigIntegerField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["environment", "start", "result", "version", "operation"],
+                name="one_verification_tally",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.count} {self.result} from {self.start:%Y-%m-%d %H:%M}"
+
+
+class Rejection(models.Model):
+    """One reported rejection, or several alike that were reported as one (`count`)."""
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
+    occurred_at = models.DateTimeField()
+    reason = models.CharField(max_length=40)
+    version = models.PositiveSmallIntegerField()
+    operation = models.CharField(max_length=MAX_OPERATION)
+    tool_call_id = models.CharField(max_length=255, blank=True)
+    count = models.BigIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["environment", "-occurred_at", "-id"], name="rejections_latest_first")]
+
+    def __str__(self) -> str:
+        return f"{self.reason} at {self.occurred_at:%Y-%m-%d %H:%M}"
+
+
+class Confirmation(models.Model):
+    """A question at the gate: may this call be made? Single use, each state good for 15 minutes (contract 3).
+
+    `state` is the last one that was entered; `state_at` knows about time. expires_at: of a pending one and of
+    a confirmed one. args_hash: the arguments themselves are never stored.
+    """
+
+    PENDING, CONFIRMED, DECLINED, USED, EXPIRED = "pending", "confirmed", "declined", "used", "expired"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
+    sub = models.CharField(max_length=255)
+    operation = models.CharField(max_length=MAX_SIGNED_OPERATION)
+    args_hash = models.CharField(max_length=64)
+    summary = models.CharField(max_length=1000)
+    state = models.CharField(max_length=12, default=PENDING)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True)
+    decided_by = models.CharField(max_length=150, blank=True)
+    used_at = models.DateTimeField(null=True)
+    tool_call_id = models.CharField(max_length=255, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(name="confirmations_latest_first", fields=["environment", "-created_at"]),
+            models.Index(
+                name="confirmations_that_wait", fields=["environment", "expires_at"], condition=Q(state="pending")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.state} since {self.created_at:%Y-%m-%d %H:%M}"
+
+    def state_at(self, now: datetime) -> str:
+        passing = self.state in (self.PENDING, self.CONFIRMED)
+        return self.EXPIRED if passing and self.expires_at <= now else self.state
+
+    def covers(self, call: Call) -> bool:
+        """Whether it was asked for exactly this call."""
+        return Call(self.sub, self.operation, self.args_hash) == call
+
+
+class MintedIntent(models.Model):
+    """An intent that this hub minted; never its header, its nonce or the arguments."""
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
+    tool_call_id = models.CharField(max_length=255)
+    sub = models.CharField(max_length=255)
+    operation = models.CharField(max_length=MAX_SIGNED_OPERATION)
+    args_hash = models.CharField(max_length=64)
+    requires_step_up = models.BooleanField(default=False)
+    confirmation = models.ForeignKey(Confirmation, on_delete=models.SET_NULL, null=True, related_name="intents")
+    issued_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(name="intents_latest_first", fields=["environment", "-issued_at"]),
+            models.Index(name="intents_of_a_tool_call", fields=["environment", "tool_call_id"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tool_call_id} at {self.issued_at:%Y-%m-%d %H:%M}"
+
+
+class UsedNonce(models.Model):
+    """The table of affidavit's SqlNonces; only that store reads and writes it."""
+
+    nonce_key = models.CharField(primary_key=True, max_length=64)
+    keep_until = models.FloatField(db_index=True, help_text="Unix seconds.")
+
+    class Meta:
+        db_table = "affidavit_nonces"
+
+    def __str__(self) -> str:
+        return self.nonce_key

@@ -1,0 +1,33 @@
+"""A request that came with an intent, told to the hub by who received it (pure)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Presented:
+    """path: as routed; query: raw, without the question mark; step_up: whether the backend's own gate has run."""
+
+    header: str
+    method: str
+    path: str
+    query: str = ""
+    body: bytes = b""
+    content_type: str = ""
+    step_up: bool = False
+
+    def arguments(self) -> dict[str, Any]:
+        """What an IntentVerifier's `verify` and `explain` take."""
+        return {
+            "header": self.header,
+            "method": self.method,
+            "path": self.path,
+            "query": self.query,
+            "body": self.body,
+            "content_type": self.content_type,
+            "request": self,
+            # Whether the path was decoded is not known here: an escaped slash in it is refused either way.
+            "raw_path": self.path,
+        }

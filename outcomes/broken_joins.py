@@ -1,0 +1,174 @@
+"""Every read of single broken joins, each with its diagnosis, and of those that healed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+from django.db import connection
+from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max, QuerySet
+
+from outcomes.diagnose import Diagnosis, Known, bare_form, diagnose
+from outcomes.models import Conversation, Outcome
+from outcomes.tally import ceiled, floored
+from wire.ranges import Range
+from workspaces.models import Environment
+
+BATCH = 500
+ALIKE_LOOKED_AT = 5  # known conversations of one bare form that are compared with an id
+
+
+@dataclass(frozen=True)
+class BrokenJoin:
+    """A reported outcome whose conversation is not known, and why it probably is not."""
+
+    conversation_id: str
+    outcome_key: str
+    reports: int
+    first_reported_at: datetime
+    last_reported_at: datetime
+    diagnosis: Diagnosis
+
+
+# Known conversations that share a bare form with a reported id; per environment, and few of them, so that an
+# environment full of one bare form costs no more.
+ALIKE = f"""
+SELECT bare, conversation_id, environment
+FROM unnest(%(bare_forms)s::text[]) AS bare
+CROSS JOIN unnest(%(environments)s::bigint[]) WITH ORDINALITY AS looked_in (environment, position)
+CROSS JOIN LATERAL (
+  SELECT conversation_id FROM outcomes_conversation
+  WHERE environment_id = environment AND bare_form = bare LIMIT {ALIKE_LOOKED_AT}
+) AS known
+ORDER BY position, conversation_id
+"""
+
+
+def still_broken(environment: Environment, range: Range) -> QuerySet[Outcome]:
+    """Broken joins first reported in the range, the newest first."""
+    return (
+        Outcome.objects.filter(environment=environment, broken=True, **within("first_reported_at", range))
+        .select_related("conversation")
+        .order_by("-first_reported_at", "-pk")
+    )
+
+
+def oldest(environment: Environment) -> datetime | None:
+    """When the broken join that waits longest was first reported, in whatever range."""
+    waiting = Outcome.objects.filter(environment=environment, broken=True).order_by("first_reported_at")
+    return waiting.values_list("first_reported_at", flat=True).first()
+
+
+def diagnosed(environment: Environment, joins: Iterable[Outcome]) -> Iterator[BrokenJoin]:
+    """Each with its diagnosis of this moment; two look-ups for each batch, however much is stored."""
+    rows, names = iter(joins), environment_names(environment)
+    while batch := list(islice(rows, BATCH)):
+        verdicts = diagnoses(environment, names, {row.conversation.conversation_id for row in batch})
+        for row in batch:
+            reported = row.conversation.conversation_id
+            yield BrokenJoin(
+                reported,
+                row.outcome_key,
+                row.reports,
+                row.first_reported_at,
+                row.last_reported_at,
+                verdicts[reported],
+            )
+
+
+def environment_names(environment: Environment) -> Mapping[int, str]:
+    """Every environment that a diagnosis may look into, by row id: those of this workspace, none of another."""
+    return dict(environment.workspace.environments.order_by("pk").values_list("pk", "name"))
+
+
+def diagnoses(environment: Environment, names: Mapping[int, str], reported: Iterable[str]) -> Mapping[str, Diagnosis]:
+    """Why each of these ids is not known here."""
+    ids = sorted(reported)
+    siblings = known_next_door(ids, {pk: name for pk, name in names.items() if pk != environment.pk})
+    alike = known_alike(ids, environment, names)
+    return {id_: diagnose(id_, siblings=siblings, alike=alike.get(bare_form(id_), ())) for id_ in ids}
+
+
+def known_next_door(ids: Sequence[str], names: Mapping[int, str]) -> Mapping[str, str]:
+    """Environment name by id; the oldest environment where several know it."""
+    found = Conversation.objects.filter(
+        environment__in=list(names), conversation_id__in=ids, started_at__isnull=False
+    ).values_list("conversation_id", "environment_id")
+    return {id_: names[pk] for id_, pk in sorted(found, reverse=True)}
+
+
+def known_alike(
+    ids: Sequence[str], environment: Environment, names: Mapping[int, str]
+) -> Mapping[str, Sequence[Known]]:
+    """By bare form: own conversations first, then those of the siblings."""
+    order = sorted(names, key=lambda pk: (pk != environment.pk, pk))
+    found: dict[str, list[Known]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(ALIKE, {"bare_forms": sorted({bare_form(id_) for id_ in ids}), "environments": order})
+        for bare, conversation_id, pk in cursor:
+            found.setdefault(bare, []).append(Known(conversation_id, names[pk]))
+    return found
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Broken joins of one diagnosis; of `other-environment`, those of one environment."""
+
+    kind: str
+    environment: str
+    count: int
+    example: BrokenJoin
+    oldest: datetime
+
+
+def causes(joins: Iterable[BrokenJoin]) -> Sequence[Cause]:
+    """The commonest first; the example is the first one met."""
+    found: dict[tuple[str, str], Cause] = {}
+    for join in joins:
+        verdict = join.diagnosis
+        environment = verdict.found.environment if verdict.found and verdict.kind == "other-environment" else ""
+        so_far = found.get((verdict.kind, environment))
+        found[verdict.kind, environment] = Cause(
+            verdict.kind,
+            environment,
+            so_far.count + 1 if so_far else 1,
+            so_far.example if so_far else join,
+            min(so_far.oldest, join.first_reported_at) if so_far else join.first_reported_at,
+        )
+    return sorted(found.values(), key=lambda cause: (-cause.count, cause.kind, cause.environment))
+
+
+@dataclass(frozen=True)
+class Healed:
+    """Broken joins that became outcomes in a range, and after how long at most and on average."""
+
+    count: int
+    longest: timedelta | None
+    average: timedelta | None
+
+
+TIME_TO_HEAL = ExpressionWrapper(F("healed_at") - F("first_reported_at"), output_field=DurationField())
+
+
+def healed_outcomes(environment: Environment, range: Range) -> QuerySet[Outcome]:
+    """Outcomes that healed in the range, the latest first; each has `healed_after`."""
+    return (
+        Outcome.objects.filter(environment=environment, **within("healed_at", range))
+        .annotate(healed_after=TIME_TO_HEAL)
+        .select_related("conversation")
+        .order_by("-healed_at", "-pk")
+    )
+
+
+def healed(environment: Environment, range: Range) -> Healed:
+    facts = Outcome.objects.filter(environment=environment, **within("healed_at", range)).aggregate(
+        count=Count("pk"), longest=Max(TIME_TO_HEAL), average=Avg(TIME_TO_HEAL)
+    )
+    return Healed(**facts)
+
+
+def within(field: str, range: Range) -> dict[str, datetime]:
+    """The same quarter hours as the tallies, so that lists and totals agree."""
+    return {f"{field}__gte": floored(range.start), f"{field}__lt": ceiled(range.end)}

@@ -1,0 +1,40 @@
+"""The bodies of the outcomes endpoints (the spec's 4.1, contract 2)."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from wire.fields import EnvironmentName, ExactText, Moment
+
+
+class OutcomeItem(serializers.Serializer):
+    conversationId = ExactText(max_length=255)
+    outcomeKey = ExactText(max_length=128)
+
+
+class OutcomeBatch(serializers.Serializer):
+    environment = EnvironmentName()
+    outcomes = OutcomeItem(many=True)
+
+
+class OutcomeReceipt(serializers.Serializer):
+    recorded = serializers.IntegerField(help_text="Items of this request whose conversation is known.")
+    unknownConversations = serializers.ListField(
+        child=serializers.CharField(), help_text="Each unrecognised id once, in order of first appearance."
+    )
+
+
+class ConversationItem(serializers.Serializer):
+    conversationId = ExactText(max_length=255)
+    startedAt = Moment(required=False)
+
+
+class ConversationBatch(serializers.Serializer):
+    environment = EnvironmentName()
+    conversations = ConversationItem(many=True)
+
+
+class ConversationReceipt(serializers.Serializer):
+    registered = serializers.IntegerField()
+    alreadyKnown = serializers.IntegerField(help_text="Items whose conversation was known before.")
+    healedOutcomes = serializers.IntegerField(help_text="Broken joins that became outcomes.")

@@ -1,0 +1,25 @@
+// Buttons that copy: [data-copy] the code beside it (or the element it names), [data-copy-link] the address of this
+// page with a fixed range.
+(() => {
+  function textFor(button) {
+    if (button.dataset.copyLink !== undefined) return new URL(button.dataset.copyLink, location.href).href;
+    const source = button.dataset.copy ? document.getElementById(button.dataset.copy) : button.parentElement.querySelector("code");
+    return source.textContent;
+  }
+
+  async function copy(button) {
+    const label = button.dataset.label ??= button.textContent;
+    try {
+      await navigator.clipboard.writeText(textFor(button));
+      button.textContent = "Copied";
+    } catch { // no clipboard without HTTPS, unless on localhost
+      window.prompt("Copy this:", textFor(button));
+    }
+    setTimeout(() => { button.textContent = label; }, 1500);
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy], [data-copy-link]");
+    if (button) copy(button);
+  });
+})();

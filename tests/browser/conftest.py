@@ -1,0 +1,167 @@
+"""A real Chromium on a real server; without a browser its tests skip, unless REQUIRE_BROWSER says there must be one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from catalog.fold import fold
+from workspaces.create import Created
+
+# Playwright keeps an event loop on this thread, and Django takes that for async code.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "/browser/" in item.nodeid:
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        reason = "there is no Chromium on this machine"
+        if os.environ.get("REQUIRE_BROWSER") == "1":
+            pytest.fail(f"REQUIRE_BROWSER is set, and {reason}")
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Tab:
+    """One signed-in page and what its console complained of."""
+
+    page: Page
+    base: str
+    complaints: list[str]
+
+    def open(self, address: str) -> Page:
+        self.page.goto(self.base + address)
+        self.page.wait_for_load_state("networkidle")
+        return self.page
+
+
+@pytest.fixture
+def new_tab(chromium: Browser, live_server: Any) -> Iterator[Any]:
+    """Make a signed-in tab: `new_tab(width=1280, scheme="light", javascript=True)`."""
+    contexts: list[BrowserContext] = []
+
+    def make(*, width: int = 1280, scheme: str = "light", javascript: bool = True) -> Tab:
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=javascript,
+            locale="en-GB", timezone_id="Europe/Berlin",
+        )  # fmt: skip
+        contexts.append(context)
+        operator, _ = get_user_model().objects.get_or_create(username="operator", defaults={"is_superuser": True})
+        client = Client()
+        client.force_login(operator)
+        session = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
+        context.add_cookies([session])
+        page = context.new_page()
+        complaints: list[str] = []
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        return Tab(page, live_server.url, complaints)
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def filled(transactional_db: None, workspace: Created, api: Any) -> str:
+    """A workspace with something on every page; returns the start of its pages' addresses."""
+    now = int(time.time())
+    known = [{"conversationId": f"conv_{n}", "startedAt": now - n * 3600} for n in range(60)]
+    assert api.post("/api/conversations", {"conversations": known}).status_code == 200
+    staging = [{"conversationId": f"stage_{n}"} for n in range(20)]
+    assert api.post("/api/conversations", {"environment": "staging", "conversations": staging}).status_code == 200
+    keys = ["purchase", "renewal", "ticket_closed", "=formula"]
+    outcomes = [{"conversationId": f"conv_{n}", "outcomeKey": keys[n % 4]} for n in range(50)]
+    outcomes += [{"conversationId": f"stage_{n}", "outcomeKey": "purchase"} for n in range(12)]
+    outcomes += [{"conversationId": odd, "outcomeKey": "renewal"} for odd in ("undefined", '"conv_1"', "conv_unseen")]
+    assert api.post("/api/conversation-outcomes", {"outcomes": outcomes}).status_code == 200
+    verifications = [
+        {"result": "accepted", "version": 2, "count": 900},
+        {"result": "accepted", "version": 1, "count": 100},
+    ]
+    verifications += [
+        {"result": reason, "version": 2, "operation": "POST /orders"} for reason in ("expired", "args-mismatch")
+    ]
+    report = {"reportId": str(uuid.uuid4()), "verifications": verifications}
+    assert api.post("/api/verification-reports", report).status_code == 200
+    report = {"reportId": str(uuid.uuid4()), "observations": observations()}
+    assert api.post("/api/witness-reports", report).status_code == 202
+    fold(workspace.workspace.environments.get(name="production"), now=timezone.now())
+    return f"/w/{workspace.workspace.slug}/production"
+
+
+def observations() -> list[dict[str, Any]]:
+    order = {
+        "type": "object",
+        "properties": {
+            "id": {"type": "integer"},
+            "status": {"type": "string"},
+            "customer": {
+                "type": "object",
+                "properties": {
+                    "email": {"type": "string", "redacted": True},
+                    "phone": {"type": "string", "nulls": 4},
+                },
+            },
+            "items": {
+                "type": "array",
+                "items": {"type": "object", "seen": 31, "properties": {"sku": {"type": "string"}}},
+            },
+            "coupon": {
+                "type": "unknown",
+                "reason": "divergent",
+                "seen": 9,
+                "types": {"string": 5, "object": 4},
+            },
+            "returns": {"type": "array", "items": {"type": "unknown", "reason": "empty"}},
+        },
+    }
+    one = {"method": "GET", "path": "/orders/{orderId}", "status": 200, "count": 12, "response": order,
+           "parameters": {"orderId": {"type": "integer"}}}  # fmt: skip
+    missing = {
+        **one,
+        "status": 404,
+        "count": 3,
+        "response": {"type": "object", "properties": {"error": {"type": "string"}}},
+    }
+    post = {
+        "method": "POST",
+        "path": "/orders",
+        "status": 201,
+        "count": 5,
+        "request": order,
+        "response": order,
+    }
+    search = {"method": "GET", "path": "/search", "status": 200, "count": 7,
+              "query": {"type": "object", "properties": {"q": {"type": "string"}}}}  # fmt: skip
+    return [one, missing, post, search]

@@ -1,0 +1,69 @@
+"""Every page, light and dark, wide and narrow: nothing that axe or the console complains of, nothing overflows."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+PAGES = {
+    "overview": "/overview",
+    "catalog": "/catalog",
+    "operation": "/operation?method=GET&path=/orders/{orderId}",
+    "outcomes": "/outcomes",
+    "broken joins": "/joins",
+    "rejections": "/rejections",
+}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_and_the_console_find_nothing(new_tab, filled, scheme, width):
+    tab = new_tab(width=width, scheme=scheme)
+    for name, address in PAGES.items():
+        page = tab.open(filled + address)
+        assert page.locator("h1").count() == 1, name
+        violations = Axe().run(page).response["violations"]
+        told = [(found["id"], [node["html"][:120] for node in found["nodes"]][:3]) for found in violations]
+        assert told == [], name
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} overflows at {width}"
+    assert tab.complaints == []
+
+
+def test_empty_pages_are_a_start_and_as_clean(new_tab, transactional_db, workspace):
+    tab = new_tab()
+    start = f"/w/{workspace.workspace.slug}/staging"
+    for name in ("overview", "catalog", "outcomes", "joins", "rejections"):
+        page = tab.open(f"{start}/{name}")
+        assert Axe().run(page).response["violations"] == [], name
+    for name in ("catalog", "outcomes", "rejections"):
+        text = tab.open(f"{start}/{name}").inner_text("main")
+        assert workspace.secret_key[:12] in text or "affidavit har" in text, name
+        assert workspace.secret_key not in text
+    assert tab.complaints == []
+
+
+def test_charts_are_drawn_and_nothing_offers_to_send_them_away(new_tab, filled):
+    tab = new_tab()
+    for name in ("overview", "outcomes", "rejections"):
+        page = tab.open(f"{filled}/{name}")
+        page.wait_for_selector(".plot svg.main-svg", timeout=10_000)
+        assert page.locator("[data-title*='hare'], [data-title*='loud'], [data-title*='Plotly']").count() == 0
+    assert tab.complaints == []
+
+
+def test_every_page_works_without_javascript(new_tab, filled):
+    tab = new_tab(javascript=False)
+    for name, address in PAGES.items():
+        page = tab.open(filled + address)
+        assert page.locator("main table, main .tree").count() > 0, name
+    tab.open(f"{filled}/overview").get_by_role("link", name="Catalog").first.click()
+    assert "/catalog" in tab.page.url
+
+
+def test_nothing_is_loaded_from_elsewhere(new_tab, filled):
+    tab = new_tab()
+    hosts = set()
+    tab.page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
+    for address in PAGES.values():
+        tab.open(filled + address)
+    tab.open("/api/docs").wait_for_selector(".opblock", timeout=20_000)
+    assert hosts == {tab.base.split("/")[2]}
+    assert tab.complaints == []

@@ -1,0 +1,47 @@
+"""Observations and reports as a reporter sends them, for every test of the catalog."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.utils import timezone
+
+from affidavit import describe, infer
+from catalog.fold import fold
+from workspaces.create import Created
+from workspaces.models import Environment
+
+ABSENT = object()
+
+
+def observation(
+    method: str = "GET",
+    path: str = "/orders/{orderId}",
+    status: int = 200,
+    count: int = 1,
+    *,
+    response: Any = ABSENT,
+    request: Any = ABSENT,
+    query: Any = ABSENT,
+    **members: Any,
+) -> dict[str, Any]:
+    """One wire observation; response, request and query are values whose shape is reported."""
+    parts = {"response": response, "request": request, "query": query}
+    shapes = {name: describe(infer(value)) for name, value in parts.items() if value is not ABSENT}
+    return {"method": method, "path": path, "status": status, "count": count, **shapes, **members}
+
+
+def report(*observations: dict[str, Any], **members: Any) -> dict[str, Any]:
+    return {"reportId": str(uuid.uuid4()), "observations": list(observations), **members}
+
+
+def environment_of(created: Created, name: str = "production") -> Environment:
+    return created.workspace.environments.get(name=name)
+
+
+def deliver(api: Any, created: Created, *observations: dict[str, Any], **members: Any) -> None:
+    """Report these observations and fold them."""
+    response = api.post("/api/witness-reports", report(*observations, **members))
+    assert response.status_code == 202, response.content
+    fold(environment_of(created, members.get("environment", "production")), now=timezone.now())

@@ -1,0 +1,168 @@
+"""GET /api/catalog (contract 5): whole, sorted, the same bytes for the same catalog, a strong ETag."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+
+from tests.catalog.reports import deliver, observation
+from workspaces.create import issue_key
+from workspaces.models import ApiKey, Membership
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "/api/catalog"
+AT = 1_790_000_000
+
+
+def content(response: Any) -> bytes:
+    assert response.status_code == 200, response
+    body = b"".join(response.streaming_content)
+    assert int(response["Content-Length"]) == len(body)
+    return body
+
+
+def catalog(response: Any) -> dict[str, Any]:
+    return json.loads(content(response))
+
+
+@pytest.fixture
+def filled(api: Any, workspace: Any) -> Any:
+    deliver(
+        api,
+        workspace,
+        observation("POST", "/orders", 201, request={"sku": "x"}, response={"id": 1}, lastSeenAt=AT),
+        observation("GET", "/orders", 200, 2, query={"page": "1"}, response=[{"id": 1}], lastSeenAt=AT),
+        observation("GET", "/Zebra", 200, response={"a": None}, lastSeenAt=AT),
+        observation(path="/orders/{orderId}", parameters={"orderId": {"type": "integer"}}, status=204, lastSeenAt=AT),
+        observation("GET", "/scanned", 404, lastSeenAt=AT),
+    )
+    return api
+
+
+def test_every_operation_that_has_begun_is_there_sorted_by_path_then_method(filled):
+    found = catalog(filled.get(ADDRESS))
+    assert list(found) == ["environment", "revision", "operations"]
+    assert found["environment"] == "production"
+    assert [(row["path"], row["method"]) for row in found["operations"]] == [
+        ("/Zebra", "GET"),
+        ("/orders", "GET"),
+        ("/orders", "POST"),
+        ("/orders/{orderId}", "GET"),
+    ]
+
+
+def test_an_operation_has_its_parts_and_their_evidence(filled):
+    _, listing, placing, one = catalog(filled.get(ADDRESS))["operations"]
+    assert listing["observations"] == 2
+    assert listing["firstSeenAt"] == listing["lastSeenAt"] == AT
+    assert listing["query"]["properties"]["page"] == {"type": "string", "seen": 1}
+    assert listing["request"] is None
+    assert listing["responses"]["200"]["items"]["properties"] == {"id": {"type": "integer", "seen": 1}}
+    assert placing["request"]["properties"]["sku"]["type"] == "string"
+    assert one["parameters"] == {"orderId": {"type": "integer", "seen": 1}}
+    assert one["responses"] == {"204": {"type": "unknown", "reason": "empty", "seen": 0}}
+
+
+def test_an_empty_catalog_is_a_catalog(api):
+    found = catalog(api.get(ADDRESS, environment="staging"))
+    assert (found["environment"], found["operations"]) == ("staging", [])
+    assert found["revision"]
+
+
+def test_without_evidence_nothing_is_left_that_counting_changes(filled, workspace):
+    before = content(filled.get(ADDRESS, evidence="0"))
+    deliver(filled, workspace, observation("GET", "/Zebra", 200, 99, response={"a": None}))
+    assert content(filled.get(ADDRESS, evidence="0")) == before
+    assert not [word for word in (b"seen", b"SeenAt", b"observations", b"nulls") if word in before]
+
+
+def test_the_revision_changes_with_the_content_and_not_with_the_evidence(filled, workspace):
+    def revision(**query: str) -> str:
+        return catalog(filled.get(ADDRESS, **query))["revision"]
+
+    first = revision()
+    deliver(filled, workspace, observation("GET", "/Zebra", 200, 5, response={"a": None}))
+    assert revision() == revision(evidence="0") == first
+    deliver(filled, workspace, observation("GET", "/Zebra", 200, response={"b": None}))
+    assert revision() == revision(evidence="0") != first
+
+
+@pytest.mark.parametrize("evidence", ["0", "1"])
+@pytest.mark.parametrize("given", ["{}", "W/{}", '"other", {}', "*"])
+def test_a_known_etag_is_not_modified(filled, evidence, given):
+    first = filled.get(ADDRESS, evidence=evidence)
+    assert first["ETag"].startswith('"')
+    sent = {"If-None-Match": given.format(first["ETag"])}
+    again = filled.get(ADDRESS, evidence=evidence, headers=sent)
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
+
+
+def test_another_etag_gets_the_same_bytes_again(filled):
+    first = filled.get(ADDRESS)
+    again = filled.get(ADDRESS, headers={"If-None-Match": '"other"'})
+    assert content(again) == content(first)
+    assert again["ETag"] == first["ETag"]
+
+
+def test_evidence_changes_the_etag_of_the_whole_and_not_of_the_outline(filled, workspace):
+    etags = {evidence: filled.get(ADDRESS, evidence=evidence)["ETag"] for evidence in "01"}
+    deliver(filled, workspace, observation("GET", "/Zebra", 200, 5, response={"a": None}))
+    assert filled.get(ADDRESS, evidence="0")["ETag"] == etags["0"]
+    assert filled.get(ADDRESS, evidence="1")["ETag"] != etags["1"]
+    assert etags["0"] != etags["1"]
+
+
+def test_head_tells_the_etag_and_sends_no_body(filled, workspace):
+    response = Client().head(ADDRESS, headers={"x-service-api-key": workspace.secret_key})
+    assert response.status_code == 200
+    assert response["ETag"] == filled.get(ADDRESS)["ETag"]
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
+def test_a_wrong_method_is_told_before_anything_else(client, method):
+    response = client.generic(method, ADDRESS)
+    assert (response.status_code, response.json()["code"]) == (405, "method-not-allowed")
+    assert response["Allow"] == "GET, HEAD"
+
+
+def test_an_unknown_environment_is_told_with_those_that_exist(api):
+    response = api.get(ADDRESS, environment="nowhere")
+    assert (response.status_code, response.json()["code"]) == (400, "unknown-environment")
+    assert response.json()["environments"] == ["production", "staging"]
+
+
+def test_evidence_is_0_or_1(api):
+    assert api.get(ADDRESS, evidence="no").json()["code"] == "invalid-request"
+
+
+def test_keys_are_checked_as_everywhere(api, workspace):
+    assert api.get(ADDRESS, key="").json()["code"] == "missing-api-key"
+    assert api.get(ADDRESS, key="gak_nonsense").json()["code"] == "invalid-api-key"
+    assert api.get(ADDRESS, key=workspace.publishable_key).json()["code"] == "publishable-key-refused"
+    platform = issue_key(workspace.workspace, ApiKey.SECRET, ["platform"], now=workspace.workspace.created_at)
+    assert api.get(ADDRESS, key=platform).json()["code"] == "scope-missing"
+    assert Client().get(ADDRESS).json()["code"] == "missing-api-key"
+
+
+def test_another_workspaces_key_sees_nothing_of_it(filled, other_workspace):
+    assert catalog(filled.get(ADDRESS, key=other_workspace.secret_key))["operations"] == []
+
+
+def test_a_signed_in_reader_names_the_workspace(filled, workspace, browser_client):
+    found = catalog(browser_client.get(ADDRESS, {"workspace": workspace.workspace.slug}))
+    assert len(found["operations"]) == 4
+    assert browser_client.get(ADDRESS).json()["code"] == "invalid-request"
+    elsewhere = browser_client.get(ADDRESS, {"workspace": workspace.workspace.slug, "environment": "x"})
+    assert elsewhere.json()["code"] == "unknown-environment"
+
+
+def test_a_member_reads_only_their_own_workspaces(filled, workspace, other_workspace, client):
+    member = get_user_model().objects.create_user("member")
+    Membership.objects.create(workspace=other_workspace.workspace, user=member)
+    client.force_login(member)
+    assert client.get(ADDRESS, {"workspace": other_workspace.workspace.slug}).status_code == 200
+    assert client.get(ADDRESS, {"workspace": workspace.workspace.slug}).status_code == 404

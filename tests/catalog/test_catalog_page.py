@@ -1,0 +1,172 @@
+"""The catalog's list: what it shows, finds, sorts and exports."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.utils import timezone
+
+from catalog import views
+from catalog.fold import fold
+from catalog.models import WitnessReport
+from tests.catalog.reports import deliver, environment_of, observation, report
+
+pytestmark = pytest.mark.django_db
+AT = 1_790_000_000
+
+
+def address(created: Any, form: str = "", environment: str = "production") -> str:
+    return f"/w/{created.workspace.slug}/{environment}/catalog{form}"
+
+
+@pytest.fixture
+def filled(api: Any, workspace: Any) -> Any:
+    deliver(
+        api,
+        workspace,
+        observation("POST", "/orders", 201, request={"sku": "x"}, response={"id": 1}, lastSeenAt=AT),
+        observation("GET", "/orders", 200, 12_204, response=[{"id": 1, "Total_Price": 1}], lastSeenAt=AT),
+        observation("GET", "/orders", 404, 3, lastSeenAt=AT),
+        observation("GET", "/customers/{customerId}", 500, 9, lastSeenAt=AT + 60, firstSeenAt=AT - 60),
+        observation("GET", "/scanned", 404, lastSeenAt=AT),
+    )
+    return workspace
+
+
+def rows(client: Any, created: Any, **query: str) -> list[dict[str, Any]]:
+    response = client.get(address(created, ".json"), query)
+    assert response.status_code == 200
+    return json.loads(b"".join(response.streaming_content))["tables"]["operations"]
+
+
+def paths(client: Any, created: Any, **query: str) -> list[str]:
+    return [f"{row['method']} {row['path']}" for row in rows(client, created, **query)]
+
+
+def test_the_list_shows_what_was_observed(browser_client, filled):
+    page = browser_client.get(address(filled)).content.decode()
+    assert "12,207" in page
+    assert "/customers/{customerId}" in page
+    assert "/scanned" not in page
+    assert "3 operations" in page
+
+
+def test_the_downloads_have_every_operation_with_its_numbers(browser_client, filled):
+    customers, orders, _ = rows(browser_client, filled)
+    assert customers == {
+        "method": "GET",
+        "path": "/customers/{customerId}",
+        "observations": 9,
+        "statuses": {"500": 9},
+        "properties": 0,
+        "undecided": [],
+        "firstSeenAt": AT - 60,
+        "lastSeenAt": AT + 60,
+    }
+    assert (orders["observations"], orders["statuses"], orders["properties"]) == (12_207, {"200": 12_204, "404": 3}, 2)
+    response = browser_client.get(address(filled, ".csv"), {"table": "operations"})
+    exported = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    assert [(row["path"], row["observations"]) for row in exported] == [
+        ("/customers/{customerId}", "9"),
+        ("/orders", "12207"),
+        ("/orders", "1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"q": "ORDERS"}, ["GET /orders", "POST /orders"]),
+        ({"q": "total_price"}, ["GET /orders"]),
+        ({"q": "orders sku"}, ["POST /orders"]),
+        ({"q": "o_ders"}, []),
+        ({"q": "%"}, []),
+        ({"q": "nothing\0"}, []),
+        ({"method": "post"}, ["POST /orders"]),
+        ({"status": "5xx"}, ["GET /customers/{customerId}"]),
+        ({"status": "404"}, ["GET /orders"]),
+        ({"status": "?"}, ["GET /customers/{customerId}", "GET /orders", "POST /orders"]),
+        ({"q": "orders", "method": "GET", "status": "2xx"}, ["GET /orders"]),
+        ({"sort": "observations"}, ["GET /orders", "GET /customers/{customerId}", "POST /orders"]),
+        ({"sort": "last"}, ["GET /customers/{customerId}", "GET /orders", "POST /orders"]),
+        ({"sort": "?"}, ["GET /customers/{customerId}", "GET /orders", "POST /orders"]),
+    ],
+)
+def test_filters_and_order_hold_for_the_page_and_its_downloads(browser_client, filled, query, found):
+    assert paths(browser_client, filled, **query) == found
+    page = browser_client.get(address(filled), query).content.decode()
+    shown = [page.find(f"<code>{path.split()[1]}</code>") for path in found]
+    assert -1 not in shown
+    if not found:
+        assert "No operation fits" in page
+
+
+def test_htmx_gets_the_list_alone(browser_client, filled):
+    response = browser_client.get(address(filled), {"q": "sku"}, headers={"HX-Request": "true"})
+    page = response.content.decode()
+    assert page.startswith("<section")
+    assert "<html" not in page
+    assert "HX-Request" in response["Vary"]
+
+
+def test_more_than_a_page_is_paged_and_counted(browser_client, filled, monkeypatch):
+    monkeypatch.setattr(views, "OPERATIONS_A_PAGE", 2)
+    first = browser_client.get(address(filled)).content.decode()
+    assert "1 to 2 of 3" in first
+    assert "page=2" in first
+    assert "3 to 3 of 3" in browser_client.get(address(filled), {"page": "2"}).content.decode()
+    assert len(rows(browser_client, filled, page="2")) == 3
+
+
+def test_an_empty_catalog_says_how_to_begin(browser_client, workspace):
+    page = browser_client.get(address(workspace)).content.decode()
+    assert workspace.secret_key[:12] in page
+    assert workspace.secret_key not in page
+    assert "affidavit har" in page
+    assert "/api/witness-reports" in page
+
+
+@pytest.mark.parametrize("name", ["production", "staging"])
+def test_the_call_on_the_empty_page_puts_an_operation_on_that_page(api, browser_client, workspace, name):
+    page = browser_client.get(address(workspace, environment=name)).content.decode()
+    body = html.unescape(re.search(r"-d '(.*?)'</code>", html.unescape(page), re.DOTALL)[1])
+    assert api.post("/api/witness-reports", body.encode()).status_code == 202
+    fold(environment_of(workspace, name), now=timezone.now())
+    assert "/orders/{orderId}" in browser_client.get(address(workspace, environment=name)).content.decode()
+
+
+def test_a_parked_report_is_shown_and_exported(api, browser_client, filled):
+    sent = report(observation())
+    api.post("/api/witness-reports", sent)
+    WitnessReport.objects.filter(report_id=sent["reportId"]).update(parked_at=timezone.now(), fault="It is broken.")
+    assert environment_of(filled).witness_reports.exclude(parked_at=None).count() == 1
+    page = browser_client.get(address(filled)).content.decode()
+    assert sent["reportId"] in page
+    assert "It is broken." in page
+    response = browser_client.get(address(filled, ".csv"), {"table": "parked"})
+    assert sent["reportId"] in b"".join(response.streaming_content).decode()
+
+
+def test_nothing_of_another_environment_is_shown(browser_client, filled):
+    assert "/customers" not in browser_client.get(address(filled, environment="staging")).content.decode()
+    response = browser_client.get(address(filled, ".json", "staging"))
+    assert b'"operations": []' in b"".join(response.streaming_content)
+
+
+def test_an_outsider_finds_no_page(client, filled, other_workspace):
+    client.force_login(get_user_model().objects.create_user("outsider"))
+    assert client.get(address(filled)).status_code == 404
+    stranger = {"x-service-api-key": other_workspace.secret_key}
+    assert client.get(address(filled, ".json"), headers=stranger).status_code == 404
+
+
+def test_a_secret_key_of_the_workspace_reads_the_downloads(client, filled):
+    response = client.get(address(filled, ".json"), headers={"x-service-api-key": filled.secret_key})
+    assert response.status_code == 200

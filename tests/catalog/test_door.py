@@ -1,0 +1,88 @@
+"""What the inbox may hold: no raw-looking segment, no name that is data (contract 4)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from affidavit import infer
+from catalog.door import Observation, summed
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+DAY = int(NOW.timestamp()) // 86400
+
+
+def only(observation: Observation) -> tuple[Any, Any]:
+    ((identity, held),) = summed([observation], received_at=NOW)
+    return identity, held
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "1774",
+        "9f86d081884c",
+        "4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11",
+        "jane@example.com",
+        "aB3dE5gH7jK9mN1pQ3sT5vW7x",
+    ],
+)
+def test_a_raw_looking_segment_is_a_parameter_before_anything_is_stored(raw):
+    sums = summed([Observation("GET", f"/orders/{raw}", 200, 1)], received_at=NOW)
+    assert raw not in json.dumps(sums.to_state())
+    ((identity, _),) = sums
+    assert identity.key == "/orders/{}"
+
+
+def test_names_that_are_data_are_forgotten_before_anything_is_stored():
+    shape = infer({"4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": 1, "jane@example.com": 2, "name": "x"})
+    stored = json.dumps(
+        summed([Observation("GET", "/a", 200, 1, shapes={"response": shape})], received_at=NOW).to_state()
+    )
+    assert "4f1c2d3e" not in stored
+    assert "jane" not in stored
+    assert '"name"' in stored
+
+
+@pytest.mark.parametrize("status", [200, 204, 301, 399])
+def test_query_and_request_shapes_come_from_2xx_and_3xx(status):
+    _, held = only(
+        Observation("POST", "/a", status, 1, shapes=dict.fromkeys(("query", "request", "response"), infer({})))
+    )
+    assert {part.name for part in held.evidence} == {"query", "request", "response"}
+
+
+@pytest.mark.parametrize("status", [100, 400, 404, 422, 500])
+def test_of_other_statuses_only_the_response_is_kept(status):
+    _, held = only(
+        Observation("POST", "/a", status, 1, shapes=dict.fromkeys(("query", "request", "response"), infer({})))
+    )
+    assert list(held.evidence) == [("response", status)]
+
+
+def test_times_left_out_are_the_time_of_receipt_and_one_stands_for_both():
+    earlier = NOW - timedelta(hours=3)
+    assert (
+        only(Observation("GET", "/a", 200, 1))[1].first,
+        only(Observation("GET", "/a", 200, 1))[1].last,
+    ) == (int(NOW.timestamp()),) * 2
+    for times in ({"first": earlier}, {"last": earlier}):
+        held = only(Observation("GET", "/a", 200, 1, **times))[1]
+        assert held.first == held.last == int(earlier.timestamp())
+
+
+def test_every_node_is_stamped_with_the_days_on_which_it_was_seen():
+    shape = infer({"items": [{"sku": "x"}]})
+    times = {"first": NOW - timedelta(days=2), "last": NOW}
+    _, held = only(Observation("GET", "/a", 200, 1, **times, shapes={"response": shape}))
+    root = held.evidence["response", 200]
+    sku = root.properties["items"].items.properties["sku"]
+    assert (sku.first, sku.last) == (root.first, root.last) == (DAY - 2, DAY)
+
+
+def test_an_undecided_segment_that_became_a_parameter_is_decided():
+    _, held = only(Observation("GET", "/shops/17/red", 200, 3, undecided=(1, 2)))
+    assert held.undecided == {2: 3}

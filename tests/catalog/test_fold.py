@@ -1,0 +1,202 @@
+"""The fold: exactly once, in any order, by any number of workers; what cannot be folded blocks nothing (contract 4)."""
+
+from __future__ import annotations
+
+import random
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from catalog import fold as folding
+from catalog import queries, tasks
+from catalog.fold import fold
+from catalog.models import Operation, OperationPart, WitnessReport
+from tests.catalog.reports import environment_of, observation, report
+from workspaces.create import create_workspace
+
+pytestmark = pytest.mark.django_db
+AT = 1_790_000_000
+REPORTS = [
+    report(observation(response={"id": 1, "tags": []}, firstSeenAt=AT, lastSeenAt=AT + 60)),
+    report(observation(path="/orders/{id}", response={"id": "x", "tags": ["a"]}, lastSeenAt=AT + 90_000)),
+    report(
+        observation(path="/orders/{id}", status=404, count=7, lastSeenAt=AT + 5),
+        observation("POST", "/orders", 201, request={"a": [1.5]}, query={"dry": "1"}, lastSeenAt=AT),
+    ),
+    report(observation("POST", "/orders", 422, request={"a": None}, response={"detail": "x"}, lastSeenAt=AT + 7)),
+    report(observation("GET", "/wp-admin", 404, count=3, lastSeenAt=AT)),
+    report(observation("DELETE", "/orders/{orderId}", 204, count=2, lastSeenAt=AT)),
+]
+
+
+def send(api: Any, *reports: Any) -> None:
+    for one in reports:
+        assert api.post("/api/witness-reports", one).status_code == 202
+
+
+def everything() -> list[Any]:
+    """All that the catalog holds, but for row ids."""
+    operations = Operation.objects.order_by("method", "key").values_list(
+        "method",
+        "key",
+        "statuses",
+        "names",
+        "types",
+        "undecided",
+        "begun",
+        "observations",
+        "document",
+        "outline_digest",
+    )
+    parts = OperationPart.objects.order_by("operation__method", "operation__key", "part", "status").values_list(
+        "part", "status", "evidence"
+    )
+    return [*map(str, operations), *parts]
+
+
+def test_a_fold_sums_marks_and_drops_the_body(api, workspace):
+    send(api, *REPORTS)
+    assert fold(environment_of(workspace), now=timezone.now()) == len(REPORTS)
+    assert not WitnessReport.objects.filter(folded_at=None).exists()
+    assert not WitnessReport.objects.exclude(sums=None).exists()
+    shown = queries.shown(environment_of(workspace))
+    assert {(row.method, row.path, row.observations) for row in shown} == {
+        ("GET", "/orders/{id}", 9),
+        ("POST", "/orders", 2),
+        ("DELETE", "/orders/{orderId}", 2),
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_order_and_batching_give_the_same_catalog(api, workspace, other_workspace, seed, monkeypatch):
+    send(api, *REPORTS)
+    fold(environment_of(workspace), now=timezone.now())
+    expected = everything()
+    Operation.objects.all().delete()
+
+    chance = random.Random(seed)
+    monkeypatch.setattr(folding, "MAX_REPORTS", chance.choice([1, 2, 5]))
+    for one in chance.sample(REPORTS, len(REPORTS)):
+        assert api.post("/api/witness-reports", one, key=other_workspace.secret_key).status_code == 202
+        if chance.random() < 0.3:
+            fold(environment_of(other_workspace), now=timezone.now())
+    fold(environment_of(other_workspace), now=timezone.now())
+    assert everything() == expected
+
+
+def test_a_redelivery_after_the_fold_changes_nothing(api, workspace):
+    send(api, *REPORTS)
+    fold(environment_of(workspace), now=timezone.now())
+    before = everything()
+    send(api, *REPORTS)
+    assert fold(environment_of(workspace), now=timezone.now()) == 0
+    assert everything() == before
+
+
+def test_an_operation_begins_when_another_status_arrives_and_then_shows_all(api, workspace):
+    environment = environment_of(workspace)
+    send(api, report(observation("GET", "/a", 404, count=5)))
+    fold(environment, now=timezone.now())
+    assert not queries.shown(environment).exists()
+    send(api, report(observation("GET", "/a", 200)))
+    fold(environment, now=timezone.now())
+    assert queries.shown(environment).get().observations == 6
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [[{"method": "GET"}], {"not": "a list"}, [{"method": "GET", "key": "/a", "parts": 7}], "overflow"],
+)
+def test_a_report_that_cannot_be_folded_is_parked_and_blocks_no_other(api, workspace, broken):
+    send(api, *REPORTS[:3])
+    victim = WitnessReport.objects.order_by("id")[1]
+    if broken == "overflow":
+        victim.sums[0]["statuses"]["200"] = 2**70
+    else:
+        victim.sums = broken
+    victim.save()
+    fold(environment_of(workspace), now=timezone.now())
+    victim.refresh_from_db()
+    assert victim.parked_at
+    assert victim.sums
+    assert victim.fault
+    assert WitnessReport.objects.exclude(folded_at=None).count() == 2
+    assert fold(environment_of(workspace), now=timezone.now()) == 0
+
+
+def test_other_environments_are_left_alone(api, workspace, other_workspace):
+    send(api, report(observation(), environment="staging"))
+    assert fold(environment_of(workspace), now=timezone.now()) == 0
+    assert fold(environment_of(other_workspace, "staging"), now=timezone.now()) == 0
+    assert fold(environment_of(workspace, "staging"), now=timezone.now()) == 1
+
+
+def test_a_batch_is_bounded_in_bytes_but_never_empty(api, workspace, monkeypatch):
+    monkeypatch.setattr(folding, "MAX_BYTES", 1)
+    send(api, *REPORTS)
+    assert folding.fold_batch(environment_of(workspace), now=timezone.now()) == 1
+
+
+def test_the_sweep_finds_what_no_doorbell_announced(api, workspace, settings):
+    settings.CELERY_TASK_ALWAYS_EAGER = True
+    tasks.fold.app.conf.task_always_eager = True
+    try:
+        send(api, *REPORTS)
+        tasks.sweep()
+    finally:
+        tasks.fold.app.conf.task_always_eager = False
+    assert not queries.unfolded().exists()
+
+
+def test_a_task_for_an_environment_that_is_gone_does_nothing():
+    tasks.fold(0)
+
+
+def test_the_oldest_unfolded_report_tells_its_age(api, workspace):
+    now = timezone.now()
+    assert queries.oldest_unfolded(now=now) is None
+    send(api, *REPORTS)
+    WitnessReport.objects.update(received_at=now - timedelta(seconds=90))
+    assert queries.oldest_unfolded(now=now) == 90
+    fold(environment_of(workspace), now=now)
+    assert queries.oldest_unfolded(now=now) is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_folds_at_the_same_time_count_every_report_once(monkeypatch):
+    monkeypatch.setattr(folding, "MAX_REPORTS", 3)
+    created = create_workspace("Busy", actor="test", now=timezone.now())
+    environment = environment_of(created)
+    client = Client()
+    failures: list[BaseException] = []
+
+    def worker() -> None:
+        try:
+            for _ in range(10):
+                fold(environment, now=timezone.now())
+        except BaseException as error:  # told below: a thread's failure must fail the test
+            failures.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=worker) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(40):
+        sent = report(observation(path="/a/{id}" if number % 2 else "/a/{key}", response={"n": number % 3 or "x"}))
+        response = client.post(
+            "/api/witness-reports", sent, content_type="application/json",
+            headers={"x-service-api-key": created.secret_key},
+        )  # fmt: skip
+        assert response.status_code == 202
+    for thread in threads:
+        thread.join()
+    fold(environment, now=timezone.now())
+    assert failures == []
+    assert queries.shown(environment).get().observations == 40
+    assert OperationPart.objects.get().evidence["counts"] == {"object": 40}

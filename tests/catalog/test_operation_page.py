@@ -1,0 +1,142 @@
+"""One operation's page: its facts, its parts and every node of their shapes."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+
+from catalog import views
+from tests.catalog.reports import deliver, observation
+
+pytestmark = pytest.mark.django_db
+AT = 1_790_000_000
+PATH = "/orders/{orderId}"
+
+
+def address(created: Any, form: str = "") -> str:
+    return f"/w/{created.workspace.slug}/production/operation{form}"
+
+
+@pytest.fixture
+def filled(api: Any, workspace: Any) -> Any:
+    body = {"id": 1, "status": "x", "password": "p", "lines": [{"sku": "a"}, {"sku": None}], "none": []}
+    deliver(
+        api,
+        workspace,
+        observation(
+            response=body, query={"expand": "lines"}, lastSeenAt=AT, parameters={"orderId": {"type": "integer"}}
+        ),
+        observation(response={"id": "x"}, lastSeenAt=AT),
+        observation(status=404, count=7, response={"detail": "x"}, lastSeenAt=AT),
+        observation("DELETE", PATH, 204, 2, lastSeenAt=AT),
+        observation("GET", "/shops/red/{id}", 200, 4, undecided=[1], lastSeenAt=AT),
+    )
+    return workspace
+
+
+def shown(client: Any, created: Any, **query: str) -> str:
+    response = client.get(address(created), {"method": "GET", "path": PATH, **query})
+    assert response.status_code == 200, response.content
+    return response.content.decode()
+
+
+def properties(client: Any, created: Any, **query: str) -> list[dict[str, Any]]:
+    response = client.get(address(created, ".json"), {"method": "GET", "path": PATH, **query})
+    return json.loads(b"".join(response.streaming_content))["tables"]["properties"]
+
+
+def test_the_facts_stand_on_top(browser_client, filled):
+    page = shown(browser_client, filled)
+    assert f'<h1 class="mono">{PATH}</h1>' in page
+    assert re.search(r"Observations</small><div class=\"v\">9</div>", page)
+    assert re.search(r"<code>orderId</code> <span class=\"integer\">integer</span>", page)
+
+
+def test_the_first_2xx_is_shown_unless_the_address_names_a_part(browser_client, filled):
+    assert re.search(r'part=200#shape" aria-current="true">200 · 2<', shown(browser_client, filled))
+    assert re.search(r'part=404#shape" aria-current="true">404 · 7<', shown(browser_client, filled, part="404"))
+    assert re.search(r'part=query#shape" aria-current="true">Query<', shown(browser_client, filled, part="query"))
+    assert re.search(r'part=200#shape" aria-current="true"', shown(browser_client, filled, part="nonsense"))
+
+
+def test_the_tree_tells_type_presence_nulls_and_differing_types(browser_client, filled):
+    page = shown(browser_client, filled)
+    assert "array of object" in page
+    assert "always empty so far" in page
+    assert "different types" in page
+    assert "or null 50 %" in page
+    assert "50 % of 2" in page
+    assert "redacted" in page
+    assert page.count("<details") == page.count("</details>")
+
+
+def test_the_table_has_every_node_of_every_part(browser_client, filled):
+    rows = {(row["part"], row["status"], row["pointer"]): row for row in properties(browser_client, filled, part="404")}
+    assert set(rows) == {
+        ("query", None, ""), ("query", None, "/expand"),
+        ("response", 200, ""), ("response", 200, "/id"), ("response", 200, "/lines"), ("response", 200, "/lines/[]"),
+        ("response", 200, "/lines/[]/sku"), ("response", 200, "/none"), ("response", 200, "/password"),
+        ("response", 200, "/status"), ("response", 404, ""), ("response", 404, "/detail"),
+    }  # fmt: skip
+    sku = rows["response", 200, "/lines/[]/sku"]
+    assert (sku["type"], sku["seen"], sku["parents"], sku["presence"], sku["nulls"]) == ("string", 2, 2, 1, 1)
+    status = rows["response", 200, "/status"]
+    assert (status["seen"], status["parents"], status["presence"]) == (1, 2, 0.5)
+    assert rows["response", 200, "/id"]["types"] == {"string": 1, "integer": 1}
+    assert status["firstDay"] == status["lastDay"] == "2026-09-21"
+
+
+def test_the_csv_has_the_same_rows(browser_client, filled):
+    query = {"method": "GET", "path": PATH, "table": "properties"}
+    lines = b"".join(browser_client.get(address(filled, ".csv"), query).streaming_content).decode().splitlines()
+    assert len(lines) == 1 + len(properties(browser_client, filled))
+
+
+def test_any_names_of_the_parameters_find_it(browser_client, filled):
+    response = browser_client.get(address(filled), {"method": "get", "path": "/orders/{id}"})
+    assert f"{PATH}</h1>" in response.content.decode()
+
+
+def test_a_status_without_a_body_says_so(browser_client, filled):
+    response = browser_client.get(address(filled), {"method": "DELETE", "path": PATH})
+    assert "none had a JSON body" in response.content.decode()
+
+
+def test_an_undecided_segment_is_shown_as_such(browser_client, filled):
+    response = browser_client.get(address(filled), {"method": "GET", "path": "/shops/red/{id}"})
+    assert re.search(r"<code>red</code> may be data: for 4 observations", response.content.decode())
+
+
+def test_a_shape_that_is_too_large_for_a_page_says_that_it_was_cut(browser_client, filled, monkeypatch):
+    monkeypatch.setattr(views, "NODES_SHOWN", 3)
+    page = shown(browser_client, filled)
+    assert "more than 3 places" in page
+    assert page.count("<details") == page.count("</details>")
+    assert len(properties(browser_client, filled)) == 12
+
+
+@pytest.mark.parametrize(
+    "query", [{}, {"method": "GET"}, {"method": "PUT", "path": PATH}, {"method": "GET", "path": "/\0"}]
+)
+def test_a_missing_operation_is_404_and_says_what_to_do(browser_client, filled, query):
+    response = browser_client.get(address(filled), query, headers={"Accept": "text/html"})
+    assert response.status_code == 404
+    assert "Look for it in the catalog" in response.content.decode()
+    assert browser_client.get(address(filled, ".json"), query).json()["code"] == "not-found"
+
+
+def test_an_operation_that_has_not_begun_is_missing(api, browser_client, filled):
+    deliver(api, filled, observation("GET", "/scanned", 404))
+    assert browser_client.get(address(filled), {"method": "GET", "path": "/scanned"}).status_code == 404
+
+
+def test_an_outsider_finds_no_page(client, filled, other_workspace):
+    query = {"method": "GET", "path": PATH}
+    client.force_login(get_user_model().objects.create_user("outsider"))
+    assert client.get(address(filled), query).status_code == 404
+    stranger = {"x-service-api-key": other_workspace.secret_key}
+    assert client.get(address(filled, ".json"), query, headers=stranger).status_code == 404

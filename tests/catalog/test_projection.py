@@ -1,0 +1,91 @@
+"""What is shown of a sum: names, parameter types, the operation's JSON (contracts 4 and 5)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit import infer
+from catalog.door import Observation, summed
+from catalog.projection import parameter_type, project, shown_names, with_names
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def projected(*observations: Observation) -> Any:
+    ((identity, held),) = summed(observations, received_at=NOW)
+    return project(identity, held)
+
+
+def test_the_name_observed_most_often_is_shown_and_ties_go_by_code_point():
+    assert shown_names([Counter(orderId=3, id=2), Counter(b=1, a=1), Counter(Z=1, a=1)]) == [
+        "orderId",
+        "a",
+        "Z",
+    ]
+
+
+def test_a_name_stands_only_once_in_a_path():
+    assert shown_names([Counter(id=3, order=1), Counter(id=2, item=1), Counter(id=9)]) == [
+        "id",
+        "item",
+        "id2",
+    ]
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(1, 3), min_size=1), max_size=6))
+def test_shown_names_never_clash(positions: list[dict[str, int]]):
+    names = shown_names([Counter(position) for position in positions])
+    assert len(set(names)) == len(positions)
+    assert with_names("/x".join(["/y", *["{}"] * len(names)]), names).count("{") == len(names)
+
+
+@pytest.mark.parametrize(
+    ("types", "shown"),
+    [
+        (["integer"], "integer"),
+        (["integer", "number"], "number"),
+        (["integer", "string"], "string"),
+        (["unknown", "integer"], "integer"),
+        (["unknown"], "unknown"),
+        ([], "unknown"),
+    ],
+)
+def test_a_parameter_has_one_type(types, shown):
+    assert parameter_type(types) == shown
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+def test_a_scanner_makes_no_operation(status):
+    assert not projected(Observation("GET", "/wp-admin", status, 9)).begun
+    assert projected(Observation("GET", "/wp-admin", status, 9), Observation("GET", "/wp-admin", 403, 1)).begun
+
+
+def test_a_status_without_a_body_is_shown_as_empty():
+    document = json.loads(projected(Observation("DELETE", "/a", 204, 2)).document)
+    assert document["responses"] == {"204": {"type": "unknown", "reason": "empty", "seen": 0}}
+    assert document["query"] is document["request"] is None
+    assert document["observations"] == 2
+
+
+def test_the_outline_is_the_same_however_often_it_was_seen():
+    once, often = (
+        projected(Observation("GET", "/a/{id}", 200, count, shapes={"response": infer({"x": [1, None]})}))
+        for count in (1, 1000)
+    )
+    assert once.outline_digest == often.outline_digest
+    assert once.document_digest != often.document_digest
+    assert not {"observations", "firstSeenAt", "lastSeenAt", "seen"} & set(json.loads(once.outline))
+
+
+def test_properties_are_counted_at_every_depth_and_found_by_name():
+    shape = infer({"Items": [{"sku": "x", "price": 1}], "total": 2})
+    shown = projected(Observation("GET", "/a", 200, 1, shapes={"response": shape}))
+    assert shown.properties == 4
+    assert shown.search.split("\n") == ["/a", "items", "price", "sku", "total"]

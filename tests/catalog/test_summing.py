@@ -1,0 +1,117 @@
+"""Contract 4: merge is a sum, so any order and any batching of the same observations gives the same bytes."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from affidavit import infer
+from catalog.door import Observation, summed
+from catalog.projection import project
+from catalog.summing import Sums, nameless
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.floats(-2, 2) | st.sampled_from(["", "a", "17"])
+NAMES = st.sampled_from(["id", "name", "items", "email", "x1", "4f1c2d3e-0000-4000-8000-000000000000", "a@b.example"])
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=8,
+)
+PATHS = [
+    "/orders",
+    "/orders/{orderId}",
+    "/orders/{id}",
+    "/orders/{id}/items/{item}",
+    "/orders/{order}/items/{id}",
+]
+
+
+@st.composite
+def observations(draw: st.DrawFn) -> Observation:
+    times = sorted(draw(st.lists(st.integers(1_700_000_000, 1_700_400_000), min_size=2, max_size=2)))
+    first, last = (datetime.fromtimestamp(time, UTC) for time in times)
+    path = draw(st.sampled_from(PATHS))
+    shapes = draw(st.dictionaries(st.sampled_from(["query", "request", "response"]), VALUES))
+    return Observation(
+        method=draw(st.sampled_from(["GET", "POST"])),
+        path=path,
+        status=draw(st.sampled_from([200, 204, 301, 404, 500])),
+        count=draw(st.integers(1, 1000)),
+        first=first,
+        last=last,
+        parameters={"id": draw(st.sampled_from(["integer", "string", "number"]))} if "{id}" in path else {},
+        undecided=draw(st.sampled_from([(), (0,)])),
+        shapes={name: infer(value) for name, value in shapes.items()},
+    )
+
+
+def state_of(batches: list[list[Observation]]) -> str:
+    """What is stored of these batches, each of them through the inbox's JSON and back, as text."""
+    total = Sums()
+    for batch in batches:
+        stored = json.loads(json.dumps(summed(batch, received_at=NOW).to_state()))
+        total.add_all(Sums.from_state(stored))
+    return text_of(total)
+
+
+def text_of(total: Sums) -> str:
+    rows = [
+        (identity, held.first, held.last, held.facts(), sorted(part_states(held)), shown(identity, held))
+        for identity, held in total
+    ]
+    return json.dumps(rows, default=str)
+
+
+def part_states(held: Any) -> list[str]:
+    return [json.dumps([*part, evidence.to_state()]) for part, evidence in held.evidence.items()]
+
+
+def shown(identity: Any, held: Any) -> dict[str, Any]:
+    return asdict(project(identity, held))
+
+
+@settings(max_examples=60)
+@given(st.lists(observations(), max_size=8), st.randoms(use_true_random=False), st.integers(1, 4))
+def test_order_and_batching_change_no_byte(seen: list[Observation], chance: random.Random, size: int):
+    one_by_one = state_of([[observation] for observation in seen])
+    shuffled = chance.sample(seen, len(seen))
+    batches = [shuffled[start : start + size] for start in range(0, len(shuffled), size)]
+    assert state_of(batches) == one_by_one
+
+
+FEW = st.lists(observations(), max_size=3)
+
+
+@given(FEW, FEW, FEW)
+@settings(max_examples=40)
+def test_sums_are_associative_and_the_empty_sum_changes_nothing(
+    some: list[Observation], more: list[Observation], rest: list[Observation]
+):
+    def stored(*added: Sums) -> Sums:
+        total = Sums()
+        for one in added:
+            total.add_all(Sums.from_state(json.loads(json.dumps(one.to_state()))))
+        return total
+
+    a, b, c = (summed(seen, received_at=NOW) for seen in (some, more, rest))
+    left, right = stored(stored(a, b), c), stored(a, stored(b, c), Sums())
+    assert text_of(left) == text_of(right)
+
+
+def test_observations_of_one_template_are_one_sum_whatever_its_names():
+    seen = [Observation("GET", path, 200, 2, NOW, NOW) for path in ("/orders/{a}", "/orders/{b}")]
+    ((identity, held),) = summed(seen, received_at=NOW)
+    assert identity == ("GET", "/orders/{}")
+    assert held.observations == 4
+    assert held.names == [{"a": 2, "b": 2}]
+
+
+def test_a_template_without_names_keeps_its_literals():
+    assert nameless("/a/{b}/c{d}.json") == "/a/{}/c{}.json"

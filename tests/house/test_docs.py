@@ -1,0 +1,191 @@
+"""What the documents say is what the code does: settings, codes, reasons, addresses, links and examples."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from affidavit import REASONS, IntentVerifier, MemoryNonces, args_hash, canonical_json, describe, infer, merge
+from affidavit import mint_intent as mint
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("hub", "wire", "workspaces", "catalog", "outcomes", "intents")
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("sdk/*.md")])
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
+CODE = re.compile(r"`([^`]+)`")
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text()
+
+
+def section(name: str, heading: str) -> str:
+    """What stands under a heading, up to the next one of its level or above."""
+    level = heading.split(" ")[0]
+    _, found, rest = text_of(name).partition(f"\n{heading}\n")
+    assert found, f"{name} has no heading {heading!r}"
+    return re.split(rf"^#{{1,{len(level)}}} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def first_column(text: str, header: str) -> list[str]:
+    """Every name in backticks in the first cells of the tables whose first column has this header."""
+    names: list[str] = []
+    reading = False
+    for line in text.splitlines():
+        first = line.split("|")[1].strip() if line.startswith("|") else ""
+        reading = bool(first) and (reading or first == header)
+        names += CODE.findall(first) if reading else []
+    return names
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return [body for tag, body in BLOCK.findall(text) if tag == language]
+
+
+def trees() -> Iterator[ast.AST]:
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            yield ast.parse(path.read_text())
+
+
+def variables(node: ast.AST) -> Iterator[str]:
+    """Names of the environment variables that one node of the source reads."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="env")), args=[ast.Constant(value=str(name)), *_]):
+            yield name
+        case ast.Call(func=ast.Name(id="from_variable_or_file"), args=[ast.Constant(value=str(name))]):
+            yield from (name, f"{name}_FILE")
+        case ast.Call(
+            func=ast.Attribute(value=ast.Attribute(attr="environ"), attr="get"),
+            args=[ast.Constant(value=str(name)), *_],
+        ):
+            yield name
+        case ast.Subscript(value=ast.Attribute(attr="environ"), slice=ast.Constant(value=str(name)), ctx=ast.Load()):
+            yield name
+
+
+def arguments_of(pattern: str, function: str) -> set[str]:
+    """The first arguments, where they are plain texts, of all calls of a function in some files."""
+    calls = (node for path in ROOT.glob(pattern) for node in ast.walk(ast.parse(path.read_text())))
+    return {
+        node.args[0].value
+        for node in calls
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == function
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+    }
+
+
+def problem_codes() -> list[str]:
+    for node in ast.parse(text_of("wire/problems.py")).body:
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "CODES":
+            return list(ast.literal_eval(node.value))
+    raise AssertionError("wire/problems.py has no CODES")
+
+
+def anchors(path: Path) -> set[str]:
+    """Anchors as GitHub makes them of headings."""
+    titles = (title.lower().replace("`", "") for title in HEADING.findall(path.read_text()))
+    return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
+
+
+def test_settings_md_lists_exactly_the_variables_that_the_code_reads():
+    read = {name for tree in trees() for node in ast.walk(tree) for name in variables(node)}
+    listed = first_column(text_of("docs/settings.md"), "variable")
+    assert set(listed) == read
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize("name", ["docs/api.md", "docs/contract.md"])
+def test_every_problem_code_is_listed_once_and_no_other(name):
+    heading = "## Errors" if name == "docs/api.md" else "### Errors"
+    assert sorted(first_column(section(name, heading), "code")) == sorted(problem_codes())
+
+
+def test_contract_md_lists_exactly_the_reasons_in_the_order_of_the_checks():
+    assert first_column(section("docs/contract.md", "### Reasons"), "reason") == list(REASONS)
+
+
+def test_api_md_describes_exactly_the_endpoints_that_are_served():
+    served = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path) for path in arguments_of("*/api_urls.py", "path")} - {""}
+    told = re.findall(r"^## [A-Z]+ /api/(\S+)$", text_of("docs/api.md"), re.MULTILINE)
+    assert sorted(told) == sorted(served)
+
+
+def test_api_md_lists_exactly_the_pages_that_are_served():
+    pages = first_column(section("docs/api.md", "## Pages as data"), "page")
+    assert sorted(pages) == sorted(arguments_of("*/urls.py", "page_paths"))
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_relative_link_leads_to_a_file_and_a_heading(path):
+    for target, anchor in LINK.findall(path.read_text()):
+        file = path.parent / target if target else path
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_json_example_is_json(path):
+    for example in blocks(path.read_text(), "json"):
+        json.loads(example)
+
+
+def test_the_merged_descriptor_in_contract_md_is_what_merging_gives():
+    *values, merged = map(json.loads, blocks(section("docs/contract.md", "### Merge"), "json"))
+    first, second = (infer(value) for value in values)
+    assert json.dumps(describe(merge(first, second))) == json.dumps(merged)
+    third = infer({"id": "A-3"})
+    told = re.search(r'`(\{"type": "unknown", "reason": "divergent".*?\}\})`', text_of("docs/contract.md"))
+    assert describe(merge(merge(first, second), third))["properties"]["id"] == json.loads(told[1])
+
+
+def test_the_signed_intent_in_contract_md_verifies():
+    example = section("docs/contract.md", "### An example to test against")
+    arguments = re.search(r'`(\{"note".*\})`', example)[1]
+    form, digest = blocks(example, "text")[0].splitlines()
+    assert (canonical_json(json.loads(arguments)).decode(), args_hash(json.loads(arguments))) == (form, digest)
+    assert f"`{args_hash({})}`" in example
+
+    payload = json.loads(blocks(example, "json")[0])
+    secret, issued_at = "gas_" + "A" * 43, payload["issuedAt"]
+    minted = mint(
+        secret, tenant_id=payload["tenantId"], sub=payload["sub"], aud=payload["aud"], operation=payload["operation"],
+        args_hash=digest, tool_call_id=payload["toolCallId"], nonce=payload["nonce"], now=issued_at,
+    )  # fmt: skip
+    assert minted.payload == payload
+    assert envelope_of(minted.header)["signature"] in example
+    verifier = IntentVerifier(
+        secret, payload["tenantId"], payload["aud"], MemoryNonces(several_workers=True), now=lambda: issued_at
+    )
+    assert verifier.verify(minted.header, "POST", "/orders", "", arguments.encode(), "application/json").sub
+
+
+def envelope_of(header: str) -> dict[str, Any]:
+    return json.loads(urlsafe_b64decode(header + "=" * (-len(header) % 4)))
+
+
+def calls() -> Sequence[tuple[str, str, Any]]:
+    """Every curl of api.md that has a body: address, body, and the answer that the page shows next."""
+    found = []
+    for title, rest in re.findall(r"^## POST (/api/\S+)\n(.*?)(?=^## )", text_of("docs/api.md"), re.M | re.S):
+        body = re.search(r"-d '(.*?)'", rest, re.DOTALL)
+        found.append((title, body[1], json.loads(blocks(rest, "json")[0])))
+    return found
+
+
+def test_every_curl_of_api_md_gets_the_answer_that_stands_under_it(api):
+    for address, body, answer in calls():
+        response = api.post(address, body.encode())
+        assert (address, response.json()) == (address, answer)

@@ -1,0 +1,138 @@
+"""A real hub of one test: `manage.py up` in a folder of its own, its output kept, every process ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+READY = re.compile(r"Affidavit is ready at (\S+)\. Sign in once with (\S+)")
+
+
+@dataclass
+class Hub:
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def output(self) -> str:
+        return (self.folder / "output.log").read_text()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith("AFFIDAVIT") and k != "DATABASE_URL"}
+        own = {"HUB_DATA_DIR": str(self.folder / "var"), "HUB_PORT": str(self.port), "HUB_SAMPLE": "0"}
+        return {**inherited, **own, "DJANGO_SETTINGS_MODULE": "hub.settings"}
+
+    def start(self, *, seconds: float = 60) -> str:
+        """Start and wait for the one line; returns the sign-in link."""
+        with (self.folder / "output.log").open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "up"], cwd=ROOT, env=self.environment, stdout=log,
+                stderr=subprocess.STDOUT, start_new_session=True,
+            )  # fmt: skip
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if ready := READY.search(self.output):
+                return ready[2]
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.02)
+        raise AssertionError(f"the hub did not start:\n{self.output}")
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=30)
+
+    def kill(self) -> None:
+        """kill -9 of every process of this hub, PostgreSQL's included."""
+        for pid in self.processes():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        if self.process:
+            self.process.wait(timeout=10)
+        deadline = time.monotonic() + 10
+        while self.processes() and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+    def processes(self) -> list[int]:
+        """Everything that runs with this hub's data directory in its environment or command line."""
+        mark = str(self.folder / "var").encode()
+        found = []
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit() or int(entry.name) == os.getpid():
+                continue
+            try:
+                text = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if mark in text and (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
+                found.append(int(entry.name))
+        return found
+
+    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "manage.py", *arguments]
+        return subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120)
+
+    def affidavit(self, *arguments: str, key: str = "") -> subprocess.CompletedProcess[str]:
+        """The customer's command line."""
+        path = os.pathsep.join([str(ROOT / "sdk" / "src"), os.environ.get("PYTHONPATH", "")])
+        environment = {**self.environment, "PYTHONPATH": path, "AFFIDAVIT_API_KEY": key}
+        command = [sys.executable, "-m", "affidavit", *arguments]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+
+    def request(
+        self, path: str, body: Any = None, *, key: str = "", headers: Mapping[str, str] | None = None
+    ) -> tuple[int, Any, Mapping[str, str]]:
+        """Status, body (parsed where it is JSON) and headers, errors included."""
+        data = None if body is None else json.dumps(body).encode()
+        sent = {"Content-Type": "application/json", "x-service-api-key": key, **(headers or {})}
+        request = urllib.request.Request(self.address + path, data, {k: v for k, v in sent.items() if v})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as response:
+                return response.status, content(response), response.headers
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, content(error), error.headers
+
+
+def content(response: Any) -> Any:
+    raw = response.read()
+    return json.loads(raw) if "json" in response.headers.get("Content-Type", "") else raw.decode()
+
+
+@contextmanager
+def running_hub(folder: Path) -> Iterator[Hub]:
+    """A hub that has not been started; whatever it leaves running is ended."""
+    folder.mkdir(parents=True, exist_ok=True)
+    hub = Hub(folder, free_port())
+    try:
+        yield hub
+    finally:
+        hub.kill()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

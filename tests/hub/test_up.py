@@ -1,0 +1,146 @@
+"""One command starts everything, Ctrl-C stops it, kill -9 loses nothing, and what cannot start says why in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hub.running import ROOT, Hub, running_hub
+
+OUTCOME = {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]}
+pytestmark = pytest.mark.xdist_group("whole hub")
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    with running_hub(tmp_path / "a folder") as hub:
+        yield hub
+
+
+def new_workspace(hub: Hub, name: str = "Lumen Books") -> dict:
+    done = hub.manage("create_workspace", name, "--environment", "staging", "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def assert_one_clear_line(done: subprocess.CompletedProcess[str], *words: str) -> None:
+    assert done.returncode != 0
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    for word in words:
+        assert word in lines[0]
+
+
+def test_what_was_acknowledged_survives_ctrl_c_and_kill_9_of_every_process(hub):
+    hub.start()
+    created = new_workspace(hub)
+    key = created["secretKey"]
+    assert hub.request("/readyz")[0] == 200
+    assert hub.request("/api/conversations", {"conversations": [{"conversationId": "c1"}]}, key=key)[0] == 200
+    assert hub.request("/api/conversation-outcomes", OUTCOME, key=key)[1]["recorded"] == 1
+    assert hub.stop() == 0
+    assert hub.processes() == []
+
+    hub.start()
+    for n in range(2, 30):
+        item = {"conversationId": f"c{n}", "outcomeKey": "purchase"}
+        assert hub.request("/api/conversation-outcomes", {"outcomes": [item]}, key=key)[0] == 200
+    hub.kill()
+
+    hub.start()
+    page = f"/w/{created['slug']}/production/joins.json"
+    broken = hub.request(page, key=key)[1]["tables"]["broken"]
+    assert {row["conversationId"] for row in broken} == {f"c{n}" for n in range(2, 30)}
+    assert hub.request("/api/conversation-outcomes", OUTCOME, key=key)[2]["X-Outcomes-New"] == "0"
+    assert hub.stop() == 0
+
+
+def test_the_web_server_can_be_killed_alone_and_the_next_start_is_clean(hub):
+    hub.start()
+    created = new_workspace(hub)
+    os.kill(hub.process.pid, 9)
+    hub.process.wait()
+    hub.kill()
+    hub.start()
+    status = hub.request("/api/conversation-outcomes", OUTCOME, key=created["secretKey"])[0]
+    assert status == 200
+
+
+def test_a_taken_port_is_one_clear_line(hub):
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", hub.port))
+        holder.listen()
+        assert_one_clear_line(hub.manage("up"), str(hub.port), "HUB_PORT")
+
+
+def test_a_data_directory_in_use_is_one_clear_line(hub):
+    hub.start()
+    second = Hub(hub.folder, hub.port + 1)
+    assert_one_clear_line(second.manage("up"), "another hub is running", "HUB_DATA_DIR")
+    assert hub.request("/healthz")[0] == 200
+
+
+def test_data_of_another_postgresql_are_left_alone(hub):
+    cluster = hub.folder / "var" / "postgres"
+    cluster.mkdir(parents=True)
+    (cluster / "PG_VERSION").write_text("19\n")
+    assert_one_clear_line(hub.manage("up"), "PostgreSQL 19", "DATABASE_URL")
+
+
+def test_a_database_of_a_newer_version_is_one_clear_line(hub):
+    hub.start()
+    insert = "INSERT INTO django_migrations (app, name, applied) VALUES ('outcomes', '9999_future', now())"
+    code = f"from django.db import connection as c; c.cursor().execute({insert!r})"
+    assert hub.manage("shell", "--no-imports", "-c", code).returncode == 0
+    hub.stop()
+    assert_one_clear_line(hub.manage("up"), "newer version", "9999_future")
+
+
+def test_a_full_disk_is_one_clear_line(hub):
+    # A limit on the size of any file stands for a disk that takes no more.
+    code = (
+        "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000));"
+        "sys.argv = ['manage.py', 'up']; runpy.run_path('manage.py', run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=hub.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert_one_clear_line(done, "affidavit:")
+    hub.start()  # nothing half-made was left behind
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "cure"),
+    [
+        ("HUB_PORT", "eighty", "HUB_PORT"),
+        ("HUB_PORT", "70000", "HUB_PORT"),
+        ("DATABASE_URL", "mysql://x/y", "postgresql://"),
+        ("DATABASE_URL", "nonsense", "postgresql://"),
+        ("SECRET_KEY", "short", "32"),
+        ("HUB_DATA_DIR", "/proc/nothing/var", "HUB_DATA_DIR"),
+    ],
+)
+def test_a_wrong_setting_is_refused_with_its_name_and_the_cure(hub, name, value, cure):
+    command = [sys.executable, "manage.py", "up"]
+    environment = {**hub.environment, name: value}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert_one_clear_line(done, name, cure)
+
+
+def test_a_database_url_without_a_secret_key_is_refused(hub):
+    environment = {**hub.environment, "DATABASE_URL": "postgresql://u:p@localhost/x"}
+    command = [sys.executable, "manage.py", "up"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert_one_clear_line(done, "SECRET_KEY")

@@ -1,0 +1,162 @@
+"""POST /api/confirmations and its decision: each state is left once (contract 3)."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from affidavit import args_hash
+from intents import confirm
+from intents.gate import Call
+from intents.models import Confirmation
+from wire.problems import Problem
+from workspaces.models import AuditEntry
+
+ADDRESS = "/api/confirmations"
+QUESTION = {"sub": "user_17", "operation": "POST /refunds", "args": {"amount": 1250}, "summary": "Refund 12.50"}
+
+
+def ask(api, **members) -> dict:
+    response = api.post(ADDRESS, {**QUESTION, **members})
+    assert response.status_code == 201, response.content
+    return response.json()
+
+
+def decide(api, confirmation_id, decision="confirm", **options):
+    return api.post(f"{ADDRESS}/{confirmation_id}/decision", {"decision": decision}, **options)
+
+
+def test_a_new_one_is_pending_for_15_minutes(api):
+    asked = ask(api)
+    assert set(asked) == {"confirmationId", "state", "expiresAt"}
+    assert (asked["state"], uuid.UUID(asked["confirmationId"]).version) == ("pending", 4)
+    assert abs(asked["expiresAt"] - timezone.now().timestamp() - 900) < 30
+
+
+@pytest.mark.parametrize(("decision", "state"), [("confirm", "confirmed"), ("decline", "declined")])
+def test_a_decision_changes_the_state(api, decision, state):
+    asked = ask(api)["confirmationId"]
+    response = decide(api, asked, decision)
+    assert (response.status_code, response.json()) == (200, {"confirmationId": asked, "state": state})
+    entry = AuditEntry.objects.get(action=f"confirmation {state}")
+    assert entry.facts["confirmationId"] == asked
+
+
+@pytest.mark.parametrize("first", ["confirm", "decline"])
+@pytest.mark.parametrize("second", ["confirm", "decline"])
+def test_a_second_decision_is_refused_and_changes_nothing(api, first, second):
+    asked = ask(api)["confirmationId"]
+    state = decide(api, asked, first).json()["state"]
+    again = decide(api, asked, second)
+    assert (again.status_code, again.json()["code"], again.json()["state"]) == (409, "not-pending", state)
+    assert Confirmation.objects.get().state == state
+
+
+def test_what_expired_cannot_be_decided(production):
+    now = timezone.now()
+    asked = confirm.ask(production, Call("u", "POST /a", args_hash({})), "A", now=now)
+    late = now + timedelta(minutes=15)
+    assert asked.state_at(late) == "expired"
+    assert asked.state_at(late - timedelta(microseconds=1)) == "pending"
+    with pytest.raises(Problem) as refused:
+        confirm.decide(production.workspace, asked.pk, "confirm", actor="test", now=late)
+    assert (refused.value.code, refused.value.extra["state"]) == ("not-pending", "expired")
+
+
+@pytest.mark.parametrize("unknown", ["5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11", "nothing", "0"])
+def test_an_unknown_one_is_not_found(api, unknown):
+    response = decide(api, unknown)
+    assert (response.status_code, response.json()["code"]) == (404, "not-found")
+
+
+def test_an_outsider_decides_nothing(api, other_workspace):
+    asked = ask(api)["confirmationId"]
+    theirs = decide(api, asked, key=other_workspace.secret_key)
+    missing = decide(api, str(uuid.uuid4()), key=other_workspace.secret_key)
+    assert (theirs.status_code, theirs.json()["detail"]) == (missing.status_code, missing.json()["detail"])
+    assert theirs.status_code == 404
+    assert Confirmation.objects.get().state == "pending"
+
+
+@pytest.mark.parametrize("decision", [None, "", "yes", "CONFIRM", 1, ["confirm"]])
+def test_a_decision_is_one_of_two_words(api, decision):
+    response = decide(api, ask(api)["confirmationId"], decision)
+    assert response.status_code == 400
+    assert response.json()["errors"][0]["pointer"] == "/decision"
+
+
+@pytest.mark.parametrize("name", ["sub", "operation", "args", "summary"])
+def test_every_member_is_needed(api, name):
+    body = {member: value for member, value in QUESTION.items() if member != name}
+    response = api.post(ADDRESS, body)
+    assert [fault["pointer"] for fault in response.json()["errors"]] == [f"/{name}"]
+    assert Confirmation.objects.count() == 0
+
+
+def test_arguments_are_kept_as_their_hash_only(api):
+    ask(api, args={"card": "4111111111111111"})
+    kept = Confirmation.objects.values().get()
+    assert kept["args_hash"] == args_hash({"card": "4111111111111111"})
+    assert "4111111111111111" not in str(kept)
+
+
+def test_a_key_without_the_scope_neither_asks_nor_decides(api, workspace):
+    asked = ask(api)["confirmationId"]
+    workspace.workspace.api_keys.update(scopes=["report"])
+    assert decide(api, asked).status_code == 403
+    assert api.post(ADDRESS, QUESTION).status_code == 403
+    assert Confirmation.objects.get().state == "pending"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_eight_decisions_at_once_one_counts(workspace):
+    environment = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+    asked = confirm.ask(environment, Call("u", "POST /a", args_hash({})), "A", now=now)
+    results: list[str] = []
+
+    def decide_it(decision: str) -> None:
+        try:
+            found = confirm.decide(workspace.workspace, asked.pk, decision, actor=decision, now=now)
+            results.append(found.state)
+        except Problem as problem:
+            results.append(problem.code)
+        connection.close()
+
+    threads = [threading.Thread(target=decide_it, args=(word,)) for word in ("confirm", "decline") * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results.count("not-pending") == 7
+    assert Confirmation.objects.get().state in results
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_eight_uses_at_once_for_different_tool_calls_one_passes(workspace):
+    environment = workspace.workspace.environments.get(name="production")
+    call, now = Call("u", "POST /a", args_hash({})), timezone.now()
+    asked = confirm.ask(environment, call, "A", now=now)
+    confirm.decide(workspace.workspace, asked.pk, "confirm", actor="test", now=now)
+    passed: list[int] = []
+
+    def use(number: int) -> None:
+        try:
+            confirm.use(environment, asked.pk, call, f"call_{number}", now=now)
+            passed.append(number)
+        except Problem as problem:
+            assert problem.code == "confirmation-required"
+        connection.close()
+
+    threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(passed) == 1
+    assert Confirmation.objects.get().tool_call_id == f"call_{passed[0]}"

@@ -1,0 +1,279 @@
+"""POST /api/intents: signed, bound to one call, and past the gate (contract 3)."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit import IntentVerifier, MemoryNonces, args_hash
+from intents import confirm
+from intents.gate import Call, needs_confirmation
+from intents.mint import mint
+from intents.models import Confirmation, MintedIntent
+from wire.models import IdempotentAnswer
+from wire.problems import Problem
+from workspaces.create import issue_signing_secret
+
+ADDRESS = "/api/intents"
+READ = {"sub": "user_17", "operation": "GET /orders", "args": {"page": "2"}}
+WRITE = {"sub": "user_17", "operation": "POST /refunds", "args": {"orderId": 8412, "amount": 1250}}
+
+
+def verifier(workspace, audience=None) -> IntentVerifier:
+    """A customer's backend: it knows the signing secret as it was shown once."""
+    found = workspace.workspace
+    audience = audience or found.environments.get(name="production").audience
+    return IntentVerifier(workspace.signing_secret, found.id, audience, MemoryNonces())
+
+
+def confirmed(api, **call) -> str:
+    asked = api.post("/api/confirmations", {**WRITE, "summary": "Refund", **call}).json()
+    decided = api.post(f"/api/confirmations/{asked['confirmationId']}/decision", {"decision": "confirm"})
+    assert decided.status_code == 200, decided.content
+    return asked["confirmationId"]
+
+
+def faults(response) -> dict[str, str]:
+    assert response.status_code == 400, response.content
+    return {fault["pointer"]: fault["code"] for fault in response.json()["errors"]}
+
+
+def test_a_read_is_minted_and_passes_the_customers_verifier(api, workspace):
+    response = api.post(ADDRESS, READ)
+    assert response.status_code == 201
+    assert set(response.json()) == {"header", "payload"}
+    intent = verifier(workspace).verify(response.json()["header"], "GET", "/orders", "page=2")
+    assert intent.payload == response.json()["payload"]
+    assert (intent.sub, intent.operation, intent.args_hash) == ("user_17", "GET /orders", args_hash({"page": "2"}))
+
+
+def test_times_are_seconds_and_five_minutes_apart(api):
+    payload = api.post(ADDRESS, READ).json()["payload"]
+    assert payload["v"] == 2
+    assert payload["expiresAt"] - payload["issuedAt"] == 300
+    assert abs(payload["issuedAt"] - timezone.now().timestamp()) < 30
+
+
+def test_the_audience_is_the_environments_own(api, workspace):
+    payload = api.post(ADDRESS, {**READ, "environment": "staging"}).json()["payload"]
+    assert payload["aud"] == workspace.workspace.environments.get(name="staging").audience
+    assert payload["tenantId"] == workspace.workspace.id
+
+
+def test_a_hash_does_as_well_as_the_arguments(api):
+    by_hash = {"sub": "u", "operation": "GET /a", "argsHash": args_hash({"page": "2"})}
+    assert api.post(ADDRESS, by_hash).json()["payload"]["argsHash"] == args_hash({"page": "2"})
+
+
+@pytest.mark.parametrize("args", [{}, [], None, "text", 1.5, {"b": 1, "a": [True, None]}])
+def test_any_json_value_can_be_the_arguments(api, args):
+    minted = api.post(ADDRESS, {**READ, "args": args}).json()
+    assert minted["payload"]["argsHash"] == args_hash(args)
+
+
+def test_tool_call_id_and_step_up_go_in_as_they_came(api):
+    payload = api.post(ADDRESS, {**READ, "toolCallId": "call_1", "requiresStepUp": True}).json()["payload"]
+    assert (payload["toolCallId"], payload["requiresStepUp"]) == ("call_1", True)
+    assert "requiresStepUp" not in api.post(ADDRESS, READ).json()["payload"]
+
+
+def test_every_intent_has_its_own_nonce_and_tool_call_id(api):
+    payloads = [api.post(ADDRESS, READ).json()["payload"] for _ in range(3)]
+    assert len({payload["nonce"] for payload in payloads}) == 3
+    assert len({payload["toolCallId"] for payload in payloads}) == 3
+
+
+def test_new_intents_are_signed_with_the_newest_secret(api, workspace):
+    old = verifier(workspace)
+    now = timezone.now()
+    workspace.workspace.signing_secrets.update(verifies_until=now + timedelta(hours=24))
+    newest = issue_signing_secret(workspace.workspace, now=now)
+    header = api.post(ADDRESS, READ).json()["header"]
+    assert old.explain(header, "GET", "/orders", "page=2")[2].reason == "bad-signature"
+    audience = workspace.workspace.environments.get(name="production").audience
+    fresh = IntentVerifier(newest, workspace.workspace.id, audience, MemoryNonces())
+    assert fresh.verify(header, "GET", "/orders", "page=2").sub == "user_17"
+
+
+def test_what_was_minted_is_recorded_without_header_nonce_and_arguments(api, production):
+    answer = api.post(ADDRESS, {**READ, "toolCallId": "call_1", "args": {"secret": "hunter22"}}).json()
+    record = MintedIntent.objects.values().get()
+    assert record["environment_id"] == production.pk
+    assert (record["tool_call_id"], record["sub"], record["operation"]) == ("call_1", "user_17", "GET /orders")
+    assert record["expires_at"] == datetime.fromtimestamp(answer["payload"]["expiresAt"], UTC)
+    kept = " ".join(map(str, record.values()))
+    assert not any(text in kept for text in (answer["header"], answer["payload"]["nonce"], "hunter22"))
+
+
+@pytest.mark.parametrize("operation", ["GET /a", "HEAD /a", "OPTIONS /a", "GET /a?b=1"])
+def test_reads_need_no_confirmation(operation):
+    assert not needs_confirmation(operation)
+
+
+@given(st.text(max_size=20).filter(lambda text: not text.startswith(("GET /", "HEAD /", "OPTIONS /"))))
+def test_whatever_is_not_plainly_a_read_needs_one(operation):
+    assert needs_confirmation(operation)
+
+
+@pytest.mark.parametrize(
+    "operation", ["POST /a", "DELETE /a", "get /a", "GETX /a", "GET a", " GET /a", "orders.refund"]
+)
+def test_a_write_without_a_confirmation_is_refused(api, operation):
+    response = api.post(ADDRESS, {**READ, "operation": operation})
+    assert (response.status_code, response.json()["code"]) == (409, "confirmation-required")
+    assert MintedIntent.objects.count() == 0
+
+
+def test_a_confirmed_write_is_minted_once(api):
+    confirmation = confirmed(api)
+    first = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation})
+    assert first.status_code == 201
+    assert Confirmation.objects.get().state == "used"
+    assert MintedIntent.objects.get().confirmation_id == Confirmation.objects.get().pk
+    again = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation})
+    assert (again.status_code, again.json()["code"]) == (409, "confirmation-required")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"sub": "user_18"}, {"operation": "POST /refund"}, {"args": {"orderId": 8412, "amount": 1251}},
+     {"environment": "staging"}],
+)  # fmt: skip
+def test_a_confirmation_is_for_exactly_one_call(api, other):
+    confirmation = confirmed(api)
+    response = api.post(ADDRESS, {**WRITE, **other, "confirmationId": confirmation})
+    assert response.status_code == 409
+    assert Confirmation.objects.get().state == "confirmed"
+
+
+def test_the_arguments_may_come_as_their_hash_the_second_time(api):
+    confirmation = confirmed(api)
+    call = {"sub": WRITE["sub"], "operation": WRITE["operation"], "argsHash": args_hash(WRITE["args"])}
+    assert api.post(ADDRESS, {**call, "confirmationId": confirmation}).status_code == 201
+
+
+@pytest.mark.parametrize("decision", [None, "decline"])
+def test_only_a_confirmed_confirmation_opens_the_gate(api, decision):
+    asked = api.post("/api/confirmations", {**WRITE, "summary": "Refund"}).json()["confirmationId"]
+    if decision:
+        api.post(f"/api/confirmations/{asked}/decision", {"decision": decision})
+    response = api.post(ADDRESS, {**WRITE, "confirmationId": asked})
+    assert response.status_code == 409
+    assert ("declined" if decision else "pending") in response.json()["detail"]
+
+
+@pytest.fixture
+def call():
+    return Call("user_17", "POST /refunds", args_hash({"amount": 1}))
+
+
+def asked_and_confirmed(production, call, now) -> Confirmation:
+    asked = confirm.ask(production, call, "Refund", now=now)
+    return confirm.decide(production.workspace, asked.pk, "confirm", actor="test", now=now)
+
+
+def test_a_confirmed_one_expires_after_15_minutes(production, call):
+    now = timezone.now()
+    confirmation = asked_and_confirmed(production, call, now)
+    late = now + timedelta(minutes=15)
+    with pytest.raises(Problem) as refused:
+        mint(production, call, confirmation_id=confirmation.pk, now=late)
+    assert "expired" in refused.value.detail
+    assert mint(production, call, confirmation_id=confirmation.pk, now=late - timedelta(seconds=1))
+
+
+def test_a_used_one_covers_redelivery_of_its_tool_call_for_24_hours(production, call):
+    now = timezone.now()
+    confirmation = asked_and_confirmed(production, call, now)
+
+    def again(tool_call_id: str, after: timedelta, call: Call = call) -> bool:
+        try:
+            mint(production, call, tool_call_id=tool_call_id, confirmation_id=confirmation.pk, now=now + after)
+        except Problem as problem:
+            assert problem.code == "confirmation-required"
+            return False
+        return True
+
+    assert again("call_1", timedelta())
+    assert again("call_1", timedelta(hours=23, minutes=59))
+    assert not again("call_2", timedelta(minutes=1))
+    assert not again("call_1", timedelta(minutes=1), Call("user_17", "POST /refunds", args_hash({"amount": 2})))
+    assert not again("call_1", timedelta(hours=24))
+    nonces = MintedIntent.objects.filter(tool_call_id="call_1").count()
+    assert nonces == 2
+
+
+def test_a_tool_call_id_that_the_hub_made_is_covered_too(api):
+    confirmation = confirmed(api)
+    first = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation}).json()["payload"]
+    again = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation, "toolCallId": first["toolCallId"]})
+    assert again.status_code == 201
+    assert again.json()["payload"]["nonce"] != first["nonce"]
+
+
+def test_another_workspaces_confirmation_is_as_good_as_none(api, other_workspace):
+    confirmation = confirmed(api)
+    theirs = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation}, key=other_workspace.secret_key)
+    unknown = api.post(ADDRESS, {**WRITE, "confirmationId": "5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11"})
+    assert (theirs.status_code, theirs.json()["detail"]) == (unknown.status_code, unknown.json()["detail"])
+    assert Confirmation.objects.get().state == "confirmed"
+
+
+def test_a_replayed_request_gets_the_same_intent_which_is_kept_encrypted(api):
+    headers = {"Idempotency-Key": "k1"}
+    first, second = api.post(ADDRESS, READ, headers=headers), api.post(ADDRESS, READ, headers=headers)
+    assert (second.status_code, second.content) == (201, first.content)
+    assert second["Idempotent-Replayed"] == "true"
+    kept = IdempotentAnswer.objects.get()
+    assert kept.encrypted
+    assert first.json()["header"].encode() not in bytes(kept.body)
+    assert kept.expires_at.timestamp() <= first.json()["payload"]["expiresAt"]
+
+
+def test_every_fault_of_the_form_is_listed(api):
+    body = {"sub": "", "operation": 7, "args": {}, "argsHash": "A" * 64, "toolCallId": None,
+            "requiresStepUp": "yes", "confirmationId": "x"}  # fmt: skip
+    assert faults(api.post(ADDRESS, body)) == {
+        "/sub": "blank",
+        "/operation": "invalid",
+        "/args": "args-or-hash",
+        "/argsHash": "hash",
+        "/toolCallId": "null",
+        "/requiresStepUp": "invalid",
+        "/confirmationId": "invalid",
+    }
+
+
+@pytest.mark.parametrize("body", [{}, {"args": {}, "argsHash": "0" * 64}])
+def test_exactly_one_of_args_and_hash_is_needed(api, body):
+    assert "/args" in faults(api.post(ADDRESS, {"sub": "u", "operation": "GET /a", **body}))
+
+
+def test_a_number_without_a_canonical_form_is_refused_without_being_repeated(api):
+    response = api.post(ADDRESS, b'{"sub": "u", "operation": "GET /a", "args": {"id": 9007199254740993}}')
+    assert faults(response) == {"/args": "not-canonical"}
+    assert "9007199254740993" not in response.content.decode()
+
+
+def test_an_intent_that_no_header_can_hold_is_refused(api):
+    body = {"sub": "\U0001f4da" * 255, "operation": "GET /" + "\U0001f4da" * 1990, "args": {}}
+    assert faults(api.post(ADDRESS, body)) == {"/operation": "too-long"}
+
+
+def test_a_key_without_the_scope_mints_nothing(api, workspace):
+    workspace.workspace.api_keys.update(scopes=["report"])
+    response = api.post(ADDRESS, READ)
+    assert (response.status_code, response.json()["code"]) == (403, "scope-missing")
+    assert MintedIntent.objects.count() == 0
+
+
+def test_an_outsider_mints_for_itself_only(api, workspace, other_workspace):
+    payload = api.post(ADDRESS, READ, key=other_workspace.secret_key).json()["payload"]
+    assert payload["tenantId"] == other_workspace.workspace.id
+    assert not MintedIntent.objects.filter(environment__workspace=workspace.workspace).exists()
+    assert json.dumps(payload).find(workspace.workspace.id) == -1

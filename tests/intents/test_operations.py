@@ -1,0 +1,45 @@
+"""What is kept of a reported operation holds no value."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intents.operations import MAX_LENGTH, templated
+
+
+@pytest.mark.parametrize(
+    ("reported", "kept"),
+    [
+        ("", ""),
+        ("GET /orders", "GET /orders"),
+        ("GET /orders/", "GET /orders/"),
+        ("GET /orders/{orderId}", "GET /orders/{orderId}"),
+        ("GET /orders/17", "GET /orders/{orderId}"),
+        ("GET /search?q=anna@example.com", "GET /search"),
+        ("DELETE /users/0d9f7c9e-8a8e-4f0b-9f55-6a7c7f6e2a11/cart", "DELETE /users/{userId}/cart"),
+        ("orders.refund", "orders.refund"),
+        ("orders.Orders/Refund", "orders.Orders/Refund"),
+    ],
+)
+def test_an_operation_is_kept_as_a_template(reported, kept):
+    assert templated(reported) == kept
+
+
+@given(st.integers(10, 10**12), st.sampled_from(["GET /carts/{}/items", "carts/{}", "POST /a/b/{}"]))
+def test_no_number_of_a_path_is_kept(number, form):
+    assert str(number) not in templated(form.format(number))
+
+
+@given(st.text(max_size=255))
+def test_a_template_of_a_template_is_itself_and_fits(text):
+    once = templated(text)
+    assert len(once) <= MAX_LENGTH
+    assert templated(once) == once
+
+
+def test_many_short_segments_are_cut_where_their_names_do_not_fit():
+    kept = templated("GET " + "/1" * 120)
+    assert len(kept) == MAX_LENGTH
+    assert kept.endswith("…")

@@ -1,0 +1,213 @@
+"""The rejections page and its downloads: every number of it is what was reported."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from django.utils.html import escape
+
+from affidavit import REASONS
+from intents import queries
+from intents.record import record
+from intents.tally import Verification
+from wire import ranges
+
+NOW = timezone.now()
+
+
+def verification(result, *, days_ago=1.0, **told) -> Verification:
+    return Verification(result, NOW - timedelta(days=days_ago), **told)
+
+
+@pytest.fixture
+def page(workspace, browser_client):
+    """Reads the page of production, or with a suffix its download."""
+
+    def read(suffix: str = "", **query: str):
+        return browser_client.get(f"/w/{workspace.workspace.slug}/production/rejections{suffix}", query)
+
+    return read
+
+
+@pytest.fixture
+def filled(production):
+    record(
+        production,
+        [
+            verification("accepted", version=2, operation="GET /orders", count=90),
+            verification("accepted", version=1, operation="POST /refunds", count=10),
+            verification("expired", version=2, operation="GET /orders", tool_call_id="call_1", count=3),
+            verification("expired", version=1, operation="POST /refunds", tool_call_id="call_2"),
+            verification("args-mismatch", days_ago=2, version=2, operation="POST /refunds"),
+            verification("missing-header", days_ago=2),
+            verification("replayed", days_ago=9, version=2, operation="GET /orders", count=7),
+        ],
+    )
+    return production
+
+
+def rows(response, table: str) -> list[dict]:
+    return json.loads(response.getvalue())["tables"][table]
+
+
+def test_an_empty_page_shows_the_call_that_fills_it(page, workspace):
+    text = page().content.decode()
+    assert "No verification has been reported yet" in text
+    assert "/api/verification-reports" in text
+    assert workspace.secret_key[:12] in text
+    assert workspace.secret_key not in text
+
+
+def test_the_call_on_the_empty_page_is_taken_as_it_stands(page, api):
+    body = page().context["first_report"]
+    assert api.post("/api/verification-reports", body.encode()).json() == {"recorded": 42}
+    assert "No verification has been reported yet" not in page().content.decode()
+
+
+def test_the_facts_count_what_was_reported_in_the_range(page, filled):
+    context = page().context
+    assert (context["verifications"], context["rejected"]) == (106, 6)
+    assert (context["verifications_before"], context["rejected_before"]) == (7, 7)
+    text = page().content.decode()
+    assert "n = 106" in text
+    assert "5.7 %" in text
+
+
+def test_each_reason_stands_with_its_meaning_and_its_usual_fix(page, filled):
+    text = page().content.decode()
+    found = rows(page(".json"), "reasons")
+    assert [(row["reason"], row["rejections"]) for row in found] == [
+        ("expired", 4), ("args-mismatch", 1), ("missing-header", 1),
+    ]  # fmt: skip
+    for row in found:
+        reason = REASONS[row["reason"]]
+        told = (reason.meaning, reason.usual_fix)
+        assert (row["meaning"], row["usualFix"]) == told
+        assert all(escape(words) in text for words in told)
+
+
+def test_a_reason_is_compared_with_the_period_before(page, filled):
+    (replayed,) = [row for row in rows(page(".json", range="30d"), "reasons") if row["reason"] == "replayed"]
+    assert (replayed["rejections"], replayed["rejectionsBefore"]) == (7, 0)
+
+
+def test_versions_and_operations_have_rates_with_their_n(page, filled):
+    versions = {row["version"]: row for row in rows(page(".json"), "versions")}
+    assert {version: (row["verifications"], row["rejections"]) for version, row in versions.items()} == {
+        2: (94, 4), 1: (11, 1), None: (1, 1),
+    }  # fmt: skip
+    operations = {row["operation"]: row for row in rows(page(".json"), "operations")}
+    assert operations["GET /orders"]["rate"] == pytest.approx(3 / 93)
+    assert operations["GET /orders"]["mainReason"] == "expired"
+    assert operations[None]["verifications"] == 1
+
+
+def test_the_series_adds_up_to_the_facts_and_to_each_reason(page, filled):
+    series = rows(page(".json"), "series")
+    assert sum(row["verifications"] for row in series) == 106
+    assert sum(row["rejections"] for row in series) == 6
+    assert sum(row["expired"] for row in series) == 4
+
+
+def test_the_page_says_how_much_of_version_1_is_left(page, filled, workspace):
+    text = page().content.decode()
+    assert "89.5 % of 105 verifications that told a version were of version 2; 11 still of version 1." in text
+    assert "the dual-accept window is open" in text
+    workspace.workspace.v1_until = datetime(2027, 1, 31, 12, tzinfo=UTC)
+    workspace.workspace.save()
+    assert "Version 1 is accepted until 31 Jan 2027, 12:00" in page().content.decode()
+
+
+@pytest.mark.parametrize(
+    ("query", "verifications", "rejected", "singles"),
+    [
+        ({"reason": "expired"}, 106, 4, 2),
+        ({"version": "1"}, 11, 1, 1),
+        ({"operation": "POST /refunds"}, 12, 2, 2),
+        ({"reason": "expired", "operation": "POST /refunds"}, 12, 1, 1),
+        ({"operation": "GET /nowhere"}, 0, 0, 0),
+    ],
+)
+def test_filters_narrow_the_page_and_its_downloads_alike(page, filled, query, verifications, rejected, singles):
+    exported = page(".json", **query)
+    tables = json.loads(exported.getvalue())["tables"]
+    assert sum(row["verifications"] for row in tables["series"]) == verifications
+    assert sum(row["rejections"] for row in tables["operations"]) == rejected
+    assert len(tables["rejections"]) == singles
+    response = page(**query)
+    assert response.status_code == 200
+    context = response.context
+    assert (context["verifications"], context["rejected"]) == (verifications, rejected)
+    assert context["singles"].paginator.count == singles
+
+
+def test_a_filter_that_does_not_exist_is_said_and_ignored(page, filled):
+    response = page(reason="no-such-reason", version="7")
+    assert "There is no such reason" in response.content.decode()
+    assert response.context["rejected"] == 6
+
+
+def test_single_rejections_are_the_latest_first_and_page(page, production):
+    record(production, [verification("expired", days_ago=day / 40, tool_call_id=f"c{day}") for day in range(60)])
+    first = page()
+    assert [each.tool_call_id for each in first.context["singles"]][:2] == ["c0", "c1"]
+    assert "1 to 25 of 60" in first.content.decode()
+    assert [each.tool_call_id for each in page(page="3").context["singles"]][-1] == "c59"
+    assert len(rows(page(".json"), "rejections")) == 60
+
+
+def test_csv_has_the_columns_of_the_table(page, filled):
+    lines = list(csv.DictReader(io.StringIO(page(".csv", table="rejections").getvalue().decode())))
+    assert [line["reason"] for line in lines[:2]] == ["expired", "expired"]
+    assert {line["toolCallId"] for line in lines} == {"call_1", "call_2", ""}
+    assert list(lines[0]) == ["occurredAt", "reason", "version", "operation", "toolCallId", "count"]
+
+
+def test_text_that_a_spreadsheet_would_run_is_neutralised(page, production):
+    record(production, [verification("expired", tool_call_id="=HYPERLINK(1)")])
+    (line,) = csv.DictReader(io.StringIO(page(".csv", table="rejections").getvalue().decode()))
+    assert line["toolCallId"] == "'=HYPERLINK(1)"
+
+
+@pytest.mark.parametrize("span", ["24h", "7d", "30d", "90d", "12m", "all"])
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata"])
+def test_every_range_opens(page, filled, span, zone):
+    response = page(range=span, tz=zone)
+    assert response.status_code == 200
+    assert sum(row["verifications"] for row in rows(page(".json", range=span, tz=zone), "series")) == (
+        response.context.get("verifications")
+    )
+
+
+def test_an_outsider_sees_nothing(filled, workspace, other_workspace):
+    address = f"/w/{workspace.workspace.slug}/production/rejections"
+    stranger = Client(headers={"x-service-api-key": other_workspace.secret_key})
+    missing = stranger.get("/w/no-such-workspace/production/rejections.json")
+    refused = stranger.get(f"{address}.json")
+    assert (refused.status_code, refused.json()["code"]) == (missing.status_code, missing.json()["code"])
+    assert refused.status_code == 404
+    assert Client().get(address).status_code == 302
+    assert Client().get(f"{address}.csv").status_code == 401
+
+
+def test_another_environment_shows_nothing_of_this_one(filled, browser_client, workspace):
+    response = browser_client.get(f"/w/{workspace.workspace.slug}/staging/rejections.json")
+    assert all(not found for name, found in json.loads(response.getvalue())["tables"].items() if name != "series")
+
+
+def test_a_machine_reads_it_with_a_secret_key(filled, api, workspace):
+    response = api.get(f"/w/{workspace.workspace.slug}/production/rejections.json")
+    assert len(rows(response, "rejections")) == 4
+
+
+def test_the_overview_has_this_range_and_the_one_before(filled):
+    found = queries.overview(filled, ranges.parse({"range": "7d"}, now=timezone.now()))
+    assert (found.verifications, found.rejections) == (106, 6)
+    assert (found.verifications_before, found.rejections_before) == (7, 7)
+    assert [line.reason for line in found.reasons] == ["expired", "args-mismatch", "missing-header"]

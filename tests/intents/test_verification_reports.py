@@ -1,0 +1,257 @@
+"""POST /api/verification-reports: every verification counted, once (contract 3)."""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.db.models import Sum
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from affidavit import REASONS
+from intents.models import Rejection, VerificationReport, VerificationTally
+from intents.prune import KEPT_FOR, prune
+from intents.take_report import take_report
+from intents.tally import Verification
+
+ADDRESS = "/api/verification-reports"
+REPORT_ID = "5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11"
+
+
+def report(*verifications, report_id=REPORT_ID, **members):
+    return {"reportId": report_id, "verifications": list(verifications), **members}
+
+
+def environment(created, name="production"):
+    return created.workspace.environments.get(name=name)
+
+
+def counted(**where) -> int:
+    return VerificationTally.objects.filter(**where).aggregate(sum=Sum("count"))["sum"] or 0
+
+
+def faults(response) -> dict[str, str]:
+    assert response.status_code == 400, response.content
+    assert response.json()["code"] == "invalid-request"
+    return {fault["pointer"]: fault["code"] for fault in response.json()["errors"]}
+
+
+def test_recorded_is_the_sum_of_the_counts(api, workspace):
+    response = api.post(
+        ADDRESS,
+        report(
+            {"result": "accepted", "version": 2, "operation": "GET /orders/{orderId}", "count": 41},
+            {"result": "expired", "version": 2, "operation": "POST /refunds", "toolCallId": "call_81"},
+            {"result": "missing-header", "count": 2},
+        ),
+    )
+    assert (response.status_code, response.json()) == (200, {"recorded": 44})
+    assert counted(environment=environment(workspace)) == 44
+    assert counted(result="accepted", version=2, operation="GET /orders/{orderId}") == 41
+    assert counted(result="missing-header", version=0, operation="") == 2
+
+
+def test_an_empty_report_is_taken(api):
+    assert api.post(ADDRESS, report()).json() == {"recorded": 0}
+
+
+def test_each_rejection_keeps_a_row_and_acceptances_none(api, workspace):
+    at = int((timezone.now() - timedelta(hours=3)).timestamp())
+    api.post(
+        ADDRESS,
+        report(
+            {"result": "accepted", "toolCallId": "call_1"},
+            {"result": "replayed", "version": 2, "operation": "POST /refunds", "toolCallId": "call_2",
+             "count": 3, "occurredAt": at},
+        ),
+    )  # fmt: skip
+    (kept,) = Rejection.objects.all()
+    assert (kept.reason, kept.version, kept.operation, kept.tool_call_id, kept.count) == (
+        "replayed", 2, "POST /refunds", "call_2", 3,
+    )  # fmt: skip
+    assert kept.occurred_at == datetime.fromtimestamp(at, UTC)
+    assert kept.environment == environment(workspace)
+
+
+def test_what_was_not_dated_happened_now(api):
+    before = timezone.now()
+    api.post(ADDRESS, report({"result": "expired"}))
+    assert before <= Rejection.objects.get().occurred_at <= timezone.now()
+
+
+def test_a_raw_path_is_kept_as_a_template_only(api):
+    raw = "GET /orders/8412399/items?email=anna@example.com"
+    api.post(ADDRESS, report({"result": "accepted", "operation": raw}, {"result": "expired", "operation": raw}))
+    kept = {*VerificationTally.objects.values_list("operation", flat=True)}
+    kept |= {*Rejection.objects.values_list("operation", flat=True)}
+    assert kept == {"GET /orders/{orderId}/items"}
+
+
+def test_a_redelivery_changes_nothing_and_answers_the_same(api):
+    body = json.dumps(report({"result": "expired", "count": 5})).encode()
+    first, second = api.post(ADDRESS, body), api.post(ADDRESS, body)
+    assert (second.status_code, second.content) == (first.status_code, first.content) == (200, b'{"recorded":5}')
+    assert (counted(), Rejection.objects.count()) == (5, 1)
+
+
+def test_the_id_in_other_letters_is_the_same_id(api):
+    api.post(ADDRESS, report({"result": "expired"}))
+    again = api.post(ADDRESS, report({"result": "expired"}, report_id=REPORT_ID.upper()))
+    assert (again.status_code, again.json()["code"]) == (422, "report-id-reused")
+
+
+def test_the_same_id_with_another_body_is_refused_and_changes_nothing(api):
+    api.post(ADDRESS, report({"result": "expired"}))
+    other = api.post(ADDRESS, report({"result": "expired", "count": 2}))
+    assert (other.status_code, other.json()["code"]) == (422, "report-id-reused")
+    assert REPORT_ID not in other.content.decode()
+    assert counted() == 1
+
+
+def test_an_id_is_one_per_workspace_whatever_the_environment(api):
+    api.post(ADDRESS, report({"result": "expired"}))
+    other = api.post(ADDRESS, report({"result": "expired"}, environment="staging"))
+    assert other.status_code == 422
+
+
+def test_another_workspace_may_use_the_same_id_and_sees_nothing_of_the_first(api, workspace, other_workspace):
+    api.post(ADDRESS, report({"result": "expired"}))
+    theirs = api.post(ADDRESS, report({"result": "replayed", "count": 2}), key=other_workspace.secret_key)
+    assert theirs.json() == {"recorded": 2}
+    assert counted(environment=environment(workspace)) == 1
+    assert counted(environment=environment(other_workspace)) == 2
+
+
+def test_reports_go_to_the_environment_that_they_name(api, workspace):
+    api.post(ADDRESS, report({"result": "expired"}, environment="staging"))
+    assert counted(environment=environment(workspace, "staging")) == 1
+    assert counted(environment=environment(workspace)) == 0
+
+
+def test_a_key_without_the_scope_is_refused(api, workspace):
+    workspace.workspace.api_keys.update(scopes=["platform"])
+    response = api.post(ADDRESS, report({"result": "expired"}))
+    assert (response.status_code, response.json()["code"]) == (403, "scope-missing")
+    assert counted() == 0
+
+
+def test_every_fault_is_listed_and_nothing_is_stored(api):
+    response = api.post(
+        ADDRESS,
+        report(
+            {"result": "accepted"},
+            {"result": "no-such-reason"},
+            {"result": "expired", "version": 3},
+            {"result": "expired", "version": True},
+            {"result": "expired", "operation": "x" * 256},
+            {"result": "expired", "count": 0},
+            {"result": "expired", "count": 1.5},
+            {"result": "expired", "occurredAt": "yesterday"},
+            {"result": "expired", "toolCallId": None},
+            {},
+            report_id="not-a-uuid",
+        ),
+    )
+    assert faults(response) == {
+        "/reportId": "invalid",
+        "/verifications/1/result": "unknown-result",
+        "/verifications/2/version": "invalid",
+        "/verifications/3/version": "invalid",
+        "/verifications/4/operation": "max_length",
+        "/verifications/5/count": "min_value",
+        "/verifications/6/count": "invalid",
+        "/verifications/7/occurredAt": "invalid",
+        "/verifications/8/toolCallId": "null",
+        "/verifications/9/result": "required",
+    }
+    assert (counted(), VerificationReport.objects.count()) == (0, 0)
+
+
+@pytest.mark.parametrize("value", [None, 17, True, [], {}, "", "5f0b7c1e5c3b4a579d0e2f6f0c9a3b11",
+                                   "{5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11}", f"urn:uuid:{REPORT_ID}",
+                                   f" {REPORT_ID}", f"{REPORT_ID}\n"])  # fmt: skip
+def test_a_report_id_is_a_uuid_as_text(api, value):
+    assert list(faults(api.post(ADDRESS, report(report_id=value)))) == ["/reportId"]
+
+
+def test_no_fault_repeats_a_value(api):
+    secret = "s3cr3t-value"
+    response = api.post(ADDRESS, report({"result": secret, "version": secret}, report_id=secret))
+    assert len(faults(response)) == 3
+    assert secret not in response.content.decode()
+
+
+def test_an_unknown_result_is_told_every_known_one(api):
+    detail = api.post(ADDRESS, report({"result": "rejected"})).json()["errors"][0]["detail"]
+    assert all(slug in detail for slug in ("accepted", *REASONS))
+
+
+def test_five_hundred_items_pass_and_one_more_is_too_many(api):
+    item = {"result": "accepted"}
+    assert api.post(ADDRESS, report(*[item] * 500)).json() == {"recorded": 500}
+    refused = api.post(ADDRESS, report(*[item] * 501, report_id=str(uuid.uuid4())))
+    assert (refused.status_code, refused.json()["limit"], refused.json()["received"]) == (400, 500, 501)
+    assert counted() == 500
+
+
+def test_unknown_members_are_ignored(api):
+    assert api.post(ADDRESS, report({"result": "accepted", "colour": "blue"}, sdk="x")).json() == {"recorded": 1}
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40)
+ITEMS = st.fixed_dictionaries(
+    {"result": st.sampled_from(["accepted", *REASONS])},
+    optional={
+        "version": st.sampled_from([1, 2]),
+        "operation": TEXTS,
+        "count": st.integers(1, 10**9),
+        "occurredAt": st.integers(946684800, 1_780_000_000),
+    },
+)  # fmt: skip
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
+@given(st.lists(ITEMS, max_size=8))
+def test_totals_equal_what_was_reported(api, items):
+    before = counted()
+    response = api.post(ADDRESS, report(*items, report_id=str(uuid.uuid4())))
+    expected = sum(item.get("count", 1) for item in items)
+    assert response.json() == {"recorded": expected}
+    assert counted() - before == expected
+
+
+@pytest.mark.django_db(transaction=True)
+def test_eight_deliveries_at_once_are_recorded_once(workspace):
+    target = environment(workspace)
+    now = timezone.now()
+    verifications = [Verification("expired", now, count=3), Verification("accepted", now, count=4)]
+    answers: list[int] = []
+
+    def deliver() -> None:
+        answers.append(take_report(target, uuid.UUID(REPORT_ID), verifications, body=b"{}", now=now))
+        connection.close()
+
+    threads = [threading.Thread(target=deliver) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [7] * 8
+    assert (counted(), Rejection.objects.count()) == (7, 1)
+
+
+def test_report_ids_are_kept_400_days(workspace):
+    target = environment(workspace)
+    now = timezone.now()
+    take_report(target, uuid.uuid4(), [], body=b"old", now=now - KEPT_FOR - timedelta(seconds=1))
+    kept = uuid.uuid4()
+    take_report(target, kept, [], body=b"new", now=now - KEPT_FOR + timedelta(seconds=1))
+    assert timedelta(days=400) == KEPT_FOR
+    assert prune(now=now) == 1
+    assert VerificationReport.objects.get().report_id == kept

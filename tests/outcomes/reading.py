@@ -1,0 +1,18 @@
+"""What a streamed download says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+from django.http import HttpResponseBase
+
+
+def tables_of(response: HttpResponseBase) -> dict[str, list[dict[str, Any]]]:
+    return json.loads(response.getvalue())["tables"]
+
+
+def rows_of(response: HttpResponseBase) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(response.getvalue().decode())))

@@ -1,0 +1,55 @@
+"""Tallies counted again from the rows themselves, by brute force, to compare the stored ones with."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from django.db.models import Max, Min, Sum
+
+from outcomes.models import Conversation, Outcome, Tally
+from workspaces.models import Environment
+
+COLUMNS = ("outcomes", "broken", "reports", "reached", "conversations")
+Tallies = Mapping[tuple[str, str, datetime], tuple[int, ...]]
+
+
+def bucket(at: datetime, grain: str) -> datetime:
+    at = at.astimezone(UTC).replace(second=0, microsecond=0)
+    if grain == "q":
+        return at.replace(minute=at.minute - at.minute % 15)
+    return at.replace(hour=0, minute=0, **({"day": 1} if grain == "m" else {}))
+
+
+def recounted(environment: Environment) -> Tallies:
+    counts: dict[tuple[str, str, datetime], Counter[str]] = defaultdict(Counter)
+
+    def add(key: str, at: datetime, **numbers: int) -> None:
+        for grain in "qdm":
+            for label in {key, ""}:
+                counts[grain, label, bucket(at, grain)].update(numbers)
+
+    for conversation in Conversation.objects.filter(environment=environment, started_at__isnull=False):
+        add("", conversation.started_at, conversations=1)
+    for outcome in Outcome.objects.filter(environment=environment).select_related("conversation"):
+        kind = "broken" if outcome.broken else "outcomes"
+        add(outcome.outcome_key, outcome.first_reported_at, **{kind: 1}, reports=outcome.reports)
+        if not outcome.broken:
+            add(outcome.outcome_key, outcome.conversation.started_at, reached=1)
+    return {place: tuple(numbers[column] for column in COLUMNS) for place, numbers in counts.items()}
+
+
+def stored(environment: Environment) -> Tallies:
+    rows = (
+        Tally.objects.filter(environment=environment)
+        .values_list("grain", "outcome_key", "starts_at")
+        .annotate(*(Sum(column) for column in COLUMNS))
+    )
+    return {tuple(row[:3]): tuple(int(number) for number in row[3:]) for row in rows}
+
+
+def reported_between(environment: Environment, key: str) -> tuple[datetime | None, datetime | None]:
+    """The first and the last report of a key, as the months' tallies have them."""
+    months = Tally.objects.filter(environment=environment, grain="m", outcome_key=key)
+    return tuple(months.aggregate(first=Min("first_reported_at"), last=Max("last_reported_at")).values())

@@ -1,0 +1,122 @@
+"""Real connections at once: no deadlock, no lost tally, no broken join left beside its registration."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from outcomes.models import Conversation, Outcome
+from outcomes.record import Receipt, Report, record
+from outcomes.register import Arrival, Registered, register
+from tests.outcomes.recount import recounted, stored
+from workspaces.models import Environment
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def production(workspace) -> Environment:
+    return workspace.workspace.environments.get(name="production")
+
+
+def at_once(acts: Sequence[Callable[[], object]]) -> list[object]:
+    """Every act on a connection of its own, all started together; raises what any of them raised."""
+    start = Barrier(len(acts))
+
+    def run(act: Callable[[], object]) -> object:
+        try:
+            start.wait(timeout=20)
+            return act()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(acts)) as threads:
+        return [done.result() for done in [threads.submit(run, act) for act in acts]]
+
+
+def test_overlapping_batches_in_any_order_never_deadlock_and_lose_nothing(production):
+    chance = random.Random(7)
+    ids = [f"c{n}" for n in range(150)]
+    register(production, [Arrival(id_) for id_ in ids[::3]], now=timezone.now())
+
+    def reports() -> list[Receipt]:
+        batch = [Report(id_, key) for id_ in ids for key in ("purchase", "renewal")]
+        return [record(production, chance.sample(batch, len(batch)), now=timezone.now()) for _ in range(4)]
+
+    def registrations() -> list[Registered]:
+        shuffled = chance.sample(ids, len(ids))
+        parts = (shuffled[n : n + 30] for n in range(0, len(ids), 30))
+        return [register(production, [Arrival(id_) for id_ in part], now=timezone.now()) for part in parts]
+
+    results = at_once([reports, reports, reports, reports, registrations, registrations])
+    assert sum(receipt.new for receipts in results[:4] for receipt in receipts) <= 300
+    assert sum(done.registered for done in results[4] + results[5]) == 100
+    assert not Outcome.objects.filter(broken=True).exists()
+    assert set(Outcome.objects.values_list("reports", flat=True)) == {16}
+    assert stored(production) == recounted(production)
+
+
+def test_one_batch_from_thirty_two_connections_makes_each_outcome_once(production):
+    register(production, [Arrival(f"c{n}") for n in range(50)], now=timezone.now())
+    batch = [Report(f"c{n}", "purchase") for n in range(60)]
+    receipts = at_once([lambda: record(production, batch, now=timezone.now())] * 32)
+    assert sum(receipt.new for receipt in receipts) == 50
+    assert {(receipt.recorded, len(receipt.unknown)) for receipt in receipts} == {(50, 10)}
+    assert set(Outcome.objects.values_list("reports", flat=True)) == {32}
+    assert stored(production) == recounted(production)
+
+
+@pytest.mark.parametrize("round_", range(8))
+def test_a_report_beside_its_registration_leaves_no_broken_join(production, round_):
+    ids = [f"c{n}" for n in range(40)]
+    acts = [
+        lambda: record(production, [Report(id_, "purchase") for id_ in ids], now=timezone.now()),
+        lambda: register(production, [Arrival(id_) for id_ in reversed(ids)], now=timezone.now()),
+    ]
+    at_once(acts if round_ % 2 else acts[::-1])
+    assert Outcome.objects.filter(broken=False).count() == 40
+    assert Conversation.objects.filter(started_at__isnull=True).count() == 0
+    assert stored(production) == recounted(production)
+
+
+def test_a_report_waits_for_a_registration_that_has_not_committed(production):
+    """The race in slow motion, both ways round."""
+    for first, second in (("register", "record"), ("record", "register")):
+        id_ = f"{first} first"
+        acts = {
+            "register": lambda id_=id_: register(production, [Arrival(id_)], now=timezone.now()),
+            "record": lambda id_=id_: record(production, [Report(id_, "purchase")], now=timezone.now()),
+        }
+        with ThreadPoolExecutor(1) as thread:
+            with transaction.atomic():
+                acts[first]()
+                waiting = thread.submit(closing(acts[second]))
+                assert not waiting_done(waiting)
+            waiting.result(timeout=20)
+        outcome = Outcome.objects.get(conversation__conversation_id=id_)
+        assert not outcome.broken
+    assert stored(production) == recounted(production)
+
+
+def closing(act: Callable[[], object]) -> Callable[[], object]:
+    def run() -> object:
+        try:
+            return act()
+        finally:
+            connection.close()
+
+    return run
+
+
+def waiting_done(future) -> bool:
+    try:
+        future.result(timeout=0.3)
+    except TimeoutError:
+        return False
+    return True

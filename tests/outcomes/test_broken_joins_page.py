@@ -1,0 +1,143 @@
+"""The page "broken joins" and its downloads."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from outcomes import broken_joins, queries
+from outcomes.record import Report, record
+from outcomes.register import Arrival, register
+from tests.outcomes.reading import tables_of
+from wire import ranges
+
+PAGE = "/w/lumen-books/production/joins"
+
+
+def environment_of(created, name):
+    return created.workspace.environments.get(name=name)
+
+
+def tables(client, query=""):
+    return tables_of(client.get(f"{PAGE}.json?{query}"))
+
+
+@pytest.fixture
+def production(workspace):
+    """One broken join of every kind, two of `other-environment`, and one that healed after an hour."""
+    production, staging = environment_of(workspace, "production"), environment_of(workspace, "staging")
+    now = timezone.now()
+    register(production, [Arrival("conv_81Xa"), Arrival("known")], now=now)
+    register(staging, [Arrival("s1"), Arrival("s2"), Arrival("Twin")], now=now)
+    ids = ["undefined", "s1", "s2", '"CONV_81xa"', "never", "known", "late", "twin"]
+    record(production, [Report(id_, "purchase") for id_ in ids], now=now - timedelta(hours=1))
+    register(production, [Arrival("late")], now=now)
+    return production
+
+
+def test_every_kind_is_diagnosed_and_what_was_meant_is_shown(production, browser_client):
+    found = {
+        line["conversationId"]: (line["diagnosis"], line["found"], line["foundIn"])
+        for line in tables(browser_client)["broken"]
+    }
+    assert found == {
+        "undefined": ("placeholder", None, None),
+        "s1": ("other-environment", "s1", "staging"),
+        "s2": ("other-environment", "s2", "staging"),
+        '"CONV_81xa"': ("altered", "conv_81Xa", "production"),
+        "twin": ("altered", "Twin", "staging"),
+        "never": ("never-seen", None, None),
+    }
+
+
+def test_diagnoses_are_counted_with_an_example_and_what_to_do(production, browser_client):
+    first = tables(browser_client)["diagnoses"][0]
+    assert (first["diagnosis"], first["foundIn"], first["brokenJoins"]) in {
+        ("other-environment", "staging", 2), ("altered", None, 2),
+    }  # fmt: skip
+    assert sum(line["brokenJoins"] for line in tables(browser_client)["diagnoses"]) == 6
+    assert all(line["advice"] and line["example"] for line in tables(browser_client)["diagnoses"])
+
+
+def test_what_healed_says_that_it_was_late_and_by_how_much(production, browser_client):
+    (line,) = tables(browser_client)["healed"]
+    assert (line["conversationId"], line["healedAfterSeconds"], line["diagnosis"]) == ("late", 3600, "late")
+    assert line["healedAt"] - line["firstReportedAt"] == 3600
+
+
+def test_the_page_shows_the_same_numbers(production, browser_client):
+    html = browser_client.get(PAGE).content.decode()
+    assert "1 to 6 of 6 broken joins" in html
+    assert "on average after 60 min, at most 60 min" in html
+    assert "is known in <b>staging</b>" in html
+    assert "<code>conv_81Xa</code>" in html
+
+
+def test_repeats_raise_the_reports_and_keep_the_first_time(production, browser_client):
+    record(production, [Report("never", "purchase")] * 3, now=timezone.now())
+    (line,) = (line for line in tables(browser_client)["broken"] if line["conversationId"] == "never")
+    assert line["reports"] == 4
+    assert line["lastReportedAt"] - line["firstReportedAt"] in {3600, 3601}
+
+
+def test_nothing_of_another_workspace_is_named(production, workspace, other_workspace, browser_client):
+    theirs = environment_of(other_workspace, "production")
+    register(theirs, [Arrival("never"), Arrival("undefined!"), Arrival("elsewhere")], now=timezone.now())
+    record(production, [Report("elsewhere", "purchase"), Report("ELSEWHERE", "purchase")], now=timezone.now())
+    kinds = {line["conversationId"]: line["diagnosis"] for line in tables(browser_client)["broken"]}
+    assert {kinds["elsewhere"], kinds["ELSEWHERE"], kinds["never"]} == {"never-seen"}
+
+
+def test_an_outsider_sees_nothing(production, api, client, other_workspace):
+    for address in (PAGE, f"{PAGE}.json", f"{PAGE}.csv?table=broken"):
+        assert api.get(address, key=other_workspace.secret_key).status_code == 404
+    assert client.get(PAGE).status_code == 302
+    own = api.get("/w/other-shop/production/joins.json", key=other_workspace.secret_key)
+    assert not any(tables_of(own).values())
+
+
+def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
+    html = browser_client.get(PAGE).content.decode()
+    assert "curl http://testserver/api/conversation-outcomes" in html
+    assert f"{workspace.secret_key[:12]}…" in html
+
+
+def test_a_range_without_broken_joins_says_that_older_ones_wait(production, browser_client):
+    html = browser_client.get(f"{PAGE}?from=2020-01-01&to=2020-01-02").content.decode()
+    assert "No broken join in this range" in html
+    assert "Older ones are still broken" in html
+
+
+def test_joins_are_paged_and_all_exported(production, browser_client):
+    record(production, [Report(f"gone {n}", "purchase") for n in range(120)], now=timezone.now())
+    assert "101 to 126 of 126 broken joins" in browser_client.get(f"{PAGE}?page=3").content.decode()
+    assert len(tables(browser_client)["broken"]) == 126
+
+
+def test_a_diagnosis_needs_no_more_queries_for_more_conversations(production, django_assert_max_num_queries):
+    now = timezone.now()
+    register(production, [Arrival(f"https://shop.example/{n}/chat") for n in range(400)], now=now)
+    record(production, [Report(f"{n}/chat", "purchase") for n in range(400)], now=now)
+    with django_assert_max_num_queries(4):
+        found = list(broken_joins.diagnosed(production, broken_joins.still_broken(production, all_time())))
+    assert len(found) == 406
+
+
+def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
+    production, staging = environment_of(workspace, "production"), environment_of(workspace, "staging")
+    now = timezone.now()
+    register(staging, [Arrival(f"s{n}") for n in range(5)], now=now)
+    record(production, [Report(f"s{n}", "purchase") for n in range(5)] + [Report("never", "purchase")], now=now)
+    found = queries.overview(production, all_time())
+    assert (found.now.broken, found.now.reported) == (6, 6)
+    assert (found.main_cause.kind, found.main_cause.environment, found.main_cause.count) == (
+        "other-environment", "staging", 5,
+    )  # fmt: skip
+
+
+def test_the_overview_names_no_cause_where_none_rules(production):
+    assert queries.overview(production, all_time()).main_cause is None
+
+
+def all_time():
+    return ranges.parse({"range": "all"}, now=timezone.now())

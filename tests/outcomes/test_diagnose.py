@@ -1,0 +1,84 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outcomes.diagnose import ADVICE, Diagnosis, Known, bare_form, diagnose, is_placeholder
+
+ids = st.text(min_size=1, max_size=255).filter(lambda text: not is_placeholder(text))
+
+
+def verdict(reported: str, *known: str) -> Diagnosis:
+    alike = [Known(id_, "production") for id_ in known if bare_form(id_) == bare_form(reported)]
+    return diagnose(reported, siblings={}, alike=alike)
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        "undefined", "null", "[object Object]", "{{conversationId}}", "{{ conversation.id }}", "None",
+        "${conversationId}",
+        "NaN", '"undefined"', " null ", "{conversation_id}", "%conversationId%", "<conversation-id>", "<%= id %>",
+        ":conversationId", "$CONVERSATION_ID", "[[id]]", " ", "''", "YOUR_CONVERSATION_ID", "#{id}", "\u200f",
+    ],
+)  # fmt: skip
+def test_what_was_never_filled_in_is_a_placeholder(reported):
+    assert diagnose(reported, siblings={reported: "staging"}, alike=()) == Diagnosis("placeholder")
+
+
+@pytest.mark.parametrize(
+    "reported",
+    ["conv_81", "01J9ZC", "a{b}c", "100%", "550e8400-e29b-41d4-a716-446655440000", "😀", "nullable", "42"],
+)
+def test_what_could_be_an_id_is_no_placeholder(reported):
+    assert not is_placeholder(reported)
+
+
+@given(ids)
+def test_an_id_known_next_door_is_never_called_unseen(conversation_id):
+    found = diagnose(conversation_id, siblings={conversation_id: "staging"}, alike=())
+    assert found == Diagnosis("other-environment", Known(conversation_id, "staging"))
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        "conv_81xa", "CONV_81XA", " conv_81Xa", "conv_81Xa\n", '"conv_81Xa"', "'conv_81Xa'", "“conv_81Xa”",
+        '\\"conv_81Xa\\"',
+        "https://shop.example/chat/conv_81Xa", "/chat/conv_81Xa/",
+        "chat/conv_81Xa?from=mail#top", "\ufeffconv_81Xa",
+    ],
+)  # fmt: skip
+def test_case_white_space_quotes_and_addresses_are_alterations(reported):
+    assert verdict(reported, "conv_81Xa") == Diagnosis("altered", Known("conv_81Xa", "production"))
+
+
+def test_a_known_address_reported_as_its_last_segment_is_altered():
+    assert verdict("conv_1", "https://shop.example/conv_1").kind == "altered"
+
+
+def test_two_addresses_with_one_ending_are_no_alteration_of_each_other():
+    assert verdict("https://shop.example/1/chat", "https://shop.example/2/chat").kind == "never-seen"
+
+
+def test_the_right_one_is_found_behind_wrong_ones_of_the_same_bare_form():
+    alike = [Known("https://shop.example/1/chat", "production"), Known("CHAT", "production")]
+    assert diagnose("chat", siblings={}, alike=alike[::-1]).found == alike[1]
+
+
+@given(ids)
+def test_outer_white_space_and_quotes_never_change_the_bare_form(conversation_id):
+    assert bare_form(f' "{conversation_id}"\n') == bare_form(conversation_id)
+
+
+@given(st.text(max_size=255))
+def test_a_bare_form_is_never_longer_than_its_column_and_holds_no_nul_of_its_own(text):
+    assert len(bare_form(text)) <= 255
+
+
+@given(ids)
+def test_an_id_is_no_alteration_of_itself(conversation_id):
+    assert verdict(conversation_id, conversation_id).kind == "never-seen"
+
+
+def test_every_diagnosis_has_its_advice():
+    assert set(ADVICE) == {"placeholder", "other-environment", "altered", "never-seen", "late"}

@@ -1,0 +1,58 @@
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outcomes.tally import QUARTER, Segment, ceiled, cover, floored, next_month
+
+moments = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
+spans = st.one_of(
+    st.timedeltas(timedelta(), timedelta(hours=30)),
+    st.timedeltas(timedelta(), timedelta(days=70)),
+    st.timedeltas(timedelta(), timedelta(days=900)),
+)
+
+
+def step(segment: Segment, at: datetime) -> datetime:
+    if segment.grain == "m":
+        return next_month(at)
+    return at + (timedelta(days=1) if segment.grain == "d" else QUARTER)
+
+
+@given(moments, spans)
+def test_segments_follow_each_other_from_the_first_quarter_hour_to_the_last(start, span):
+    end = start + span
+    segments = cover(start, end)
+    assert len(segments) <= 5
+    edges = [floored(start)]
+    for segment in segments:
+        assert segment.start == edges[-1]
+        edges.append(segment.end)
+    assert edges[-1] == (ceiled(end) if segments else floored(start))
+
+
+@given(moments, spans)
+def test_every_segment_consists_of_whole_buckets_of_its_grain(start, span):
+    for segment in cover(start, start + span):
+        at = segment.start
+        while at < segment.end:
+            at = step(segment, at)
+        assert at == segment.end
+
+
+@given(moments, spans)
+def test_no_finer_grain_is_used_where_a_coarser_one_fits(start, span):
+    for segment in cover(start, start + span):
+        midnight = segment.start.replace(hour=0, minute=0)
+        if segment.grain == "q":
+            first_midnight = midnight if midnight == segment.start else midnight + timedelta(days=1)
+            assert first_midnight + timedelta(days=1) > segment.end
+        if segment.grain == "d":
+            first = segment.start if segment.start.day == 1 else next_month(segment.start)
+            assert next_month(first) > segment.end
+
+
+def test_a_year_of_kolkata_needs_its_months_only_between_the_odd_hours():
+    start = datetime(2025, 12, 31, 18, 30, tzinfo=UTC)
+    end = datetime(2026, 12, 31, 18, 30, tzinfo=UTC)
+    assert [segment.grain for segment in cover(start, end)] == ["q", "m", "d", "q"]

@@ -1,0 +1,69 @@
+"""Who may open a workspace's pages: its members, operators, and machines with one of its secret keys."""
+
+import re
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+
+from workspaces.models import ApiKey, Membership
+
+PAGE = "/w/lumen-books/production/rejections"
+FORMS = [PAGE, f"{PAGE}.json", f"{PAGE}.csv"]
+
+
+def browser_of(name: str, *workspaces) -> Client:
+    user = get_user_model().objects.create_user(name)
+    for workspace in workspaces:
+        Membership.objects.create(workspace=workspace, user=user)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.mark.parametrize("address", FORMS)
+def test_a_member_of_another_workspace_finds_nothing(workspace, other_workspace, address):
+    outsider = browser_of("outsider", other_workspace.workspace)
+    assert outsider.get(address).status_code == 404
+
+
+@pytest.mark.parametrize("address", FORMS)
+def test_a_member_and_an_operator_find_it(workspace, browser_client, address):
+    member = browser_of("member", workspace.workspace)
+    assert member.get(address).status_code == browser_client.get(address).status_code == 200
+
+
+def test_what_is_not_yours_looks_like_what_does_not_exist(workspace, other_workspace):
+    outsider = browser_of("outsider", other_workspace.workspace)
+    headers = {"accept": "text/html", "x-request-id": "same"}
+    pages = [outsider.get(at, headers=headers) for at in (PAGE, "/w/nowhere/production/overview")]
+    theirs, nobodys = (re.sub(rb'(csrf\w+" value=")\w+', rb"\1", page.content) for page in pages)
+    assert theirs == nobodys
+
+
+def test_the_menu_of_workspaces_names_ones_own_only(workspace, other_workspace):
+    page = browser_of("member", workspace.workspace).get(PAGE).content.decode()
+    assert "Lumen Books" in page
+    assert "Other Shop" not in page
+
+
+def test_a_machine_reads_with_its_own_workspaces_secret_key_only(client, workspace, other_workspace):
+    own = client.get(f"{PAGE}.json", headers={"x-service-api-key": workspace.secret_key})
+    foreign = client.get(f"{PAGE}.json", headers={"x-service-api-key": other_workspace.secret_key})
+    assert (own.status_code, foreign.status_code) == (200, 404)
+
+
+def test_a_publishable_or_revoked_key_reads_nothing(client, workspace):
+    publishable = client.get(f"{PAGE}.json", headers={"x-service-api-key": workspace.publishable_key})
+    ApiKey.objects.update(revoked_at="2026-01-01T00:00Z")
+    revoked = client.get(f"{PAGE}.json", headers={"x-service-api-key": workspace.secret_key})
+    assert (publishable.status_code, revoked.status_code) == (403, 401)
+
+
+def test_an_environment_that_is_not_there_is_not_found(workspace, browser_client):
+    assert browser_client.get("/w/lumen-books/qa/overview").status_code == 404
+
+
+def test_who_is_signed_out_gets_a_problem_from_a_download(client, workspace):
+    answer = client.get(f"{PAGE}.json")
+    assert (answer.status_code, answer.json()["code"]) == (401, "not-signed-in")

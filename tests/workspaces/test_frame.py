@@ -1,0 +1,64 @@
+"""What every page has around it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.contrib.staticfiles import finders
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = "/w/lumen-books/staging/rejections"
+
+
+@pytest.fixture
+def page(browser_client, workspace) -> str:
+    return browser_client.get(f"{PAGE}?range=30d&tz=Europe/Berlin").content.decode()
+
+
+def test_a_page_has_one_heading_a_skip_link_and_a_language(page):
+    assert page.count("<h1") == 1
+    assert 'href="#main"' in page
+    assert '<html lang="en">' in page
+
+
+def test_exactly_one_section_is_the_current_one(page):
+    sections = re.search(r'<nav aria-label="Sections">(.*?)</nav>', page, re.S)[1]
+    assert re.findall(r'aria-current="page">([^<]+)', sections) == ["Rejections"]
+
+
+def test_sections_keep_the_range_and_the_environment(page):
+    assert 'href="/w/lumen-books/staging/outcomes?range=30d&amp;tz=Europe%2FBerlin" data-go="o"' in page
+
+
+def test_the_environment_switch_leads_to_the_same_page_in_the_same_range(page):
+    assert 'href="/w/lumen-books/production/rejections?range=30d&amp;tz=Europe%2FBerlin"' in page
+
+
+def test_a_range_that_cannot_be_read_is_said(browser_client, workspace):
+    page = browser_client.get(f"{PAGE}?from=yesterday").content.decode()
+    assert "could not be read" in page
+
+
+def test_what_the_frame_loads_is_there(page):
+    loaded = re.findall(r'(?:src|href)="/static/([^"]+)"', page)
+    assert len(loaded) > 10
+    assert [name for name in loaded if not finders.find(name)] == []
+
+
+def test_pages_outside_a_workspace_need_no_workspace(client, db):
+    page = client.get("/sign-in").content.decode()
+    assert 'aria-label="Sections"' not in page
+    assert "data-live" not in page
+
+
+@pytest.mark.parametrize("template", sorted((ROOT / "templates").rglob("*.html")), ids=lambda path: path.name)
+def test_no_template_has_a_script_or_a_style_in_it(template):
+    text = template.read_text()
+    assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|hx-on", text)
+
+
+def test_charts_offer_no_upload_to_another_company():
+    text = (ROOT / "static/js/chart.js").read_text()
+    assert "showSendToCloud: false" in text
+    assert 'plotlyServerURL: ""' in text
+    assert "displayModeBar: false" in text

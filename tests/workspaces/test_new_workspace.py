@@ -1,0 +1,79 @@
+"""The first page and the making of workspaces."""
+
+import pytest
+from django.contrib.auth import get_user_model
+
+from workspaces.models import AuditEntry, Membership, Workspace
+
+
+@pytest.fixture
+def member_client(client, workspace):
+    ada = get_user_model().objects.create_user("ada")
+    Membership.objects.create(workspace=workspace.workspace, user=ada)
+    client.force_login(ada)
+    return client
+
+
+def test_an_operator_without_a_workspace_is_led_to_making_one(browser_client):
+    assert browser_client.get("/")["Location"] == "/workspaces/new"
+    assert b"Create your first workspace" in browser_client.get("/workspaces/new").content
+
+
+def test_the_first_page_leads_to_the_first_workspace(browser_client, other_workspace, workspace):
+    assert browser_client.get("/")["Location"] == "/w/lumen-books/production/overview"
+
+
+def test_a_member_is_led_to_their_own_workspace_only(member_client, other_workspace):
+    assert member_client.get("/")["Location"] == "/w/lumen-books/production/overview"
+
+
+def test_who_is_in_no_workspace_is_told_so_and_sees_none(client, workspace):
+    client.force_login(get_user_model().objects.create_user("stranger"))
+    answer = client.get("/")
+    assert answer.status_code == 200
+    assert b"You are in no workspace yet" in answer.content
+    assert b"Lumen" not in answer.content
+
+
+def test_a_new_workspace_shows_its_keys_once_and_says_what_is_next(browser_client):
+    form = {"name": "Tea House", "environments": "staging, dev  staging"}
+    answer = browser_client.post("/workspaces/new", form)
+    made = answer.context["created"]
+    page = answer.content.decode()
+    assert made.as_json()["environments"] == ["production", "staging", "dev"]
+    for secret in (made.secret_key, made.publishable_key, made.signing_secret):
+        assert page.count(secret) == 1
+    assert "/w/tea-house/production/overview" in page
+    assert "no-store" in answer["Cache-Control"]
+    assert AuditEntry.objects.get().actor == "test-operator"
+    assert made.secret_key not in browser_client.get("/workspaces/new").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"name": ""}, "Give the workspace a name."),
+        ({"name": "  "}, "Give the workspace a name."),
+        ({"name": "Shop", "environments": "Staging"}, "lower-case letters"),
+        ({"name": "Shop", "environments": " ".join(f"e{n}" for n in range(51))}, "at most 50 environments"),
+    ],
+)
+def test_what_cannot_be_a_workspace_is_refused_with_its_reason(browser_client, form, said):
+    answer = browser_client.post("/workspaces/new", form)
+    assert said in answer.content.decode()
+    assert not Workspace.objects.exists()
+
+
+def test_only_operators_make_workspaces(member_client):
+    assert member_client.get("/workspaces/new").status_code == 404
+    assert member_client.post("/workspaces/new", {"name": "Mine"}).status_code == 404
+    assert Workspace.objects.count() == 1
+
+
+def test_an_unknown_address_fails_on_a_page_with_a_way_out(browser_client):
+    answer = browser_client.get("/nowhere", headers={"accept": "text/html", "x-request-id": "req-of-mine"})
+    assert answer.status_code == 404
+    page = answer.content.decode()
+    assert "There is nothing here" in page
+    assert "req-of-mine" in page
+    assert 'href="/"' in page

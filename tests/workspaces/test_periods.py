@@ -1,0 +1,74 @@
+"""Steps through time, and ranges frozen for a link."""
+
+from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qsl
+
+import pytest
+from django.template import Context
+from django.test import RequestFactory
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wire.ranges import Range, parse
+from workspaces.templatetags import periods
+
+NOW = datetime(2026, 3, 29, 12, 7, tzinfo=UTC)  # the day on which Berlin's summer time begins
+ZONES = st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kolkata", "America/St_Johns"])
+
+
+def frozen(query: str) -> Range:
+    """What the frozen link of a page shows a year later."""
+    request = RequestFactory().get(f"/?{query}")
+    shown = parse(request.GET, now=NOW)
+    link = periods.frozen(Context({"request": request, "range": shown}))
+    return parse(dict(parse_qsl(link[1:])), now=NOW + timedelta(days=365))
+
+
+@pytest.mark.parametrize("preset", ["24h", "7d", "30d", "90d", "12m", "all"])
+@given(zone=ZONES)
+def test_a_frozen_link_shows_the_same_span_a_year_later(preset, zone):
+    query = f"range={preset}&tz={zone}"
+    shown = parse(dict(parse_qsl(query)), now=NOW)
+    later = frozen(query)
+    assert (later.start, later.end, later.zone) == (shown.start, shown.end, shown.zone)
+
+
+def test_a_week_steps_by_whole_local_days():
+    shown = parse({"range": "7d", "tz": "Europe/Berlin"}, now=NOW)
+    assert periods.neighbour(shown, -1, now=NOW) == {"from": "2026-03-16", "to": "2026-03-22"}
+
+
+def test_hours_step_by_their_own_length():
+    earlier = periods.neighbour(parse({"range": "24h"}, now=NOW), -1, now=NOW)
+    span = parse(earlier, now=NOW)
+    assert span.end == parse({"range": "24h"}, now=NOW).start
+
+
+def test_nothing_is_later_than_now_or_earlier_than_everything():
+    assert periods.neighbour(parse({"range": "7d"}, now=NOW), 1, now=NOW) == {}
+    assert periods.neighbour(parse({"range": "all"}, now=NOW), -1, now=NOW) == {}
+
+
+@given(start=st.dates(min_value=datetime(2001, 1, 1).date(), max_value=datetime(2026, 1, 1).date()),
+       days=st.integers(1, 60), zone=ZONES)  # fmt: skip
+def test_one_step_back_and_one_forth_is_where_one_was(start, days, zone):
+    query = {"from": start.isoformat(), "to": (start + timedelta(days=days - 1)).isoformat(), "tz": zone}
+    shown = parse(query, now=NOW)
+    earlier = parse({**periods.neighbour(shown, -1, now=NOW), "tz": zone}, now=NOW)
+    assert earlier.end == shown.start
+    back = parse({**periods.neighbour(earlier, 1, now=NOW), "tz": zone}, now=NOW)
+    assert (back.start, back.end) == (shown.start, shown.end)
+
+
+@pytest.mark.parametrize(
+    ("query", "written"),
+    [
+        ({"from": "2026-03-16", "to": "2026-03-22"}, "16 Mar – 22 Mar 2026"),
+        ({"from": "2025-12-30", "to": "2026-01-02"}, "30 Dec 2025 – 2 Jan 2026"),
+        ({"from": "2026-03-16", "to": "2026-03-16"}, "16 Mar 2026"),
+        ({"range": "24h"}, "28 Mar 12:15 – 29 Mar 12:15 2026"),
+        ({"range": "all"}, "until 29 Mar 2026"),
+    ],
+)
+def test_a_range_is_written_as_its_dates(query, written):
+    assert periods.dates(parse(query, now=NOW)) == written

@@ -1,0 +1,122 @@
+"""How numbers, times and addresses are written."""
+
+from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs
+
+import pytest
+from django.template import Context, Template
+from django.test import RequestFactory
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workspaces.models import Environment, Workspace
+from workspaces.templatetags import show
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("value", "written"), [(0, "0"), (12204, "12,204"), (None, "–")])
+def test_counts_have_groups_of_three(value, written):
+    assert show.count(value) == written
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "written"),
+    [
+        (127, 5058, "2.5 %"), (41, 13190, "0.31 %"), (1, 2, "50 %"), (0, 9, "0 %"), (9, 9, "100 %"),
+        (3, 1, "300 %"), (1, 10**6, "< 0.01 %"), (999_999, 10**6, "> 99.9 %"),
+        (0, 0, "–"), (None, 5, "–"), (5, None, "–"),
+    ],
+)  # fmt: skip
+def test_a_rate_is_as_exact_as_it_is_small(part, whole, written):
+    assert show.percent(part, whole) == written
+
+
+@given(st.integers(0, 10**9), st.integers(1, 10**9))
+def test_only_none_is_zero_and_only_all_is_a_hundred_percent(part, whole):
+    written = show.percent(part, whole)
+    assert (written == "0 %") == (part == 0)
+    assert part <= whole or written not in ("0 %", "> 99.9 %")
+    if part < whole:
+        assert written != "100 %"
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"), (2**22, "4 MiB"), (2**50, "1024 TiB")],
+)
+def test_sizes_are_in_binary_units(value, written):
+    assert show.in_bytes(value) == written
+
+
+@pytest.mark.parametrize(
+    ("passed", "words"),
+    [
+        (timedelta(), "now"),
+        (timedelta(seconds=8), "8 s ago"),
+        (timedelta(minutes=59, seconds=59), "59 min ago"),
+        (timedelta(hours=3), "3 h ago"),
+        (timedelta(days=1), "1 day ago"),
+        (timedelta(days=30), "30 days ago"),
+        (timedelta(days=90), "1 Dec 2025"),
+        (-timedelta(minutes=5), "in 5 min"),
+    ],
+)
+def test_a_relative_time_carries_the_exact_one(passed, words):
+    written = show.ago(NOW - passed, NOW)
+    assert f">{words}</time>" in written
+    assert f'datetime="{(NOW - passed).isoformat()}"' in written
+    assert "UTC" in written
+
+
+def test_what_never_happened_says_never():
+    assert show.ago(None) == "never"
+
+
+def drawn(template: str, query: str = "", **context) -> str:
+    request = RequestFactory().get(f"/?{query}")
+    return Template("{% autoescape off %}" + template + "{% endautoescape %}").render(
+        Context({"request": request, **context})
+    )
+
+
+def test_query_changes_some_members_and_keeps_the_others():
+    url = drawn("{% query sort='path' page=None status='' %}", "range=7d&page=3&status=200&sort=count")
+    assert parse_qs(url[1:]) == {"range": ["7d"], "sort": ["path"]}
+
+
+def test_query_keeps_members_that_come_more_than_once():
+    assert parse_qs(drawn("{% query sort='path' %}", "key=a&key=b")[1:])["key"] == ["a", "b"]
+
+
+def test_a_value_in_the_query_is_escaped_in_the_page():
+    request = RequestFactory().get("/", {"q": '"><script>'})
+    context = Context({"request": request})
+    page = Template('<a href="{% query sort="x" %}">{% query_inputs "sort" %}').render(context)
+    assert "<script>" not in page
+
+
+def test_hidden_inputs_repeat_the_query_but_for_what_the_form_changes():
+    inputs = drawn("{% query_inputs 'q' 'page' %}", "q=old&page=2&key=a&key=b&tz=UTC")
+    assert [name in inputs for name in ('"q"', '"page"', '"key" value="a"', '"key" value="b"', '"tz"')] == [
+        False, False, True, True, True,
+    ]  # fmt: skip
+
+
+def environment() -> Environment:
+    return Environment(workspace=Workspace(name="Lumen", slug="lumen"), name="staging")
+
+
+def test_an_address_of_a_page_keeps_the_range_and_nothing_else():
+    query = "from=2026-01-01&to=2026-01-31&tz=Europe/Berlin&page=4&q=x"
+    url = drawn("{% page_url 'overview' %}", query, environment=environment())
+    path, _, members = url.partition("?")
+    assert path == "/w/lumen/staging/overview"
+    assert parse_qs(members) == {"from": ["2026-01-01"], "to": ["2026-01-31"], "tz": ["Europe/Berlin"]}
+
+
+def test_an_address_of_a_page_takes_members_of_its_own():
+    tag = "{% page_url 'overview.csv' table='keys' range='30d' %}"
+    url = drawn(tag, "range=7d", environment=environment())
+    assert parse_qs(url.partition("?")[2]) == {"table": ["keys"], "range": ["30d"]}
+    assert drawn("{% page_url 'overview' %}", environment=environment()) == "/w/lumen/staging/overview"

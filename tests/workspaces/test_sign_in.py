@@ -1,0 +1,72 @@
+"""Signing in with a password and signing out."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+
+
+@pytest.fixture
+def ada(db):
+    return get_user_model().objects.create_user("ada", password="correct horse")
+
+
+def signed_in(client: Client) -> bool:
+    return "_auth_user_id" in client.session
+
+
+def test_the_right_password_signs_in_and_leads_back(client, ada):
+    form = {"username": "ada", "password": "correct horse", "next": "/w/shop/production/outcomes?range=30d"}
+    answer = client.post("/sign-in", form)
+    assert (answer.status_code, answer["Location"]) == (302, "/w/shop/production/outcomes?range=30d")
+    assert signed_in(client)
+
+
+def test_a_wrong_password_signs_nobody_in_and_is_not_repeated(client, ada):
+    answer = client.post("/sign-in", {"username": "ada", "password": "wrong horse"})
+    assert answer.status_code == 200
+    assert not signed_in(client)
+    assert b"wrong horse" not in answer.content
+    assert b"No user has this name and password" in answer.content
+
+
+ELSEWHERE = ["https://evil.example/", "//evil.example/", "javascript:alert(1)", r"/\evil.example"]
+
+
+@pytest.mark.parametrize("target", ELSEWHERE)
+def test_signing_in_never_leads_to_another_host(client, ada, target):
+    answer = client.post("/sign-in", {"username": "ada", "password": "correct horse", "next": target})
+    assert answer["Location"] == "/"
+
+
+def test_who_may_not_sign_in_any_more_does_not(client, ada):
+    ada.is_active = False
+    ada.save()
+    client.post("/sign-in", {"username": "ada", "password": "correct horse"})
+    assert not signed_in(client)
+
+
+def test_who_is_signed_in_already_sees_no_form(client, ada):
+    client.force_login(ada)
+    assert client.get("/sign-in?next=/workspaces/new")["Location"] == "/workspaces/new"
+
+
+def test_signing_out_takes_a_post(client, ada):
+    client.force_login(ada)
+    refused = client.get("/sign-out", headers={"accept": "application/json"})
+    assert (refused.status_code, refused["Allow"]) == (405, "POST")
+    assert signed_in(client)
+    client.post("/sign-out")
+    assert not signed_in(client)
+
+
+def test_a_form_without_its_csrf_value_is_refused(ada):
+    careful = Client(enforce_csrf_checks=True)
+    answer = careful.post("/sign-in", {"username": "ada", "password": "correct horse"})
+    assert answer.status_code == 403
+    assert not signed_in(careful)
+
+
+def test_pages_send_who_is_signed_out_to_sign_in_and_back(client, workspace):
+    answer = client.get("/w/lumen-books/production/overview?range=30d")
+    assert answer.status_code == 302
+    assert answer["Location"] == "/sign-in?next=/w/lumen-books/production/overview%3Frange%3D30d"
