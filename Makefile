@@ -35,7 +35,7 @@ lock:  ## resolve the dependencies of pyproject.toml again
 	$(UV) pip compile -q pyproject.toml --group dev -c requirements/run.txt --universal --generate-hashes --no-emit-index-url --no-annotate --no-header -o requirements/dev.txt
 
 clean:  ## remove the environment and caches; data in var/ stays
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis static.dist
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(UV): requirements/uv.txt
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Affidavit needs Python 3.11 or newer; call make with PYTHON=python3.11, say")'

@@ -13,6 +13,7 @@ import secrets
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from hub.refusals import Refusal
 MAJOR = 18
 USER = DATABASE = "affidavit"
 SOCKET_LIMIT = 107 - len("/.s.PGSQL.5432.lock")  # sun_path of the smallest supported kernel
+ZOMBIE_SECONDS = 30
 PLAIN_PATH = re.compile(r"[\w./-]+")  # unix_socket_directories is a list with quoting rules of its own
 
 # A hub's data is small and precious: durability stays at its defaults, memory is kept modest.
@@ -74,7 +76,8 @@ class Server:
         }
 
     def running(self) -> bool:
-        if not (self.cluster / "postmaster.pid").exists():
+        pid = self._postmaster()
+        if pid is None or is_zombie(pid):
             return False
         return self._pg_ctl("status", check=False).returncode == 0
 
@@ -90,12 +93,26 @@ class Server:
         self._check_version()
         (self.cluster / "hub.conf").write_text(CONFIGURATION.format(sockets=self.sockets))
         if not self.running():
+            self._wait_for_a_killed_server()
             log = self.data_dir / "postgres.log"
             self._pg_ctl("--wait", "--timeout=60", f"--log={log}", "start", log=log)
 
     def stop(self) -> None:
         if self.running():
             self._pg_ctl("--wait", "--timeout=60", "--mode=fast", "stop")
+
+    def _postmaster(self) -> int | None:
+        """The process id that the server noted; whether it still lives is another question."""
+        try:
+            return int((self.cluster / "postmaster.pid").read_text().split("\n", 1)[0])
+        except (FileNotFoundError, ValueError):
+            return None
+
+    def _wait_for_a_killed_server(self) -> None:
+        """PostgreSQL takes a zombie for a living server; it is one until the system collects it."""
+        deadline = time.monotonic() + ZOMBIE_SECONDS
+        while (pid := self._postmaster()) and is_zombie(pid) and time.monotonic() < deadline:
+            time.sleep(0.05)
 
     def _initialise(self) -> None:
         """initdb beside the final place and rename, so that a killed start leaves nothing half-made."""
@@ -160,6 +177,14 @@ def needs_database(arguments: Sequence[str]) -> bool:
 
 def server_of_environment() -> Server:
     return Server(Path(os.environ.get("HUB_DATA_DIR") or "var").absolute())
+
+
+def is_zombie(pid: int) -> bool:
+    """Dead, but not collected yet; told by /proc, where there is one."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return False
 
 
 def private_folder(path: Path) -> None:

@@ -67,10 +67,13 @@ def news(count: int) -> str:
 
 
 def figure(labels: Sequence[str], lines: Mapping[str, Sequence[int]]) -> Mapping[str, Any]:
-    """Outcomes and broken joins over the range, as plotly.js reads it."""
+    """Counts over the range by name, as plotly.js reads them."""
     data = [
-        {"type": "scatter", "mode": "lines+markers", "name": name, "x": list(labels), "y": list(numbers)}
-        for name, numbers in lines.items()
+        {"type": "scatter", "mode": "lines+markers", "name": name, "x": list(labels), "y": list(counts)}
+        for name, counts in lines.items()
     ]
     axes = {"xaxis": {"type": "category", "nticks": 8, "tickangle": 0}, "yaxis": {"rangemode": "tozero"}}
-    return {"data": data, "layout": {"hovermode": "x unified", "showlegend": True, **axes}}
+    return {
+        "data": data,
+        "layout": {"hovermode": "x unified", "showlegend": True, "legend": {"orientation": "h"}, **axes},
+    }

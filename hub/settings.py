@@ -55,6 +55,8 @@ def database() -> dict[str, object]:
     return found
 
 
+FOUND_DATABASE = database()
+
 SECRET_KEY = from_variable_or_file("SECRET_KEY")
 if not SECRET_KEY and DATABASE_URL:
     raise Refusal("SECRET_KEY: required with DATABASE_URL, the same on every host. Set 50 random characters.")
@@ -140,7 +142,7 @@ TEMPLATES = [
 
 DATABASES = {
     "default": {
-        **(FOUND_DATABASE := database()),
+        **FOUND_DATABASE,
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {"connect_timeout": 5, "application_name": "affidavit", **FOUND_DATABASE.get("OPTIONS", {})},

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from django.conf import settings
@@ -29,12 +30,12 @@ def collect() -> None:
     call_command("collectstatic", verbosity=0, interactive=False)
 
 
-def compress() -> subprocess.Popen[bytes] | None:
+def compress() -> Iterator[subprocess.Popen[bytes]]:
     """Start compressing in the background where these very files have no copies yet."""
     root = Path(settings.STATIC_ROOT)
     if (root / STAMP).exists() and (root / STAMP).read_bytes() == (root / MANIFEST).read_bytes():
-        return None
-    return subprocess.Popen([sys.executable, "-m", "hub.static_files", str(root)], cwd=settings.BASE_DIR)
+        return
+    yield subprocess.Popen([sys.executable, "-m", "hub.static_files", str(root)], cwd=settings.BASE_DIR)
 
 
 def main(root: Path) -> None:

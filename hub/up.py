@@ -11,6 +11,7 @@ import os
 import shlex
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -24,7 +25,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
 from honcho.manager import Manager
-from honcho.printer import Printer
+from honcho.printer import Message, Printer
 
 from hub import embedded, static_files
 from hub.migrations_known import refuse_newer_database
@@ -33,6 +34,7 @@ from hub.refusals import Refusal
 READY_SECONDS = 60
 WEB_WORKERS = 2
 WEB_THREADS = 4
+STOPPED = {128 + signal.SIGINT, 128 + signal.SIGTERM}  # as asked
 
 
 def up(*, announce: Callable[[], None]) -> int:
@@ -107,14 +109,32 @@ def prepare() -> None:
     static_files.collect()
 
 
+class QuietPrinter(Printer):
+    """The processes' own lines; of honcho's, only what is no part of a start."""
+
+    def write(self, message: Message) -> None:
+        text = message.data if isinstance(message.data, str) else message.data.decode(errors="replace")
+        if message.name != "system" or " started (pid=" not in text:
+            super().write(message)
+
+
 def supervise(announce: Callable[[], None]) -> int:
-    manager = Manager(Printer(sys.stderr))
+    manager = Manager(QuietPrinter(sys.stderr))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     for name, command in processes().items():
         manager.add_process(name, shlex.join(command), quiet=False, env=environment, cwd=str(settings.BASE_DIR))
-    threading.Thread(target=when_ready, args=(announce, manager), daemon=True).start()
+    compressing: list[subprocess.Popen[bytes]] = []
+
+    def ready() -> None:
+        announce()
+        compressing.extend(static_files.compress())
+
+    threading.Thread(target=when_ready, args=(ready, manager), daemon=True).start()
     manager.loop()
-    return manager.returncode or 0
+    for process in compressing:
+        process.terminate()
+        process.wait()
+    return 0 if manager.returncode in STOPPED else manager.returncode or 0
 
 
 def processes() -> dict[str, list[str]]:
@@ -129,7 +149,21 @@ def processes() -> dict[str, list[str]]:
         str(WEB_THREADS),
     ]
     web += ["--no-ws", "--log-level", "warning", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
-    worker = [*python, "celery", "--quiet", "--app", "hub", "worker", "--beat", "--pool", "solo"]
+    # As root, which a container often is, Celery warns of pickles; no task here takes any.
+    worker = [
+        sys.executable,
+        "-W",
+        "ignore:You're running the worker",
+        "-m",
+        "celery",
+        "--quiet",
+        "--app",
+        "hub",
+        "worker",
+        "--beat",
+        "--pool",
+        "solo",
+    ]
     worker += ["--loglevel", "warning", "--without-gossip", "--without-mingle", "--without-heartbeat"]
     return {"web": web, "worker": worker}
 
@@ -140,7 +174,6 @@ def when_ready(announce: Callable[[], None], manager: Manager) -> None:
         if answers():
             announce()
             connections.close_all()
-            static_files.compress()
             return
         time.sleep(0.05)
     print(f"affidavit: the web server did not answer within {READY_SECONDS} s; see above.", file=sys.stderr)

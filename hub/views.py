@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from csp.decorators import csp_update
@@ -26,25 +26,28 @@ def overview(request: HttpRequest, environment: Environment, range: Range) -> Pa
     facts = rules.facts(of_outcomes, of_intents, catalog.overview(environment, range))
     buckets = outcomes.chart_buckets(environment, range)
     line = outcomes.series(environment, buckets, [outcomes.ALL_KEYS])[outcomes.ALL_KEYS]
-    rows = list(zip((bucket.start for bucket in buckets), line.conversations, line.outcomes, line.broken, strict=True))
 
     def context() -> Mapping[str, Any]:
-        lines = {"Outcomes": line.outcomes, "Broken joins": line.broken}
+        labels = [bucket.label for bucket in buckets]
         return {
             "facts": facts,
             "cause": of_outcomes.main_cause,
             "totals": of_outcomes.now,
             "reasons": of_intents.reasons[:5],
-            "figure": rules.figure([bucket.label for bucket in buckets], lines),
-            "series": [(bucket.label, *row[1:]) for bucket, row in zip(buckets, rows, strict=True)],
+            "figure": rules.figure(labels, {"Outcomes": line.outcomes, "Broken joins": line.broken}),
+            "series": list(zip(labels, line.conversations, line.outcomes, line.broken, strict=True)),
         }
+
+    def series() -> Iterator[Sequence[Any]]:
+        starts = (bucket.start for bucket in buckets)
+        return zip(starts, line.conversations, line.outcomes, line.broken, strict=True)
 
     return Page(
         "hub/overview.html",
         context,
         tables=[
             Table("facts", rules.COLUMNS, lambda: [fact.row() for fact in facts]),
-            Table("series", ("start", "conversations", "outcomes", "brokenJoins"), lambda: rows),
+            Table("series", ("start", "conversations", "outcomes", "brokenJoins"), series),
             Table("reasons", ("reason", "rejections"), lambda: [(r.reason, r.count) for r in of_intents.reasons]),
         ],
     )

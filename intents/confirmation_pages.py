@@ -25,6 +25,7 @@ from workspaces.models import Environment
 from workspaces.pages import Page
 
 A_PAGE = 25
+WAITING_SHOWN = 50
 COLUMNS = (
     *("confirmationId", "state", "sub", "operation", "argsHash", "summary", "createdAt", "expiresAt"),
     *("decidedAt", "decidedBy", "usedAt", "toolCallId"),
@@ -46,8 +47,10 @@ def context(request: HttpRequest, environment: Environment, range: Range, now: d
     if not queries.has_confirmations(environment):
         return {"first_question": FIRST_QUESTION % environment.name}
     asked = Paginator(queries.confirmations(environment, range), A_PAGE).get_page(request.GET.get("page"))
+    waiting = queries.waiting(environment, now=now)
     return {
-        "waiting": queries.waiting(environment, now=now),
+        "waiting": waiting[:WAITING_SHOWN],
+        "waiting_in_all": waiting.count(),
         "asked": asked,
         "states": [(each, each.state_at(now)) for each in asked],
         "too_late": request.GET.get("too-late", ""),

@@ -82,7 +82,7 @@ class Base64Bytes(serializers.Field):
 
 
 class CallForm(serializers.Serializer):
-    """Who does what with which arguments; of `args` and `argsHash` exactly one. Checked, it has a `call`."""
+    """Who does what with which arguments; of `args` and `argsHash` exactly one."""
 
     environment = EnvironmentName()
     sub = ExactText(max_length=255)
@@ -91,6 +91,7 @@ class CallForm(serializers.Serializer):
     argsHash = ArgsHash(required=False, source="args_hash")
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """The members, and the `call` that they make."""
         faults = {} if not isinstance(data, Mapping) or has_one_of_args(data) else {"args": [ARGS_OR_HASH]}
         try:
             given = super().to_internal_value(data)
@@ -106,12 +107,16 @@ def has_one_of_args(data: Mapping[str, Any]) -> bool:
 
 
 class IntentForm(CallForm):
+    """The call to mint for. `confirmationId` is needed for anything but GET, HEAD and OPTIONS."""
+
     toolCallId = ExactText(max_length=255, required=False)
     requiresStepUp = Flag(required=False)
     confirmationId = UuidText(required=False)
 
 
 class ConfirmationForm(CallForm):
+    """The call to be confirmed, and a summary of it for the one who decides."""
+
     summary = ExactText(max_length=1000)
 
 

@@ -101,11 +101,11 @@ ORDER BY outcomes DESC, broken DESC, before DESC, outcome_key
 """
 
 SERIES = f"""
-SELECT position, outcome_key, sum(outcomes)
+SELECT position, outcome_key, sum(outcomes), sum(broken), sum(conversations)
 FROM unnest(%(positions)s::int[], %(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
   AS segment (position, grain, since, till)
 CROSS JOIN LATERAL (
-  SELECT outcome_key, sum(outcomes) AS outcomes
+  SELECT outcome_key, sum(outcomes) AS outcomes, sum(broken) AS broken, sum(conversations) AS conversations
   {TALLIES_OF_SEGMENT} AND outcome_key = ANY(%(keys)s) GROUP BY outcome_key
 ) AS part
 GROUP BY position, outcome_key
@@ -165,7 +165,8 @@ def chart(environment: Environment, range: Range, leading: Sequence[KeyLine] = (
     leading = leading or leading_keys(environment, range, LINES)[0]
     named = [line.key for line in leading[:LINES] if line.outcomes]
     numbers = series(environment, shown, [*named, ALL_KEYS])
-    return Chart(shown, with_rest([Line(key, numbers[key]) for key in named], numbers[ALL_KEYS]))
+    lines = [Line(key, numbers[key].outcomes) for key in named]
+    return Chart(shown, with_rest(lines, numbers[ALL_KEYS].outcomes))
 
 
 def chart_buckets(environment: Environment, range: Range) -> Sequence[Bucket]:
@@ -175,22 +176,30 @@ def chart_buckets(environment: Environment, range: Range) -> Sequence[Bucket]:
     return buckets(min(start, range.end), range.end, range.zone, range.step)
 
 
-def series(environment: Environment, shown: Sequence[Bucket], keys: Sequence[str]) -> Mapping[str, Sequence[int]]:
-    """The outcomes of each bucket by key; ALL_KEYS for all of them together."""
-    pieces = [
-        (position, segment) for position, bucket in enumerate(shown) for segment in cover(bucket.start, bucket.end)
-    ]
+@dataclass(frozen=True)
+class Series:
+    """One number for each bucket; conversations only over all keys."""
+
+    outcomes: list[int]
+    broken: list[int]
+    conversations: list[int]
+
+
+def series(environment: Environment, shown: Sequence[Bucket], keys: Sequence[str]) -> Mapping[str, Series]:
+    """What began in each bucket by key; ALL_KEYS for all of them together."""
+    pieces = [(n, segment) for n, bucket in enumerate(shown) for segment in cover(bucket.start, bucket.end)]
     query = {
         "environment": environment.pk,
         "keys": list(keys),
         "positions": [position for position, _ in pieces],
         **parameters([segment for _, segment in pieces]),
     }
-    found = {key: [0] * len(shown) for key in keys}
+    found = {key: Series(*([0] * len(shown) for _ in range(3))) for key in keys}
     with connection.cursor() as cursor:
         cursor.execute(SERIES, query)
-        for position, key, outcomes in cursor:
-            found[key][position] = int(outcomes)
+        for position, key, *numbers in cursor:
+            line = found[key]
+            line.outcomes[position], line.broken[position], line.conversations[position] = map(int, numbers)
     return found
 
 

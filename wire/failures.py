@@ -31,7 +31,8 @@ def failure(request: HttpRequest, problem: Problem) -> HttpResponse:
 def page(request: HttpRequest, problem: Problem) -> HttpResponse:
     facts = {"problem": problem.as_json(getattr(request, "request_id", ""))}
     response = render(request, "failure.html", facts, status=problem.status)
-    response.headers.update(problem.headers)
+    for name, value in problem.headers.items():
+        response[name] = value
     return response
 
 

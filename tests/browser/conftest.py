@@ -120,48 +120,27 @@ def filled(transactional_db: None, workspace: Created, api: Any) -> str:
     return f"/w/{workspace.workspace.slug}/production"
 
 
+def order(count: int) -> dict[str, Any]:
+    """The descriptor of an order, seen so often."""
+    customer = {"email": {"type": "string", "redacted": True}, "phone": {"type": "string", "nulls": 1}}
+    properties = {
+        "id": {"type": "integer"},
+        "status": {"type": "string"},
+        "customer": {"type": "object", "properties": customer},
+        "items": {"type": "array", "items": {"type": "object", "seen": 31, "properties": {"sku": {"type": "string"}}}},
+        "coupon": {"type": "unknown", "reason": "divergent", "types": {"string": count - 1, "object": 1}},
+        "returns": {"type": "array", "items": {"type": "unknown", "reason": "empty"}},
+    }
+    return {"type": "object", "properties": properties}
+
+
 def observations() -> list[dict[str, Any]]:
-    order = {
-        "type": "object",
-        "properties": {
-            "id": {"type": "integer"},
-            "status": {"type": "string"},
-            "customer": {
-                "type": "object",
-                "properties": {
-                    "email": {"type": "string", "redacted": True},
-                    "phone": {"type": "string", "nulls": 4},
-                },
-            },
-            "items": {
-                "type": "array",
-                "items": {"type": "object", "seen": 31, "properties": {"sku": {"type": "string"}}},
-            },
-            "coupon": {
-                "type": "unknown",
-                "reason": "divergent",
-                "seen": 9,
-                "types": {"string": 5, "object": 4},
-            },
-            "returns": {"type": "array", "items": {"type": "unknown", "reason": "empty"}},
-        },
-    }
-    one = {"method": "GET", "path": "/orders/{orderId}", "status": 200, "count": 12, "response": order,
-           "parameters": {"orderId": {"type": "integer"}}}  # fmt: skip
-    missing = {
-        **one,
-        "status": 404,
-        "count": 3,
-        "response": {"type": "object", "properties": {"error": {"type": "string"}}},
-    }
-    post = {
-        "method": "POST",
-        "path": "/orders",
-        "status": 201,
-        "count": 5,
-        "request": order,
-        "response": order,
-    }
-    search = {"method": "GET", "path": "/search", "status": 200, "count": 7,
-              "query": {"type": "object", "properties": {"q": {"type": "string"}}}}  # fmt: skip
-    return [one, missing, post, search]
+    one = {"method": "GET", "path": "/orders/{orderId}", "parameters": {"orderId": {"type": "integer"}}}
+    error = {"type": "object", "properties": {"error": {"type": "string"}}}
+    query = {"type": "object", "properties": {"q": {"type": "string"}}}
+    return [
+        {**one, "status": 200, "count": 12, "response": order(12)},
+        {**one, "status": 404, "count": 3, "response": error},
+        {"method": "POST", "path": "/orders", "status": 201, "count": 5, "request": order(5), "response": order(5)},
+        {"method": "GET", "path": "/search", "status": 200, "count": 7, "query": query},
+    ]

@@ -30,7 +30,7 @@ def test_a_search_narrows_the_catalog_and_back_restores_the_page(new_tab, filled
     page.wait_for_function("document.querySelectorAll('main tbody tr').length === 1")
     page.reload()
     assert page.locator("main tbody tr").count() == 1
-    page.get_by_role("link", name=re.compile("/search")).first.click()
+    page.locator("main tbody a").first.click()
     page.wait_for_url(re.compile("/operation"))
     page.go_back()
     page.wait_for_load_state("networkidle")
@@ -44,6 +44,7 @@ def test_keys_lead_from_page_to_page(new_tab, filled):
     page.keyboard.press("g")
     page.keyboard.press("o")
     page.wait_for_url(re.compile("/outcomes"))
+    page.wait_for_load_state("networkidle")
     page.keyboard.press("?")
     assert page.get_by_role("dialog").is_visible()
 
@@ -67,5 +68,5 @@ def test_the_spec_s_own_request_shows_on_the_page_at_once(new_tab, transactional
     }
     start = f"/w/{workspace.workspace.slug}/production"
     tab = new_tab()
-    assert "purchase" in tab.open(f"{start}/outcomes").inner_text("main table")
+    assert "purchase" in tab.open(f"{start}/outcomes").inner_text("main")
     assert "conv_2" in tab.open(f"{start}/joins").inner_text("main")

@@ -148,3 +148,11 @@ def test_the_overview_has_both_periods(production):
     found = queries.overview(production, ranges.parse({"range": "24h"}, now=now))
     assert (found.now.conversations, found.now.outcomes) == (0, 0)  # known already, nothing new
     assert (found.before.conversations, found.before.outcomes, found.before.broken) == (3, 3, 1)
+
+
+def test_the_series_over_all_keys_has_conversations_and_broken_joins_too(production):
+    now = timezone.now()
+    happened(production, now)
+    buckets = queries.chart_buckets(production, ranges.parse({}, now=now))
+    line = queries.series(production, buckets, [queries.ALL_KEYS])[queries.ALL_KEYS]
+    assert (line.outcomes[-1], line.broken[-1], line.conversations[-1]) == (3, 1, 3)

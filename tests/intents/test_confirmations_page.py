@@ -1,0 +1,135 @@
+"""The page of the gate: what waits can be confirmed or declined, by members only."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from affidavit import args_hash
+from intents import confirm
+from intents.gate import Call
+from intents.models import Confirmation
+
+CALL = Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
+
+
+@pytest.fixture
+def address(workspace) -> str:
+    return f"/w/{workspace.workspace.slug}/production/confirmations"
+
+
+@pytest.fixture
+def asked(production) -> Confirmation:
+    return confirm.ask(production, CALL, "Refund 12.50 for <order> 8412", now=timezone.now())
+
+
+@pytest.fixture
+def decide(browser_client, address):
+    def post(confirmation: Confirmation, decision: str, client: Client = browser_client):
+        return client.post(f"{address}/{confirmation.pk}/decision", {"decision": decision})
+
+    return post
+
+
+def test_an_empty_page_shows_the_call_that_fills_it(browser_client, address, api):
+    response = browser_client.get(address)
+    assert "/api/confirmations" in response.content.decode()
+    assert api.post("/api/confirmations", response.context["first_question"].encode()).status_code == 201
+    assert "Refund 12.50 for order 8412" in browser_client.get(address).content.decode()
+
+
+def test_what_waits_is_shown_with_its_summary_escaped(browser_client, address, asked):
+    text = browser_client.get(address).content.decode()
+    assert "Refund 12.50 for &lt;order&gt; 8412" in text
+    assert 'value="confirm"' in text
+
+
+@pytest.mark.parametrize(("decision", "state"), [("confirm", "confirmed"), ("decline", "declined")])
+def test_a_member_decides_by_hand(decide, browser_client, address, asked, decision, state):
+    response = decide(asked, decision)
+    assert (response.status_code, response["Location"]) == (303, address)
+    asked.refresh_from_db()
+    assert (asked.state, asked.decided_by) == (state, "test-operator")
+    page = browser_client.get(address)
+    assert list(page.context["waiting"]) == []
+    assert [found for _, found in page.context["states"]] == [state]
+
+
+def test_who_is_too_late_is_told_and_changes_nothing(decide, browser_client, asked):
+    decide(asked, "decline")
+    response = decide(asked, "confirm")
+    text = browser_client.get(response["Location"]).content.decode()
+    assert "that confirmation is declined already" in text
+    asked.refresh_from_db()
+    assert asked.state == "declined"
+
+
+def test_a_decision_that_is_none_is_refused(decide, asked):
+    assert decide(asked, "maybe").status_code == 400
+    asked.refresh_from_db()
+    assert asked.state == "pending"
+
+
+def test_what_expired_no_longer_waits_and_says_so(browser_client, address, production):
+    confirm.ask(production, CALL, "Old", now=timezone.now() - timedelta(minutes=16))
+    page = browser_client.get(address)
+    assert list(page.context["waiting"]) == []
+    assert [state for _, state in page.context["states"]] == ["expired"]
+
+
+def test_downloads_have_every_row_and_what_has_not_happened_is_null(browser_client, address, production, asked):
+    for number in range(30):
+        confirm.ask(production, CALL, f"Question {number}", now=timezone.now())
+    tables = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]
+    assert len(tables["waiting"]) == len(tables["confirmations"]) == 31
+    row = next(row for row in tables["confirmations"] if row["confirmationId"] == str(asked.pk))
+    assert (row["state"], row["argsHash"]) == ("pending", CALL.args_hash)
+    assert row["decidedAt"] is row["decidedBy"] is row["usedAt"] is row["toolCallId"] is None
+    assert "1 to 25 of 31" in browser_client.get(address).content.decode()
+
+
+def test_a_long_queue_says_how_long_it_is(browser_client, address, production):
+    for number in range(52):
+        confirm.ask(production, CALL, f"Question {number}", now=timezone.now())
+    page = browser_client.get(address)
+    assert len(page.context["waiting"]) == 50
+    assert "The first 50 of 52" in page.content.decode()
+
+
+def test_another_environment_neither_shows_nor_loses_it(browser_client, address, asked):
+    page = browser_client.get(address.replace("production", "staging"))
+    assert "Nothing has been asked yet" in page.content.decode()
+
+
+def test_an_outsider_sees_and_decides_nothing(decide, address, asked, other_workspace):
+    stranger = get_user_model().objects.create_user("stranger")
+    stranger.memberships.create(workspace=other_workspace.workspace)
+    client = Client()
+    client.force_login(stranger)
+    assert client.get(address).status_code == 404
+    assert decide(asked, "confirm", client).status_code == 404
+    asked.refresh_from_db()
+    assert asked.state == "pending"
+
+
+def test_a_key_reads_the_page_but_decides_nothing_on_it(decide, address, asked, api, workspace):
+    assert api.get(f"{address}.json").status_code == 200
+    keyed = Client(headers={"x-service-api-key": workspace.secret_key})
+    assert decide(asked, "confirm", keyed).status_code == 302
+    asked.refresh_from_db()
+    assert asked.state == "pending"
+
+
+def test_a_decision_is_protected_against_forgery_and_by_post_only(address, asked, browser_client):
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(get_user_model().objects.get(username="test-operator"))
+    decision = f"{address}/{asked.pk}/decision"
+    assert strict.post(decision, {"decision": "confirm"}).status_code == 403
+    assert browser_client.get(decision).status_code == 405
+    asked.refresh_from_db()
+    assert asked.state == "pending"

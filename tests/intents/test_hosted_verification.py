@@ -1,0 +1,271 @@
+"""POST /api/intents/verify: what the SDK would say, said by the hub, and tallied (contract 3)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import threading
+from datetime import timedelta
+from unittest import mock
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from affidavit import REASONS, IntentRejected, StoreUnavailable, args_hash, mint_intent
+from intents.models import Rejection, VerificationTally
+from intents.presented import Presented
+from intents.verify import verify
+from workspaces.create import issue_signing_secret
+
+ADDRESS = "/api/intents/verify"
+BODY = json.dumps({"amount": 1250}).encode()
+
+
+@pytest.fixture
+def minted(workspace, production):
+    """Makes headers as the platform does; any fact of them can be another."""
+
+    def make(**facts) -> str:
+        given = {
+            "tenant_id": workspace.workspace.id,
+            "sub": "user_17",
+            "aud": production.audience,
+            "operation": "POST /refunds/8412",
+            "args": {"amount": 1250},
+            **facts,
+        }
+        return mint_intent(given.pop("secret", workspace.signing_secret), **given).header
+
+    return make
+
+
+def asked(header: str | None, **members) -> dict:
+    call = {
+        "method": "POST",
+        "path": "/refunds/8412",
+        "contentType": "application/json",
+        "bodyBase64": base64.b64encode(BODY).decode(),
+        **members,
+    }
+    return call if header is None else {"header": header, **call}
+
+
+def tallied() -> list[tuple[str, int, str, int]]:
+    return list(VerificationTally.objects.values_list("result", "version", "operation", "count"))
+
+
+def test_an_accepted_intent_is_told_whole(api, minted):
+    response = api.post(ADDRESS, asked(minted(tool_call_id="call_1")))
+    assert response.status_code == 200
+    intent = response.json()["intent"]
+    assert (intent["v"], intent["sub"], intent["toolCallId"]) == (2, "user_17", "call_1")
+    assert intent["argsHash"] == args_hash({"amount": 1250})
+    assert tallied() == [("accepted", 2, "POST /refunds/{refundId}", 1)]
+
+
+def test_an_intent_of_the_hub_itself_passes(api):
+    read = {"sub": "u", "operation": "GET /orders", "args": {"page": "2"}}
+    header = api.post("/api/intents", read).json()["header"]
+    response = api.post(ADDRESS, {"header": header, "method": "GET", "path": "/orders", "query": "page=2"})
+    assert response.status_code == 200
+
+
+def test_a_rejection_is_a_problem_with_its_reason_and_is_tallied(api, minted):
+    response = api.post(ADDRESS, asked(minted(tool_call_id="call_1", args={"amount": 1})))
+    assert (response.status_code, response["Content-Type"]) == (403, "application/problem+json")
+    problem = response.json()
+    assert (problem["code"], problem["reason"]) == ("intent-rejected", "args-mismatch")
+    assert problem["requestId"] == response["X-Request-Id"]
+    kept = Rejection.objects.get()
+    assert (kept.reason, kept.version, kept.tool_call_id) == ("args-mismatch", 2, "call_1")
+    assert kept.operation == "POST /refunds/{refundId}"
+
+
+def v1(workspace, **facts):
+    from_now = int(timezone.now().timestamp())
+    payload = {
+        "toolCallId": "call_v1", "tenantId": workspace.workspace.id, "method": "POST", "path": "/refunds/8412",
+        "issuedAt": from_now, "expiresAt": from_now + 300, **facts,
+    }  # fmt: skip
+    return signed(json.dumps(payload).encode(), workspace.signing_secret)
+
+
+def signed(payload: bytes, secret: str) -> str:
+    signature = hmac.new(secret.encode(), payload, hashlib.sha256).hexdigest()
+    return base64.urlsafe_b64encode(b'{"payload":%b,"signature":"%b"}' % (payload, signature.encode())).decode()
+
+
+EXPECTED = {
+    "missing-header": lambda make, workspace: asked(None),
+    "malformed": lambda make, workspace: asked("not base64url"),
+    "bad-signature": lambda make, workspace: asked(make(secret="gas_" + "x" * 43)),
+    "unsupported-version": lambda make, workspace: asked(v1(workspace, v=3)),
+    "expired": lambda make, workspace: asked(make(now=timezone.now().timestamp() - 400)),
+    "not-yet-valid": lambda make, workspace: asked(make(now=timezone.now().timestamp() + 90)),
+    "lifetime-too-long": lambda make, workspace: asked(v1(workspace, issuedAt=1, expiresAt=4_000_000_000)),
+    "tenant-mismatch": lambda make, workspace: asked(make(tenant_id="ws_other")),
+    "audience-mismatch": lambda make, workspace: asked(make(aud="urn:another")),
+    "operation-mismatch": lambda make, workspace: asked(make(operation="POST /refunds/8413")),
+    "method-mismatch": lambda make, workspace: asked(v1(workspace, method="PUT")),
+    "path-mismatch": lambda make, workspace: asked(v1(workspace, path="/refunds")),
+    "args-mismatch": lambda make, workspace: asked(make(args={})),
+    "step-up-required": lambda make, workspace: asked(make(requires_step_up=True), stepUp=False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("reason", EXPECTED)
+def test_every_reason_is_given_and_tallied(api, minted, workspace, reason):
+    response = api.post(ADDRESS, EXPECTED[reason](minted, workspace))
+    assert (response.status_code, response.json().get("reason")) == (403, reason)
+    assert [(result, count) for result, _, _, count in tallied()] == [(reason, 1)]
+
+
+def test_a_second_time_it_is_replayed(api, minted):
+    header = minted()
+    assert api.post(ADDRESS, asked(header)).status_code == 200
+    again = api.post(ADDRESS, asked(header))
+    assert (again.status_code, again.json()["reason"]) == (403, "replayed")
+    assert {*EXPECTED, "replayed"} == {*REASONS}
+
+
+def test_a_rejection_for_another_cause_does_not_use_the_intent_up(api, minted):
+    header = minted()
+    assert api.post(ADDRESS, asked(header, path="/refunds")).status_code == 403
+    assert api.post(ADDRESS, asked(header)).status_code == 200
+
+
+def test_step_up_passes_once_it_has_run(api, minted):
+    assert api.post(ADDRESS, asked(minted(requires_step_up=True), stepUp=True)).status_code == 200
+
+
+def test_version_1_passes_while_its_window_is_open(api, workspace):
+    header = v1(workspace)
+    assert api.post(ADDRESS, asked(header)).json()["intent"]["toolCallId"] == "call_v1"
+    workspace.workspace.v1_until = timezone.now() - timedelta(seconds=1)
+    workspace.workspace.save()
+    assert api.post(ADDRESS, asked(header)).json()["reason"] == "unsupported-version"
+
+
+def test_the_secret_before_verifies_until_its_time_is_over(api, minted, workspace):
+    headers = [minted(), minted()]
+    now = timezone.now()
+    workspace.workspace.signing_secrets.update(verifies_until=now + timedelta(hours=24))
+    issue_signing_secret(workspace.workspace, now=now)
+    assert api.post(ADDRESS, asked(headers[0])).status_code == 200
+    workspace.workspace.signing_secrets.filter(verifies_until__isnull=False).update(verifies_until=now)
+    assert api.post(ADDRESS, asked(headers[1])).json()["reason"] == "bad-signature"
+
+
+def test_a_body_and_a_query_need_the_query_in_the_operation(api, minted):
+    query = "dry=1"
+    plain = api.post(ADDRESS, asked(minted(), query=query))
+    assert plain.json()["reason"] == "operation-mismatch"
+    bound = api.post(ADDRESS, asked(minted(operation=f"POST /refunds/8412?{query}"), query=query))
+    assert bound.status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/refunds/..", "/a%2Fb", "/a\\b", "/a?b"])
+def test_an_ambiguous_path_is_refused_however_it_was_signed(api, minted, path):
+    response = api.post(ADDRESS, asked(minted(operation=f"POST {path}"), path=path))
+    assert response.json()["reason"] == "operation-mismatch"
+
+
+def test_the_audience_is_that_of_the_environment_that_is_named(api, minted):
+    response = api.post(ADDRESS, asked(minted(), environment="staging"))
+    assert response.json()["reason"] == "audience-mismatch"
+    assert VerificationTally.objects.get().environment.name == "staging"
+
+
+def test_a_retry_with_its_idempotency_key_gets_the_same_yes(api, minted):
+    body, headers = asked(minted()), {"Idempotency-Key": "k1"}
+    first, second = api.post(ADDRESS, body, headers=headers), api.post(ADDRESS, body, headers=headers)
+    assert (second.status_code, second.content) == (200, first.content)
+    assert [count for *_, count in tallied()] == [1]
+
+
+def test_a_rejection_stays_tallied_under_an_idempotency_key(api, minted):
+    response = api.post(ADDRESS, asked(minted(aud="urn:another")), headers={"Idempotency-Key": "k1"})
+    assert response.status_code == 403
+    assert tallied()[0][0] == "audience-mismatch"
+
+
+def test_a_nonce_stays_burnt_when_the_tally_fails(production, minted):
+    presented = Presented(minted(), "POST", "/refunds/8412", body=BODY, content_type="application/json")
+    with mock.patch("intents.verify.record", side_effect=RuntimeError), pytest.raises(RuntimeError):
+        verify(production, presented, now=timezone.now())
+    with pytest.raises(IntentRejected, match="replayed"):
+        verify(production, presented, now=timezone.now())
+
+
+def test_a_store_that_is_away_is_503_and_no_pass(api, minted):
+    with mock.patch("affidavit.SqlNonces.burn", side_effect=StoreUnavailable("away")):
+        response = api.post(ADDRESS, asked(minted()))
+    assert (response.status_code, response.json()["code"]) == (503, "unavailable")
+    assert int(response["Retry-After"]) > 0
+    assert tallied() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_sixteen_copies_at_once_one_passes(workspace):
+    production = workspace.workspace.environments.get(name="production")
+    header = mint_intent(
+        workspace.signing_secret, tenant_id=workspace.workspace.id, sub="u", aud=production.audience,
+        operation="GET /a", args={},
+    ).header  # fmt: skip
+    results: list[str] = []
+
+    def attempt() -> None:
+        try:
+            verify(production, Presented(header, "GET", "/a"), now=timezone.now())
+            results.append("accepted")
+        except IntentRejected as rejection:
+            results.append(rejection.reason)
+        connection.close()
+
+    threads = [threading.Thread(target=attempt) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results) == ["accepted"] + ["replayed"] * 15
+    counts = dict(VerificationTally.objects.values_list("result", "count"))
+    assert counts == {"accepted": 1, "replayed": 15}
+
+
+@pytest.mark.parametrize(
+    ("members", "pointer"),
+    [
+        ({"method": ""}, "/method"),
+        ({"path": None}, "/path"),
+        ({"bodyBase64": "a"}, "/bodyBase64"),
+        ({"bodyBase64": "YQ==\n"}, "/bodyBase64"),
+        ({"bodyBase64": "YQ"}, "/bodyBase64"),
+        ({"bodyBase64": 7}, "/bodyBase64"),
+        ({"stepUp": 1}, "/stepUp"),
+        ({"header": 7}, "/header"),
+        ({"query": ["a"]}, "/query"),
+    ],
+)
+def test_a_body_of_the_wrong_form_is_400_and_not_tallied(api, minted, members, pointer):
+    response = api.post(ADDRESS, {**asked(minted()), **members})
+    assert response.status_code == 400
+    assert [fault["pointer"] for fault in response.json()["errors"]] == [pointer]
+    assert tallied() == []
+
+
+def test_no_answer_repeats_header_or_body(api, minted):
+    header = minted(args={"amount": 1})
+    text = api.post(ADDRESS, asked(header)).content.decode()
+    assert header not in text
+    assert "1250" not in text
+
+
+def test_an_outsider_learns_nothing_of_this_workspaces_intents(api, minted, other_workspace):
+    response = api.post(ADDRESS, asked(minted()), key=other_workspace.secret_key)
+    assert response.json()["reason"] == "bad-signature"
+    (tally,) = VerificationTally.objects.all()
+    assert tally.environment.workspace_id == other_workspace.workspace.id
+    assert (tally.version, Rejection.objects.get().tool_call_id) == (0, "")

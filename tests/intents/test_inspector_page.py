@@ -1,0 +1,140 @@
+"""The intent inspector: every check with both sides, and nothing of it is stored."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils.html import escape
+
+from affidavit import REASONS, mint_intent
+from intents.models import Rejection, UsedNonce, VerificationTally
+
+FORM = {"method": "POST", "path": "/refunds", "content_type": "application/json", "body": '{"amount": 1250}'}
+
+
+@pytest.fixture
+def address(workspace) -> str:
+    return f"/w/{workspace.workspace.slug}/production/inspector"
+
+
+@pytest.fixture
+def header(workspace, production):
+    def make(**facts) -> str:
+        given = {
+            "tenant_id": workspace.workspace.id, "sub": "user_17", "aud": production.audience,
+            "operation": "POST /refunds", "args": {"amount": 1250}, **facts,
+        }  # fmt: skip
+        return mint_intent(workspace.signing_secret, **given).header
+
+    return make
+
+
+@pytest.fixture
+def inspect(browser_client, address):
+    def post(header: str, **members):
+        return browser_client.post(f"{address}/checks", {**FORM, "header": header, **members})
+
+    return post
+
+
+def states(response) -> dict[str, str]:
+    return {check.name: check.state for check in response.context["inspection"].checks}
+
+
+def test_the_empty_inspector_is_a_form(browser_client, address):
+    response = browser_client.get(address)
+    assert response.status_code == 200
+    assert 'name="header"' in response.content.decode()
+    assert "inspection" not in response.context
+
+
+def test_a_request_that_would_pass_passes_every_check(inspect, header):
+    response = inspect(header())
+    assert set(states(response).values()) == {"passed"}
+    assert "It would pass" in response.content.decode()
+
+
+def test_the_first_failure_is_told_with_both_sides_and_its_fix(inspect, header, production):
+    response = inspect(header(aud="https://api.lumen.example"))
+    found = states(response)
+    assert list(found) == list(dict.fromkeys(reason.check for reason in REASONS.values()))
+    assert found["workspace"] == "passed"
+    assert (found["audience"], found["operation"]) == ("failed", "not-reached")
+    text = response.content.decode()
+    assert "check 7 of 11; the 4 after it were not reached" in text
+    assert "https://api.lumen.example" in text
+    assert production.audience in text
+    assert escape(REASONS["audience-mismatch"].usual_fix) in text
+
+
+def test_looking_stores_nothing_and_uses_nothing_up(inspect, header):
+    given, before = header(), UsedNonce.objects.count()
+    for _ in range(2):
+        assert set(states(inspect(given)).values()) == {"passed"}
+    inspect("nonsense")
+    assert (VerificationTally.objects.count(), Rejection.objects.count()) == (0, 0)
+    assert UsedNonce.objects.count() == before
+
+
+def test_a_used_intent_is_told_as_replayed(inspect, header, api):
+    given = header()
+    call = {"header": given, "method": "POST", "path": "/refunds", "contentType": "application/json",
+            "bodyBase64": base64.b64encode(FORM["body"].encode()).decode()}  # fmt: skip
+    assert api.post("/api/intents/verify", call).status_code == 200
+    assert states(inspect(given))["nonce"] == "failed"
+
+
+def test_a_whole_header_line_and_line_ends_around_it_do_no_harm(inspect, header):
+    response = inspect(f"\r\nX-Service-Intent: {header()}\r\n")
+    assert set(states(response).values()) == {"passed"}
+
+
+def test_lines_of_a_body_are_taken_as_line_feeds(inspect, header):
+    response = inspect(header(), body='{"amount":\r\n 1250}')
+    assert states(response)["arguments"] == "passed"
+
+
+def test_what_was_pasted_stands_in_the_form_again_escaped(inspect):
+    text = inspect("<script>alert(1)</script>", body="</textarea><b>").content.decode()
+    assert "<script>alert(1)" not in text
+    assert "&lt;/textarea&gt;&lt;b&gt;" in text
+
+
+@pytest.mark.parametrize("missing", ["method", "path"])
+def test_method_and_path_are_needed(inspect, header, missing):
+    response = inspect(header(), **{missing: ""})
+    assert response.status_code == 200
+    assert "inspection" not in response.context
+    assert 'aria-invalid="true"' in response.content.decode()
+
+
+def test_step_up_can_be_said_to_have_run(inspect, header):
+    given = header(requires_step_up=True)
+    assert states(inspect(given))["step-up"] == "failed"
+    assert states(inspect(given, step_up="on"))["step-up"] == "passed"
+
+
+def test_the_form_is_protected_against_forgery(address, db):
+    operator = get_user_model().objects.create_superuser("checked")
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(operator)
+    assert strict.post(f"{address}/checks", FORM).status_code == 403
+
+
+def test_an_outsider_inspects_nothing(address, header, other_workspace, workspace):
+    stranger = get_user_model().objects.create_user("stranger")
+    stranger.memberships.create(workspace=other_workspace.workspace)
+    client = Client()
+    client.force_login(stranger)
+    assert client.post(f"{address}/checks", {**FORM, "header": header()}).status_code == 404
+    assert client.get(address).status_code == 404
+    keyed = Client(headers={"x-service-api-key": workspace.secret_key})
+    assert keyed.post(f"{address}/checks", FORM).status_code == 302
+
+
+def test_reading_the_answers_address_leads_to_the_form(browser_client, address):
+    response = browser_client.get(f"{address}/checks")
+    assert (response.status_code, response["Location"]) == (302, address)
