@@ -42,7 +42,7 @@ def project(identity: Identity, summed: OperationSum) -> Projection:
         path=path,
         observations=summed.observations,
         properties=sum(property_count(evidence) for evidence in summed.evidence.values()),
-        search="\n".join([path.casefold(), *sorted({name.casefold() for name in found})]),
+        search="\n".join([path, *sorted(found)]),
         document=document,
         outline=outline,
         document_digest=hashlib.sha256(document.encode()).digest(),

@@ -55,7 +55,7 @@ def listed(environment: Environment, filters: Filters) -> QuerySet[Operation]:
     """The operations that a list with these filters shows, in its order, without their evidence."""
     found = shown(environment)
     for word in filters.words:
-        found = found.filter(search__contains=word)
+        found = found.filter(search__icontains=word)
     if filters.method:
         found = found.filter(method=filters.method)
     if filters.statuses:

@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                 ('path', models.TextField(help_text='The template with the names observed most often.')),
                 ('observations', models.BigIntegerField()),
                 ('properties', models.PositiveIntegerField()),
-                ('search', models.TextField(help_text='Path and property names, case-folded, one a line.')),
+                ('search', models.TextField(help_text='Path and property names, one a line.')),
                 ('document', models.TextField(help_text='This operation in /api/catalog, as JSON text.')),
                 ('outline', models.TextField(help_text='The same without evidence.')),
                 ('document_digest', models.BinaryField(max_length=32)),

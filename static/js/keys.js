@@ -5,7 +5,7 @@
   let afterG = 0;
 
   const typing = (element) => element.closest("input, select, textarea, [contenteditable]");
-  const dialog = () => document.getElementById("keys");
+  const dialog = () => document.getElementById("keyboard-help");
   const follow = (selector) => document.querySelector(selector)?.click();
 
   function focusSearch() {

@@ -88,4 +88,4 @@ def test_properties_are_counted_at_every_depth_and_found_by_name():
     shape = infer({"Items": [{"sku": "x", "price": 1}], "total": 2})
     shown = projected(Observation("GET", "/a", 200, 1, shapes={"response": shape}))
     assert shown.properties == 4
-    assert shown.search.split("\n") == ["/a", "items", "price", "sku", "total"]
+    assert shown.search.split("\n") == ["/a", "Items", "price", "sku", "total"]
