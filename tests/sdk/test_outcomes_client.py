@@ -111,6 +111,7 @@ def test_when_a_later_chunk_fails_the_error_tells_how_many_items_were_delivered(
 @pytest.mark.parametrize(
     ("key", "code"),
     [(None, "missing-api-key"), ("", "missing-api-key"), (make_key("pk_"), "publishable-key-refused")],
+    ids=["none", "empty", "publishable"],
 )
 def test_a_key_that_cannot_be_right_is_told_before_anything_is_sent(key, code):
     with ScriptedHub(stored(1)) as hub:

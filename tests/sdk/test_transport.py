@@ -381,6 +381,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused_at_once(open_transport
         (KEY + " ", "invalid-api-key"),
         ("gak_ключ", "invalid-api-key"),
     ],
+    ids=["none", "empty", "publishable", "newline", "space", "letters"],
 )
 def test_a_key_that_cannot_be_right_is_refused_without_being_repeated(key, code):
     with pytest.raises(ReportError) as caught:
