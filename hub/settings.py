@@ -114,7 +114,7 @@ WSGI_APPLICATION = "hub.wsgi.application"
 APPEND_SLASH = False
 LOGIN_URL = "sign-in"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-DATA_UPLOAD_MAX_MEMORY_SIZE = None  # wire.body bounds machine bodies, and says so in the one error shape
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024  # of forms; wire.body bounds what machines send
 
 TEMPLATES = [
     {

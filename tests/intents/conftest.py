@@ -8,14 +8,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from intents import api_urls
 from workspaces.create import Created
 from workspaces.models import Environment
-
-GATE = ("test_minting.py", "test_confirmations.py", "test_hosted_verification.py")
-GATE_PAGES = ("test_inspector_page.py", "test_confirmations_page.py")
-# The gate's addresses are served once the step that they belong to begins.
-collect_ignore = [] if len(api_urls.urlpatterns) > 1 else [*GATE, *GATE_PAGES]
 
 
 @pytest.fixture

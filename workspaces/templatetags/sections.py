@@ -27,6 +27,8 @@ SECTIONS = (
     Section("outcomes", "Outcomes", "o", within=("outcome",), begins_group=True),
     Section("joins", "Broken joins", "j"),
     Section("rejections", "Rejections", "r", begins_group=True),
+    Section("inspector", "Inspector", "i"),
+    Section("confirmations", "Confirmations", "f"),
 )
 
 
