@@ -22,7 +22,7 @@ from catalog.serializers import WitnessReportForm
 from wire.problems import Problem
 from wire.view import MachineView
 from workspaces.access import workspaces_of
-from workspaces.authentication import HEADER, KeyHasScope, ServiceKeyAuthentication
+from workspaces.authentication import HEADER, KeyHasScope, ServiceKeyAuthentication, ServiceKeyScheme
 from workspaces.models import ApiKey, Environment
 
 ACCEPTED = inline_serializer(
@@ -57,6 +57,13 @@ class KeyOrSession(ServiceKeyAuthentication):
         if HEADER not in request.headers and user.is_authenticated:
             return user, None
         return super().authenticate(request)
+
+
+class KeyOrSessionScheme(ServiceKeyScheme):
+    """The same header; a signed-in browser needs none."""
+
+    target_class = KeyOrSession
+    name = "serviceKeyOrSession"
 
 
 class KeyHasScopeOrSession(KeyHasScope):

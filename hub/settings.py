@@ -206,10 +206,6 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": [],
     "SERVE_AUTHENTICATION": [],
     "SERVE_INCLUDE_SCHEMA": False,
-    "APPEND_COMPONENTS": {
-        "securitySchemes": {"serviceKey": {"type": "apiKey", "in": "header", "name": "x-service-api-key"}}
-    },
-    "SECURITY": [{"serviceKey": []}],
 }
 
 CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "filesystem://")

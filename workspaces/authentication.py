@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -23,6 +24,16 @@ class ServiceKeyAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[ApiKey, ApiKey]:
         key = secret_key(request.headers.get(HEADER, ""))
         return key, key
+
+
+class ServiceKeyScheme(OpenApiAuthenticationExtension):
+    """How /api/openapi.json tells of the key."""
+
+    target_class = ServiceKeyAuthentication
+    name = "serviceKey"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "apiKey", "in": "header", "name": HEADER}
 
 
 class KeyHasScope(BasePermission):

@@ -1,0 +1,22 @@
+"""Whatever fits or breaks the published schema: never a 500, and always the one error shape."""
+
+from __future__ import annotations
+
+import pytest
+import schemathesis
+from django.core.handlers.wsgi import WSGIHandler
+from hypothesis import HealthCheck, settings
+
+EXAMPLES = 25
+schema = schemathesis.openapi.from_wsgi("/api/openapi.json", WSGIHandler(), headers={"Host": "localhost"})
+
+
+@pytest.mark.django_db
+@schema.parametrize()
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+def test_no_body_breaks_an_endpoint(case, workspace):
+    response = case.call(headers={"x-service-api-key": workspace.secret_key, "Host": "localhost"})
+    assert response.status_code < 500 or response.status_code == 503, case.as_curl_command()
+    if response.status_code >= 400:
+        assert response.headers["content-type"][0].startswith("application/problem+json")
+        assert response.json()["code"]
