@@ -3,6 +3,7 @@
 from ._args import InvalidArgs, RequestArgs, args_hash, request_args
 from ._canonical import NotCanonical, canonical_json
 from ._deliveries import Delivery, DeliveryStore, StoredResponse
+from ._delivery_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
 from ._describe import Descriptor, describe
 from ._errors import AffidavitError, HarError, HubUnreachable, ReportError
 from ._evidence import Evidence, merge
@@ -15,12 +16,15 @@ from ._keys import is_well_formed as is_well_formed_key
 from ._keys import make_key
 from ._nonces import MemoryNonces, NonceStore, RedisNonces, SqlNonces
 from ._observations import ABSENT, Absent, Observations
+from ._outcome_reporter import OutcomeCounts, OutcomeReporter
 from ._outcomes import OutcomeReceipt, report_outcomes, reportOutcomes
+from ._protect import Admission, Call, Demands, Protection
 from ._reasons import REASONS, Reason
 from ._received import InvalidDescriptor, from_descriptor
 from ._redaction import Redactor
 from ._store import StoreUnavailable
 from ._templates import Template, retemplate, template
+from ._verification_reports import VerificationReports
 from ._verifier import IntentRejected, IntentVerifier
 from ._witness import WitnessReceipt, send_observations
 
@@ -28,10 +32,13 @@ __all__ = [
     "ABSENT",
     "REASONS",
     "Absent",
+    "Admission",
     "AffidavitError",
+    "Call",
     "Check",
     "Delivery",
     "DeliveryStore",
+    "Demands",
     "Descriptor",
     "Evidence",
     "HarError",
@@ -43,21 +50,28 @@ __all__ = [
     "InvalidDescriptor",
     "InvalidJson",
     "Json",
+    "MemoryDeliveries",
     "MemoryNonces",
     "MintedIntent",
     "NonceStore",
     "NotCanonical",
     "Observations",
+    "OutcomeCounts",
     "OutcomeReceipt",
+    "OutcomeReporter",
+    "Protection",
     "Reason",
     "Redactor",
+    "RedisDeliveries",
     "RedisNonces",
     "ReportError",
     "RequestArgs",
+    "SqlDeliveries",
     "SqlNonces",
     "StoreUnavailable",
     "StoredResponse",
     "Template",
+    "VerificationReports",
     "WitnessReceipt",
     "args_hash",
     "canonical_json",

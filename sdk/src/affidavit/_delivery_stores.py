@@ -107,9 +107,9 @@ class MemoryDeliveries:
     def _tidy(self, now: float) -> None:
         if not next(self._claims) % PRUNED_EVERY:
             self._process.check_again()
-        for key in list(itertools.islice(self._kept, PRUNED_AT_ONCE)):
-            kept = self._kept[key]
-            if max(kept.keep_until, kept.lease_until) >= now:
+        for _ in range(PRUNED_AT_ONCE):
+            key = next(iter(self._kept), None)
+            if key is None or max((kept := self._kept[key]).keep_until, kept.lease_until) >= now:
                 return
             del self._kept[key]
             self._bytes -= len(kept.response.body) if kept.response else 0

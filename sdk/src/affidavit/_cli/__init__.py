@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from affidavit._cli import har
+from affidavit._cli import har, verify
 from affidavit._cli._hub import Undelivered, UsageError
 from affidavit._errors import HarError
 
@@ -15,14 +15,14 @@ DONE, REFUSED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
-    0: all was done. 1: the hub refused or could not be reached. 2: wrong usage or an unreadable file.
-    130: interrupted. What went wrong stands in one line on standard error.
+    0: all was done. 1: the hub refused or could not be reached; the intent was rejected. 2: wrong usage or an
+    unreadable file. 130: interrupted. What went wrong stands in one line on standard error.
     """
     options = _parser().parse_args(arguments)
     try:
-        options.run(options)
+        status: int | None = options.run(options)
         sys.stdout.flush()
-        return DONE
+        return DONE if status is None else status
     except (UsageError, HarError) as error:
         return _failed(UNUSABLE, str(error))
     except Undelivered as error:
@@ -35,9 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="affidavit", description="Report to an Affidavit hub from a shell.")
+    parser = argparse.ArgumentParser(prog="affidavit", description="Affidavit from a shell.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     har.add_to(commands)
+    verify.add_to(commands)
     return parser
 
 

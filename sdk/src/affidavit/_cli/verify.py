@@ -1,0 +1,130 @@
+"""`affidavit verify`: one intent against one request, check by check. Nothing is burnt, nothing leaves."""
+
+import argparse
+import os
+import sys
+import textwrap
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from affidavit._cli._hub import UsageError
+from affidavit._explain import Check
+from affidavit._nonces import MemoryNonces
+from affidavit._reasons import REASONS
+from affidavit._verifier import IntentVerifier
+
+DESCRIPTION = """Check an intent against the request that carries it and print every check in order, with both
+sides where they are no secret. Whether the nonce was used before is known to your backend's store alone. Exit
+status: 0 when every check passes, 1 when one fails."""
+
+SECRET_VARIABLE = "AFFIDAVIT_SIGNING_SECRET"
+STANDARD_INPUT = "-"
+WIDTH = 100
+INDENT = " " * 6
+_MARKS = {"passed": "ok  ", "failed": "FAIL", "not-bound": "n/a ", "not-reached": "-   "}
+_NONCE_UNKNOWN = "Only your backend's store knows whether this intent was used before; it was not asked."
+
+
+def add_to(commands: Any) -> None:
+    """Add this command to argparse's subcommands."""
+    parser = commands.add_parser("verify", help="check an intent against a request", description=DESCRIPTION)
+    header = parser.add_mutually_exclusive_group(required=True)
+    header.add_argument("--header", metavar="VALUE", help="the value of X-Service-Intent")
+    header.add_argument("--header-file", metavar="FILE", help="a file that holds it; - is standard input")
+    parser.add_argument("--method", required=True)
+    parser.add_argument("--path", required=True, help="as routed, decoded; what follows a ? is the query")
+    parser.add_argument("--body-file", metavar="FILE", help="the body as it was received; - is standard input")
+    parser.add_argument("--content-type", metavar="TYPE", default="application/json", help="default %(default)s")
+    parser.add_argument("--workspace", required=True, metavar="ID", help="the backend's own: ws_…")
+    parser.add_argument("--audience", required=True, help="the backend's own")
+    _add_secret_options(parser)
+    parser.add_argument("--operation", help="what a view of another transport declares")
+    parser.add_argument("--minimum-version", type=int, choices=(1, 2), help="what the route demands")
+    parser.add_argument("--step-up", action="store_true", help="the stronger verification has run")
+    parser.add_argument("--at", type=float, metavar="TIME", help="as if it were then, in Unix seconds")
+    parser.set_defaults(run=run)
+
+
+def _add_secret_options(parser: argparse.ArgumentParser) -> None:
+    secret = parser.add_mutually_exclusive_group()
+    secret.add_argument("--secret-file", metavar="FILE", help="a file that holds the signing secret")
+    secret.add_argument("--secret-env", metavar="NAME", default=SECRET_VARIABLE, help="default %(default)s")
+
+
+def run(options: argparse.Namespace) -> int:
+    """The exit status. Raises UsageError, whose message repeats no secret."""
+    if options.header_file == options.body_file == STANDARD_INPUT:
+        raise UsageError("Only one of --header-file and --body-file can be standard input.")
+    header = options.header if options.header_file is None else _text(options.header_file)
+    body = b"" if options.body_file is None else _bytes(options.body_file)
+    path, _, query = options.path.partition("?")
+    checks = _verifier(options).explain(
+        header, options.method, path, query, body, options.content_type if body else None,
+        operation=options.operation, minimum_version=options.minimum_version,
+    )  # fmt: skip
+    for line in told(checks):
+        print(line)
+    return 1 if any(check.state == "failed" for check in checks) else 0
+
+
+def told(checks: Sequence[Check]) -> Iterator[str]:
+    """The checks as lines for a terminal."""
+    for check in checks:
+        is_unknown = check.name == "nonce" and check.state == "passed"
+        yield f"{_MARKS['not-bound' if is_unknown else check.state]}  {check.title}"
+        if check.signed is not None:
+            yield f"{INDENT}signed  {_printable(check.signed)}"
+        if check.actual is not None:
+            yield f"{INDENT}actual  {_printable(check.actual)}"
+        if check.reason is not None:
+            yield from _wrapped(f"{check.reason}: {_printable(check.detail)}")
+            yield from _wrapped(REASONS[check.reason].usual_fix)
+        elif is_unknown:
+            yield from _wrapped(_NONCE_UNKNOWN)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+
+
+def _verifier(options: argparse.Namespace) -> IntentVerifier:
+    clock = time.time if options.at is None else lambda: options.at
+    nonces = MemoryNonces(several_workers=True)
+    try:
+        return IntentVerifier(
+            _secret(options), options.workspace, options.audience, nonces,
+            step_up=lambda *_: options.step_up, now=clock,
+        )  # fmt: skip
+    except ValueError as fault:  # a weak secret, an empty workspace: the message repeats neither
+        raise UsageError(f"This cannot be checked: {fault}.") from None
+
+
+def _secret(options: argparse.Namespace) -> str:
+    if options.secret_file is not None:
+        return _text(options.secret_file)
+    secret = os.environ.get(options.secret_env)
+    if not secret:
+        raise UsageError(f"No signing secret. Set {options.secret_env}, or pass --secret-file.")
+    return secret
+
+
+def _text(path: str) -> str:
+    """A file's text without the line end that editors put there."""
+    try:
+        return _bytes(path).decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not text in UTF-8.") from None
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _printable(text: str) -> str:
+    """What was signed may hold anything; a terminal gets no control characters."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)

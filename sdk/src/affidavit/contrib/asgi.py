@@ -1,0 +1,221 @@
+"""Signed intents for any ASGI app on asyncio: Starlette, FastAPI … (contract 3).
+
+app.add_middleware(IntentMiddleware, protection=protection)                    # every request
+app.add_middleware(IntentMiddleware, protection=protection, everything=False)  # only what is decorated
+
+@intent_required(minimum_version=2)
+async def refund(request): ...  # current_intent().args are the verified arguments
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from functools import partial, wraps
+from inspect import iscoroutinefunction
+from typing import Any
+
+from affidavit._deliveries import StoredResponse
+from affidavit._intents import Intent
+from affidavit._protect import NO_DEMANDS, Admission, Call, Demands, Protection
+from affidavit._refusals import body_too_large
+from affidavit._routes import route_path
+from affidavit.contrib._asgi_messages import Body, Message, Receive, Response, Send
+
+Scope = dict[str, Any]
+App = Callable[[Any, Any, Any], Awaitable[None]]
+
+HEADER = b"x-service-intent"
+_POLICY_VIOLATION = 1008
+
+
+class IntentRefused(Exception):
+    """Ends a view whose call may not run; the middleware gives the answer. Do not catch it."""
+
+
+def current_intent() -> Intent:
+    """The verified intent of the request at work. Raises LookupError outside a protected one."""
+    gate = _GATE.get(None)
+    if gate is None or gate.admission is None:
+        raise LookupError("no intent was verified for this request: is its view protected?")
+    return gate.admission.intent
+
+
+def intent_required(
+    view: Callable[..., Any] | None = None, *, minimum_version: int | None = None, operation: str | None = None
+) -> Any:
+    """Protects one view, `async def` or `def`, of any framework whose views are functions.
+
+    minimum_version, operation: see `IntentVerifier.verify`. It needs the middleware around the app, and raises
+    RuntimeError without it: no call passes unverified.
+    """
+    demands = Demands(minimum_version, operation)
+
+    def protected(view: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(view)
+        async def in_loop(*args: Any, **kwargs: Any) -> Any:
+            await _gate().admit(demands)
+            return await view(*args, **kwargs)
+
+        @wraps(view)
+        def in_thread(*args: Any, **kwargs: Any) -> Any:
+            gate = _gate()
+            asyncio.run_coroutine_threadsafe(gate.admit(demands), gate.loop).result()
+            return view(*args, **kwargs)
+
+        return in_loop if iscoroutinefunction(view) else in_thread
+
+    return protected if view is None else protected(view)
+
+
+class IntentMiddleware:
+    """Around an ASGI app: verifies every request that `protection` does not exempt, before the app sees it.
+
+    everything=False leaves it to the views that are decorated with `intent_required`. Otherwise WebSockets, which
+    no intent covers, are closed unless they are exempt (their method is `GET`). The app can read the body as
+    before. `step_up` of the verifier gets the ASGI scope, and runs in a thread, as the stores do.
+    """
+
+    def __init__(self, app: App, protection: Protection, *, everything: bool = True) -> None:
+        self._app = app
+        self._protection = protection
+        self._everything = everything
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See the ASGI specification."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        method, path = scope.get("method", "GET"), _full_path(scope)
+        is_due = self._everything and not self._protection.exempt(method, path)
+        if scope["type"] == "websocket":
+            if is_due:
+                await send({"type": "websocket.close", "code": _POLICY_VIOLATION})
+            else:
+                await self._app(scope, receive, send)
+            return
+        gate = _Gate(self._protection, scope, path, receive)
+        token = _GATE.set(gate)
+        try:
+            await gate.run(self._app, send, NO_DEMANDS if is_due else None)
+        finally:
+            _GATE.reset(token)
+
+
+class _Gate:
+    """One request: verified at most once, by the middleware or by its view."""
+
+    def __init__(self, protection: Protection, scope: Scope, path: str, receive: Receive) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.admission: Admission | None = None
+        self._refusal: StoredResponse | None = None
+        self._asking: asyncio.Task[StoredResponse | None] | None = None
+        self._protection = protection
+        self._scope = scope
+        self._path = path
+        self._body = Body(receive, protection.max_body)
+
+    async def admit(self, demands: Demands) -> None:
+        """Raises IntentRefused when the call may not run."""
+        self._refusal = await self._asked(demands)
+        if self._refusal is not None:
+            raise IntentRefused
+
+    async def run(self, app: App, send: Send, demands: Demands | None) -> None:
+        """The app's response, or in its place the refusal. demands: what has to be met before the app runs."""
+        response = Response(send, self._protection.max_kept, self._settle)
+
+        async def checked_send(message: Message) -> None:
+            if self._refusal is not None:
+                return  # what a framework makes of IntentRefused is not the answer
+            await (send if self.admission is None else response.send)(message)
+
+        try:
+            if demands is not None:
+                await self.admit(demands)
+            await app(self._scope, self._body.receive, checked_send)
+        except Exception:
+            if self._refusal is None:
+                raise
+        finally:
+            await self._given_up()
+        if self._refusal is not None:
+            await _send_whole(self._refusal, send)
+
+    async def _asked(self, demands: Demands) -> StoredResponse | None:
+        if self.admission is not None:
+            return await asyncio.to_thread(self.admission.refusal, demands)
+        body = await self._body.whole()
+        if body is None:
+            return body_too_large(self._protection.max_body)
+        # Shielded: a thread cannot be cancelled, and what it admits has to be settled, see _given_up.
+        self._asking = asyncio.create_task(asyncio.to_thread(self._asked_in_thread, self._call(body), demands))
+        return await asyncio.shield(self._asking)
+
+    def _asked_in_thread(self, call: Call, demands: Demands) -> StoredResponse | None:
+        admitted = self._protection.admit(call, demands)
+        if isinstance(admitted, StoredResponse):
+            return admitted
+        self.admission = admitted
+        return None
+
+    def _call(self, body: bytes) -> Call:
+        scope = self._scope
+        raw_path = scope.get("raw_path")
+        return Call(
+            header=_header(scope, HEADER),
+            method=scope["method"],
+            path=self._path,
+            query=scope.get("query_string", b"").decode("latin-1"),
+            body=body,
+            content_type=_header(scope, b"content-type"),
+            raw_path=raw_path.decode("latin-1") if raw_path is not None else None,
+            request=scope,
+            route=partial(_route, scope),
+        )
+
+    async def _settle(self, status: int, headers: list[tuple[str, str]], body: bytes | None) -> None:
+        if self.admission is not None and not self.admission.is_settled:
+            await asyncio.to_thread(self.admission.finish, status, headers, body)
+
+    async def _given_up(self) -> None:
+        """The app ended without a whole response: it raised, or the caller went away."""
+        if self._asking is not None and not self._asking.done():
+            await asyncio.wait({self._asking})
+        if self.admission is not None and not self.admission.is_settled:
+            await asyncio.shield(asyncio.to_thread(self.admission.abandon))
+
+
+_GATE: ContextVar[_Gate] = ContextVar("affidavit_asgi_gate")
+
+
+def _gate() -> _Gate:
+    gate = _GATE.get(None)
+    if gate is None:
+        raise RuntimeError("intent_required needs affidavit.contrib.asgi.IntentMiddleware around the app")
+    return gate
+
+
+async def _send_whole(answer: StoredResponse, send: Send) -> None:
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})
+
+
+def _header(scope: Scope, name: bytes) -> str | None:
+    """A header's value; two of one name are joined, which no intent survives."""
+    values = [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
+    return ",".join(values) if values else None
+
+
+def _full_path(scope: Scope) -> str:
+    """The path with its mount prefix, whether the server has put it there (as ASGI says) or not."""
+    path, prefix = str(scope["path"]), str(scope.get("root_path", "")).rstrip("/")
+    return path if path == prefix or path.startswith(prefix + "/") else prefix + path
+
+
+def _route(scope: Scope) -> str | None:
+    """The route that Starlette or FastAPI has found, below the mounts on the way to it."""
+    route = scope.get("route")
+    rule = getattr(route, "path", None) if hasattr(route, "methods") else None  # else a mount
+    path = route_path(rule) if isinstance(rule, str) else None
+    return None if path is None else str(scope.get("root_path", "")) + path

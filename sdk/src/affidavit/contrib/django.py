@@ -1,0 +1,242 @@
+"""Signed intents for Django 4.2 and later (contract 3).
+
+    MIDDLEWARE = ["affidavit.contrib.django.IntentMiddleware", ...]  # every view; put it first
+    AFFIDAVIT_PROTECTION = "shop.intents.protection"                 # an affidavit.Protection, or its dotted path
+
+    @intent_required(minimum_version=2)                              # one view; needs the setting only
+    def refund(request): ...  # request.intent.args are the verified arguments
+
+Both do their work outside the request's transaction, ATOMIC_REQUESTS or not: a rollback un-burns no nonce, and a
+response is kept only after its transaction is committed.
+"""
+
+from collections.abc import Callable
+from functools import partial, wraps
+from inspect import iscoroutinefunction
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured, RequestDataTooBig
+from django.core.handlers.base import BaseHandler
+from django.db import connections
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.module_loading import import_string
+
+from affidavit._deliveries import StoredResponse
+from affidavit._protect import NO_DEMANDS, Admission, Call, Demands, Protection
+from affidavit._refusals import body_too_large
+from affidavit._routes import route_path
+from affidavit.contrib._django_stores import DjangoDeliveries, DjangoNonces, create_tables
+
+__all__ = ["DjangoDeliveries", "DjangoNonces", "IntentMiddleware", "create_tables", "intent_exempt", "intent_required"]
+
+View = Callable[..., Any]
+
+_OWN_RULE = "affidavit_intent"
+_ADMISSION = "_affidavit_admission"
+
+
+class IntentMiddleware:
+    """Verifies every request to a view, before the view runs and outside its transaction.
+
+    Left out: what is decorated with `intent_exempt`, what `protection.exempt` says, and what is decorated with
+    `intent_required`, which does it itself. A verified request has its intent in `request.intent`, and needs no
+    CSRF token: no browser can send an intent. Put it first, so that it comes before the check of that token.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+        self._protection = _configured()
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """The response of the rest of the site, kept for a retry if the call was admitted."""
+        try:
+            response = self._get_response(request)
+        except BaseException:  # whatever it was, the view did not end well: a retry may run
+            _abandon(request)
+            raise
+        admission = getattr(request, _ADMISSION, None)
+        if admission is not None:
+            _finish(admission, response, self._protection.max_kept)
+        return response
+
+    def process_view(self, request: HttpRequest, view: View, args: Any, kwargs: Any) -> HttpResponse | None:
+        """The refusal, where there is one."""
+        if hasattr(view, _OWN_RULE) or self._protection.exempt(request.method, request.path):
+            return None
+        refusal = _refusal(request, self._protection, NO_DEMANDS)
+        if refusal is None:
+            request.csrf_processing_done = True
+        return refusal
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> None:
+        """A view that raises gives up its claim, whatever answer is made of the exception."""
+        _abandon(request)
+
+
+def intent_required(
+    view: View | None = None,
+    *,
+    minimum_version: int | None = None,
+    operation: str | None = None,
+    protection: Protection | None = None,
+) -> Any:
+    """Protects one view, `def` or `async def`, with the middleware or without it.
+
+    minimum_version, operation: see `IntentVerifier.verify`. protection: the one of the settings if None. For a
+    class-based view: `@method_decorator(intent_required, name="dispatch")`.
+    """
+    demands = Demands(minimum_version, operation)
+
+    def protected(view: View) -> View:
+        wrapper: Any = (_in_loop if iscoroutinefunction(view) else _in_thread)(view, demands, protection)
+        wrapper.csrf_exempt = True
+        wrapper._non_atomic_requests = set(connections)  # the transaction begins within, see _in_transaction
+        setattr(wrapper, _OWN_RULE, "required")
+        return wrapper  # type: ignore[no-any-return]  # a function that carries what Django looks for
+
+    return protected if view is None else protected(view)
+
+
+def intent_exempt(view: View) -> View:
+    """Leaves a view out of what the middleware protects."""
+
+    @wraps(view)
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        return view(request, *args, **kwargs)
+
+    setattr(wrapper, _OWN_RULE, "exempt")
+    return wrapper
+
+
+def _in_thread(view: View, demands: Demands, given: Protection | None) -> View:
+    @wraps(view)
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        protection = given or _configured()
+        refusal = _refusal(request, protection, demands)
+        if refusal is not None:
+            return refusal
+        try:
+            response = _rendered(_in_transaction(view)(request, *args, **kwargs))
+        except BaseException:  # whatever it was, the view did not end well: a retry may run
+            _abandon(request)
+            raise
+        _finish(getattr(request, _ADMISSION), response, protection.max_kept)
+        return response
+
+    return wrapper
+
+
+def _in_loop(view: View, demands: Demands, given: Protection | None) -> View:
+    @wraps(view)
+    async def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        protection = given or _configured()
+        refusal = await sync_to_async(_refusal)(request, protection, demands)
+        if refusal is not None:
+            return refusal
+        try:
+            response = _rendered(await _in_transaction(view)(request, *args, **kwargs))
+        except BaseException:  # whatever it was, the view did not end well: a retry may run
+            await sync_to_async(_abandon)(request)
+            raise
+        await sync_to_async(_finish)(getattr(request, _ADMISSION), response, protection.max_kept)
+        return response
+
+    return wrapper
+
+
+def _in_transaction(view: View) -> View:
+    """The view as Django would run it: in a transaction per database with ATOMIC_REQUESTS."""
+    return BaseHandler().make_view_atomic(view)  # type: ignore[no-any-return]  # Django has no types
+
+
+def _rendered(response: Any) -> Any:
+    """A TemplateResponse is rendered at once: what fails there belongs to the view."""
+    return response if getattr(response, "is_rendered", True) else response.render()
+
+
+def _configured() -> Protection:
+    known = getattr(settings, "AFFIDAVIT_PROTECTION", None)
+    protection = import_string(known) if isinstance(known, str) else known
+    if not isinstance(protection, Protection):
+        raise ImproperlyConfigured("AFFIDAVIT_PROTECTION has to be an affidavit.Protection, or the dotted path of one")
+    return protection
+
+
+def _refusal(request: HttpRequest, protection: Protection, demands: Demands) -> HttpResponse | None:
+    """The answer to give in place of the view; None when it may run, its intent then in `request.intent`."""
+    body = _body(request, protection.max_body)
+    if body is None:
+        return _http(body_too_large(protection.max_body))
+    admitted = protection.admit(_call(request, body), demands)
+    if isinstance(admitted, StoredResponse):
+        return _http(admitted)
+    request.intent = admitted.intent
+    setattr(request, _ADMISSION, admitted)
+    return None
+
+
+def _call(request: HttpRequest, body: bytes) -> Call:
+    meta = request.META
+    return Call(
+        header=meta.get("HTTP_X_SERVICE_INTENT"),
+        method=request.method,
+        path=request.path,
+        query=meta.get("QUERY_STRING", ""),
+        body=body,
+        content_type=meta.get("CONTENT_TYPE"),
+        raw_path=_raw_path(request),
+        request=request,
+        route=partial(_route, request),
+    )
+
+
+def _body(request: HttpRequest, limit: int) -> bytes | None:
+    """The whole body, which the view can read again; None when it is over the limit, ours or Django's."""
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if length.isdecimal() and int(length) > limit:
+        return None
+    try:
+        body: bytes = request.body
+    except RequestDataTooBig:
+        return None
+    return body if len(body) <= limit else None
+
+
+def _raw_path(request: HttpRequest) -> str | None:
+    """The path before decoding, where the server shows it."""
+    scope = getattr(request, "scope", None)
+    if scope is not None:
+        raw = scope.get("raw_path")
+        return None if raw is None else str(raw, "latin-1")
+    target = request.META.get("REQUEST_URI") or request.META.get("RAW_URI")
+    return target.partition("?")[0] if target else None
+
+
+def _route(request: HttpRequest) -> str | None:
+    """The route that Django has found; None for one with regular expressions."""
+    path = route_path(request.resolver_match.route) if request.resolver_match else None
+    prefix = request.path.removesuffix(request.path_info)
+    return None if path is None else f"{prefix}/{path.removeprefix('/')}"
+
+
+def _finish(admission: Admission, response: Any, limit: int) -> None:
+    if not isinstance(response, HttpResponseBase):  # Django will say so
+        admission.abandon()
+        return
+    if admission.is_settled:
+        return
+    body = None if response.streaming else response.content
+    admission.finish(response.status_code, response.items(), body if body is None or len(body) <= limit else None)
+
+
+def _abandon(request: HttpRequest) -> None:
+    admission = getattr(request, _ADMISSION, None)
+    if admission is not None:
+        admission.abandon()
+
+
+def _http(answer: StoredResponse) -> HttpResponse:
+    return HttpResponse(answer.body, status=answer.status, headers=dict(answer.headers))

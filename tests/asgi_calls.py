@@ -1,0 +1,57 @@
+"""One raw ASGI exchange, as a server makes it."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]  # names in lower case
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+async def exchange(
+    app: Any,
+    method: str,
+    target: str,
+    headers: Sequence[tuple[str, str]] = (),
+    chunks: Sequence[bytes] = (b"",),
+    **scope: Any,
+) -> Answer:
+    """What `app` answers to one request whose body comes in these chunks; raises what the app raises."""
+    path, _, query = target.partition("?")
+    coming = [
+        {"type": "http.request", "body": chunk, "more_body": number + 1 < len(chunks)}
+        for number, chunk in enumerate(chunks)
+    ]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return coming.pop(0) if coming else await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    facts = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
+        "path": path, "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
+        "headers": [(name.lower().encode(), value.encode()) for name, value in headers],
+        "server": ("testserver", 80), "client": ("127.0.0.1", 1), **scope,
+    }  # fmt: skip
+    await app(facts, receive, send)
+    return _answer(sent)
+
+
+def _answer(sent: Sequence[Any]) -> Answer:
+    assert sent[0]["type"] == "http.response.start"
+    assert sum(message["type"] == "http.response.start" for message in sent) == 1
+    headers = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
+    return Answer(sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:]))

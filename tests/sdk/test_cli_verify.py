@@ -1,0 +1,132 @@
+import io
+import json
+
+import pytest
+from signed_calls import AUDIENCE, SECRET, WORKSPACE, signed, signed_v1
+
+from affidavit import REASONS
+from affidavit._cli import main
+from affidavit._reasons import CHECKS
+
+ARGS = {"isbn": "978", "qty": 2}
+NOW = 1_800_000_000
+OPTIONS = ["--workspace", WORKSPACE, "--audience", AUDIENCE, "--at", str(NOW)]
+UNKNOWABLE = "Only your backend's store knows"
+
+
+@pytest.fixture
+def verify(tmp_path, monkeypatch, capsys):
+    """Runs `affidavit verify` on a POST of ARGS and returns (status, output, errors)."""
+    monkeypatch.setenv("AFFIDAVIT_SIGNING_SECRET", SECRET)
+    body = tmp_path / "body.json"
+    body.write_bytes(json.dumps(ARGS).encode())
+
+    def run(header, *options, method="POST", path="/orders", body=body):
+        given = ["--header", header] if header is not None else []
+        sent = ["--body-file", str(body)] if body else []
+        status = main(["verify", *OPTIONS, "--method", method, "--path", path, *sent, *given, *options])
+        shown = capsys.readouterr()
+        assert SECRET not in shown.out + shown.err
+        return status, shown.out, shown.err
+
+    return run
+
+
+def marks(output: str) -> list[tuple[str, str]]:
+    """Mark and title of each check."""
+    return [(line[:4].strip(), line[6:]) for line in output.splitlines() if not line.startswith(" ")]
+
+
+def test_every_check_of_a_good_call_is_shown_in_order_with_both_sides(verify):
+    status, output, _ = verify(signed("POST /orders", ARGS, now=NOW))
+    assert (status, [title for _, title in marks(output)]) == (0, list(CHECKS.values()))
+    assert [mark for mark, _ in marks(output)] == ["ok"] * 10 + ["n/a"]
+    for side in (WORKSPACE, AUDIENCE, "POST /orders", "version 2", "2027-01-15T08:00:00Z", UNKNOWABLE):
+        assert side in output
+    assert "978" not in output
+
+
+def test_the_first_failure_shows_both_sides_its_reason_and_the_usual_fix(verify):
+    status, output, _ = verify(signed("POST /orders/", ARGS, now=NOW))
+    assert status == 1
+    assert [mark for mark, _ in marks(output)] == ["ok"] * 7 + ["FAIL"] + ["-"] * 3
+    assert "signed  POST /orders/\n" in output
+    assert "actual  POST /orders\n" in output
+    told = " ".join(output.split())
+    assert "operation-mismatch: " in told
+    assert REASONS["operation-mismatch"].usual_fix in told
+
+
+@pytest.mark.parametrize(("header", "options", "reason"), [
+    ("", (), "missing-header"),
+    ("nonsense!", (), "malformed"),
+    (signed("POST /orders", ARGS, now=NOW - 1000), (), "expired"),
+    (signed("POST /orders", ARGS, now=NOW), ("--audience", "elsewhere"), "audience-mismatch"),
+    (signed("POST /orders", ARGS, now=NOW), ("--workspace", "elsewhere"), "tenant-mismatch"),
+    (signed("POST /orders", ARGS, now=NOW), ("--content-type", "text/plain"), "args-mismatch"),
+    (signed("POST /orders", ARGS, now=NOW), ("--operation", "orders.create"), "operation-mismatch"),
+    (signed("POST /orders", ARGS, now=NOW, requires_step_up=True), (), "step-up-required"),
+    (signed("POST /orders", ARGS, now=NOW, requires_step_up=True), ("--step-up",), None),
+    (signed("orders.create", ARGS, now=NOW), ("--operation", "orders.create"), None),
+    (signed_v1("POST", "/orders", now=NOW), (), None),
+    (signed_v1("POST", "/orders", now=NOW), ("--minimum-version", "2"), "unsupported-version"),
+])  # fmt: skip
+def test_each_cause_is_named(verify, header, options, reason):
+    status, output, _ = verify(header, *options)
+    assert status == (0 if reason is None else 1)
+    assert reason is None or f"      {reason}: " in output
+
+
+def test_the_query_stands_behind_the_path(verify):
+    header = signed("GET /orders", {"page": "2"}, now=NOW)
+    assert verify(header, method="GET", path="/orders?page=2", body=None)[0] == 0
+    assert verify(header, method="GET", path="/orders?page=3", body=None)[0] == 1
+
+
+def test_the_secret_may_stand_in_a_file_or_another_variable(verify, tmp_path, monkeypatch):
+    header = signed("POST /orders", ARGS, now=NOW)
+    monkeypatch.delenv("AFFIDAVIT_SIGNING_SECRET")
+    file = tmp_path / "secret"
+    file.write_text(SECRET + "\n")
+    assert verify(header, "--secret-file", str(file))[0] == 0
+    monkeypatch.setenv("OTHER", SECRET)
+    assert verify(header, "--secret-env", "OTHER")[0] == 0
+    assert verify(header)[::2] == (
+        2, "affidavit: No signing secret. Set AFFIDAVIT_SIGNING_SECRET, or pass --secret-file.\n"
+    )  # fmt: skip
+
+
+def test_there_is_no_option_that_takes_a_secret(verify):
+    with pytest.raises(SystemExit):
+        verify("x", "--secret", "x")
+
+
+def test_the_header_may_come_from_a_file_or_standard_input(verify, tmp_path, monkeypatch):
+    header = signed("POST /orders", ARGS, now=NOW)
+    file = tmp_path / "header"
+    file.write_text(header + "\r\n")
+    assert verify(None, "--header-file", str(file))[0] == 0
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(header.encode())))
+    assert verify(None, "--header-file", "-")[0] == 0
+    assert verify(None, "--header-file", "-", body="-")[0] == 2
+
+
+@pytest.mark.parametrize("secret", ["gas_qqqq", "gas_ " + "a" * 40])
+def test_a_weak_secret_is_wrong_usage_and_is_not_repeated(verify, monkeypatch, secret):
+    monkeypatch.setenv("AFFIDAVIT_SIGNING_SECRET", secret)
+    status, output, error = verify("x")
+    assert (status, output) == (2, "")
+    assert secret not in error
+
+
+def test_a_file_that_cannot_be_read_is_wrong_usage(verify, tmp_path):
+    assert verify("x", body=tmp_path / "absent")[0] == 2
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff")
+    assert verify(None, "--header-file", str(binary))[0] == 2
+
+
+def test_what_was_signed_cannot_steer_the_terminal(verify):
+    _, output, _ = verify(signed("POST /\x1b[2J\u202eorders", ARGS, now=NOW))
+    assert "\\x1b[2J\\u202eorders" in output
+    assert "\x1b" not in output
