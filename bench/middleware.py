@@ -1,0 +1,77 @@
+"""What Affidavit's middleware adds to a request in Django, with its stores in memory."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+import django
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+
+from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, mint_intent
+from bench._measure import ROUNDS, Row, medians, print_table
+from bench.intents import AUDIENCE, SECRET, WORKSPACE
+
+LIMIT = 60
+CALLS = 200
+BODY = json.dumps({"lines": [{"sku": "B-17", "quantity": 2, "price": 12.5}], "note": "für Ömer"}).encode()
+MIDDLEWARE = "affidavit.contrib.django.IntentMiddleware"
+
+
+def order(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(str(len(request.body)))
+
+
+def headers() -> Iterator[str]:
+    """A fresh intent for each call, minted beforehand."""
+    call = {"tenant_id": WORKSPACE, "sub": "user-42", "aud": AUDIENCE, "operation": "POST /orders", "lifetime": 900}
+    return iter([mint_intent(SECRET, args=json.loads(BODY), **call).header for _ in range(ROUNDS * CALLS)])
+
+
+def site(protection: Protection | None) -> Callable[[], object]:
+    """A function that makes one request of a site, protected or not; it raises if the view did not answer."""
+    settings.MIDDLEWARE = [] if protection is None else [MIDDLEWARE]
+    settings.AFFIDAVIT_PROTECTION = protection
+    handler, intents, numbers = WSGIHandler(), headers(), count()
+
+    def call() -> None:
+        response = handler(_environ(next(intents)), lambda *_: None)
+        if response.status_code != 200:
+            raise AssertionError(f"request {next(numbers)} was answered {response.status_code}")
+
+    return call
+
+
+def _environ(header: str) -> dict[str, Any]:
+    return {
+        "REQUEST_METHOD": "POST", "PATH_INFO": "/orders", "SCRIPT_NAME": "", "QUERY_STRING": "",
+        "SERVER_NAME": "testserver", "SERVER_PORT": "80", "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(BODY),
+        "CONTENT_TYPE": "application/json", "CONTENT_LENGTH": str(len(BODY)), "HTTP_X_SERVICE_INTENT": header,
+    }  # fmt: skip
+
+
+def rows() -> Iterator[Row]:
+    def verifier() -> IntentVerifier:
+        return IntentVerifier(SECRET, WORKSPACE, AUDIENCE, MemoryNonces(several_workers=True))
+
+    candidates = {
+        "bare": site(None),
+        "nonces": site(Protection(verifier(), None)),
+        "deliveries": site(Protection(verifier(), MemoryDeliveries(several_workers=True))),
+    }
+    times = medians(candidates, calls=CALLS)
+    for what, name in (("Django middleware, memory nonces", "nonces"), ("... and memory deliveries", "deliveries")):
+        added = times[name] - times["bare"]
+        yield Row(what, f"{times[name]:.1f} µs", f"no middleware {times['bare']:.1f} µs", added, LIMIT, "µs")
+
+
+if __name__ == "__main__":
+    settings.configure(ROOT_URLCONF=(path("orders", order),), ALLOWED_HOSTS=["testserver"], DATABASES={})
+    django.setup()
+    print_table(rows())

@@ -1,0 +1,184 @@
+"""Requests that pass: everything that a verifier must not be stricter about than the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .headers import (
+    AUDIENCE,
+    BODY,
+    DAY,
+    EXPIRES,
+    FOREIGN_SECRET,
+    ISSUED,
+    NEXT_SECRET,
+    OTHER_WORKSPACE,
+    SECRET,
+    WORKSPACE,
+    Vector,
+    accepted,
+    base64url,
+    compact,
+    envelope,
+    header,
+    no_args,
+    of_remainder,
+    sha256,
+    signature,
+    v1,
+    v2,
+)
+
+NO_BODY = {"body": b"", "contentType": None}
+
+
+def vectors() -> Iterator[Vector]:
+    yield from versions_and_times()
+    yield from envelopes()
+    yield from workspaces_and_nonces()
+    yield from operations()
+    yield from arguments()
+
+
+def versions_and_times() -> Iterator[Vector]:
+    yield accepted("version-2", "Every member of version 2, signed as it is sent.", v2())
+    yield accepted(
+        "version-2-as-fraction", "2.0 is the number 2.", v2(v=2), header(compact(v2()).replace(b"2", b"2.0", 1))
+    )
+    yield accepted("version-1", "Every member of version 1. It binds method and path only.", v1(), query="any=1")
+    yield accepted("version-1-anonymous", "Version 1 without userId: an anonymous call.", v1(userId=...))
+    yield accepted("version-1-empty-user", "userId is a string; it may be empty.", v1(userId=""))
+    yield accepted("version-1-any-body", "Version 1 binds no arguments.", v1(), body=b"{not json")
+    last = {"v1Until": ISSUED + 10}
+    yield accepted("version-1-last-moment", "now is exactly the end of the window for version 1.", v1(), verifier=last)
+    yield accepted("version-2-demanded", "The route demands version 2.", v2(), verifier={"minimumVersion": 2})
+    yield accepted("unknown-members", "Unknown members are ignored.", v2(reason={"a": [1, None, True]}, ticket=""))
+    proto = v2(__proto__={"sub": "somebody"}, constructor=1, toString="x")
+    yield accepted("names-of-a-language", "Unknown members named like parts of a language are ordinary.", proto)
+    yield accepted("unknown-members-version-1", "Unknown members are ignored in version 1 too.", v1(audience="x", V=3))
+    milliseconds = v2(issuedAt=ISSUED * 1000, expiresAt=EXPIRES * 1000)
+    yield accepted("milliseconds", "Both times in milliseconds.", milliseconds)
+    yield accepted("fractions", "Times may be fractions.", v2(issuedAt=ISSUED + 0.25, expiresAt=EXPIRES + 0.5))
+    yield accepted("last-moment", "now is exactly expiresAt.", v2(), verifier={"now": EXPIRES})
+    yield accepted("clock-behind", "issuedAt is exactly 60 s ahead.", v2(), verifier={"now": ISSUED - 60})
+    yield accepted("longest-lifetime", "Exactly 24 hours.", v2(expiresAt=ISSUED + DAY))
+    shorter = {"maxLifetime": 300}
+    yield accepted("longest-lifetime-set-lower", "Exactly this verifier's maximum.", v2(), verifier=shorter)
+    yield accepted("step-up-false", "No step-up is asked for.", v2(requiresStepUp=False))
+    yield accepted("step-up-has-run", "Step-up is asked for and has run.", v2(requiresStepUp=True), stepUp=True)
+
+
+def envelopes() -> Iterator[Vector]:
+    text = compact(v2())
+    signed = signature(text)
+    for remainder, padding in ((3, "="), (2, "==")):
+        payload = of_remainder(remainder)
+        name = f"padded-by-{len(padding)}"
+        yield accepted(name, "Right padding is accepted.", payload, header(payload) + padding)
+    upper = base64url(b'{"payload":%b,"signature":"%b"}' % (text, signed.upper().encode()))
+    yield accepted("upper-case-signature", "The signature's hex digits may be in upper case.", v2(), upper)
+    swapped = base64url(b'{"signature":"%b","payload":%b}' % (signed.encode(), text))
+    yield accepted("signature-first", "The members of the envelope may stand in any order.", v2(), swapped)
+    spaced = base64url(b' {\n"payload" :\t%b ,\r\n"signature" : "%b" }\n' % (text, signed.encode()))
+    yield accepted("spaces-in-envelope", "White space around the payload is no part of what was signed.", v2(), spaced)
+    escaped = base64url(b'{"p\\u0061yload":%b,"\\u0073ignature":"%b"}' % (text, signed.encode()))
+    yield accepted("escaped-envelope-names", "Names of the envelope may be escaped.", v2(), escaped)
+    inner = v2(trap='"payload":{"v":2},"signature":"' + "0" * 64 + '"')
+    yield accepted("envelope-inside-a-string", "A string of the payload looks like an envelope.", inner)
+    loose = text.replace(b'"sub":"user-42"', b'"sub" : "\\u0075ser\\u002d42"')
+    yield accepted("signed-as-sent", "Spaces and needless escapes, signed as they are sent.", v2(), header(loose))
+    largest = v2(pad="x" * (6144 - len(envelope(compact(v2(pad=""))))))
+    assert len(header(largest)) == 8192
+    yield accepted("largest-header", "A header value of exactly 8,192 characters.", largest)
+    deepest = v2(deep=nested(62))
+    yield accepted("deepest-json", "Exactly 64 levels of JSON, the envelope being the first.", deepest)
+    tall = v2(sub='für 😀 \u2028 \\ " / \b\f\n\r\t\x1f')
+    yield accepted("any-characters", "Characters outside ASCII, and those that have to be escaped.", tall)
+
+
+def nested(levels: int) -> list:
+    value: list = []
+    for _ in range(levels - 1):
+        value = [value]
+    return value
+
+
+def workspaces_and_nonces() -> Iterator[Vector]:
+    both = {"secrets": [NEXT_SECRET, SECRET]}
+    yield accepted("rotation-older-secret", "Of two secrets in force, the older one.", v2(), verifier=both)
+    newer = header(v2(), secret=NEXT_SECRET)
+    yield accepted("rotation-newer-secret", "Of two secrets in force, the newer one.", v2(), newer, verifier=both)
+    many = {"workspace": None, "secrets": {WORKSPACE: [NEXT_SECRET, SECRET], OTHER_WORKSPACE: [FOREIGN_SECRET]}}
+    yield accepted("one-of-many-workspaces", "The verifier serves many workspaces.", v2(), verifier=many)
+    elsewhere = v2(tenantId=OTHER_WORKSPACE)
+    its_own = header(elsewhere, secret=FOREIGN_SECRET)
+    yield accepted(
+        "another-of-many-workspaces", "Each is tried with its own secrets.", elsewhere, its_own, verifier=many
+    )
+    others = [[OTHER_WORKSPACE, "n-1"], [WORKSPACE, "N-1"], [WORKSPACE, "n-1 "]]
+    yield accepted("nonce-burnt-elsewhere", "Nonces are per workspace, and exact strings.", v2(), burnt=others)
+    yield accepted(
+        "same-tool-call",
+        "A redelivery: toolCallId stays, the nonce is new.",
+        v2(nonce="n-2"),
+        burnt=[[WORKSPACE, "n-1"]],
+    )
+    yield accepted("version-1-again", "Version 1 has no replay check.", v1(nonce_="n-1"), burnt=[[WORKSPACE, "n-1"]])
+
+
+def operations() -> Iterator[Vector]:
+    for name, path in {
+        "decoded-path": "/books/für Ömer",
+        "dots-in-a-path": "/a..b/.well-known/...",
+        "trailing-slash": "/orders/",
+        "double-slash": "/a//b",
+        "root": "/",
+        "colon-and-at": "/a:b@c;d=1,2",
+    }.items():
+        yield accepted(
+            f"path-{name}", f"The decoded path {path}", no_args(f"GET {path}"), method="GET", path=path, **NO_BODY
+        )
+    yield accepted("lower-case-method", "The request's method counts in upper case.", v2(), method="post")
+    raw = no_args("GET /a b")
+    yield accepted(
+        "raw-path", "The raw path has no escaped slash.", raw, method="GET", path="/a b", rawPath="/a%20b", **NO_BODY
+    )
+    both = v2(operation="POST /orders?dry=1&x=%20")
+    yield accepted("body-and-query", "With a body, the operation carries the raw query.", both, query="dry=1&x=%20")
+    query = v2(operation="GET /books?q=a+b", argsHash=sha256('{"q":"a b"}'))
+    get = {"method": "GET", "path": "/books", **NO_BODY}
+    yield accepted(
+        "query-in-operation", "Without a body the operation may carry the query.", query, query="q=a+b", **get
+    )
+    declared = v2(operation="orders.create")
+    yield accepted(
+        "declared-operation",
+        "Another transport declares its own operation.",
+        declared,
+        operation="orders.create",
+        path="/rpc",
+    )
+    yield accepted(
+        "audience-per-environment",
+        "Another audience of the same workspace.",
+        v2(aud=f"{AUDIENCE}-eu"),
+        verifier={"audience": f"{AUDIENCE}-eu"},
+    )
+
+
+def arguments() -> Iterator[Vector]:
+    """How arguments are hashed is the matter of args.json; here is one request of each kind."""
+    get = {"method": "GET", "path": "/books", **NO_BODY}
+    yield accepted("no-arguments", "Neither body nor query.", no_args("GET /books"), **get)
+    listed = v2(operation="GET /books", argsHash=sha256('{"q":["a","b"],"r":""}'))
+    yield accepted("query-arguments", "A query; repeated names make an array.", listed, query="q=a&r&q=b", **get)
+    form = v2(argsHash=sha256('{"note":"für Ömer","q":"1"}'))
+    media_type = "application/x-www-form-urlencoded"
+    yield accepted("form-arguments", "A form.", form, body=b"q=1&note=f%C3%BCr+%C3%96mer", contentType=media_type)
+    raw = v2(argsHash=sha256(b"\x00\xff"))
+    yield accepted(
+        "raw-arguments", "Bytes of another type.", raw, body=b"\x00\xff", contentType="application/octet-stream"
+    )
+    yield accepted("patch-json", "Any +json is JSON.", v2(), contentType="Application/Merge-Patch+JSON ; charset=utf-8")
+    rewritten = BODY.replace(b"12.50", b"125e-1").replace(b" ", b"\n", 1)
+    yield accepted("arguments-written-anew", "Other text of the same arguments.", v2(), body=rewritten)

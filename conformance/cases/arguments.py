@@ -1,0 +1,171 @@
+"""Requests and the hash of their arguments (contract 3, "Arguments")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .headers import BODY, BODY_CANONICAL, base64_of, sha256
+
+Case = dict[str, Any]
+
+JSON, FORM = "application/json", "application/x-www-form-urlencoded"
+
+
+def cases() -> Iterator[Case]:
+    yield from json_bodies()
+    yield from content_types()
+    yield from queries_and_forms()
+    yield from raw_bodies()
+    yield from without_hash()
+
+
+def hashed(
+    name: str, description: str, canonical: str, body: bytes = b"", content_type: str | None = None, query: str = ""
+) -> Case:
+    """canonical: the RFC 8785 form of the arguments."""
+    return {**_request(name, description, body, content_type, query), "canonical": canonical, "hash": sha256(canonical)}
+
+
+def hashed_raw(name: str, description: str, body: bytes, content_type: str | None) -> Case:
+    return {**_request(name, description, body, content_type, ""), "hash": sha256(body)}
+
+
+def refused(name: str, description: str, body: bytes = b"", content_type: str | None = JSON, query: str = "") -> Case:
+    return {**_request(name, description, body, content_type, query), "hash": None}
+
+
+def _request(name: str, description: str, body: bytes, content_type: str | None, query: str) -> Case:
+    request = {"bodyBase64": base64_of(body), "contentType": content_type, "query": query}
+    return {"id": name, "description": description, "request": request}
+
+
+def json_bodies() -> Iterator[Case]:
+    yield hashed("the-example", "The example of the contract.", BODY_CANONICAL, BODY, JSON)
+    yield hashed("empty-object", "An empty object.", "{}", b" {}\n", JSON)
+    yield hashed("empty-array", "An empty array is not an empty object.", "[]", b"[]", JSON)
+    yield hashed("null", "null.", "null", b"null", JSON)
+    yield hashed("string", "A bare string.", '"a"', b'"a"', JSON)
+    yield hashed("number", "A bare number.", "100", b"1e2", JSON)
+    yield hashed("boolean", "false is not absent.", "false", b"false", JSON)
+    yield hashed("null-member", "A member that is null is there.", '{"a":null}', b'{"a":null}', JSON)
+    yield hashed("escapes", "Escaped or not, the same text.", '{"ü":"😀/"}', rb'{"\u00fc":"\uD83D\uDE00\/"}', JSON)
+    body = '{"😀":1,"\ufb33":2}'
+    yield hashed("utf-16-order", "Names sort by UTF-16 units.", body, '{"\ufb33":2,"😀":1}'.encode(), JSON)
+    yield hashed(
+        "numbers", "Numbers in other notations.", "[0,1,1.5,1e+21,1e-7]", b"[-0,1.0,15E-1,1e21,0.0000001]", JSON
+    )
+    escaped = rb'{"\ufb33":2,"\uD83D\ude00":1}'
+    yield hashed("utf-16-order-escaped", "Names that are escaped sort as what they are.", body, escaped, JSON)
+    zeros = b"[25.0,-1.00,0.0,0.05,0.0010,0.00001,10.010,1000000000000000.0]"
+    canonical = "[25,-1,0,0.05,0.001,0.00001,10.01,1000000000000000]"
+    yield hashed("zeros-after-the-point", "Numbers with zeros after the point.", canonical, zeros, JSON)
+    yield hashed(
+        "large-exact-integer",
+        "A large integer that a double carries.",
+        "[9007199254740994]",
+        b"[9007199254740994]",
+        JSON,
+    )
+    yield hashed("deepest", "128 levels.", "[" * 128 + "]" * 128, b"[" * 128 + b"]" * 128, JSON)
+    yield hashed("query-beside-body", "The query is no part of it.", '{"a":1}', b'{"a":1}', JSON, "b=2")
+
+
+def content_types() -> Iterator[Case]:
+    for name, content_type in (
+        ("charset", "application/json; charset=utf-8"),
+        ("upper-case", "Application/JSON"),
+        ("text-json", "text/json"),
+        ("suffix", "application/vnd.api+json"),
+        ("suffix-and-parameter", "application/merge-patch+json ;q=1"),
+        ("spaces", "  application/json  "),
+    ):
+        yield hashed(f"type-{name}", f"JSON: {content_type}", '{"a":1}', b'{ "a": 1 }', content_type)
+    for name, content_type in (
+        ("ndjson", "application/x-ndjson"),
+        ("json5", "application/json5"),
+        ("json-parameter", "text/plain; a=application/json"),
+        ("jsonp", "application/javascript"),
+        ("plain", "text/plain"),
+        ("multipart", "multipart/form-data; boundary=x"),
+        ("empty", ""),
+        ("absent", None),
+    ):
+        yield hashed_raw(f"raw-type-{name}", f"Not JSON: {content_type}", b'{ "a": 1 }', content_type)
+
+
+def queries_and_forms() -> Iterator[Case]:
+    for name, description, text, canonical in (
+        ("one", "One name.", "a=1", '{"a":"1"}'),
+        ("sorted", "Names sort.", "b=2&a=1", '{"a":"1","b":"2"}'),
+        ("repeated", "A repeated name is an array, in order.", "a=2&b=x&a=1&a=3", '{"a":["2","1","3"],"b":"x"}'),
+        ("repeated-equal", "An array although the values are equal.", "a=1&a=1", '{"a":["1","1"]}'),
+        ("empty-value", "An empty value.", "a=", '{"a":""}'),
+        ("no-equals-sign", "A name without =.", "a&b=1", '{"a":"","b":"1"}'),
+        ("empty-and-not", "A name with and without =.", "a&a=", '{"a":["",""]}'),
+        ("equals-in-value", "Only the first = parts.", "a=b=c", '{"a":"b=c"}'),
+        ("plus", "+ is a space, in names too.", "a+b=c+d", '{"a b":"c d"}'),
+        ("encoded-plus", "%2B is a plus sign.", "a=1%2B1", '{"a":"1+1"}'),
+        ("encoded-separators", "Encoded separators part nothing.", "a=1%262%3D3%25", '{"a":"1&2=3%"}'),
+        ("utf-8", "Percent-encoded UTF-8.", "n=f%C3%BCr+%f0%9f%98%80", '{"n":"für 😀"}'),
+        ("semicolon", "A semicolon parts nothing.", "a=1;b=2", '{"a":"1;b=2"}'),
+        ("brackets", "Brackets mean nothing.", "a[]=1&a[]=2", '{"a[]":["1","2"]}'),
+        ("digits", "Values stay strings.", "10=1&9=true", '{"10":"1","9":"true"}'),
+        ("encoded-once", "Decoded once.", "a=%2541", '{"a":"%41"}'),
+        (
+            "names-of-a-language",
+            "Names of a language are ordinary.",
+            "__proto__=1&toString=2",
+            '{"__proto__":"1","toString":"2"}',
+        ),
+        ("byte-order-mark", "A byte order mark stays.", "a=%EF%BB%BFb", '{"a":"\ufeffb"}'),
+    ):
+        yield hashed(f"query-{name}", description, canonical, query=text)
+        yield hashed(f"form-{name}", description, canonical, text.encode(), FORM)
+    yield hashed("no-arguments", "Neither body nor query.", "{}")
+    yield hashed("no-body-of-a-type", "A type without a body.", "{}", b"", JSON)
+    yield hashed("query-and-type", "A type without a body, and a query.", '{"a":"1"}', b"", JSON, "a=1")
+    yield hashed("form-type-parameter", "A form with a parameter.", '{"a":"1"}', b"a=1", f"{FORM}; charset=UTF-8")
+    yield hashed("query-beside-form", "The query is no part of it.", '{"a":"1"}', b"a=1", FORM, "b=2")
+
+
+def raw_bodies() -> Iterator[Case]:
+    yield hashed_raw("raw-bytes", "Any bytes.", bytes(range(256)), "application/octet-stream")
+    yield hashed_raw("raw-xml", "Text of another type.", "<a>ü</a>".encode(), "application/xml")
+    yield hashed_raw("raw-white-space", "White space is a body.", b" ", "text/plain")
+
+
+def without_hash() -> Iterator[Case]:
+    """`args-mismatch`, whatever was signed."""
+    for name, description, body in (
+        ("white-space", "White space is a body, and no JSON.", b" "),
+        ("syntax", "No JSON.", b"{a: 1}"),
+        ("cut-off", "Cut off.", BODY[:-1]),
+        ("two-values", "Two values.", b"{}{}"),
+        ("byte-order-mark", "A byte order mark.", b"\xef\xbb\xbf{}"),
+        ("latin-1", "No UTF-8.", b'{"a":"f\xfcr"}'),
+        ("utf-16", "UTF-16.", '{"a":1}'.encode("utf-16")),
+        ("duplicate", "The same name twice.", b'{"a":1,"a":1}'),
+        ("duplicate-deep", "The same name twice, further down.", rb'[{"b":{"a":1,"\u0061":2}}]'),
+        ("lone-surrogate", "Half a surrogate pair.", rb'{"a":"\udc00"}'),
+        ("nul", "NUL in a string.", rb'{"a":"\u0000"}'),
+        ("nan", "NaN.", b"[NaN]"),
+        ("overflow", "A number beyond a double.", b"[1e400]"),
+        ("long-integer", "An integer beyond a double.", b"[" + b"9" * 400 + b"]"),
+        ("unsafe-integer", "An integer that a double rounds.", b"[9007199254740993]"),
+        ("unsafe-fraction", "A fraction that a double rounds.", b"[0.10000000000000000001]"),
+        ("underflow", "A number so small that a double makes it 0.", b"[1e-400]"),
+        ("long-exponent", "An exponent that no decimal library holds.", b"[1e-99999999999999999999]"),
+        ("too-deep", "129 levels.", b"[" * 129 + b"]" * 129),
+        ("very-deep", "Nesting that no recursion follows.", b"[" * 20_000),
+    ):
+        yield refused(f"none-{name}", description, body)
+    for name, description, text in (
+        ("latin-1", "Percent-encoded Latin-1.", "a=f%FCr"),
+        ("overlong", "Percent-encoded, an overlong form.", "a=%C0%AF"),
+        ("surrogate", "Percent-encoded, half a surrogate pair.", "a=%ED%A0%BD"),
+        ("name", "A name that is no UTF-8.", "%FF=1"),
+    ):
+        yield refused(f"none-query-{name}", description, content_type=None, query=text)
+        yield refused(f"none-form-{name}", description, text.encode(), FORM)
+    yield refused("none-form-bytes", "A form with bytes that are not encoded.", "a=für".encode(), FORM)

@@ -1,0 +1,205 @@
+"""Headers that cannot be read. Each is signed rightly over the bytes of its payload, so that nothing but strictness
+refuses it: a verifier that passes one of these reads what somebody else reads differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from .accepted import nested
+from .headers import (
+    EXPIRES,
+    ISSUED,
+    Vector,
+    base64url,
+    compact,
+    envelope,
+    header,
+    of_remainder,
+    rejected,
+    signature,
+    unsealed,
+    v1,
+    v2,
+)
+
+malformed = partial(rejected, "malformed")
+PLAIN = header(v2())
+TEXT = compact(v2())
+
+
+def vectors() -> Iterator[Vector]:
+    yield from base64url_values()
+    yield from payload_texts()
+    yield from envelope_texts()
+    yield from members()
+
+
+def base64url_values() -> Iterator[Vector]:
+    last = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    whole, one_short, two_short = (header(of_remainder(remainder)) for remainder in (0, 3, 2))
+    odd = header(v2(odd="???>>>"))
+    assert "_" in odd or "-" in odd
+    for name, description, value in (
+        ("white-space", "A space.", " "),
+        ("impossible-length", "A length that no base64 has.", whole + "A"),
+        ("only-padding", "Nothing but padding.", "===="),
+        ("other-alphabet", "The alphabet of plain base64.", odd.replace("-", "+").replace("_", "/")),
+        ("half-padded", "One = where two belong.", two_short + "="),
+        ("over-padded", "Two = where one belongs.", one_short + "=="),
+        ("padded-without-need", "A whole group of padding.", whole + "===="),
+        ("bits-left-over", "The last character has bits that belong to no byte.", _next(one_short, last)),
+        ("more-bits-left-over", "As before, with 4 such bits.", _next(two_short, last)),
+        ("line-break-inside", "A line break inside.", f"{PLAIN[:76]}\n{PLAIN[76:]}"),
+        ("line-break-at-end", "A line break at the end.", f"{PLAIN}\n"),
+        ("space-before", "A space before it.", f" {PLAIN}"),
+        ("percent-encoded-padding", "Padding that was percent-encoded.", f"{one_short}%3D"),
+        ("joined-by-a-comma", "Two headers that a proxy joined.", f"{PLAIN}, {PLAIN}"),
+        ("quoted", "In quotes.", f'"{PLAIN}"'),
+        ("scheme", "With a scheme.", f"Bearer {PLAIN}"),
+        ("characters-outside-ascii", "A letter outside ASCII.", f"é{PLAIN}"),
+        ("full-width-letter", "A letter that only looks like one of the alphabet.", f"ｅ{PLAIN[1:]}"),
+        ("encoded-twice", "base64url of base64url.", base64url(PLAIN.encode())),
+        ("bare-json", "JSON without base64url.", envelope(TEXT).decode()),
+        ("cut-off", "Cut off at the end.", PLAIN[: len(PLAIN) // 8 * 4]),
+        ("too-long", "8,196 characters, the next length that an envelope without padding has.", _of_length(8196)),
+        ("too-long-with-padding", "8,193 characters, the last of them padding.", _of_length(8192) + "="),
+    ):
+        yield malformed(name, description, value)
+
+
+def _next(value: str, alphabet: str) -> str:
+    """The same bytes for a lax decoder: the last character with its lowest bit set."""
+    return value[:-1] + alphabet[alphabet.index(value[-1]) + 1]
+
+
+def _of_length(characters: int) -> str:
+    made = header(v2(pad="x" * (characters // 4 * 3 - len(envelope(compact(v2(pad="")))))))
+    assert len(made) == characters
+    return made
+
+
+def payload_texts() -> Iterator[Vector]:
+    """One payload for each rule of strict JSON, with an unknown member `x` that breaks it."""
+    for name, description, value in (
+        ("nan", "NaN.", b"NaN"),
+        ("infinity", "Infinity.", b"Infinity"),
+        ("minus-infinity", "-Infinity.", b"-Infinity"),
+        ("number-beyond-a-double", "A number beyond the range of a double.", b"1e309"),
+        ("integer-beyond-a-double", "A long integer beyond the range of a double.", b"1" + b"0" * 309),
+        ("leading-zero", "A number with a leading zero.", b"01"),
+        ("plus-sign", "A number with a plus sign.", b"+1"),
+        ("no-digit-before-point", "A number that begins with its point.", b".5"),
+        ("no-digit-after-point", "A number that ends with its point.", b"1."),
+        ("hex-number", "A hexadecimal number.", b"0x10"),
+        ("high-surrogate", "Half a surrogate pair, the first, escaped.", rb'"\ud83d"'),
+        ("low-surrogate", "Half a surrogate pair, the second, escaped.", rb'"\ude00"'),
+        ("surrogates-swapped", "A surrogate pair in the wrong order.", rb'"\ude00\ud83d"'),
+        ("surrogate-and-letter", "Half a surrogate pair before another escape.", rb'"\ud83d\u0041"'),
+        ("surrogate-in-name", "Half a surrogate pair in a name.", rb'{"\uDC00":1}'),
+        ("surrogate-bytes", "Half a surrogate pair as bytes: no UTF-8.", b'"\xed\xa0\xbd"'),
+        ("surrogate-pair-bytes", "A surrogate pair as bytes (CESU-8): no UTF-8.", b'"\xed\xa0\xbd\xed\xb8\x80"'),
+        ("latin-1", "Latin-1: no UTF-8.", b'"f\xfcr"'),
+        ("overlong", "An overlong form: no UTF-8.", b'"\xc0\xaf"'),
+        ("nul-escaped", "NUL in a string.", rb'"a\u0000b"'),
+        ("nul-in-name", "NUL in a name.", rb'{"a\u0000b":1}'),
+        ("nul-raw", "NUL as a byte.", b'"a\x00b"'),
+        ("control-character", "A line break inside a string.", b'"a\nb"'),
+        ("unknown-escape", "An escape that JSON does not have.", rb'"\x41"'),
+        ("short-escape", "An escape with three digits.", rb'"\u041"'),
+        ("single-quotes", "Single quotes.", b"'a'"),
+        ("comment", "A comment.", b"1/**/"),
+        ("trailing-comma", "A comma before a closing bracket.", b"[1,]"),
+        ("no-break-space", "White space that JSON does not have.", b"\xc2\xa01"),
+        ("vertical-tab", "White space that JSON does not have.", b"\x0b1"),
+        ("capital-true", "True of Python.", b"True"),
+        ("undefined", "undefined of JavaScript.", b"undefined"),
+        ("no-value", "A name without a value.", b""),
+        ("too-deep", "65 levels, the envelope being the first.", compact({"x": nested(63)})[5:-1]),
+        ("duplicate-within", "The same name twice, further down.", b'{"a":1,"b":{"c":1,"c":1}}'),
+        ("duplicate-escaped", "The same name twice, once of them escaped.", rb'{"a":1,"\u0061":1}'),
+        ("duplicate-empty", "The empty name twice.", b'{"":1,"":2}'),
+    ):
+        yield malformed(f"json-{name}", description, base64url(envelope(TEXT[:-1] + b',"x":' + value + b"}")))
+    for name, description, text in (
+        ("duplicate-member", "sub twice, with different values.", TEXT[:-1] + b',"sub":"user-1"}'),
+        (
+            "duplicate-member-first",
+            "sub twice; whoever keeps the last sees the plain one.",
+            b'{"sub":"user-1",' + TEXT[1:],
+        ),
+        ("duplicate-member-equal", "sub twice, with the same value.", TEXT[:-1] + b',"sub":"user-42"}'),
+        ("duplicate-member-escaped", "sub twice, once of them escaped.", TEXT[:-1] + rb',"s\u0075b":"user-1"}'),
+        ("double-comma", "Two commas.", TEXT.replace(b",", b",,", 1)),
+        ("bare-name", "A name without quotes.", TEXT.replace(b'"v"', b"v", 1)),
+        ("unclosed", "The payload lacks its last bracket.", TEXT[:-1]),
+    ):
+        yield malformed(f"json-{name}", description, base64url(envelope(text)))
+
+
+def envelope_texts() -> Iterator[Vector]:
+    good, signed = envelope(TEXT), signature(TEXT).encode()
+    payload, signature_ = b'"payload":' + TEXT, b'"signature":"' + signed + b'"'
+    text = b'"{}"'
+    for name, description, raw in (
+        ("byte-order-mark", "A byte order mark before it.", b"\xef\xbb\xbf" + good),
+        ("utf-16", "UTF-16.", good.decode().encode("utf-16-le")),
+        ("text-after-it", "Text after the JSON.", good + b"{}"),
+        ("nul-after-it", "NUL after the JSON.", good + b"\x00"),
+        ("array", "An array.", b"[" + TEXT + b',"' + signed + b'"]'),
+        ("string", "A string.", b'"envelope"'),
+        ("null", "null.", b"null"),
+        ("empty-object", "Neither of its members.", b"{}"),
+        ("no-payload", "No payload.", b"{" + signature_ + b"}"),
+        ("no-signature", "No signature.", b"{" + payload + b"}"),
+        ("extra-member", "A third member.", good[:-1] + b',"kid":"1"}'),
+        ("payload-twice", "Two payloads.", b"{" + payload + b"," + payload + b"," + signature_ + b"}"),
+        ("payload-twice-escaped", "Two payloads, one name escaped.", good[:-1] + rb',"p\u0061yload":{}}'),
+        ("signature-twice", "Two signatures.", good[:-1] + b"," + signature_ + b"}"),
+        ("payload-null", "The payload is null.", envelope(b"null")),
+        ("payload-array", "The payload is an array.", envelope(b"[" + TEXT + b"]")),
+        ("payload-string", "The payload is a string, of JSON.", envelope(text)),
+        ("payload-number", "The payload is a number.", envelope(b"2")),
+        ("name-in-other-case", "Names of the envelope are exact.", good.replace(b"payload", b"Payload")),
+        ("signature-null", "The signature is null.", b"{" + payload + b',"signature":null}'),
+        ("signature-number", "The signature is a number.", b"{" + payload + b',"signature":1}'),
+        ("signature-empty", "The signature is empty.", b"{" + payload + b',"signature":""}'),
+        ("signature-short", "63 hex digits.", good[:-3] + b'"}'),
+        ("signature-long", "65 hex digits.", good[:-2] + b'0"}'),
+        ("signature-line-break", "An escaped line break after the signature.", good[:-2] + rb'\n"}'),
+        ("signature-no-hex", "64 characters, one of them no hex digit.", good[:-3] + b'g"}'),
+        ("signature-prefixed", "With the name of the algorithm.", good.replace(signed, b"sha256=" + signed)),
+        ("signature-base64", "In base64.", good.replace(signed, base64url(bytes.fromhex(signed.decode())).encode())),
+        ("signature-full-width", "A full-width digit.", good[:-3] + '１"}'.encode()),
+        ("empty-payload-text", "No value for the payload.", good.replace(TEXT, b"")),
+    ):
+        yield malformed(f"envelope-{name}", description, base64url(raw))
+    yield malformed("random-bytes", "Bytes that are no text.", base64url(bytes(range(128, 255))))
+    assert unsealed(PLAIN) == good
+
+
+def members() -> Iterator[Vector]:
+    """Members that are missing or of the wrong form; the signature is right."""
+    for name in ("toolCallId", "tenantId", "sub", "aud", "operation", "argsHash", "nonce"):
+        yield from _no_string(name, "version-2", v2)
+    for name in ("toolCallId", "tenantId", "method", "path"):
+        yield from _no_string(name, "version-1", v1)
+    for version, payload in (("version-2", v2), ("version-1", v1)):
+        for name in ("issuedAt", "expiresAt"):
+            for kind, value in (("missing", ...), ("string", str(ISSUED)), ("null", None), ("boolean", True)):
+                described = f"{name} is no number: {kind}."
+                yield malformed(f"{version}-{name}-{kind}", described, header(payload(**{name: value})))
+        mixed = "issuedAt and expiresAt are in different units."
+        yield malformed(f"{version}-issued-in-milliseconds", mixed, header(payload(issuedAt=ISSUED * 1000)))
+        yield malformed(f"{version}-expires-in-milliseconds", mixed, header(payload(expiresAt=EXPIRES * 1000)))
+    for kind, value in (("null", None), ("string", "true"), ("number", 1)):
+        step_up = v2(requiresStepUp=value)
+        yield malformed(f"step-up-{kind}", f"requiresStepUp is no boolean: {kind}.", header(step_up), stepUp=True)
+    for kind, value in (("null", None), ("number", 42)):
+        yield malformed(f"user-{kind}", f"userId is no string: {kind}.", header(v1(userId=value)))
+
+
+def _no_string(name: str, version: str, payload: type[dict] | object) -> Iterator[Vector]:
+    for kind, value in (("missing", ...), ("empty", ""), ("null", None), ("number", 42), ("array", ["a"])):
+        made = header(payload(**{name: value}))
+        yield malformed(f"{version}-{name}-{kind}", f"{name} is no string, or an empty one: {kind}.", made)

@@ -1,0 +1,101 @@
+"""Requests other than the one that was signed: `operation-mismatch`, and in version 1 method or path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .accepted import NO_BODY
+from .headers import Payload, Vector, header, no_args, rejected, v1, v2
+
+
+def vectors() -> Iterator[Vector]:
+    yield from other_operations()
+    yield from ambiguous_paths()
+    yield from methods_and_paths()
+
+
+def mismatch(name: str, description: str, payload: Payload, **request: object) -> Vector:
+    return rejected("operation-mismatch", name, description, header(payload), **request)
+
+
+def other_operations() -> Iterator[Vector]:
+    for name, operation in (
+        ("other-path", "POST /orders/17"),
+        ("other-method", "PUT /orders"),
+        ("trailing-slash", "POST /orders/"),
+        ("upper-case-path", "POST /Orders"),
+        ("lower-case-method", "post /orders"),
+        ("two-spaces", "POST  /orders"),
+        ("path-only", "/orders"),
+        ("whole-url", "POST https://api.example/orders"),
+        ("mount-prefix", "POST /api/orders"),
+        ("empty-query", "POST /orders?"),
+    ):
+        yield mismatch(name, f"{operation} was signed.", v2(operation=operation))
+    with_query = v2(operation="POST /orders?dry=1&x=2")
+    for name, query in (
+        ("no-query", ""),
+        ("other-query", "dry=0&x=2"),
+        ("other-order", "x=2&dry=1"),
+        ("encoded-query", "dry=%31&x=2"),
+    ):
+        yield mismatch(name, "The raw query differs from the signed one.", with_query, query=query)
+    yield mismatch("body-and-unsigned-query", "With a body the query has to be signed.", v2(), query="dry=1")
+    declared = v2(operation="orders.create")
+    yield mismatch("other-declared", "Another operation is declared.", declared, operation="orders.delete")
+    yield mismatch(
+        "declared-not-path", "What is declared counts, not method and path.", v2(), operation="orders.create"
+    )
+    yield mismatch("nothing-declared", "Nothing is declared.", declared)
+    yield mismatch(
+        "declared-and-unsigned-query",
+        "A body, and a query that is not signed.",
+        declared,
+        operation="orders.create",
+        query="dry=1",
+    )
+
+
+def ambiguous_paths() -> Iterator[Vector]:
+    described = "Two servers could read this path differently."
+    for name, path in AMBIGUOUS:
+        signed = no_args(f"GET {path}")
+        yield mismatch(f"path-with-{name}", described, signed, method="GET", path=path, **NO_BODY)
+    request = {"method": "GET", "path": "/a/b", **NO_BODY}
+    for name, raw in (("upper-case", "/a%2Fb"), ("lower-case", "/a%2fb")):
+        described = "An escaped slash in the raw path."
+        yield mismatch(f"escaped-slash-{name}", described, no_args("GET /a/b"), rawPath=raw, **request)
+
+
+AMBIGUOUS = (
+    ("question-mark", "/a?b"),
+    ("hash", "/a#b"),
+    ("backslash", "/a\\b"),
+    ("line-break", "/a\nb"),
+    ("delete", "/a\x7fb"),
+    ("c1-control", "/a\x85b"),
+    ("dot-segment", "/a/./b"),
+    ("dot-at-end", "/a/."),
+    ("dot-dot-segment", "/a/../b"),
+    ("dot-dot-at-end", "/a/.."),
+)
+
+
+def methods_and_paths() -> Iterator[Vector]:
+    yield rejected("method-mismatch", "other-method", "Another method.", header(v1()), method="GET")
+    yield rejected("method-mismatch", "before-path", "Method and path differ.", header(v1()), method="GET", path="/x")
+    yield rejected("method-mismatch", "lower-case", "post was signed.", header(v1(method="post")))
+    for name, path in (("other-path", "/orders/17"), ("trailing-slash", "/orders/"), ("upper-case", "/Orders")):
+        yield rejected("path-mismatch", name, f"{path} was signed.", header(v1(path=path)))
+    for name, path in AMBIGUOUS:
+        made = header(v1(path=path))
+        yield rejected(
+            "path-mismatch", f"path-with-{name}", "Two servers could read this path differently.", made, path=path
+        )
+    made = header(v1(path="/a/b"))
+    yield rejected(
+        "path-mismatch", "escaped-slash", "An escaped slash in the raw path.", made, path="/a/b", rawPath="/a%2Fb"
+    )
+    yield rejected(
+        "path-mismatch", "query-in-path", "Version 1 signs no query.", header(v1(path="/orders?a=1")), query="a=1"
+    )
