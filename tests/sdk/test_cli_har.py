@@ -123,10 +123,59 @@ def test_a_refusal_is_one_line_and_exit_status_1(recorded, capsys):
 
 
 def test_a_refusal_halfway_tells_how_much_was_sent(recorded, capsys):
-    traffic = [entry(path=f"/things/{'x' * (n // 26 + 1)}-{chr(97 + n % 26)}", body={}) for n in range(700)]
+    traffic = [entry(path="/things", status=200 + n % 25, body={}, day=1 + n // 25) for n in range(700)]
     with ScriptedHub(ACCEPTED, problem(400, "invalid-request", "Look.")) as hub:
         assert main(["har", recorded(traffic), "--hub", hub.url, "--key", KEY]) == 1
     assert "Sent 500 of 700 observations, refused 200." in capsys.readouterr().err
+
+
+# --- what is learned, and what stays undecided
+
+
+NAMED = [
+    entry("GET", "/teams/storm", 200, {"name": "storm", "members": 4}),
+    entry("GET", "/teams/reef", 200, {"name": "reef", "members": 2}),
+    entry("GET", "/lounges/ann-marie/seats", 200, {"seats": 4}),
+    entry("GET", "/lounges/ann-marie/seats", 404),
+]
+
+
+def test_templates_are_learned_from_the_whole_file_before_anything_is_taken(recorded):
+    with ScriptedHub(ACCEPTED) as hub:
+        assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY]) == 0
+    (observation,) = sent_observations(hub)
+    assert (observation["path"], observation["count"]) == ("/teams/{teamId}", 2)
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_path_that_may_hold_a_value_is_held_back_counted_and_listed(recorded, capsys, dry_run):
+    with ScriptedHub(ACCEPTED) as hub:
+        options = ["--dry-run"] if dry_run else ["--hub", hub.url, "--key", KEY]
+        assert main(["har", recorded(NAMED), *options]) == 0
+        assert b"ann-marie" not in b"".join(request.body for request in hub.received)
+    output = capsys.readouterr()
+    assert "ann-marie" not in output.out
+    assert "2 observations of 1 operation" in output.out + output.err
+    assert (
+        "Held back 2 observations whose path may hold a value; --send-undecided sends such." in output.out + output.err
+    )
+    assert "  GET /lounges/[ann-marie]/seats\n" in output.err
+    assert output.err.count("/lounges/") == 1
+
+
+def test_send_undecided_sends_it_with_the_index_of_the_segment(recorded, capsys):
+    with ScriptedHub(ACCEPTED) as hub:
+        assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY, "--send-undecided"]) == 0
+    found = [(observation["path"], observation.get("undecided")) for observation in sent_observations(hub)]
+    assert found == [("/lounges/ann-marie/seats", [1])] * 2 + [("/teams/{teamId}", None)]
+    assert "Held back" not in capsys.readouterr().out
+
+
+def test_of_very_many_that_are_held_back_the_first_fifty_are_listed(recorded, capsys):
+    names = [f"{one}{two}x" for one in "bcdfghklmn" for two in "aeiouy"]
+    _, said = dry(capsys, recorded([entry(path=f"/halls/{name}", status=204) for name in names]))
+    assert said.count("  GET /halls/[") == 50
+    assert said.endswith("  and 10 more\n")
 
 
 # --- what cannot be worked with
@@ -218,7 +267,8 @@ def test_a_status_that_begins_no_operation_adds_to_one_that_has_begun(recorded, 
 
 
 def test_a_path_longer_than_the_hub_takes_is_skipped(recorded, capsys):
-    catalog, said = dry(capsys, recorded([entry(path="/a" * 1000), entry(path="/a" * 1001)]))
+    both = recorded([entry(path="/a" * 1000), entry(path="/a" * 1001)])
+    catalog, said = dry(capsys, both, "--send-undecided")
     assert [operation["path"] for operation in catalog["operations"]] == ["/a" * 1000]
     assert "Skipped 1 entry: 1 too large." in said
 
@@ -236,10 +286,10 @@ def test_bodies_left_out_are_counted_by_reason(recorded, capsys):
 # --- as a process
 
 
-def started(*arguments, **options):
+def started(*arguments, env_more=None, **options):
     return subprocess.Popen(
         [sys.executable, "-m", "affidavit", *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **(env_more or {})},
         text=True,
         **options,
     )
@@ -292,6 +342,17 @@ def test_a_har_can_come_through_a_pipe(recorded):
     assert len(json.loads(printed)["operations"]) == 3
 
 
+def test_of_a_har_through_a_pipe_no_copy_stays_and_errors_name_the_pipe(tmp_path):
+    process = started(
+        "har", "/dev/stdin", "--dry-run",
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env_more={"TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    _, said = process.communicate('{"log": {"entries": [', timeout=10)
+    assert process.returncode == 2
+    assert said == "affidavit: /dev/stdin is cut off. Export it again.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_without_a_terminal_there_is_no_progress_bar(recorded):
     process = started("har", recorded(), "--dry-run", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     _, said = process.communicate(timeout=10)
@@ -312,6 +373,7 @@ def test_on_a_terminal_a_progress_bar_is_drawn_and_wiped(recorded):
     os.close(ours)
     assert process.wait(timeout=10) == 0
     bar, _, rest = said.decode().rpartition("\r\x1b[K")
+    assert "Learning" in bar
     assert "Reading" in bar
     assert " %" in bar
     assert rest.startswith("Nothing sent of")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._templates import Template, retemplate, template
+from affidavit._templates import Template, is_scaffold, retemplate, template, templated
 
 TRAFFIC = Path(__file__).parents[2].parent / "shared" / "traffic"
 PATHS = [
@@ -87,6 +87,33 @@ def test_the_parameters_are_those_of_the_path_in_order_each_once(path):
 def test_no_id_stays_in_a_path(value, encoded):
     segment = quote(str(value), safe="") if encoded else quote(str(value), safe="@+!$&'*=")
     assert template(f"/things/{segment}/parts").path == "/things/{thingId}/parts"
+
+
+def test_where_parameters_are_known_they_are_named_by_what_stands_before():
+    found = templated("/api/teams/storm/files/17/a%2Fb", [2, 4, 5], [3])
+    assert found.path == "/api/teams/{teamId}/files/{fileId}/{fileId2}"
+    assert dict(found.parameters) == {"teamId": "string", "fileId": "integer", "fileId2": "string"}
+    assert found.undecided == (3,)
+
+
+def test_braces_of_a_raw_path_make_no_parameter():
+    found = templated("/a/{b}/c/17", [3])
+    assert (found.path, list(found.parameters)) == ("/a/%7Bb%7D/c/{cId}", ["cId"])
+
+
+@pytest.mark.parametrize("segment", ["v2", "V1beta3", "api", "API", "v1.2", "2.0", "1.2.3", ""])
+def test_scaffold_says_only_which_api_this_is(segment):
+    assert is_scaffold(segment)
+
+
+@pytest.mark.parametrize("segment", ["v", "17", "2024", "apis", "v2x", "v1-orders"])
+def test_other_segments_are_no_scaffold(segment):
+    assert not is_scaffold(segment)
+
+
+def test_a_bare_version_further_on_is_no_scaffold():
+    assert not is_scaffold("1.29", leading=False)
+    assert is_scaffold("v2", leading=False)
 
 
 @pytest.mark.parametrize("name", ["linode.har.gz", "datadog.har.gz"])

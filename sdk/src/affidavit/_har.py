@@ -67,10 +67,13 @@ class Exchange:
 
 
 def read_har(
-    path: str | os.PathLike[str], *, now: float, progress: Progress | None = None
+    path: str | os.PathLike[str], *, now: float, progress: Progress | None = None, name: str | None = None
 ) -> Iterator[Exchange | Skip]:
-    """One item for each entry of the file, in its order. now: Unix seconds. Raises HarError."""
-    for entry in scan(path, progress):
+    """One item for each entry of the file, in its order.
+
+    now: Unix seconds. name: what errors call the file, if not by its path. Raises HarError.
+    """
+    for entry in scan(path, progress, name=name):
         yield Skip.TOO_LARGE if isinstance(entry, TooLarge) else _exchange(entry, now)
 
 

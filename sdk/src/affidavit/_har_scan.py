@@ -38,12 +38,15 @@ class TooLarge:
     """Stands for an entry of more than MAX_VALUE characters, which was passed over."""
 
 
-def scan(path: str | os.PathLike[str], progress: Progress | None = None) -> Iterator[Json | TooLarge]:
+def scan(
+    path: str | os.PathLike[str], progress: Progress | None = None, *, name: str | None = None
+) -> Iterator[Json | TooLarge]:
     """Each value of `log.entries` of the HAR at `path`, plain or gzip (told by its content).
 
-    The file is read to its very end, so a cut-off one is always told. Raises HarError.
+    The file is read to its very end, so a cut-off one is always told. name: what errors call it, if not by
+    its path. Raises HarError.
     """
-    name = os.fspath(path)
+    name = name or os.fspath(path)
     try:
         with open(path, "rb") as file:
             source = gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == GZIP_MAGIC else file

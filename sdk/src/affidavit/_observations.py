@@ -40,6 +40,7 @@ class _Sum:
     last: float
     count: int = 0
     parameters: dict[str, str] = field(default_factory=dict)
+    undecided: frozenset[int] = frozenset()
     query: Evidence = field(default_factory=Evidence)
     request: Evidence = field(default_factory=Evidence)
     response: Evidence = field(default_factory=Evidence)
@@ -74,8 +75,9 @@ class Observations:
         key = _Key(template.path, method, status, int(at // SECONDS_A_DAY))
         total = self._sums.get(key)
         if total is None:
-            total = self._sums[key] = _Sum(first=at, last=at)
+            total = self._sums[key] = _Sum(first=at, last=at, undecided=frozenset(template.undecided))
         total.count += 1
+        total.undecided &= frozenset(template.undecided)  # what was decided once is decided
         total.first, total.last = min(total.first, at), max(total.last, at)
         for name, kind in template.parameters.items():
             total.parameters[name] = kind if total.parameters.get(name, kind) == kind else "string"
@@ -98,6 +100,8 @@ class Observations:
             }
             if total.parameters:
                 entry["parameters"] = {name: {"type": kind} for name, kind in total.parameters.items()}
+            if total.undecided:
+                entry["undecided"] = [*sorted(total.undecided)]
             for part in ("query", "request", "response"):
                 evidence: Evidence = getattr(total, part)
                 if evidence.seen:

@@ -50,6 +50,10 @@ class OutcomeReporter:
     of `base_url` and `timeout`. Raises ReportError at once for a key or an address that cannot be right.
     """
 
+    _in_flight: int
+    _closed: bool
+    _abandoned: bool
+
     def __init__(
         self,
         api_key: str | None,
@@ -105,7 +109,8 @@ class OutcomeReporter:
             if not done and (left := len(self._queue) + self._in_flight):
                 self._undelivered += left
                 self._queue.clear()
-                self._in_flight, self._abandoned = 0, True
+                self._in_flight = 0
+                self._abandoned = True
                 log.warning("%d outcomes could not be delivered before the end; the hub did not take them.", left)
             self._changed.notify_all()
         return done

@@ -6,24 +6,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from ._names import form, is_data
+from ._words import singular
 
 _PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
-_VERSION = re.compile(r"v[0-9]+(?:(?:alpha|beta|rc)[0-9]*)?|[vV]?[0-9]+(?:\.[0-9]+){1,2}|api", re.IGNORECASE)
+_SCAFFOLD = re.compile(r"v[0-9]+(?:(?:alpha|beta|rc)[0-9]*)?|api|", re.IGNORECASE)
+_VERSION = re.compile(r"[vV]?[0-9]+(?:\.[0-9]+){1,2}")
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 @dataclass(frozen=True)
 class Template:
-    """A path with `{name}` in place of data. parameters: the type of each by name, in their order."""
+    """A path with `{name}` in place of data. parameters: the type of each by name, in their order.
+
+    undecided: which segments, counted from 0, are shown as they stand but may be data.
+    """
 
     path: str
     parameters: Mapping[str, str] = field(default_factory=dict)
+    undecided: tuple[int, ...] = ()
 
 
 def template(path: str) -> Template:
@@ -51,6 +57,25 @@ def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
     return Template("/".join(segments), types)
 
 
+def templated(path: str, parameters: Collection[int], undecided: Iterable[int] = ()) -> Template:
+    """The template of a raw path of which it is known where its parameters stand, counted from 0."""
+    head, *segments = path.replace("{", "%7B").replace("}", "%7D").split("/")
+    types: dict[str, str] = {}
+    for index in sorted(parameters):
+        name = _unused(_name_after(segments[:index]), types.keys())
+        types[name] = _type(unquote(segments[index]))
+        segments[index] = f"{{{name}}}"
+    return Template("/".join([head, *segments]), types, tuple(undecided))
+
+
+def is_scaffold(segment: str, *, leading: bool = True) -> bool:
+    """Whether a segment says only which API this is: `api`, `v2`. leading: none but such stand before it.
+
+    Further on `1.29` is what somebody asks for; at the beginning it is the version of the API.
+    """
+    return bool(_SCAFFOLD.fullmatch(segment) or (leading and _VERSION.fullmatch(segment)))
+
+
 def _stays(segment: str, names: list[str], taken: Mapping[str, str]) -> bool:
     """Whether a segment may be shown as it is. names: its parameters, as in `{name}` or `{name}.json`."""
     literal = _PARAMETER.sub("", segment)
@@ -61,7 +86,7 @@ def _stays(segment: str, names: list[str], taken: Mapping[str, str]) -> bool:
 
 def _is_raw(segment: str) -> bool:
     """Whether a literal segment, decoded, is data."""
-    return not _VERSION.fullmatch(segment) and form(segment) is not None
+    return not is_scaffold(segment) and form(segment) is not None
 
 
 def _type(segment: str) -> str:
@@ -72,26 +97,14 @@ def _name_after(before: Sequence[str]) -> str:
     """A name from the last word before: `orders` -> `orderId`, `user_groups` -> `userGroupId`."""
     for segment in reversed(before):
         words = _WORD.findall(unquote(segment))
-        if words and not _PARAMETER.fullmatch(segment) and not _VERSION.fullmatch(segment):
-            words[-1] = _singular(words[-1])
+        if words and not _PARAMETER.fullmatch(segment) and not is_scaffold(segment):
+            words[-1] = singular(words[-1])
             name = "".join(word[0].upper() + word[1:] for word in words)
             return (name[0].lower() if name[0].isalpha() else f"_{name[0]}") + name[1:] + "Id"
     return "id"
 
 
-def _singular(word: str) -> str:
-    """Simply: `policies` -> `policy`, `boxes` -> `box`, `orders` -> `order`; `status` and `address` stay."""
-    lower = word.lower()
-    if lower.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if lower.endswith(("sses", "shes", "ches", "xes", "zes")):
-        return word[:-2]
-    if lower.endswith("s") and not lower.endswith(("ss", "us", "is")) and len(word) > 2:
-        return word[:-1]
-    return word
-
-
-def _unused(name: str, taken: set[str]) -> str:
+def _unused(name: str, taken: Set[str]) -> str:
     candidate, number = name, 2
     while candidate in taken:
         candidate, number = f"{name}{number}", number + 1

@@ -5,7 +5,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -13,17 +13,22 @@ from typing import Any
 from affidavit._cli._hub import Undelivered, add_hub_options, hub_and_key
 from affidavit._cli._preview import preview
 from affidavit._cli._progress import progress_bar
+from affidavit._cli._replay import replayable
 from affidavit._errors import ReportError
 from affidavit._har import Exchange, LeftOut, Skip, read_har
 from affidavit._json import Json
+from affidavit._learner import Learner
 from affidavit._observations import ABSENT, Absent, Observations
-from affidavit._templates import Template, template
+from affidavit._templates import Template
 from affidavit._transport import Transport
 from affidavit._witness import content_report_id, send_observations
 
 DESCRIPTION = """Read a HAR file, infer the shapes of its traffic on this machine, and send nothing but the
-shapes to a hub. Sending the same file again changes nothing."""
+shapes to a hub. Sending the same file again changes nothing. Paths with a segment that may be a value are
+listed and held back."""
 
+HOW_TO_SEND = "--send-undecided sends such"
+MAX_LISTED = 50  # lines
 MAX_PATH = 2000  # characters of a template that the hub takes
 
 
@@ -33,28 +38,37 @@ def add_to(commands: Any) -> None:
     parser.add_argument("file", metavar="FILE", help="a HAR file, plain or gzip")
     add_hub_options(parser)
     parser.add_argument("--dry-run", action="store_true", help="send nothing, print the catalog as JSON")
+    parser.add_argument(
+        "--send-undecided", action="store_true", help="send paths with segments that may be values, as they stand"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     """Raises UsageError, HarError or Undelivered. The file is read to its end before anything is sent."""
-    if options.dry_run:
-        recording = read(options.file)
+    transport, key = (None, "") if options.dry_run else hub_and_key(options)
+    recording = read(options.file, send_undecided=options.send_undecided)
+    if transport is None:
         catalog = {"environment": options.environment or "production", "operations": recording.operations}
         print(json.dumps(catalog, indent=2))
         print(f"Nothing sent of {recording.size}.{recording.remarks}", file=sys.stderr)
     else:
-        transport, key = hub_and_key(options)
-        recording = read(options.file)
         send(recording, transport, key, options.environment)
         print(f"Sent {recording.size}, refused none.{recording.remarks}")
+    for line in listed(recording.held_back):
+        print(line, file=sys.stderr)
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What one file came to. entries: wire observations. operations: the catalog that they alone make."""
+    """What one file came to.
+
+    entries: wire observations. held_back: those that are not to be sent. operations: the catalog that the
+    entries alone make.
+    """
 
     entries: Sequence[Mapping[str, Any]]
+    held_back: Sequence[Mapping[str, Any]]
     operations: Sequence[Mapping[str, Any]]
     skipped: Counter[Skip]
     left_out: Counter[LeftOut]
@@ -73,22 +87,38 @@ class Recording:
             told.append(f" Left out {_counted(bodies, 'body', 'bodies')}{_reasons(self.left_out)}.")
         if idle:
             told.append(f" {_counted(idle, 'observation')} of nothing but 404, 405 and 501: no operation.")
+        if held := _observed(self.held_back):
+            told.append(f" Held back {_counted(held, 'observation')} whose path may hold a value; {HOW_TO_SEND}.")
         return "".join(told)
 
 
-def read(path: str) -> Recording:
-    """Sum up a whole file, with a progress bar where somebody watches."""
+def read(path: str, *, send_undecided: bool = False) -> Recording:
+    """Sum up a whole file, with progress bars where somebody watches.
+
+    It is read twice: the templates of its paths are learned from all of it before any path is taken.
+    """
     observations, skipped, left_out = Observations(), Counter[Skip](), Counter[LeftOut]()
-    with progress_bar("Reading") as progress:
-        for item in read_har(path, now=time.time(), progress=progress):
+    with replayable(path) as file:
+        learner = _learned(file, path)
+        for item in _items(file, path, "Reading"):
             if isinstance(item, Skip):
                 skipped[item] += 1
-            elif len((known := template(item.path)).path) > MAX_PATH:
+            elif len((known := learner.template(item.path)).path) > MAX_PATH:
                 skipped[Skip.TOO_LARGE] += 1
             else:
                 _add(observations, item, known, left_out)
-    entries = list(observations.entries())
-    return Recording(entries, preview(entries), skipped, left_out)
+    entries, held_back = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    for entry in observations.entries():
+        (held_back if "undecided" in entry and not send_undecided else entries).append(entry)
+    return Recording(entries, held_back, preview(entries), skipped, left_out)
+
+
+def listed(held_back: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each operation that is held back, the segments that may be values in brackets."""
+    lines = sorted({f"  {_bracketed(entry)}" for entry in held_back})
+    yield from lines[:MAX_LISTED]
+    if len(lines) > MAX_LISTED:
+        yield f"  and {len(lines) - MAX_LISTED} more"
 
 
 def send(recording: Recording, transport: Transport, key: str, environment: str | None) -> None:
@@ -109,21 +139,47 @@ def send(recording: Recording, transport: Transport, key: str, environment: str 
 
 
 def _add(observations: Observations, exchange: Exchange, known: Template, left_out: Counter[LeftOut]) -> None:
-    def kept(body: "Json | Absent | LeftOut") -> "Json | Absent":
-        if isinstance(body, LeftOut):
-            left_out[body] += 1
-            return ABSENT
-        return body
-
+    left_out.update(body for body in (exchange.request, exchange.response) if isinstance(body, LeftOut))
     observations.add(
         exchange.method,
         known,
         exchange.status,
         at=exchange.at,
         query=exchange.query or None,
-        request=kept(exchange.request),
-        response=kept(exchange.response),
+        request=_without(exchange.request),
+        response=_without(exchange.response),
     )
+
+
+def _learned(file: str, name: str) -> Learner:
+    learner = Learner()
+    for item in _items(file, name, "Learning"):
+        if isinstance(item, Exchange):
+            learner.learn(
+                item.method,
+                item.path,
+                item.status,
+                request=_without(item.request),
+                response=_without(item.response),
+            )
+    return learner
+
+
+def _items(file: str, name: str, label: str) -> Iterator[Exchange | Skip]:
+    with progress_bar(label) as progress:
+        yield from read_har(file, now=time.time(), progress=progress, name=name)
+
+
+def _without(body: "Json | Absent | LeftOut") -> "Json | Absent":
+    return ABSENT if isinstance(body, LeftOut) else body
+
+
+def _bracketed(entry: Mapping[str, Any]) -> str:
+    """`GET /files/[anna]`: an operation with what is undecided marked."""
+    segments = entry["path"].split("/")
+    for index in entry["undecided"]:
+        segments[index + 1] = f"[{segments[index + 1]}]"
+    return f"{entry['method']} {'/'.join(segments)}"
 
 
 def _observed(entries: Iterable[Mapping[str, Any]]) -> int:

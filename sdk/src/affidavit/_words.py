@@ -1,0 +1,56 @@
+"""Names taken apart: the words that they are made of, singular and plural, and what they read like."""
+
+from __future__ import annotations
+
+import re
+from enum import IntFlag
+from functools import lru_cache
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
+
+_ENUMERATIONS = frozenset({
+    "action", "aggregation", "category", "class", "color", "currency", "direction", "engine", "entity",
+    "event", "format", "icon", "kind", "language", "level", "locale", "method", "mode", "operator", "order",
+    "permission", "priority", "protocol", "reason", "resource", "result", "role", "scope", "severity",
+    "sort", "source", "state", "status", "type", "unit", "visibility",
+})  # fmt: skip
+_IDENTITIES = frozenset({
+    "code", "domain", "email", "guid", "handle", "host", "hostname", "id", "identifier", "key", "label",
+    "login", "name", "number", "path", "ref", "sha", "sku", "slug", "tag", "title", "uid", "user",
+    "username", "uuid",
+})  # fmt: skip
+
+
+class Reading(IntFlag):
+    """What the name of a property says about its values."""
+
+    ENUMERATION = 1  # one of a few, as `status`
+    OTHER = 2
+    IDENTITY = 4  # this one and no other, as `name`
+
+
+def words(name: str) -> list[str]:
+    """`cardNumber`, `card_number` and `Card-Number` are all `card`, `number`."""
+    return [word.lower() for word in _WORD.findall(name)]
+
+
+def singular(word: str) -> str:
+    """Simply: `policies` -> `policy`, `boxes` -> `box`, `orders` -> `order`; `status` and `address` stay."""
+    lower = word.lower()
+    if lower.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if lower.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    if lower.endswith("s") and not lower.endswith(("ss", "us", "is")) and len(word) > 2:
+        return word[:-1]
+    return word
+
+
+@lru_cache(maxsize=20_000)
+def reading(name: str) -> Reading:
+    """By its last word, which says what it is: `event_name` is a name, `nameFormat` a format."""
+    found = words(name)
+    last = singular(found[-1]) if found else ""
+    if last in _IDENTITIES:
+        return Reading.IDENTITY
+    return Reading.ENUMERATION if last in _ENUMERATIONS else Reading.OTHER

@@ -1,0 +1,28 @@
+"""For whoever keeps a catalog of operations: the hub, and `affidavit har --dry-run`. Reporters need none of it."""
+
+from ._operation_documents import (
+    READS,
+    has_begun,
+    operation_document,
+    parameter_type,
+    shown_names,
+    shown_path,
+    with_names,
+)
+from ._operation_sums import PARAMETER, Identity, OperationSum, Part, Sums, nameless
+
+__all__ = [
+    "PARAMETER",
+    "READS",
+    "Identity",
+    "OperationSum",
+    "Part",
+    "Sums",
+    "has_begun",
+    "nameless",
+    "operation_document",
+    "parameter_type",
+    "shown_names",
+    "shown_path",
+    "with_names",
+]

@@ -1,0 +1,184 @@
+import argparse
+import json
+
+import pytest
+from scripted_hub import ScriptedHub, answer, problem, reset
+
+from affidavit._cli import outcomes
+from affidavit._cli._hub import Undelivered, UsageError
+from affidavit._keys import make_key
+
+KEY = make_key("gak_")
+
+
+def all_recorded(handler):
+    count = len(handler.server.received[-1].json["outcomes"])
+    answer(200, {"recorded": count, "unknownConversations": []})(handler)
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch):
+    for name in ("AFFIDAVIT_HUB", "AFFIDAVIT_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def run(*arguments):
+    parser = argparse.ArgumentParser()
+    outcomes.add_to(parser.add_subparsers())
+    options = parser.parse_args(["outcomes", *map(str, arguments)])
+    options.run(options)
+
+
+def upload(path, hub, *arguments):
+    run(path, "--hub", hub.url, "--key", KEY, *arguments)
+
+
+@pytest.fixture
+def csv_file(tmp_path):
+    def write(count=1200, name="outcomes.csv"):
+        path = tmp_path / name
+        rows = "".join(f"{n},c{n},purchase\n" for n in range(count))
+        path.write_text("order,conversationId,outcomeKey\n" + rows)
+        return path
+
+    return write
+
+
+def sent(hub):
+    return [tuple(item.values()) for request in hub.received for item in request.json["outcomes"]]
+
+
+def test_a_csv_file_goes_out_in_batches_in_order(csv_file, capsys):
+    path = csv_file()
+    with ScriptedHub(all_recorded) as hub:
+        upload(path, hub, "--environment", "staging")
+    assert [len(request.json["outcomes"]) for request in hub.received] == [500, 500, 200]
+    assert sent(hub) == [(f"c{n}", "purchase") for n in range(1200)]
+    assert hub.received[0].json["environment"] == "staging"
+    assert capsys.readouterr().out == "Sent 1200 outcomes, 1200 recorded.\n"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_json_lines_and_csv_keep_strange_texts_exactly(tmp_path):
+    strange = [(" a ", 'q"uote'), ("😀", "line\nbreak"), ("=1+1", "é,;"), ("'; --", "\t")]
+    lines = tmp_path / "x.jsonl"
+    lines.write_text("\n".join(json.dumps({"conversationId": a, "outcomeKey": b, "x": 1}) for a, b in strange) + "\n\n")
+    table = tmp_path / "x.csv"
+    quoted = ['"{}","{}"'.format(*(text.replace('"', '""') for text in pair)) for pair in strange]
+    table.write_bytes(("\ufeffconversationId,outcomeKey\r\n" + "\r\n".join(quoted)).encode())
+    for path in (lines, table):
+        with ScriptedHub(all_recorded) as hub:
+            upload(path, hub)
+        assert sent(hub) == strange
+
+
+def test_sending_the_same_file_again_goes_under_the_same_idempotency_keys(csv_file):
+    path = csv_file()
+    with ScriptedHub(all_recorded) as hub:
+        for _ in range(2):
+            upload(path, hub)
+    keys = [request.headers["idempotency-key"] for request in hub.received]
+    assert keys[:3] == keys[3:]
+    assert len(set(keys)) == 3
+
+
+def test_equal_batches_at_different_places_of_a_file_are_different_reports(tmp_path):
+    path = tmp_path / "same.csv"
+    path.write_text("conversationId,outcomeKey\n" + "c,k\n" * 1000)
+    with ScriptedHub(all_recorded) as hub:
+        upload(path, hub)
+    assert len({request.headers["idempotency-key"] for request in hub.received}) == 2
+
+
+def test_an_interrupted_upload_goes_on_where_it_stopped(csv_file, capsys):
+    path = csv_file()
+    with ScriptedHub(all_recorded, problem(403, "scope-missing", "Make a key with the scope report.")) as hub:
+        with pytest.raises(Undelivered, match="Sent 500 outcomes so far; run it again to go on"):
+            upload(path, hub)
+        hub.server.steps = [all_recorded]
+        upload(path, hub)
+        assert [item[0] for item in sent(hub)[1000:]] == [f"c{n}" for n in range(500, 1200)]
+    assert "Sent 1200 outcomes, 1200 recorded. Went on after 500 outcomes sent before." in capsys.readouterr().out
+
+
+def test_a_file_that_changed_meanwhile_is_sent_from_the_beginning(csv_file):
+    path = csv_file()
+    with ScriptedHub(all_recorded, problem(400, "unknown-environment", "No.")) as hub:
+        with pytest.raises(Undelivered):
+            upload(path, hub)
+        path.write_text(path.read_text().replace(",c7,", ",c7b,"))
+        hub.received.clear()
+        hub.server.steps = [all_recorded]
+        upload(path, hub)
+        assert len(sent(hub)) == 1200
+
+
+@pytest.mark.parametrize("kept", ["", "[]", "{}", "nonsense", '{"target": 1, "items": "x"}'])
+def test_a_progress_file_that_cannot_be_read_costs_nothing(csv_file, kept):
+    path = csv_file(3)
+    path.with_name("outcomes.csv.progress").write_text(kept)
+    with ScriptedHub(all_recorded) as hub:
+        upload(path, hub)
+    assert len(sent(hub)) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.csv", "conversationId,outcomeKey\nc,k\n,k\nd\n", ["line 3: conversationId", "line 4: outcomeKey"]),
+        ("a.csv", f"conversationId,outcomeKey\n{'x' * 256},k\n", ["line 2", "1 to 255"]),
+        ("a.csv", 'conversationId,outcomeKey\n"two\nlines",k\n,k\n', ["line 4"]),
+        ("a.csv", "conversation,key\nc,k\n", ["missing: conversationId, outcomeKey"]),
+        ("a.csv", "", ["missing: conversationId"]),
+        ("a.jsonl", '{"conversationId": "c", "outcomeKey": "k"}\nnope\n[]\n', ["line 2: not JSON", "line 3: not an"]),
+        ("a.jsonl", '{"conversationId": 7, "outcomeKey": "k"}', ["line 1: conversationId"]),
+        ("a.jsonl", '{"conversationId": "a", "conversationId": "b", "outcomeKey": "k"}', ["duplicate-name"]),
+        ("a.txt", "", ["give a .csv or a .jsonl file"]),
+    ],
+)
+def test_faults_are_told_with_their_lines_and_nothing_is_sent(tmp_path, name, text, told):
+    path = tmp_path / name
+    path.write_text(text)
+    with ScriptedHub(all_recorded) as hub, pytest.raises(UsageError) as caught:
+        upload(path, hub)
+    assert [part for part in told if part not in str(caught.value)] == []
+    assert hub.received == []
+
+
+def test_very_many_faults_are_counted(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("conversationId,outcomeKey\n" + ",k\n" * 500)
+    with pytest.raises(UsageError, match="and 490 more lines"):
+        run(path, "--dry-run")
+
+
+def test_a_file_that_is_not_utf_8_or_not_there_is_one_clear_line(tmp_path):
+    path = tmp_path / "latin.csv"
+    path.write_bytes(b"conversationId,outcomeKey\nc,caf\xe9\n")
+    for file, told in ((path, "not UTF-8"), (tmp_path / "none.csv", "cannot be read: No such file")):
+        with pytest.raises(UsageError, match=told):
+            run(file, "--dry-run")
+
+
+def test_a_refused_item_is_told_by_its_line(csv_file):
+    faults = [{"pointer": "/outcomes/2/outcomeKey", "code": "invalid", "detail": "Wrong."}]
+    step = problem(400, "invalid-request", "Look.", errors=faults)
+    with ScriptedHub(all_recorded, step) as hub, pytest.raises(Undelivered, match=r"At fault: line 504\."):
+        upload(csv_file(), hub)
+
+
+def test_unknown_conversations_are_counted(csv_file, capsys):
+    with ScriptedHub(answer(200, {"recorded": 3, "unknownConversations": ["c3"]})) as hub:
+        upload(csv_file(4), hub)
+    assert "Sent 4 outcomes, 3 recorded. 1 named a conversation that is not known" in capsys.readouterr().out
+
+
+def test_a_dry_run_needs_no_key_and_sends_nothing(csv_file, capsys):
+    run(csv_file(4), "--dry-run")
+    assert "Nothing sent of 4 outcomes" in capsys.readouterr().out
+
+
+def test_a_broken_connection_is_tried_again_with_the_same_bytes(csv_file):
+    with ScriptedHub(reset(), all_recorded) as hub:
+        upload(csv_file(2), hub)
+    assert len({(request.headers["idempotency-key"], request.body) for request in hub.received}) == 1

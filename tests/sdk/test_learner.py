@@ -1,0 +1,393 @@
+"""Path templates learned from traffic: what is a parameter, what is not, and what is said to be undecided."""
+
+import gzip
+import itertools
+import json
+import random
+import re
+import string
+from collections import defaultdict
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from named_api import calls
+
+from affidavit import _learner, _path_tree
+from affidavit._learner import Learner
+from affidavit._observations import ABSENT
+from affidavit._sightings import Hashes
+
+TRAFFIC = Path(__file__).parents[2].parent / "shared" / "traffic"
+KEY = Hashes(b"k")
+
+
+def learned(*exchanges):
+    """A learner that has seen (method and path, response) or (method and path, response, request), all 200."""
+    learner = Learner()
+    for called, response, *request in exchanges:
+        method, path = called.split()
+        learner.learn(method, path, 200, request=request[0] if request else ABSENT, response=response)
+    return learner
+
+
+def template(learner, path):
+    return learner.template(path).path
+
+
+# --- the strong signs
+
+
+def test_a_segment_that_its_own_answer_names_is_a_parameter():
+    learner = learned(("GET /teams/storm", {"slug": "storm", "members": 4}))
+    found = learner.template("/teams/storm")
+    assert (found.path, dict(found.parameters), found.undecided) == ("/teams/{teamId}", {"teamId": "string"}, ())
+
+
+def test_a_segment_that_its_own_request_names_is_a_parameter():
+    learner = learned(("PUT /teams/storm", ABSENT, {"handle": "storm"}))
+    assert template(learner, "/teams/storm") == "/teams/{teamId}"
+
+
+@pytest.mark.parametrize("name", ["type", "status", "event_type", "currentState", "kind", "permissions"])
+def test_the_value_of_an_enumeration_is_no_parameter(name):
+    learner = learned(("GET /teams/storm", {name: "storm"}))
+    assert template(learner, "/teams/storm") == "/teams/storm"
+
+
+@pytest.mark.parametrize("segment", ["members", "member", "billing-plans", "billingPlan", "plan"])
+def test_a_segment_that_is_a_word_of_a_property_name_is_a_literal_and_decided(segment):
+    learner = learned(("GET /teams/17", {"members": 4, "billing_plan": "x"}), (f"GET /teams/{segment}", {"count": 1}))
+    found = learner.template(f"/teams/{segment}")
+    assert (found.path, found.undecided) == (f"/teams/{segment}", ())
+
+
+def test_a_word_that_names_its_own_answer_is_a_parameter_behind_a_literal():
+    learner = learned(("GET /labels/members", {"name": "members"}), ("GET /teams/17", {"members": 4}))
+    assert template(learner, "/labels/members") == "/labels/{labelId}"
+
+
+def test_a_value_that_stands_twice_in_a_path_is_the_last_of_both():
+    learner = learned(("GET /v1/pools/9/shard/shard", {"shard_name": "shard"}))
+    assert template(learner, "/v1/pools/9/shard/shard") == "/v1/pools/{poolId}/shard/{shardId}"
+
+
+def test_what_a_collection_lists_is_a_parameter_behind_it():
+    learner = learned(
+        ("GET /boards", [{"name": "storm"}, {"name": "reef"}]), ("GET /boards/storm/cards", {"cards": []})
+    )
+    assert template(learner, "/boards/storm/cards") == "/boards/{boardId}/cards"
+
+
+def test_what_a_collection_lists_stays_apart_where_different_operations_stand_behind():
+    learner = learned(
+        ("GET /adapters", [{"id": "mailgun"}, {"id": "twilio"}]),
+        ("GET /adapters/mailgun/accounts", {"region": "eu", "domain": "x", "dkim": True}),
+        ("GET /adapters/twilio/accounts", {"phone": "1", "voice": {"on": True}, "sms": 1}),
+    )
+    assert template(learner, "/adapters/mailgun/accounts") == "/adapters/mailgun/accounts"
+
+
+# --- siblings and shapes
+
+
+def test_an_unknown_segment_beside_a_parameter_with_the_same_answer_is_one():
+    learner = learned(
+        ("GET /files/8a1f0c2d9b", {"size": 1, "owner": "x", "checksum": "y"}),
+        ("GET /files/readme", {"size": 2, "owner": "x", "checksum": "z"}),
+    )
+    assert template(learner, "/files/readme") == "/files/{fileId}"
+
+
+def test_an_unknown_segment_with_another_answer_is_none():
+    learner = learned(
+        ("GET /files/8a1f0c2d9b", {"size": 1, "owner": "x", "checksum": "y"}),
+        ("GET /files/quota", {"limit": 1, "used": 2, "left": 3}),
+    )
+    found = learner.template("/files/quota")
+    assert (found.path, found.undecided) == ("/files/quota", ())
+
+
+def test_one_shape_behind_many_unknown_siblings_is_one_operation():
+    names = [f"{one}{two}nt" for one, two in itertools.product("bcdfg", "aeo")]
+    learner = learned(*((f"GET /moods/{name}", {"hue": 1, "tempo": 2, "weather": {"wet": True}}) for name in names))
+    assert template(learner, f"/moods/{names[0]}") == "/moods/{moodId}"
+
+
+def test_behind_a_parameter_a_segment_without_any_sign_is_a_literal():
+    found = learned(("POST /orders/17/dunning", {"ok": True})).template("/orders/17/dunning")
+    assert (found.path, found.undecided) == ("/orders/{orderId}/dunning", ())
+
+
+def test_very_many_of_them_are_undecided():
+    names = [f"{one}{two}nt" for one, two in itertools.product("bcdfghjk", "aeo")]
+    found = learned(*((f"POST /orders/17/{name}", ABSENT) for name in names)).template(f"/orders/17/{names[0]}")
+    assert found.undecided == (2,)
+
+
+@pytest.mark.parametrize("scaffold", ["/api/v2", "/v1.2", "/api", "/v4beta"])
+def test_version_and_scaffold_are_never_parameters_whatever_bodies_hold(scaffold):
+    word = scaffold.rpartition("/")[2]
+    learner = learned((f"GET {scaffold}/teams/storm", {"name": "storm", "id": word, "version": word}))
+    assert template(learner, f"{scaffold}/teams/storm") == f"{scaffold}/teams/{{teamId}}"
+
+
+def test_the_first_word_of_a_path_is_no_parameter_because_some_body_holds_it():
+    learner = learned(("GET /api/v2/guards/9", {"integration_id": "guards"}), ("GET /api/v2/posts/9", {"id": 9}))
+    assert template(learner, "/api/v2/guards/9") == "/api/v2/guards/{guardId}"
+
+
+def test_paths_may_begin_with_a_parameter_where_all_of_them_do():
+    learner = learned(*((f"GET /{name}/9", {"bucket": name}) for name in ("storm", "reef", "dune")))
+    assert template(learner, "/reef/9") == "/{id}/{id2}"
+
+
+# --- what cannot be decided
+
+
+def test_where_nothing_tells_a_segment_is_undecided_and_named_by_its_index():
+    found = learned(("GET /api/lounges/storm", ABSENT)).template("/api/lounges/storm")
+    assert (found.path, found.undecided) == ("/api/lounges/storm", (2,))
+
+
+def test_what_was_undecided_is_decided_when_more_arrives():
+    learner = learned(("GET /lounges/storm/seats", {"seats": 4}))
+    assert learner.template("/lounges/storm/seats").undecided == (1,)
+    learner.learn("GET", "/lounges/storm", 200, response={"name": "storm"})
+    found = learner.template("/lounges/storm/seats")
+    assert (found.path, found.undecided) == ("/lounges/{loungeId}/seats", ())
+
+
+def test_a_segment_never_seen_stands_for_the_parameter_that_is_known_there():
+    learner = learned(("GET /teams/storm", {"name": "storm"}))
+    assert template(learner, "/teams/reef") == "/teams/{teamId}"
+
+
+def test_a_learner_that_has_seen_nothing_goes_by_form():
+    found = Learner().template("/orders/17/notes?x=1")
+    assert (found.path, found.undecided) == ("/orders/{orderId}/notes", (2,))
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+def test_a_scanner_teaches_nothing(status):
+    learner = Learner()
+    for name in ("storm", "reef", "dune"):
+        learner.learn("GET", f"/teams/{name}", status, response={"name": name})
+    assert learner.template("/teams/storm").undecided == (1,)
+
+
+# --- any API of named resources
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["bare", "under data"])
+@pytest.mark.parametrize("identity", ["name", "id", "courier_key", "displayLabel"])
+def test_named_resources_get_their_true_templates_and_none_are_mixed(identity, wrapped):
+    for seed in range(5):
+        exact, mixed = scored([(call, call.template) for call in calls(seed, identity=identity, wrapped=wrapped)])
+        assert exact >= 0.95
+        assert mixed == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "least_exact", "least_clustered"), [("datadog.har.gz", 0.98, 0.98), ("linode.har.gz", 0.995, 0.98)]
+)
+def test_recorded_traffic_gets_its_true_templates(name, least_exact, least_clustered):
+    recorded = recorded_exchanges(name)
+    exact, mixed = scored(recorded)
+    assert exact >= least_exact
+    assert mixed <= 0.005
+    assert clustered(recorded) >= least_clustered
+
+
+@pytest.mark.parametrize("name", ["datadog.har.gz", "linode.har.gz"])
+def test_half_of_recorded_traffic_is_enough(name):
+    recorded = recorded_exchanges(name)
+    for side in (0, 1):
+        exact, mixed = scored([pair for pair in recorded if sum(pair[0].recording.encode()) % 2 == side])
+        assert exact >= 0.98
+        assert mixed <= 0.005
+
+
+class Recorded:
+    def __init__(self, entry):
+        self.method, self.status = entry["request"]["method"], entry["response"]["status"]
+        self.path, self.recording = urlsplit(entry["request"]["url"]).path, entry["_test"]
+        self.request = json.loads(entry["request"].get("postData", {}).get("text") or "null")
+        self.response = json.loads(entry["response"]["content"].get("text") or "null")
+
+
+def recorded_exchanges(name):
+    if not (TRAFFIC / name).exists():
+        pytest.skip("the recorded traffic is not beside the repository")
+    with gzip.open(TRAFFIC / name) as har:
+        return [(Recorded(entry), entry["_template"]) for entry in json.load(har)["log"]["entries"]]
+
+
+def judged(exchanges):
+    """Found and true templates, nameless, of what was answered with 2xx and has a truth."""
+    learner = Learner()
+    for call, _ in exchanges:
+        learner.learn(call.method, call.path, call.status, request=call.request, response=call.response)
+    return {
+        (call.method, call.path): (nameless(template(learner, call.path)), nameless(true))
+        for call, true in exchanges
+        if true and 200 <= call.status < 300
+    }
+
+
+def nameless(path):
+    return re.sub(r"\{[^{}]*\}", "{}", path)
+
+
+def scored(exchanges):
+    """The shares of exact templates, and of groups that mix several operations."""
+    found = judged(exchanges)
+    groups = defaultdict(set)
+    for (method, _), (ours, true) in found.items():
+        groups[method, ours].add(true)
+    exact = sum(ours == true for ours, true in found.values())
+    return exact / len(found), sum(len(truths) > 1 for truths in groups.values()) / len(groups)
+
+
+def clustered(exchanges):
+    """The share of operations with a parameter and several paths whose paths came out as one group."""
+    found, ours, truly = judged(exchanges), defaultdict(set), defaultdict(set)
+    for (method, path), (our, true) in found.items():
+        ours[method, our].add(path)
+        truly[method, true].add(path)
+    several = [(key, paths) for key, paths in truly.items() if "{}" in key[1] and len(paths) > 1]
+    return sum(
+        paths in [group for (method, _), group in ours.items() if method == key[0]] for key, paths in several
+    ) / len(several)
+
+
+# --- order, bounds, values
+
+
+WORDS = st.sampled_from(["teams", "storm", "reef", "17", "search", "v1", "members", "a-b", "x%2Fy", ""])
+BODIES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 20) | st.sampled_from(["storm", "reef", "teams", "x/y", "17"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["name", "status", "members", "teams", "17", "data"]), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+EXCHANGES = st.lists(
+    st.tuples(
+        st.sampled_from(["GET", "POST"]),
+        st.lists(WORDS, min_size=1, max_size=4).map(lambda words: "/" + "/".join(words)),
+        st.sampled_from([200, 201, 302, 400, 404]),
+        BODIES,
+        BODIES,
+    ),
+    max_size=12,
+)
+
+
+def all_templates(exchanges, paths, hashes=KEY):
+    learner = Learner(hashes)
+    for method, path, status, request, response in exchanges:
+        learner.learn(method, path, status, request=request, response=response)
+    return [learner.template(path) for path in paths]
+
+
+@given(EXCHANGES, st.randoms(use_true_random=False))
+def test_the_order_of_exchanges_makes_no_difference_nor_does_repeating_them(exchanges, rng):
+    paths = sorted({path for _, path, *_ in exchanges})
+    again = exchanges + exchanges[:3]
+    rng.shuffle(again)
+    assert all_templates(again, paths, Hashes()) == all_templates(exchanges, paths)
+
+
+@settings(max_examples=30)
+@given(EXCHANGES, st.randoms(use_true_random=False))
+def test_beyond_the_bounds_the_order_makes_no_difference_either(exchanges, rng):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_path_tree, "MAX_WORDS", 2)
+        patch.setattr(_learner, "MAX_HASHES", 2)
+        paths = sorted({path for _, path, *_ in exchanges})
+        shuffled = list(exchanges)
+        rng.shuffle(shuffled)
+        assert all_templates(shuffled, paths) == all_templates(exchanges, paths)
+
+
+@given(EXCHANGES)
+def test_every_template_has_as_many_segments_as_its_path_and_undecided_ones_are_literal(exchanges):
+    paths = [path for _, path, *_ in exchanges]
+    for path, found in zip(paths, all_templates(exchanges, paths), strict=True):
+        segments = found.path.split("/")[1:]
+        assert len(segments) == len(path.split("/")) - 1
+        assert re.findall(r"\{([^{}]*)\}", found.path) == list(found.parameters)
+        assert all(not segments[index].startswith("{") for index in found.undecided)
+
+
+def test_what_is_held_is_bounded_whatever_arrives(monkeypatch):
+    monkeypatch.setattr(_path_tree, "MAX_WORDS", 50)
+    monkeypatch.setattr(_learner, "MAX_HASHES", 100)
+    rng, learner = random.Random(1), Learner()
+    for _ in range(2000):
+        name, value = ("".join(rng.choices(string.ascii_lowercase, k=9)) for _ in range(2))
+        learner.learn("GET", f"/{name}/{value}", 200, response={"name": value, "other": name})
+    places = list(learner._root.below())
+    assert len(places) < 200
+    assert sum(len(place.held) for place in places) <= 100
+
+
+def test_any_number_of_versions_is_no_trouble(monkeypatch):
+    monkeypatch.setattr(_path_tree, "MAX_WORDS", 3)
+    learner = learned(*((f"GET /v{number}/teams", {}) for number in range(9)))
+    assert template(learner, "/v7/teams") == "/v7/teams"
+
+
+def test_a_tree_that_is_full_learns_no_more_but_knows_what_it_knew(monkeypatch):
+    monkeypatch.setattr(_learner, "MAX_PLACES", 40)
+    learner = learned(("GET /teams/storm", {"name": "storm"}))
+    for number in range(200):
+        letters = "".join(chr(97 + int(digit)) for digit in str(number))
+        learner.learn("GET", f"/{letters}x/{letters}y", 200, response={"name": f"{letters}y"})
+    assert sum(1 for _ in learner._root.below()) <= 41  # and the root
+    assert template(learner, "/teams/storm") == "/teams/{teamId}"
+
+
+def test_a_path_of_a_thousand_segments_is_no_trouble():
+    learner = learned(("GET " + "/a" * 1000, {}), ("GET " + "/b" * 31, {"name": "b"}))
+    assert learner.template("/a" * 1000).path == "/a" * 1000
+
+
+def test_a_learner_holds_no_value_of_any_body():
+    secrets = ["hunter2", "ann-marie", "correct-horse", "tr0ub4dor"]
+    body = {"password": secrets[0], "list": [secrets[1]], "map": {"ann@example.com": {"deep": secrets[2]}}}
+    learner = learned(("POST /logins", {"echo": secrets[3]}, body), ("GET /logins/17", body))
+    learner.template("/logins/17")
+    held = " ".join(texts_in(learner))
+    assert "logins" in held
+    assert "password" in held
+    assert [secret for secret in [*secrets, "ann@example.com", "17"] if secret in held] == []
+
+
+def texts_in(thing, seen=None):
+    """Every text that can be reached from an object."""
+    seen = set() if seen is None else seen
+    if isinstance(thing, str):
+        yield thing
+    if id(thing) in seen or isinstance(thing, (str, bytes, int, float)):
+        return
+    seen.add(id(thing))
+    slots = [getattr(thing, name, None) for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ())]
+    inner = [*getattr(thing, "__dict__", {}).values(), *slots]
+    if isinstance(thing, dict):
+        inner += [*thing, *thing.values()]
+    elif isinstance(thing, (list, tuple, set, frozenset)):
+        inner += thing
+    for one in inner:
+        yield from texts_in(one, seen)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=12))
+def test_any_text_can_be_a_segment(text):
+    path = f"/files/{quote(text, safe='')}"
+    found = learned((f"GET {path}", {"name": text})).template(path)
+    assert len(found.path.split("/")) == 3
