@@ -18,6 +18,11 @@ from workspaces.create import Created, create_workspace
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
+def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
+    """Keys are random, and a test must have the same name in every worker."""
+    return argname if isinstance(val, str) and val.startswith(("gak_", "pk_", "gas_")) else None
+
+
 @pytest.fixture(autouse=True)
 def _plain_static_files(settings: Any) -> None:
     """Tests serve static files from where they lie; hashed names need a collectstatic."""
