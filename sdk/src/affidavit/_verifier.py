@@ -26,7 +26,7 @@ DAY = 86_400
 
 # As many as a workspace in rotation has, so that an unknown workspace costs what a known one does.
 _KEYS_TRIED = 2
-_DECOYS = tuple(f"gas_{token_urlsafe(32)}" for _ in range(_KEYS_TRIED))
+_DECOYS = [f"gas_{token_urlsafe(32)}" for _ in range(_KEYS_TRIED)]
 
 Secrets = str | Sequence[str] | Callable[[str], Sequence[str] | None]
 StepUp = Callable[[Intent, Any], bool]
@@ -190,8 +190,8 @@ class IntentVerifier:
         if self._find_secrets is None:
             return self._fixed_keys
         owner = tenant_id if self.workspace is None else self.workspace
-        found = (self._find_secrets(owner) if isinstance(owner, str) else None) or ()
-        padded = (*found, *_DECOYS)[: max(_KEYS_TRIED, len(found))]
+        found = list((self._find_secrets(owner) if isinstance(owner, str) else None) or _DECOYS)
+        padded = (found + _DECOYS)[: max(_KEYS_TRIED, len(found))]
         return [signing_key(secret) for secret in padded]
 
     def _payload(self, attempt: Attempt) -> str | None:
