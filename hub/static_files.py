@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from whitenoise.compress import main as whitenoise_compress
 
 MANIFEST, STAMP = "staticfiles.json", "compressed.json"
 NICE = 15
+WAIT_SECONDS = 30  # whoever has just started a hub wants its pages first
 
 
 class HashedNames(ManifestStaticFilesStorage):
@@ -40,6 +42,7 @@ def compress() -> Iterator[subprocess.Popen[bytes]]:
 
 def main(root: Path) -> None:
     os.nice(NICE)
+    time.sleep(WAIT_SECONDS)
     manifest = (root / MANIFEST).read_bytes()
     whitenoise_compress([str(root), "--quiet"])
     (root / STAMP).write_bytes(manifest)
