@@ -15,6 +15,7 @@ HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
 HUB_PORT = env.int("HUB_PORT", 8000, validate=validate.Range(1, 65535))
 HUB_DATA_DIR = embedded.server_of_environment().data_dir
 DATABASE_URL = env.str("DATABASE_URL", "")
+HUB_SAMPLE = env.bool("HUB_SAMPLE", not DATABASE_URL)
 
 
 def made_and_kept(path: Path) -> str:

@@ -1,7 +1,7 @@
 """Everything a hub needs on one machine, started in order and stopped together.
 
 PostgreSQL (unless DATABASE_URL names one), migrations, static files, then the web server and a worker with its beat
-under honcho until Ctrl-C.
+under honcho until Ctrl-C. What may end by itself runs beside them: the sample, and compressing static files.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
+from django.utils import timezone
 from honcho.manager import Manager
 from honcho.printer import Message, Printer
 
-from hub import embedded, static_files
+from hub import embedded, sample, static_files
 from hub.migrations_known import refuse_newer_database
 from hub.refusals import Refusal
 
@@ -105,7 +106,10 @@ def prepare() -> None:
     for folder in ("broker", "broker-control"):
         embedded.private_folder(settings.HUB_DATA_DIR / folder)
     refuse_newer_database()
+    sample_is_due = sample.is_due()
     call_command("migrate", verbosity=0, interactive=False)
+    if sample_is_due:
+        sample.make(now=timezone.now())
     static_files.collect()
 
 
@@ -123,18 +127,24 @@ def supervise(announce: Callable[[], None]) -> int:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     for name, command in processes().items():
         manager.add_process(name, shlex.join(command), quiet=False, env=environment, cwd=str(settings.BASE_DIR))
-    compressing: list[subprocess.Popen[bytes]] = []
+    beside: list[subprocess.Popen[bytes]] = []
 
     def ready() -> None:
         announce()
-        compressing.extend(static_files.compress())
+        beside.extend(sample.start(address(local=True)))
+        beside.extend(static_files.compress())
 
     threading.Thread(target=when_ready, args=(ready, manager), daemon=True).start()
     manager.loop()
-    for process in compressing:
-        process.terminate()
-        process.wait()
+    end(beside)
     return 0 if manager.returncode in STOPPED else manager.returncode or 0
+
+
+def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.wait()
 
 
 def processes() -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 from django.urls import include, path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from hub import health, views
+from hub import health, sample_page, views
 from workspaces.pages import page_paths
 
 urlpatterns = [
@@ -14,6 +14,7 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("", include("workspaces.urls")),
     *page_paths("overview", views.overview),
+    path("w/<slug:slug>/remove-sample", sample_page.remove_sample, name="remove-sample"),
     path("", include("catalog.urls")),
     path("", include("outcomes.urls")),
     path("", include("intents.urls")),

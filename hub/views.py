@@ -11,6 +11,7 @@ from django.shortcuts import render
 
 from catalog import queries as catalog
 from hub import overview as rules
+from hub import sample_page
 from intents import queries as intents
 from outcomes import queries as outcomes
 from wire.ranges import Range
@@ -30,6 +31,7 @@ def overview(request: HttpRequest, environment: Environment, range: Range) -> Pa
     def context() -> Mapping[str, Any]:
         labels = [bucket.label for bucket in buckets]
         return {
+            "sample": sample_page.may_remove(request, environment.workspace),
             "facts": facts,
             "cause": of_outcomes.main_cause,
             "totals": of_outcomes.now,

@@ -16,11 +16,11 @@ from django.views.decorators.http import require_POST
 
 from intents import queries
 from intents.confirm import DECISIONS, decide
-from intents.members import environment_of_member
 from intents.models import Confirmation
 from wire.problems import Problem
 from wire.ranges import Range
 from wire.tables import Table
+from workspaces.access import environment_of_member
 from workspaces.models import Environment
 from workspaces.pages import Page
 
@@ -72,7 +72,7 @@ def row(each: Confirmation, now: datetime) -> Sequence[Any]:
 @login_required
 def decision(request: HttpRequest, slug: str, environment: str, confirmation_id: UUID) -> HttpResponseRedirect:
     """Confirm or decline by hand, then back to the page; if somebody was faster, the page says so."""
-    found = environment_of_member(request.user, slug, environment)
+    found = environment_of_member(request, slug, environment)
     wanted = request.POST.get("decision", "")
     if wanted not in DECISIONS:
         raise Problem(400, "invalid-request", "Choose to confirm or to decline.")

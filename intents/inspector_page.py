@@ -13,10 +13,10 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
 from intents.inspection import inspect
-from intents.members import environment_of_member
 from intents.presented import Presented
 from wire import ranges
 from wire.ranges import Range
+from workspaces.access import environment_of_member
 from workspaces.models import Environment
 from workspaces.pages import Page, html
 
@@ -60,7 +60,7 @@ def checks(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """The inspector's answer to its form; by GET, as after signing in, the empty inspector."""
     if request.method != "POST":
         return HttpResponseRedirect(reverse("inspector", args=[slug, environment]))
-    found = environment_of_member(request.user, slug, environment)
+    found = environment_of_member(request, slug, environment)
     page = Page("intents/inspector.html", lambda: inspected(request, found))
     return html(request, page, found, "inspector", ranges.parse(request.GET, now=timezone.now()))
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 from intents.tally import is_rejection
-from wire.ranges import QUARTER, Range
+from wire import buckets as along_time
+from wire.ranges import Range
 
 
 @dataclass(frozen=True)
@@ -28,36 +30,20 @@ class Bucket:
 
 
 def buckets(range: Range, counted: Iterable[tuple[datetime, str, int]]) -> Sequence[Bucket]:
-    """Every bucket of the range; for the preset `all`, from the first that counted something.
+    """Every bucket of the range, the first one whole; for the preset `all`, from the first that counted something.
 
     counted: (any moment of the bucket, result, count).
     """
-    sums: dict[datetime, Counter[str]] = {}
-    for moment, result, count in counted:
-        sums.setdefault(bucket_start(moment, range), Counter())[result] += count
-    first = min(sums, default=range.end) if range.preset == "all" else range.start
-    return [Bucket(each.astimezone(range.zone), sums.get(each, Counter())) for each in starts(first, range)]
-
-
-def starts(first: datetime, range: Range) -> Iterable[datetime]:
-    """The start of each bucket that touches [first, the end of the range), in UTC."""
-    moments = quarters(first, range.end) if range.step == "hour" else noons(first, range)
-    return dict.fromkeys(bucket_start(moment, range) for moment in moments)
-
-
-def quarters(first: datetime, end: datetime) -> Iterator[datetime]:
-    while first < end:
-        yield first
-        first += QUARTER
-
-
-def noons(first: datetime, range: Range) -> Iterator[datetime]:
-    """One moment of each local day; a day may lack its midnight, hardly its noon."""
-    last = (range.end - timedelta(microseconds=1)).astimezone(range.zone).date()
-    day = first.astimezone(range.zone).date()
-    while day <= last:
-        yield datetime.combine(day, time(12), range.zone)
-        day += timedelta(days=1)
+    counts = list(counted)
+    first = min((moment for moment, _, _ in counts), default=range.end) if range.preset == "all" else range.start
+    if first >= range.end:
+        return []
+    shown = along_time.buckets(bucket_start(first, range), range.end, range.zone, range.step)
+    starts = [bucket.start for bucket in shown]
+    found = [Bucket(start.astimezone(range.zone)) for start in starts]
+    for moment, result, count in counts:
+        found[bisect_right(starts, moment) - 1].counts[result] += count
+    return found
 
 
 def bucket_start(moment: datetime, range: Range) -> datetime:
@@ -67,4 +53,4 @@ def bucket_start(moment: datetime, range: Range) -> datetime:
         into = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)
         return moment.astimezone(UTC) - into
     day: date = local.date().replace(day=1) if range.step == "month" else local.date()
-    return datetime.combine(day, time(), range.zone).astimezone(UTC)
+    return along_time.midnight_of(day, range.zone)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
+from statistics import median
 
 from django.db import connection
-from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Max, QuerySet
+from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
 from outcomes.diagnose import Diagnosis, Known, bare_form, diagnose
 from outcomes.models import Conversation, Outcome
@@ -17,6 +19,8 @@ from wire.ranges import Range
 from workspaces.models import Environment
 
 BATCH = 500
+EXAMPLES = 5  # ids that stand for a cause
+HEALED_MEASURED = 5000  # the latest healed ones, whose times to heal are looked at
 ALIKE_LOOKED_AT = 5  # known conversations of one bare form that are compared with an id
 
 
@@ -30,6 +34,7 @@ class BrokenJoin:
     first_reported_at: datetime
     last_reported_at: datetime
     diagnosis: Diagnosis
+    reported_by: int | None = None
 
 
 # Known conversations that share a bare form with a reported id; per environment, and few of them, so that an
@@ -75,6 +80,7 @@ def diagnosed(environment: Environment, joins: Iterable[Outcome]) -> Iterator[Br
                 row.first_reported_at,
                 row.last_reported_at,
                 verdicts[reported],
+                row.reported_by,
             )
 
 
@@ -119,34 +125,53 @@ class Cause:
     kind: str
     environment: str
     count: int
-    example: BrokenJoin
+    examples: Sequence[BrokenJoin]
     oldest: datetime
+
+    @property
+    def example(self) -> BrokenJoin:
+        return self.examples[0]
+
+    @property
+    def sample(self) -> Sequence[str]:
+        """A few of the ids, each once."""
+        return list(dict.fromkeys(join.conversation_id for join in self.examples))
+
+
+def is_of(join: BrokenJoin, kind: str, environment: str = "") -> bool:
+    """Whether a join has this diagnosis and, where one is named, was found in this environment."""
+    return join.diagnosis.kind == kind and environment in ("", found_in(join))
+
+
+def found_in(join: BrokenJoin) -> str:
+    """The environment that knows the id, of `other-environment`; else ""."""
+    verdict = join.diagnosis
+    return verdict.found.environment if verdict.found and verdict.kind == "other-environment" else ""
 
 
 def causes(joins: Iterable[BrokenJoin]) -> Sequence[Cause]:
-    """The commonest first; the example is the first one met."""
-    found: dict[tuple[str, str], Cause] = {}
+    """The commonest first; examples are the first ones met."""
+    counts: Counter[tuple[str, str]] = Counter()
+    examples: dict[tuple[str, str], list[BrokenJoin]] = {}
+    oldest: dict[tuple[str, str], datetime] = {}
     for join in joins:
-        verdict = join.diagnosis
-        environment = verdict.found.environment if verdict.found and verdict.kind == "other-environment" else ""
-        so_far = found.get((verdict.kind, environment))
-        found[verdict.kind, environment] = Cause(
-            verdict.kind,
-            environment,
-            so_far.count + 1 if so_far else 1,
-            so_far.example if so_far else join,
-            min(so_far.oldest, join.first_reported_at) if so_far else join.first_reported_at,
-        )
-    return sorted(found.values(), key=lambda cause: (-cause.count, cause.kind, cause.environment))
+        cause = join.diagnosis.kind, found_in(join)
+        counts[cause] += 1
+        oldest[cause] = min(oldest.get(cause, join.first_reported_at), join.first_reported_at)
+        if len(sample := examples.setdefault(cause, [])) < EXAMPLES:
+            sample.append(join)
+    ordered = sorted(counts, key=lambda cause: (-counts[cause], cause))
+    return [Cause(*cause, counts[cause], examples[cause], oldest[cause]) for cause in ordered]
 
 
 @dataclass(frozen=True)
 class Healed:
-    """Broken joins that became outcomes in a range, and after how long at most and on average."""
+    """Broken joins that became outcomes in a range; median and longest time to heal of the latest `measured`."""
 
     count: int
+    measured: int
+    median: timedelta | None
     longest: timedelta | None
-    average: timedelta | None
 
 
 TIME_TO_HEAL = ExpressionWrapper(F("healed_at") - F("first_reported_at"), output_field=DurationField())
@@ -163,10 +188,11 @@ def healed_outcomes(environment: Environment, range: Range) -> QuerySet[Outcome]
 
 
 def healed(environment: Environment, range: Range) -> Healed:
-    facts = Outcome.objects.filter(environment=environment, **within("healed_at", range)).aggregate(
-        count=Count("pk"), longest=Max(TIME_TO_HEAL), average=Avg(TIME_TO_HEAL)
-    )
-    return Healed(**facts)
+    found = Outcome.objects.filter(environment=environment, **within("healed_at", range))
+    latest = found.order_by("-healed_at").values_list(TIME_TO_HEAL, flat=True)[:HEALED_MEASURED]
+    lengths = list(latest)
+    count = len(lengths) if len(lengths) < HEALED_MEASURED else found.count()
+    return Healed(count, len(lengths), median(lengths) if lengths else None, max(lengths, default=None))
 
 
 def within(field: str, range: Range) -> dict[str, datetime]:

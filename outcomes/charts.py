@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from outcomes.buckets import Bucket
+from wire.buckets import Bucket
 
 MARKERS_UP_TO = 62  # buckets; beyond, points would hide the line
 TICKS = 8
 REST = "all other keys"
+BEFORE = "period before"
 
 
 @dataclass(frozen=True)
@@ -29,22 +30,81 @@ class Line:
         return sum(self.numbers)
 
 
-def over_time(buckets: Sequence[Bucket], lines: Sequence[Line], *, counted: str) -> Mapping[str, Any]:
-    """One line for each key. Every bucket is a category of its own, so that a repeated hour keeps its place."""
+@dataclass(frozen=True)
+class Rate:
+    """Broken joins and all that was reported, bucket by bucket, of one environment or API key."""
+
+    name: str
+    broken: list[int]
+    reported: list[int]
+
+    @property
+    def ratios(self) -> list[float | None]:
+        pairs = zip(self.broken, self.reported, strict=True)
+        return [round(broken / reported, 4) if reported else None for broken, reported in pairs]
+
+    @property
+    def total_broken(self) -> int:
+        return sum(self.broken)
+
+    @property
+    def total_reported(self) -> int:
+        return sum(self.reported)
+
+
+def over_time(
+    buckets: Sequence[Bucket], lines: Sequence[Line], *, counted: str, before: Sequence[int] = ()
+) -> Mapping[str, Any]:
+    """One line for each key. Every bucket is a category of its own, so that a repeated hour keeps its place.
+
+    before: the first line's numbers in the period before, dashed.
+    """
     labels = [bucket.label for bucket in buckets]
     mode = "lines+markers" if len(buckets) <= MARKERS_UP_TO else "lines"
-    data = [
-        {"type": "scatter", "mode": mode, "name": shown(line.name), "x": labels, "y": list(line.numbers)}
-        for line in lines
-    ]
+    common = {"type": "scatter", "mode": mode, "x": labels}
+    data: list[dict[str, Any]] = [{**common, "name": shown(line.name), "y": list(line.numbers)} for line in lines]
+    if before:
+        dashed = {"dash": "dot", "width": 1.5, "color": "var(--series-1)"}
+        name = f"{shown(lines[0].name)}, {BEFORE}"
+        data.append({**common, "mode": "lines", "name": name, "y": list(before), "line": dashed, "opacity": 0.6})
     layout = {
         "hovermode": "x unified",
         "showlegend": True,
         "legend": {"orientation": "h"},
-        "xaxis": {"type": "category", "nticks": TICKS, "tickangle": 0},
+        "xaxis": {"type": "category", "nticks": TICKS},
         "yaxis": {"rangemode": "tozero", "tickformat": ",d", "title": {"text": counted}},
     }
     return {"data": data, "layout": layout}
+
+
+def rates(buckets: Sequence[Bucket], lines: Sequence[Rate]) -> Mapping[str, Any]:
+    """One line for each environment or API key; a bucket in which nothing was reported has no rate, and no point."""
+    labels = [bucket.label for bucket in buckets]
+    data = [
+        {"type": "scatter", "mode": "lines+markers", "connectgaps": True, "x": labels, "y": line.ratios,
+         "name": shown(line.name)}
+        for line in lines
+    ]  # fmt: skip
+    layout = {
+        "hovermode": "x unified",
+        "showlegend": True,
+        "legend": {"orientation": "h"},
+        "xaxis": {"type": "category", "nticks": TICKS},
+        "yaxis": {"rangemode": "tozero", "tickformat": ".1~%", "title": {"text": "still broken"}},
+    }
+    return {"data": data, "layout": layout}
+
+
+def distribution(bars: Sequence[tuple[str, int]], *, counted: str) -> Mapping[str, Any]:
+    """One bar for each length of time."""
+    names, numbers = [name for name, _ in bars], [number for _, number in bars]
+    layout = {
+        "showlegend": False,
+        "hovermode": "x",
+        "xaxis": {"type": "category"},
+        "yaxis": {"rangemode": "tozero", "tickformat": ",d", "title": {"text": counted}},
+    }
+    return {"data": [{"type": "bar", "name": counted, "x": names, "y": numbers}], "layout": layout}
 
 
 def shown(name: str) -> str:
@@ -52,11 +112,10 @@ def shown(name: str) -> str:
     return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def with_rest(lines: Sequence[Line], everything: Sequence[int]) -> Sequence[Line]:
-    """The lines, and one of what they leave over of everything, where anything is left."""
+def rest_of(everything: Sequence[int], lines: Sequence[Line]) -> Sequence[int]:
+    """What the lines leave over of everything, bucket by bucket."""
     columns = zip(*(line.numbers for line in lines), strict=True) if lines else ([] for _ in everything)
-    rest = [total - sum(parts) for total, parts in zip(everything, columns, strict=True)]
-    return [*lines, Line(None, rest)] if any(rest) else list(lines)
+    return [total - sum(parts) for total, parts in zip(everything, columns, strict=True)]
 
 
 def sentence(outcomes: int, conversations: int, leading: Line | None) -> str:

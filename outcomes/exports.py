@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from outcomes import broken_joins, queries
-from outcomes.broken_joins import BrokenJoin
-from outcomes.diagnose import ADVICE
+from outcomes import conversations, queries
+from outcomes.analytics import Analytics
+from outcomes.queries import Chart
 from wire.fields import unix
 from wire.ranges import Range
 from wire.tables import Table
@@ -18,90 +18,73 @@ Rows = Iterator[Sequence[Any]]
 
 KEYS = (
     "outcomeKey", "outcomes", "brokenJoins", "reports", "reached", "outcomesBefore",
-    "firstReportedAt", "lastReportedAt",
+    "firstReportedAt", "lastReportedAt", "lookLikeIt",
 )  # fmt: skip
-SERIES = ("startsAt", "outcomeKey", "outcomes")
-JOIN = ("conversationId", "outcomeKey", "reports", "firstReportedAt", "lastReportedAt")
-BROKEN = (*JOIN, "diagnosis", "found", "foundIn")
-DIAGNOSES = ("diagnosis", "foundIn", "brokenJoins", "example", "found", "oldestReportedAt", "advice")
-HEALED = (*JOIN, "healedAt", "healedAfterSeconds", "diagnosis")
+SERIES = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore")
+PAIRS = ("outcomeKey", "outcomes", "reached", "environmentBeside", "outcomesBeside", "reachedBeside")
+PAIR_SERIES = ("startsAt", "environment", "outcomes")
+LAG = ("lagFromSeconds", "lag", "outcomes")
+CONVERSATIONS = (
+    "conversationId", "outcomeKey", "startedAt", "firstReportedAt", "lastReportedAt", "lagSeconds", "reports",
+    "healedAt",
+)  # fmt: skip
 
 
-def of_outcomes(environment: Environment, range: Range) -> Sequence[Table]:
+def of_outcomes(found: Analytics) -> Sequence[Table]:
     return (
-        Table("keys", KEYS, lambda: key_rows(environment, range)),
-        Table("series", SERIES, lambda: series_rows(environment, range)),
+        Table("keys", KEYS, lambda: key_rows(found)),
+        Table("series", SERIES, lambda: series_rows(found.chart)),
+        Table("beside", PAIRS, lambda: pair_rows(found)),
+        Table("beside-series", PAIR_SERIES, lambda: pair_series_rows(found)),
     )
 
 
-def of_broken_joins(environment: Environment, range: Range) -> Sequence[Table]:
+def of_key(environment: Environment, range: Range, key: str) -> Sequence[Table]:
+    """Without a key, `conversations` has those of all keys."""
     return (
-        Table("broken", BROKEN, lambda: broken_rows(environment, range)),
-        Table("diagnoses", DIAGNOSES, lambda: diagnosis_rows(environment, range)),
-        Table("healed", HEALED, lambda: healed_rows(environment, range)),
+        Table("conversations", CONVERSATIONS, lambda: conversation_rows(environment, range, key)),
+        Table("series", SERIES, lambda: series_rows(queries.key_chart(environment, range, key)) if key else iter(())),
+        Table("lag", LAG, lambda: lag_rows(environment, range, key) if key else iter(())),
     )
 
 
-def key_rows(environment: Environment, range: Range) -> Rows:
-    for line in queries.keys(environment, range):
+def key_rows(found: Analytics) -> Rows:
+    for line, alike in found.every_key():
         times = (seconds(line.first_reported_at), seconds(line.last_reported_at))
-        yield (line.key, line.outcomes, line.broken, line.reports, line.reached, line.before, *times)
+        yield (line.key, *line.numbers, *times, list(alike))
 
 
-def series_rows(environment: Environment, range: Range) -> Rows:
-    """The lines of the chart; the line of all other keys has no outcomeKey."""
-    chart = queries.chart(environment, range)
+def series_rows(chart: Chart) -> Rows:
+    """The lines of the chart; the line of all other keys has no outcomeKey, and only the first has a before."""
     for position, bucket in enumerate(chart.buckets):
         for line in chart.lines:
-            yield unix(bucket.start), line.key, line.numbers[position]
+            before = chart.before[position] if chart.before and line is chart.lines[0] else None
+            yield unix(bucket.start), line.key, line.numbers[position], before
 
 
-def broken_rows(environment: Environment, range: Range) -> Rows:
-    for join in every_broken_join(environment, range):
-        found = join.diagnosis.found
-        yield (
-            join.conversation_id,
-            join.outcome_key,
-            join.reports,
-            unix(join.first_reported_at),
-            unix(join.last_reported_at),
-            join.diagnosis.kind,
-            found and found.conversation_id,
-            found and found.environment,
-        )
+def pair_rows(found: Analytics) -> Rows:
+    for pair in found.pairs():
+        there = found.sibling and found.sibling.name
+        yield pair.key, pair.outcomes, pair.reached, there, pair.outcomes_there, pair.reached_there
 
 
-def diagnosis_rows(environment: Environment, range: Range) -> Rows:
-    for cause in broken_joins.causes(every_broken_join(environment, range)):
-        found = cause.example.diagnosis.found
-        yield (
-            cause.kind,
-            cause.environment or None,
-            cause.count,
-            cause.example.conversation_id,
-            found and found.conversation_id,
-            unix(cause.oldest),
-            ADVICE[cause.kind].to_do,
-        )
+def pair_series_rows(found: Analytics) -> Rows:
+    if found.both:
+        for position, bucket in enumerate(found.both.chart.buckets):
+            for line in found.both.chart.lines:
+                yield unix(bucket.start), line.key, line.numbers[position]
 
 
-def healed_rows(environment: Environment, range: Range) -> Rows:
-    for outcome in broken_joins.healed_outcomes(environment, range).iterator(chunk_size=2000):
-        yield (
-            outcome.conversation.conversation_id,
-            outcome.outcome_key,
-            outcome.reports,
-            unix(outcome.first_reported_at),
-            unix(outcome.last_reported_at),
-            unix(outcome.healed_at),
-            round(outcome.healed_after.total_seconds()),
-            "late",
-        )
+def conversation_rows(environment: Environment, range: Range, key: str) -> Rows:
+    for row in conversations.every(environment, range, key):
+        times = (unix(row.started_at), unix(row.first_reported_at), unix(row.last_reported_at))
+        lag = round(row.lag.total_seconds())
+        yield row.conversation_id, row.outcome_key, *times, lag, row.reports, seconds(row.healed_at)
 
 
-def every_broken_join(environment: Environment, range: Range) -> Iterator[BrokenJoin]:
-    joins = broken_joins.still_broken(environment, range).iterator(chunk_size=2000)
-    return broken_joins.diagnosed(environment, joins)
+def lag_rows(environment: Environment, range: Range, key: str) -> Rows:
+    for bar in conversations.lags(environment, range, key).shown:
+        yield None if bar.least is None else int(bar.least.total_seconds()), bar.label, bar.count
 
 
 def seconds(moment: datetime | None) -> int | None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Func, Q
 
 from workspaces.models import Environment
+
+# What keys have in common that a reader would take for one: case, white space, - and _ left out.
+FORM_OF_KEY = """translate(lower(%(expressions)s COLLATE "default"), U&'-_ \\0009\\000A\\000D\\00A0', '')"""
+ALIKE_FORM = Func(F("outcome_key"), template=FORM_OF_KEY)
 
 
 class Conversation(models.Model):
@@ -59,13 +63,20 @@ class Outcome(models.Model):
     last_reported_at = models.DateTimeField()
     broken = models.BooleanField()
     healed_at = models.DateTimeField(null=True)
-    reported_by = models.BigIntegerField(null=True, help_text="The API key that first reported a broken join.")
+    reported_by = models.BigIntegerField(null=True, help_text="The API key that first reported it.")
+    # Of the reports, those that were moved in from another environment; while there are any, the next three say
+    # what was reported here itself, so that a move can be undone exactly. Null: nothing was.
+    moved_in = models.BigIntegerField(db_default=0)
+    own_first_reported_at = models.DateTimeField(null=True)
+    own_last_reported_at = models.DateTimeField(null=True)
+    own_reported_by = models.BigIntegerField(null=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["conversation", "outcome_key"], name="one_outcome_per_conversation_and_key")
         ]
         indexes = [
+            models.Index(fields=["environment", "outcome_key", "first_reported_at"], name="outcome_by_key_and_time"),
             models.Index(fields=["environment", "first_reported_at"], name="still_broken", condition=Q(broken=True)),
             models.Index(
                 fields=["environment", "healed_at"],
@@ -104,7 +115,80 @@ class Tally(models.Model):
     last_reported_at = models.DateTimeField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["environment", "grain", "starts_at"], name="tally_by_time")]
+        indexes = [
+            models.Index(fields=["environment", "grain", "starts_at"], name="tally_by_time"),
+            # One row or so for each key: what the keys of one form are looked up in.
+            models.Index("environment", ALIKE_FORM, name="keys_by_form", condition=Q(grain="m")),
+        ]
 
     def __str__(self) -> str:
         return f"{self.grain} {self.starts_at:%Y-%m-%d %H:%M}"
+
+
+class ApiKeyTally(models.Model):
+    """How many outcomes and broken joins one API key was the first to report, by the time of that report (UTC).
+
+    Grains and lanes as in Tally. api_key is a row id of the workspace's keys.
+    """
+
+    pk = models.CompositePrimaryKey("environment_id", "grain", "api_key", "starts_at", "lane")
+    environment = models.ForeignKey(
+        Environment, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
+    grain = models.CharField(max_length=1, db_collation="C", help_text="q quarter hour, d day, m month")
+    api_key = models.BigIntegerField()
+    starts_at = models.DateTimeField()
+    lane = models.SmallIntegerField()
+    outcomes = models.BigIntegerField()
+    broken = models.BigIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["environment", "grain", "starts_at"], name="api_key_tally_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.grain} {self.starts_at:%Y-%m-%d %H:%M}"
+
+
+class Moves(models.Manager["Move"]):
+    def of(self, environment: Environment) -> models.QuerySet[Move]:
+        """Those from and to this environment, the latest first."""
+        return self.filter(Q(source=environment) | Q(target=environment)).select_related("source", "target")
+
+
+class Move(models.Model):
+    """One move of broken joins to the environment that knows their conversations, and whether it was undone."""
+
+    source = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="moves_away")
+    target = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="moves_here")
+    moved_at = models.DateTimeField()
+    moved_by = models.CharField(max_length=150)
+    outcomes = models.IntegerField(help_text="How many broken joins were moved.")
+    met = models.IntegerField(help_text="How many of them met an outcome that was there already.")
+    undone_at = models.DateTimeField(null=True)
+    undone_by = models.CharField(max_length=150, blank=True)
+
+    objects = Moves()
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.outcomes} from {self.source} to {self.target}"
+
+
+class MovedOutcome(models.Model):
+    """A broken join as it was before a move: what undoing it puts back."""
+
+    move = models.ForeignKey(Move, on_delete=models.CASCADE, related_name="moved")
+    came_from = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="+", db_constraint=False)
+    outcome_key = models.CharField(max_length=128, db_collation="C")
+    reports = models.BigIntegerField()
+    first_reported_at = models.DateTimeField()
+    last_reported_at = models.DateTimeField()
+    reported_by = models.BigIntegerField(null=True)
+
+    def __str__(self) -> str:
+        return self.outcome_key

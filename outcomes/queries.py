@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
 
 from django.db import connection
 from django.db.models import Min
 
 from outcomes.broken_joins import Cause, causes, diagnosed, still_broken
-from outcomes.buckets import Bucket, buckets
-from outcomes.charts import Line, with_rest
+from outcomes.charts import Line, rest_of
+from outcomes.keys import of_segments
 from outcomes.models import Tally
-from outcomes.tally import Segment, cover
+from outcomes.tally import cover
+from wire.buckets import Bucket, buckets
 from wire.ranges import Range
 from workspaces.models import Environment
 
 ALL_KEYS = ""
-LINES = 5  # keys with a line of their own in a chart
 CAUSE_FROM = 500  # the newest broken joins, whose causes stand for all on the overview
 
 
@@ -41,24 +39,6 @@ class Totals:
         return self.outcomes + self.broken
 
 
-@dataclass(frozen=True)
-class KeyLine:
-    """One outcome key in a range, as a row of the page's table.
-
-    reached: outcomes, whenever reported, of conversations that started in the range; before: outcomes of the
-    period before.
-    """
-
-    key: str
-    outcomes: int
-    broken: int
-    reports: int
-    reached: int
-    before: int
-    first_reported_at: datetime | None
-    last_reported_at: datetime | None
-
-
 # Each segment is looked up and summed by itself: joined to the tallies as a whole, it would cost a pass over them.
 TALLIES_OF_SEGMENT = """
 FROM outcomes_tally
@@ -77,29 +57,6 @@ CROSS JOIN LATERAL (
 ) AS part
 """
 
-KEYS = f"""
-SELECT outcome_key,
-       coalesce(sum(outcomes) FILTER (WHERE is_now), 0) AS outcomes,
-       coalesce(sum(broken) FILTER (WHERE is_now), 0) AS broken,
-       coalesce(sum(reports) FILTER (WHERE is_now), 0) AS reports,
-       coalesce(sum(reached) FILTER (WHERE is_now), 0) AS reached,
-       coalesce(sum(outcomes) FILTER (WHERE NOT is_now), 0) AS before,
-       min(first_reported_at) FILTER (WHERE is_now) AS first_reported_at,
-       max(last_reported_at) FILTER (WHERE is_now) AS last_reported_at,
-       count(*) OVER () AS keys
-FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[], %(is_now)s::bool[])
-  AS segment (grain, since, till, is_now)
-CROSS JOIN LATERAL (
-  SELECT outcome_key, sum(outcomes) AS outcomes, sum(broken) AS broken, sum(reports) AS reports,
-         sum(reached) AS reached, min(first_reported_at) AS first_reported_at,
-         max(last_reported_at) AS last_reported_at
-  {TALLIES_OF_SEGMENT} AND outcome_key <> '' GROUP BY outcome_key
-) AS part
-GROUP BY outcome_key
-HAVING sum(reports) > 0
-ORDER BY outcomes DESC, broken DESC, before DESC, outcome_key
-"""
-
 SERIES = f"""
 SELECT position, outcome_key, sum(outcomes), sum(broken), sum(conversations)
 FROM unnest(%(positions)s::int[], %(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
@@ -114,7 +71,7 @@ GROUP BY position, outcome_key
 
 def totals(environment: Environment, range: Range) -> Totals:
     with connection.cursor() as cursor:
-        cursor.execute(TOTALS, {"environment": environment.pk, **parameters(cover(range.start, range.end))})
+        cursor.execute(TOTALS, {"environment": environment.pk, **of_segments(cover(range.start, range.end))})
         return Totals(*(int(value) for value in cursor.fetchone()))
 
 
@@ -123,50 +80,43 @@ def has_any(environment: Environment) -> bool:
     return Tally.objects.filter(environment=environment, grain="m").exists()
 
 
-def leading_keys(environment: Environment, range: Range, limit: int) -> tuple[Sequence[KeyLine], int]:
-    """The first keys of `keys`, and how many there are in all."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"{KEYS} LIMIT %(limit)s", {**key_parameters(environment, range), "limit": limit})
-        rows = cursor.fetchall()
-    return [key_line(row) for row in rows], rows[0][-1] if rows else 0
-
-
-def keys(environment: Environment, range: Range, *, start: int = 0, limit: int | None = None) -> Iterator[KeyLine]:
-    """Keys reported in the range or the period before it; most outcomes first, ties by code point."""
-    page = {"limit": limit, "start": start}
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(f"{KEYS} LIMIT %(limit)s OFFSET %(start)s", {**key_parameters(environment, range), **page})
-        yield from map(key_line, cursor)
-
-
-def key_line(row: Sequence[Any]) -> KeyLine:
-    key, outcomes, broken, reports, reached, before, first, last, _ = row
-    return KeyLine(key, *map(int, (outcomes, broken, reports, reached, before)), first, last)
-
-
-def key_parameters(environment: Environment, range: Range) -> dict[str, Any]:
-    before = range.before()
-    now_segments, before_segments = cover(range.start, range.end), cover(before.start, before.end)
-    is_now = [True] * len(now_segments) + [False] * len(before_segments)
-    return {"environment": environment.pk, "is_now": is_now, **parameters([*now_segments, *before_segments])}
-
-
 @dataclass(frozen=True)
 class Chart:
-    """Outcomes over the range: a line for each of the leading keys, and one for all others."""
+    """Outcomes over the range: a line for each of some keys, and one for all others.
+
+    before: the first line's numbers in the period before, bucket by bucket; empty where that has nothing.
+    """
 
     buckets: Sequence[Bucket]
     lines: Sequence[Line]
+    before: Sequence[int] = ()
 
 
-def chart(environment: Environment, range: Range, leading: Sequence[KeyLine] = ()) -> Chart:
-    """leading: the first of `leading_keys`, where they have been read already."""
+def chart(environment: Environment, range: Range, keys: Sequence[str], *, over: Sequence[str] = ()) -> Chart:
+    """A line for each of `keys` that has outcomes; those in `over` stand neither by themselves nor in the rest."""
     shown = chart_buckets(environment, range)
-    leading = leading or leading_keys(environment, range, LINES)[0]
-    named = [line.key for line in leading[:LINES] if line.outcomes]
-    numbers = series(environment, shown, [*named, ALL_KEYS])
-    lines = [Line(key, numbers[key].outcomes) for key in named]
-    return Chart(shown, with_rest(lines, numbers[ALL_KEYS].outcomes))
+    numbers = series(environment, shown, [*keys, *over, ALL_KEYS])
+    lines = [Line(key, numbers[key].outcomes) for key in keys if any(numbers[key].outcomes)]
+    hidden = [Line(key, numbers[key].outcomes) for key in over]
+    rest = rest_of(numbers[ALL_KEYS].outcomes, [*lines, *hidden])
+    lines = [*lines, *([Line(None, rest)] if any(rest) else [])]
+    return Chart(shown, lines, outcomes_before(environment, range, shown, lines[0].key) if lines else ())
+
+
+def key_chart(environment: Environment, range: Range, key: str) -> Chart:
+    """One key by itself, without a line of all others."""
+    found = chart(environment, range, [key])
+    return Chart(found.buckets, [line for line in found.lines if line.key == key], found.before)
+
+
+def outcomes_before(environment: Environment, range: Range, shown: Sequence[Bucket], key: str | None) -> Sequence[int]:
+    """A key's outcomes in the period before, in buckets of the same length so many weeks earlier."""
+    if key is None or range.preset == "all":
+        return ()
+    shift = range.start - range.before().start
+    earlier = [Bucket(bucket.start - shift, bucket.end - shift, bucket.label) for bucket in shown]
+    numbers = series(environment, earlier, [key])[key].outcomes
+    return numbers if any(numbers) else ()
 
 
 def chart_buckets(environment: Environment, range: Range) -> Sequence[Bucket]:
@@ -192,7 +142,7 @@ def series(environment: Environment, shown: Sequence[Bucket], keys: Sequence[str
         "environment": environment.pk,
         "keys": list(keys),
         "positions": [position for position, _ in pieces],
-        **parameters([segment for _, segment in pieces]),
+        **of_segments([segment for _, segment in pieces]),
     }
     found = {key: Series(*([0] * len(shown) for _ in range(3))) for key in keys}
     with connection.cursor() as cursor:
@@ -201,14 +151,6 @@ def series(environment: Environment, shown: Sequence[Bucket], keys: Sequence[str
             line = found[key]
             line.outcomes[position], line.broken[position], line.conversations[position] = map(int, numbers)
     return found
-
-
-def parameters(segments: Sequence[Segment]) -> dict[str, Any]:
-    return {
-        "grains": [segment.grain for segment in segments],
-        "starts": [segment.start for segment in segments],
-        "ends": [segment.end for segment in segments],
-    }
 
 
 @dataclass(frozen=True)

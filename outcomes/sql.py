@@ -5,6 +5,7 @@ the other begins. Parameters are named; texts are compared exactly (collation "C
 """
 
 LANES = 4  # writers that can add to one bucket without waiting for each other's commit
+LANE = f"pg_backend_pid() %% {LANES}"
 
 # Adds the rows of `change (outcome_key, at, outcomes, broken, reports, reached, conversations,
 # first_reported_at, last_reported_at)` to the tallies of their key and of all keys (''), by quarter hour, day
@@ -20,7 +21,7 @@ quarter AS (
   INSERT INTO outcomes_tally AS tally
     (environment_id, grain, outcome_key, starts_at, lane, outcomes, broken, reports, reached, conversations,
      first_reported_at, last_reported_at)
-  SELECT %(environment)s, grain, label, starts_at, pg_backend_pid() %% {LANES},
+  SELECT %(environment)s, grain, label, starts_at, {LANE},
          sum(outcomes), sum(broken), sum(reports), sum(reached), sum(conversations),
          min(first_reported_at), max(last_reported_at)
   FROM quarter
@@ -30,7 +31,7 @@ quarter AS (
       VALUES ('q', at), ('d', date_trunc('day', at, 'UTC')), ('m', date_trunc('month', at, 'UTC'))
     ) AS bucket (grain, starts_at)
   GROUP BY grain, label, starts_at
-  ORDER BY grain, label, starts_at
+  ORDER BY grain, label COLLATE "C", starts_at
   ON CONFLICT (environment_id, grain, outcome_key, starts_at, lane) DO UPDATE SET
     outcomes = tally.outcomes + excluded.outcomes,
     broken = tally.broken + excluded.broken,
@@ -39,6 +40,25 @@ quarter AS (
     conversations = tally.conversations + excluded.conversations,
     first_reported_at = least(tally.first_reported_at, excluded.first_reported_at),
     last_reported_at = greatest(tally.last_reported_at, excluded.last_reported_at)
+)"""
+
+# The same for API keys: adds the rows of `change` that name one (reported_by) to that key's tallies.
+ADD_TO_API_KEY_TALLIES = f"""
+quarter_of_key AS (
+  SELECT reported_by, date_bin('15 minutes', at, '2000-01-01Z') AS at, sum(outcomes) AS outcomes, sum(broken) AS broken
+  FROM change WHERE reported_by IS NOT NULL GROUP BY 1, 2 HAVING sum(outcomes) <> 0 OR sum(broken) <> 0
+), tallied_by_key AS (
+  INSERT INTO outcomes_apikeytally AS tally (environment_id, grain, api_key, starts_at, lane, outcomes, broken)
+  SELECT %(environment)s, grain, reported_by, starts_at, {LANE}, sum(outcomes), sum(broken)
+  FROM quarter_of_key
+    CROSS JOIN LATERAL (
+      VALUES ('q', at), ('d', date_trunc('day', at, 'UTC')), ('m', date_trunc('month', at, 'UTC'))
+    ) AS bucket (grain, starts_at)
+  GROUP BY grain, reported_by, starts_at
+  ORDER BY grain, reported_by, starts_at
+  ON CONFLICT (environment_id, grain, api_key, starts_at, lane) DO UPDATE SET
+    outcomes = tally.outcomes + excluded.outcomes,
+    broken = tally.broken + excluded.broken
 )"""
 
 # One batch of reports. A conversation that our snapshot shows as known stays known and needs no lock; for any
@@ -72,23 +92,30 @@ WITH item AS (
     (environment_id, conversation_id, outcome_key, reports, first_reported_at, last_reported_at, broken,
      reported_by)
   SELECT %(environment)s, id, outcome_key, reports, %(now)s, %(now)s, started_at IS NULL,
-         CASE WHEN started_at IS NULL THEN %(reported_by)s::bigint END
+         %(reported_by)s::bigint
   FROM said ORDER BY conversation_id COLLATE "C", outcome_key COLLATE "C"
   ON CONFLICT (conversation_id, outcome_key) DO UPDATE SET
     reports = outcome.reports + excluded.reports,
-    last_reported_at = greatest(outcome.last_reported_at, excluded.last_reported_at)
+    last_reported_at = greatest(outcome.last_reported_at, excluded.last_reported_at),
+    own_first_reported_at = CASE WHEN outcome.moved_in > 0
+      THEN coalesce(outcome.own_first_reported_at, excluded.first_reported_at) END,
+    own_last_reported_at = CASE WHEN outcome.moved_in > 0
+      THEN greatest(outcome.own_last_reported_at, excluded.last_reported_at) END,
+    own_reported_by = CASE WHEN outcome.moved_in = 0 THEN NULL
+      WHEN outcome.own_first_reported_at IS NULL THEN excluded.reported_by ELSE outcome.own_reported_by END
   RETURNING conversation_id AS id, outcome_key, reports AS reports_so_far, first_reported_at, last_reported_at
 ), counted AS (
   SELECT *, reports_so_far = reports AS is_new FROM said JOIN stored USING (id, outcome_key)
 ), change AS (
   SELECT outcome_key, first_reported_at AS at,
          (is_new AND started_at IS NOT NULL)::int AS outcomes, (is_new AND started_at IS NULL)::int AS broken,
-         reports, 0 AS reached, 0 AS conversations, first_reported_at, last_reported_at
+         reports, 0 AS reached, 0 AS conversations, first_reported_at, last_reported_at,
+         CASE WHEN is_new THEN %(reported_by)s::bigint END AS reported_by
   FROM counted
   UNION ALL
-  SELECT outcome_key, started_at, 0, 0, 0, 1, 0, NULL, NULL
+  SELECT outcome_key, started_at, 0, 0, 0, 1, 0, NULL, NULL, NULL
   FROM counted WHERE is_new AND started_at IS NOT NULL
-), {ADD_TO_TALLIES}
+), {ADD_TO_TALLIES}, {ADD_TO_API_KEY_TALLIES}
 SELECT coalesce(sum(reports) FILTER (WHERE started_at IS NOT NULL), 0)::int AS recorded,
        count(*) FILTER (WHERE is_new AND started_at IS NOT NULL)::int AS new,
        coalesce(array_agg(DISTINCT conversation_id) FILTER (WHERE started_at IS NULL), '{{}}') AS unknown
@@ -117,15 +144,16 @@ WITH registered AS (
 ), healed AS (
   UPDATE outcomes_outcome AS outcome SET broken = false, healed_at = %(now)s
   FROM registered WHERE outcome.conversation_id = registered.id AND outcome.broken
-  RETURNING outcome_key, first_reported_at, started_at
+  RETURNING outcome_key, first_reported_at, started_at, reported_by
 ), change AS (
   SELECT outcome_key, first_reported_at AS at, 1 AS outcomes, -1 AS broken, 0 AS reports, 0 AS reached,
-         0 AS conversations, NULL::timestamptz AS first_reported_at, NULL::timestamptz AS last_reported_at
+         0 AS conversations, NULL::timestamptz AS first_reported_at, NULL::timestamptz AS last_reported_at,
+         reported_by
   FROM healed
   UNION ALL
-  SELECT outcome_key, started_at, 0, 0, 0, 1, 0, NULL, NULL FROM healed
+  SELECT outcome_key, started_at, 0, 0, 0, 1, 0, NULL, NULL, NULL FROM healed
   UNION ALL
-  SELECT '', started_at, 0, 0, 0, 0, 1, NULL, NULL FROM registered
-), {ADD_TO_TALLIES}
+  SELECT '', started_at, 0, 0, 0, 0, 1, NULL, NULL, NULL FROM registered
+), {ADD_TO_TALLIES}, {ADD_TO_API_KEY_TALLIES}
 SELECT count(*) FROM healed
 """

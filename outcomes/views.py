@@ -1,114 +1,124 @@
-"""The pages of outcomes: what conversations led to, and the reports that found no conversation."""
+"""The pages of outcomes: what conversations led to, by key, and one key in detail."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.core.paginator import Page as PageOfRows
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
-from outcomes import broken_joins as joins
-from outcomes import charts, exports, queries
-from outcomes.broken_joins import BrokenJoin
-from outcomes.diagnose import ADVICE
+from outcomes import charts, conversations, exports, filters, keys, queries
+from outcomes.analytics import FOLDED_FROM, PAIRS_SHOWN, ROWS_A_PAGE, Analytics
+from outcomes.first_report import first_report
+from outcomes.queries import Chart
 from wire.ranges import Range
 from workspaces.models import Environment
 from workspaces.pages import Page
 
-ROWS_A_PAGE = 50
-DIAGNOSED_AT_ONCE = 2000  # the newest; the exports diagnose all
-CLAIM = '{"conversationId": "conv_81", "outcomeKey": "purchase"}'
-
 
 def outcomes(request: HttpRequest, environment: Environment, range: Range) -> Page:
+    found = Analytics(environment, range, filters.of_keys(request.GET))
+
     def context() -> Mapping[str, Any]:
         if not queries.has_any(environment):
             return {"empty": True, **first_report(environment)}
-        keys, totals = KeyList(environment, range), queries.totals(environment, range)
-        return {
-            "totals": totals,
-            "before": queries.totals(environment, range.before()),
-            "keys": Paginator(keys, ROWS_A_PAGE).get_page(request.GET.get("page")),
-            **charted(range, totals, queries.chart(environment, range, keys.leading)),
-        }
+        return {"totals": found.totals, "before": found.before, **key_table(found), **drawn(found), **pair(found)}
 
-    return Page("outcomes/outcomes.html", context, exports.of_outcomes(environment, range))
+    return Page("outcomes/outcomes.html", context, exports.of_outcomes(found))
 
 
-def charted(range: Range, totals: queries.Totals, chart: queries.Chart) -> Mapping[str, Any]:
-    """The chart, what it shows in words, and its numbers as rows: one for each bucket, the latest first."""
-    leading = chart.lines[0] if chart.lines else None
-    columns = zip(*(line.numbers for line in chart.lines), strict=True) if chart.lines else ()
-    rows = [(bucket, numbers) for bucket, numbers in zip(chart.buckets, columns, strict=False) if any(numbers)]
+def key_table(found: Analytics) -> Mapping[str, Any]:
+    """The rows of the table, the folded tail, and which keys are ticked."""
+    shown = {line.key for line in found.lines}
     return {
-        "figure": charts.over_time(chart.buckets, chart.lines, counted="outcomes"),
-        "sentence": charts.sentence(totals.outcomes, totals.conversations, leading),
-        "lines": chart.lines,
-        "buckets": rows[::-1],
+        "asked": found.asked,
+        "lines": [(line, found.alike.get(line.key, ())) for line in found.lines],
+        "others": found.others,
+        "pages": pages_of(found.keys.everything.keys, found.asked.page),
+        "folded_from": FOLDED_FROM,
+        "chosen_elsewhere": [key for key in found.asked.chosen if key not in shown],
+        "siblings": found.environment.workspace.environments.exclude(pk=found.environment.pk),
+    }
+
+
+def drawn(found: Analytics) -> Mapping[str, Any]:
+    leading = found.chart.lines[0] if found.chart.lines else None
+    openable = not found.asked.chosen and found.keys.everything.keys >= found.asked.next_rank
+    return {
+        **charted(found.chart, "outcomes", found.range),
+        "sentence": charts.sentence(found.totals.outcomes, found.totals.conversations, leading),
+        "openable": openable and found.asked.next_rank <= filters.RANKS,
+    }
+
+
+def charted(chart: Chart, counted: str, range: Range) -> Mapping[str, Any]:
+    """The chart and its numbers as rows: one for each bucket that has any, the latest first."""
+    columns = [line.numbers for line in chart.lines] + ([chart.before] if chart.before else [])
+    rows = [(bucket, [column[n] for column in columns]) for n, bucket in enumerate(chart.buckets)]
+    return {
+        "figure": charts.over_time(chart.buckets, chart.lines, counted=counted, before=chart.before),
+        "chart": chart,
+        "buckets": [row for row in rows if any(row[1])][::-1],
         "step": range.step,
     }
 
 
-class KeyList:
-    """The keys of a range as Paginator wants them. The first ones are always read: the chart needs them too."""
-
-    def __init__(self, environment: Environment, range: Range) -> None:
-        self.environment, self.range = environment, range
-        self.leading, self.total = queries.leading_keys(environment, range, ROWS_A_PAGE)
-
-    def count(self) -> int:
-        return self.total
-
-    def __len__(self) -> int:
-        return self.total
-
-    def __getitem__(self, part: slice) -> Sequence[queries.KeyLine]:
-        if part.stop <= len(self.leading):
-            return self.leading[part]
-        return list(queries.keys(self.environment, self.range, start=part.start, limit=part.stop - part.start))
+def pair(found: Analytics) -> Mapping[str, Any]:
+    """Two environments side by side, where another one was asked for."""
+    if not found.both:
+        return {}
+    pairs = list(found.pairs(PAIRS_SHOWN + 1))
+    return {
+        "both": found.both,
+        "sibling": found.sibling,
+        "pairs": pairs[:PAIRS_SHOWN],
+        "pairs_cut": len(pairs) > PAIRS_SHOWN,
+        "pair_figure": charts.over_time(found.both.chart.buckets, found.both.chart.lines, counted="outcomes"),
+        "pair_buckets": charted(found.both.chart, "outcomes", found.range)["buckets"],
+    }
 
 
-def broken_joins(request: HttpRequest, environment: Environment, range: Range) -> Page:
+def outcome(request: HttpRequest, environment: Environment, range: Range) -> Page:
+    """One key: its time, its lag from the start of the conversation, its latest conversations."""
+    key = filters.clean(request.GET.get("key", ""))
+
     def context() -> Mapping[str, Any]:
-        if not queries.has_any(environment):
-            return {"empty": True, **first_report(environment)}
-        return {
-            "totals": queries.totals(environment, range),
-            "before": queries.totals(environment, range.before()),
-            "healed": joins.healed(environment, range),
-            "oldest": joins.oldest(environment),
-            **diagnosed(environment, range, request.GET.get("page")),
-        }
+        if not key:
+            return {"no_key": True}
+        return {"key": key, **key_facts(environment, range, key), **conversation_list(request, environment, range, key)}
 
-    return Page("outcomes/broken_joins.html", context, exports.of_broken_joins(environment, range))
+    return Page("outcomes/outcome.html", context, exports.of_key(environment, range, key))
 
 
-def diagnosed(environment: Environment, range: Range, number: str | None) -> Mapping[str, Any]:
-    """The causes, of the newest where there are very many, and one page of the broken joins themselves."""
-    waiting = joins.still_broken(environment, range)
-    causes = joins.causes(joins.diagnosed(environment, waiting[:DIAGNOSED_AT_ONCE]))
-    rows = Paginator(waiting, ROWS_A_PAGE).get_page(number)
+def key_facts(environment: Environment, range: Range, key: str) -> Mapping[str, Any]:
+    line = keys.named(environment, range, [key])[key]
+    names = keys.alike(environment, [key]).get(key, ())
+    lag = conversations.lags(environment, range, key)
+    bars = [(bar.label, bar.count) for bar in lag.shown]
     return {
-        "causes": [(cause, ADVICE[cause.kind]) for cause in causes],
-        "causes_of": sum(cause.count for cause in causes),
-        "rows": rows,
-        "joins": with_advice(joins.diagnosed(environment, rows.object_list)),
-        "late": joins.healed_outcomes(environment, range)[:ROWS_A_PAGE],
+        "line": line,
+        "totals": queries.totals(environment, range),
+        "alike": list(keys.named(environment, range, names).values()) if names else [],
+        "lag": lag,
+        "lag_figure": charts.distribution(bars, counted="outcomes"),
+        **charted(queries.key_chart(environment, range, key), "outcomes", range),
     }
 
 
-def with_advice(found: Any) -> Sequence[tuple[BrokenJoin, str]]:
-    return [(join, ADVICE[join.diagnosis.kind].name) for join in found]
-
-
-def first_report(environment: Environment) -> Mapping[str, str]:
-    """The lines that bring the first data here; production is where reports go that name no environment."""
-    default = environment.name == "production"
-    named = "" if default else f'"environment": "{environment.name}", '
-    argument = "" if default else f'environment="{environment.name}", '
+def conversation_list(request: HttpRequest, environment: Environment, range: Range, key: str) -> Mapping[str, Any]:
+    cursor = request.GET.get("cursor", "")
+    rows: Sequence[conversations.Reached] = conversations.latest(
+        environment, range, key, cursor=cursor, limit=ROWS_A_PAGE + 1
+    )
+    shown = rows[:ROWS_A_PAGE]
     return {
-        "first_body": f'{{{named}"outcomes": [{CLAIM}]}}',
-        "first_lines": "from affidavit import report_outcomes\n\n"
-        f"report_outcomes(API_KEY, [{CLAIM}], {argument}base_url=BASE_URL)",
+        "rows": shown,
+        "older": shown[-1].cursor if len(rows) > ROWS_A_PAGE else "",
+        "newest": not conversations.after(cursor, key),
     }
+
+
+def pages_of(count: int, number: int) -> PageOfRows[int]:
+    return Paginator(range(count), ROWS_A_PAGE).get_page(number)

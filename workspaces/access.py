@@ -31,11 +31,17 @@ def readable_workspaces(request: HttpRequest) -> QuerySet[Workspace]:
 
 def readable_environment(request: HttpRequest, slug: str, name: str) -> Environment:
     """Raises Http404, the same for what does not exist and for what is not yours."""
-    environment = (
-        Environment.objects.filter(workspace__in=readable_workspaces(request), workspace__slug=slug, name=name)
-        .select_related("workspace")
-        .first()
-    )
+    return environment_among(readable_workspaces(request), slug, name)
+
+
+def environment_of_member(request: HttpRequest, slug: str, name: str) -> Environment:
+    """For what is done by hand: by session only, as a key reads pages but never acts on them. Raises Http404."""
+    return environment_among(workspaces_of(request.user), slug, name)
+
+
+def environment_among(workspaces: QuerySet[Workspace], slug: str, name: str) -> Environment:
+    found = Environment.objects.filter(workspace__in=workspaces, workspace__slug=slug, name=name)
+    environment = found.select_related("workspace").first()
     if environment is None:
         raise Http404
     return environment

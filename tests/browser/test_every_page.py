@@ -8,8 +8,11 @@ PAGES = {
     "catalog": "/catalog",
     "operation": "/operation?method=GET&path=/orders/{orderId}",
     "outcomes": "/outcomes",
+    "one outcome": "/outcome?key=purchase",
     "broken joins": "/joins",
     "rejections": "/rejections",
+    "confirmations": "/confirmations",
+    "inspector": "/inspector",
 }
 
 

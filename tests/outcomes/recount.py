@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from django.db.models import Max, Min, Sum
 
-from outcomes.models import Conversation, Outcome, Tally
+from outcomes.models import ApiKeyTally, Conversation, Outcome, Tally
 from workspaces.models import Environment
 
 COLUMNS = ("outcomes", "broken", "reports", "reached", "conversations")
@@ -53,3 +53,22 @@ def reported_between(environment: Environment, key: str) -> tuple[datetime | Non
     """The first and the last report of a key, as the months' tallies have them."""
     months = Tally.objects.filter(environment=environment, grain="m", outcome_key=key)
     return tuple(months.aggregate(first=Min("first_reported_at"), last=Max("last_reported_at")).values())
+
+
+KeyTallies = Mapping[tuple[str, int, datetime], tuple[int, int]]
+
+
+def recounted_by_key(environment: Environment) -> KeyTallies:
+    counts: dict[tuple[str, int, datetime], list[int]] = defaultdict(lambda: [0, 0])
+    for outcome in Outcome.objects.filter(environment=environment, reported_by__isnull=False):
+        for grain in "qdm":
+            place = grain, outcome.reported_by, bucket(outcome.first_reported_at, grain)
+            counts[place][outcome.broken] += 1
+    return {place: tuple(numbers) for place, numbers in counts.items()}
+
+
+def stored_by_key(environment: Environment) -> KeyTallies:
+    """Without what came to nothing again."""
+    rows = ApiKeyTally.objects.filter(environment=environment).values_list("grain", "api_key", "starts_at")
+    sums = rows.annotate(Sum("outcomes"), Sum("broken"))
+    return {tuple(row[:3]): (int(row[3]), int(row[4])) for row in sums if row[3] or row[4]}

@@ -12,9 +12,11 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from outcomes.models import Conversation, Outcome
+from outcomes.move import move, undo
 from outcomes.record import Receipt, Report, record
 from outcomes.register import Arrival, Registered, register
-from tests.outcomes.recount import recounted, stored
+from tests.outcomes.recount import recounted, recounted_by_key, stored, stored_by_key
+from wire import ranges
 from workspaces.models import Environment
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -102,6 +104,38 @@ def test_a_report_waits_for_a_registration_that_has_not_committed(production):
         outcome = Outcome.objects.get(conversation__conversation_id=id_)
         assert not outcome.broken
     assert stored(production) == recounted(production)
+
+
+def test_moves_and_undos_beside_reports_and_registrations_never_deadlock_and_lose_nothing(production, workspace):
+    staging = workspace.workspace.environments.get(name="staging")
+    ids = [f"c{n}" for n in range(60)]
+    register(staging, [Arrival(id_) for id_ in ids], now=timezone.now())
+    ever = ranges.parse({"range": "all"}, now=timezone.now())
+
+    def reports(environment: Environment, seed: int) -> None:
+        chance = random.Random(seed)
+        for _ in range(12):
+            batch = [Report(id_, key) for id_ in chance.sample(ids, 40) for key in ("purchase", "renewal")]
+            record(environment, batch, reported_by=seed, now=timezone.now())
+
+    def moves() -> None:
+        for _ in range(8):
+            made = move(production, staging, ever, actor="x", now=timezone.now())
+            if made and made.pk % 2:
+                undo(made, actor="x", now=timezone.now())
+
+    def registrations() -> None:
+        for id_ in ids[::4]:
+            register(production, [Arrival(id_)], now=timezone.now())
+
+    at_once([
+        lambda: reports(production, 1), lambda: reports(production, 2), lambda: reports(staging, 3), moves, moves,
+        registrations,
+    ])  # fmt: skip
+    assert sum(Outcome.objects.values_list("reports", flat=True)) == 3 * 12 * 80
+    for environment in (production, staging):
+        assert {place: n for place, n in stored(environment).items() if any(n)} == recounted(environment)
+        assert stored_by_key(environment) == recounted_by_key(environment)
 
 
 def closing(act: Callable[[], object]) -> Callable[[], object]:

@@ -68,7 +68,7 @@ def test_what_healed_says_that_it_was_late_and_by_how_much(production, browser_c
 def test_the_page_shows_the_same_numbers(production, browser_client):
     html = browser_client.get(PAGE).content.decode()
     assert "1 to 6 of 6 broken joins" in html
-    assert "on average after 60 min, at most 60 min" in html
+    assert "median after 60 min, longest 60 min" in html
     assert "is known in <b>staging</b>" in html
     assert "<code>conv_81Xa</code>" in html
 
@@ -78,6 +78,64 @@ def test_repeats_raise_the_reports_and_keep_the_first_time(production, browser_c
     (line,) = (line for line in tables(browser_client)["broken"] if line["conversationId"] == "never")
     assert line["reports"] == 4
     assert line["lastReportedAt"] - line["firstReportedAt"] in {3600, 3601}
+
+
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ("why=placeholder", {"undefined"}),
+        ("why=other-environment", {"s1", "s2"}),
+        ("why=other-environment&in=staging", {"s1", "s2"}),
+        ("why=other-environment&in=nowhere", set()),
+        ("why=altered", {'"CONV_81xa"', "twin"}),
+        ("why=never-seen", {"never"}),
+    ],
+)
+def test_a_diagnosis_filters_page_and_download_alike(production, browser_client, query, ids):
+    assert {line["conversationId"] for line in tables(browser_client, query)["broken"]} == ids
+    html = browser_client.get(f"{PAGE}?{query}").content.decode()
+    section = html.partition('id="joins"')[2].partition("</section>")[0]
+    assert (f"1 to {len(ids)} of {len(ids)} broken joins" in section) == bool(ids)
+
+
+@pytest.mark.parametrize("query", ["why=late", "why=nonsense", "why="])
+def test_what_is_no_diagnosis_filters_nothing(production, browser_client, query):
+    assert len(tables(browser_client, query)["broken"]) == 6
+
+
+def test_each_cause_shows_a_few_ids(production):
+    found = {cause.kind: cause for cause in causes_of(production)}
+    assert set(found["other-environment"].sample) == {"s1", "s2"}
+    record(production, [Report(f"gone {n}", "k") for n in range(9)], now=timezone.now())
+    (unseen,) = (cause for cause in causes_of(production) if cause.kind == "never-seen")
+    assert (unseen.count, len(unseen.sample)) == (10, 5)
+
+
+def test_the_broken_rate_is_told_by_environment_and_by_api_key(production, workspace, api, browser_client):
+    key = str(workspace.workspace.api_keys.get(kind="secret"))
+    items = [{"conversationId": id_, "outcomeKey": "renewal"} for id_ in ("known", "gone", "away")]
+    api.post("/api/conversation-outcomes", {"outcomes": items})
+    found = tables(browser_client)
+    assert totals_of(found["rates"]) == {"production": (8, 11)}
+    assert totals_of(found["rates-by-key"]) == {key: (2, 3)}
+    register(production, [Arrival("gone")], now=timezone.now())
+    assert totals_of(tables(browser_client)["rates-by-key"]) == {key: (1, 3)}
+    assert {line["reportedBy"] for line in found["broken"] if line["conversationId"] == "gone"} == {key}
+
+
+def totals_of(rates):
+    names = {line["name"] for line in rates}
+    return {
+        name: tuple(
+            sum(line[column] for line in rates if line["name"] == name) for column in ("brokenJoins", "reported")
+        )
+        for name in names
+    }
+
+
+def causes_of(environment):
+    waiting = broken_joins.still_broken(environment, all_time())
+    return broken_joins.causes(broken_joins.diagnosed(environment, waiting))
 
 
 def test_nothing_of_another_workspace_is_named(production, workspace, other_workspace, browser_client):

@@ -111,12 +111,12 @@ def test_environments_do_not_share_conversations(api):
     assert report(api, item("c"), environment="staging").json() == {"recorded": 1, "unknownConversations": []}
 
 
-def test_broken_joins_remember_the_key_that_reported_them(api, workspace):
+def test_outcomes_and_broken_joins_remember_the_key_that_reported_them(api, workspace):
     know(api, "known")
     report(api, item("known"), item("unknown"))
     key = workspace.workspace.api_keys.get(kind="secret").pk
     by_id = Outcome.objects.values_list("conversation__conversation_id", "reported_by")
-    assert dict(by_id) == {"known": None, "unknown": key}
+    assert dict(by_id) == {"known": key, "unknown": key}
 
 
 def test_an_outsiders_key_sees_and_touches_nothing(api, other_workspace):

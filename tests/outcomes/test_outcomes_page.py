@@ -7,6 +7,8 @@ import pytest
 from django.utils import timezone
 
 from outcomes import charts, queries
+from outcomes.analytics import Analytics
+from outcomes.filters import KeyFilters
 from outcomes.record import Report, record
 from outcomes.register import Arrival, register
 from tests.outcomes.reading import rows_of, tables_of
@@ -20,6 +22,10 @@ def production(workspace):
     return workspace.workspace.environments.get(name="production")
 
 
+def chart_of(environment, **asked):
+    return Analytics(environment, ranges.parse({}, now=timezone.now()), KeyFilters(**asked)).chart
+
+
 def happened(environment, now=None):
     """Three conversations; two bought, one of them told twice; one report without a conversation."""
     now = now or timezone.now()
@@ -31,6 +37,14 @@ def happened(environment, now=None):
         Report("b", "<b>renewal</b>"),
     ]
     record(environment, [*reports, Report("gone", "purchase")], now=now)
+
+
+def reached(environment, counts, now=None):
+    """So many outcomes of each key, each of a conversation of its own."""
+    now = now or timezone.now()
+    reports = [Report(f"{key} {n} {now}", key) for key, count in counts.items() for n in range(count)]
+    register(environment, [Arrival(report.conversation_id) for report in reports], now=now)
+    record(environment, reports, now=now)
 
 
 def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
@@ -120,12 +134,12 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
     assert client.get(PAGE).status_code == 302
     assert client.get(f"{PAGE}.json").status_code == 401
     own = "/w/other-shop/production/outcomes.json"
-    assert tables_of(api.get(own, key=other_workspace.secret_key)) == {"keys": [], "series": []}
+    assert not any(tables_of(api.get(own, key=other_workspace.secret_key)).values())
 
 
 def test_the_figure_is_one_that_plotly_takes_and_runs_no_markup(production):
     happened(production)
-    chart = queries.chart(production, ranges.parse({}, now=timezone.now()))
+    chart = chart_of(production)
     figure = charts.over_time(chart.buckets, chart.lines, counted="outcomes")
     plotly.graph_objects.Figure(figure)
     assert [line["name"] for line in figure["data"]] == ["purchase", "&lt;b&gt;renewal&lt;/b&gt;"]
@@ -135,7 +149,7 @@ def test_keys_beyond_the_leading_ones_share_one_line(production):
     now = timezone.now()
     register(production, [Arrival(str(n)) for n in range(9)], now=now)
     record(production, [Report(str(n), f"k{m}") for m in range(8) for n in range(m + 1)], now=now)
-    lines = queries.chart(production, ranges.parse({}, now=now)).lines
+    lines = chart_of(production).lines
     assert [(line.key, line.total) for line in lines] == [
         ("k7", 8), ("k6", 7), ("k5", 6), ("k4", 5), ("k3", 4), (None, 6),
     ]  # fmt: skip
@@ -156,3 +170,91 @@ def test_the_series_over_all_keys_has_conversations_and_broken_joins_too(product
     buckets = queries.chart_buckets(production, ranges.parse({}, now=now))
     line = queries.series(production, buckets, [queries.ALL_KEYS])[queries.ALL_KEYS]
     assert (line.outcomes[-1], line.broken[-1], line.conversations[-1]) == (3, 1, 3)
+
+
+def test_chosen_keys_have_lines_of_their_own_and_all_others_share_one(production, browser_client):
+    reached(production, {"a": 5, "b": 4, "c": 3, "d": 2})
+    assert [(line.key, line.total) for line in chart_of(production, chosen=("d", "b", "none")).lines] == [
+        ("d", 2), ("b", 4), (None, 8),
+    ]  # fmt: skip
+    series = tables_of(browser_client.get(f"{PAGE}.json?show=d&show=b"))["series"]
+    assert {line["outcomeKey"] for line in series} == {"d", "b", None}
+    html = browser_client.get(f"{PAGE}?show=d&show=b").content.decode()
+    assert html.count(" checked") == 2
+
+
+def test_the_other_keys_can_be_opened_rank_by_rank(production, browser_client):
+    reached(production, {f"k{n:02}": 20 - n for n in range(12)})
+    assert "Open the other keys" in browser_client.get(PAGE).content.decode()
+    lines = chart_of(production, rank=6).lines
+    assert [line.key for line in lines] == ["k05", "k06", "k07", "k08", "k09", None]
+    assert lines[-1].total == 10 + 9
+    assert [line.key for line in chart_of(production, rank=11).lines] == ["k10", "k11"]
+    assert browser_client.get(f"{PAGE}?rank=11").status_code == 200
+
+
+def test_a_long_tail_is_one_row_that_adds_up_and_opens(production, browser_client):
+    reached(production, {f"k{n:02}": 1 + (n < 20) for n in range(60)})
+    folded = browser_client.get(PAGE).content.decode()
+    assert "40 other keys" in folded
+    assert "<code>k20</code>" not in folded
+    found = Analytics(production, ranges.parse({}, now=timezone.now()), KeyFilters())
+    assert (found.others.outcomes, found.others.keys, len(found.lines)) == (40, 40, 20)
+    opened = browser_client.get(f"{PAGE}?keys=all").content.decode()
+    assert "1 to 50 of 60 keys" in opened
+    assert "<code>k20</code>" in opened
+
+
+def test_a_search_finds_any_part_of_a_key_whatever_its_case_and_is_exported(production, browser_client):
+    reached(production, {"Ticket-closed": 2, "purchase": 1, "100%_off": 1})
+    for search, found in (("TICKET", ["Ticket-closed"]), ("%_", ["100%_off"]), ("nothing", [])):
+        tables = tables_of(browser_client.get(f"{PAGE}.json", {"q": search}))
+        assert [line["outcomeKey"] for line in tables["keys"]] == found
+        assert browser_client.get(PAGE, {"q": search}).status_code == 200
+    assert browser_client.get(PAGE, {"q": "\0", "show": "\0", "rank": "-3", "page": "9" * 30}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "other", ["ticket_closed", "Ticket-Closed", " ticket closed ", "TICKETCLOSED", "ticket\u00a0closed"]
+)
+def test_keys_that_look_alike_are_pointed_out_and_never_merged(production, browser_client, other):
+    reached(production, {"ticket-closed": 3, other: 1, "ticket": 1})
+    keys = {line["outcomeKey"]: line for line in tables_of(browser_client.get(f"{PAGE}.json"))["keys"]}
+    assert {key: line["lookLikeIt"] for key, line in keys.items()} == {
+        "ticket-closed": [other], other: ["ticket-closed"], "ticket": [],
+    }  # fmt: skip
+    assert [keys[key]["outcomes"] for key in ("ticket-closed", other, "ticket")] == [3, 1, 1]
+    assert "looks like" in browser_client.get(PAGE).content.decode()
+
+
+def test_two_environments_stand_side_by_side(production, browser_client, workspace):
+    staging = workspace.workspace.environments.get(name="staging")
+    reached(production, {"purchase": 3})
+    reached(staging, {"purchase": 1, "renewal": 2})
+    tables = tables_of(browser_client.get(f"{PAGE}.json?beside=staging"))
+    assert [(row["outcomeKey"], row["outcomes"], row["outcomesBeside"]) for row in tables["beside"]] == [
+        ("purchase", 3, 1), ("renewal", 0, 2),
+    ]  # fmt: skip
+    sums = {name: sum(row["outcomes"] for row in tables["beside-series"] if row["environment"] == name)
+            for name in ("production", "staging")}  # fmt: skip
+    assert sums == {"production": 3, "staging": 3}
+    assert "production beside staging" in browser_client.get(f"{PAGE}?beside=staging").content.decode()
+    for unknown in ("nowhere", "production", "Staging"):
+        assert not tables_of(browser_client.get(f"{PAGE}.json?beside={unknown}"))["beside"]
+
+
+def test_the_environment_of_another_workspace_never_stands_beside(production, browser_client, other_workspace):
+    other_workspace.workspace.environments.create(name="theirs", audience="theirs")
+    reached(production, {"purchase": 1})
+    assert not tables_of(browser_client.get(f"{PAGE}.json?beside=theirs"))["beside"]
+
+
+def test_the_leading_key_is_drawn_against_the_same_weekdays_before(production):
+    now = timezone.now()
+    reached(production, {"purchase": 2}, now=now - timedelta(days=7))
+    reached(production, {"purchase": 3}, now=now)
+    chart = chart_of(production)
+    assert (sum(chart.lines[0].numbers), sum(chart.before)) == (3, 2)
+    assert chart.before.index(2) == chart.lines[0].numbers.index(3)
+    figure = charts.over_time(chart.buckets, chart.lines, counted="outcomes", before=chart.before)
+    plotly.graph_objects.Figure({**figure, "data": [{**line, "line": {}} for line in figure["data"]]})

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from outcomes import keys as outcome_keys
 from outcomes import queries
+from outcomes.analytics import Analytics
+from outcomes.filters import KeyFilters
 from outcomes.models import Outcome
 from outcomes.record import Report, record
 from outcomes.register import Arrival, register
@@ -68,8 +71,8 @@ def test_totals_keys_and_chart_of_any_range_equal_a_recount(workspace, history, 
         environment=environment, first_reported_at__gte=shown.start, first_reported_at__lt=shown.end
     )
     totals = queries.totals(environment, shown)
-    lines = {line.key: line for line in queries.keys(environment, shown)}
-    chart = queries.chart(environment, shown)
+    lines = {line.key: line for line in outcome_keys.every(environment, shown)}
+    chart = Analytics(environment, shown, KeyFilters()).chart
     assert totals.outcomes == within.filter(broken=False).count()
     assert totals.broken == within.filter(broken=True).count()
     assert totals.reports == sum(within.values_list("reports", flat=True))
@@ -90,7 +93,7 @@ def test_the_share_counts_conversations_that_started_in_the_range(workspace):
     ]
     environment = played(workspace, history)
     shown = Range(new, new + timedelta(days=2), ZoneInfo("UTC"))
-    (line,) = queries.keys(environment, shown)
+    (line,) = outcome_keys.every(environment, shown)
     assert (line.outcomes, line.reached, queries.totals(environment, shown).conversations) == (2, 1, 2)
 
 
@@ -104,5 +107,5 @@ def test_a_key_is_compared_with_the_period_before(workspace, before, now):
         (START + timedelta(days=1), tuple(Report(id_, "k") for id_ in ids[:before])),
         (START + timedelta(days=8), tuple(Report(id_, "k") for id_ in ids[before:])),
     ]
-    (line,) = queries.keys(played(workspace, history), shown)
+    (line,) = outcome_keys.every(played(workspace, history), shown)
     assert (line.outcomes, line.before) == (now, before)

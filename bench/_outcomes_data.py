@@ -1,0 +1,131 @@
+"""A workspace with very many outcomes, made by the database itself, and the bare statement that reports them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from hub.embedded import Server
+from outcomes.sql import ADD_TO_API_KEY_TALLIES, ADD_TO_TALLIES, RECORD
+
+MADE = """
+SELECT environment.id, key.id
+FROM workspaces_workspace AS workspace
+JOIN workspaces_environment AS environment
+  ON environment.workspace_id = workspace.id AND environment.name = 'production'
+JOIN workspaces_apikey AS key ON key.workspace_id = workspace.id AND key.kind = 'secret'
+WHERE slug = %(slug)s
+"""
+# A fifth as many conversations over a year; each has five outcomes, one in fifty of them of one of 100,000 rare keys.
+CONVERSATIONS = """
+INSERT INTO outcomes_conversation (environment_id, conversation_id, started_at, registered_at, bare_form)
+SELECT %(environment)s, 'conv-' || n, at, at, 'conv-' || n
+FROM (SELECT n, %(now)s::timestamptz - n * (interval '365 days' / %(conversations)s) AS at
+      FROM generate_series(1, %(conversations)s) AS n) AS made
+"""
+OUTCOMES = """
+INSERT INTO outcomes_outcome (environment_id, conversation_id, outcome_key, reports, first_reported_at,
+                              last_reported_at, broken, reported_by)
+SELECT %(environment)s, id,
+       CASE WHEN (id * 5 + k) %% 50 = 0 THEN 'tail-' || (id * 7 + k) %% 100000 ELSE 'hot-' || k END,
+       1, least(started_at + (id %% 4000) * interval '1 minute', %(now)s), %(now)s, false, %(key)s
+FROM outcomes_conversation CROSS JOIN generate_series(1, 5) AS k
+WHERE environment_id = %(environment)s AND started_at IS NOT NULL
+ORDER BY started_at
+"""
+LOST = """
+WITH lost AS (
+  INSERT INTO outcomes_conversation (environment_id, conversation_id)
+  SELECT %(environment)s, 'lost-' || n FROM generate_series(1, %(lost)s) AS n RETURNING id
+)
+INSERT INTO outcomes_outcome (environment_id, conversation_id, outcome_key, reports, first_reported_at,
+                              last_reported_at, broken, reported_by)
+SELECT %(environment)s, id, 'hot-1', 1, %(now)s::timestamptz - (id %% 500000) * interval '1 minute', %(now)s, true,
+       %(key)s
+FROM lost
+"""
+TALLIES = f"""
+WITH change AS (
+  SELECT outcome_key, first_reported_at AS at, (NOT broken)::int AS outcomes, broken::int AS broken, reports,
+         0 AS reached, 0 AS conversations, first_reported_at, last_reported_at, reported_by
+  FROM outcomes_outcome WHERE environment_id = %(environment)s
+  UNION ALL
+  SELECT outcome_key, started_at, 0, 0, 0, 1, 0, NULL, NULL, NULL
+  FROM outcomes_outcome AS outcome
+  JOIN outcomes_conversation AS conversation ON conversation.id = outcome.conversation_id
+  WHERE outcome.environment_id = %(environment)s AND started_at IS NOT NULL
+  UNION ALL
+  SELECT '', started_at, 0, 0, 0, 0, 1, NULL, NULL, NULL
+  FROM outcomes_conversation WHERE environment_id = %(environment)s AND started_at IS NOT NULL
+), {ADD_TO_TALLIES}, {ADD_TO_API_KEY_TALLIES} SELECT 1
+"""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A workspace that was filled, and what opens it."""
+
+    slug: str
+    environment: int
+    conversations: int
+    key: str
+    folder: Path
+
+
+def connect(folder: Path) -> psycopg.Connection[Any]:
+    found = Server(folder).connection()
+    return psycopg.connect(
+        host=found["HOST"], user=found["USER"], password=found["PASSWORD"], dbname=found["NAME"], autocommit=True
+    )
+
+
+def fill(outcomes: int, folder: Path) -> Filled:
+    """A new workspace with so many outcomes, tallied as if they had been reported, and 1 % broken joins more."""
+    command = [sys.executable, "manage.py", "create_workspace", "--json", f"Bench {outcomes}"]
+    made = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    query: dict[str, Any] = {"conversations": outcomes // 5, "lost": max(outcomes // 100, 1), "now": datetime.now(UTC)}
+    with connect(folder) as connection:
+        query |= dict(zip(("environment", "key"), connection.execute(MADE, made).fetchone() or (), strict=True))
+        for statement in (CONVERSATIONS, OUTCOMES, LOST, TALLIES):
+            connection.execute(statement, query)
+        connection.execute("VACUUM ANALYZE")
+    return Filled(made["slug"], query["environment"], query["conversations"], made["secretKey"], folder)
+
+
+def record_directly(filled: Filled, *, clients: int, seconds: float, size: int) -> float:
+    """Outcomes per second that so many psycopg clients store with the bare statement."""
+    counts = [0] * clients
+
+    def run(number: int) -> None:
+        with connect(filled.folder) as connection:
+            until, begin = time.perf_counter() + seconds, 0
+            while time.perf_counter() < until:
+                connection.execute(RECORD, batch(filled, f"bare-{number}", begin, size))
+                begin += size
+                counts[number] += size
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(counts) / seconds
+
+
+def batch(filled: Filled, name: str, begin: int, size: int) -> dict[str, Any]:
+    return {
+        "environment": filled.environment,
+        "conversation_ids": [f"conv-{1 + (begin + n) % filled.conversations}" for n in range(size)],
+        "outcome_keys": [f"{name}-{begin // filled.conversations}"] * size,
+        "reported_by": 1,
+        "now": datetime.now(UTC),
+    }

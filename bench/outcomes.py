@@ -1,0 +1,149 @@
+"""Outcomes: reports through the whole stack, pages and a download, at a size that is yours to choose.
+
+BENCH_OUTCOMES outcomes (default 500,000; the design's figures are for 10,000,000, which take half an hour to fill and
+10 GB in the temporary folder) of a fifth as many conversations, beside a workspace of BENCH_SMALL (100,000).
+BENCH_SECONDS (4) for each rate. Everything runs on this machine: the hub, its database and its clients.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench._hub_client import lines_of, measured, posting, seconds_of
+from bench._measure import Row, print_table
+from bench._outcomes_data import Filled, fill, record_directly
+
+OUTCOMES = int(os.environ.get("BENCH_OUTCOMES", "500000"))
+SMALL = int(os.environ.get("BENCH_SMALL", "100000"))
+SECONDS = float(os.environ.get("BENCH_SECONDS", "4"))
+BATCH = 500
+PAGES = {
+    "outcomes, 90 days": "outcomes?range=90d",
+    "outcomes, all time": "outcomes?range=all",
+    "outcomes, a search": "outcomes?range=90d&q=tail-7",
+    "one key, 90 days": "outcome?key=hot-1&range=90d",
+    "broken joins, 90 days": "joins?range=90d",
+}
+ROUNDS = 20
+
+
+@contextmanager
+def hub(folder: Path) -> Iterator[str]:
+    """A hub of its own in this folder, as `make run` starts it, without a rate limit; gives its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    os.environ.update(HUB_DATA_DIR=str(folder), HUB_PORT=str(port), HUB_SAMPLE="0")
+    process = subprocess.Popen([sys.executable, "manage.py", "up"], stdout=subprocess.DEVNULL)
+    try:
+        yield wait_for(f"http://127.0.0.1:{port}")
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def wait_for(address: str) -> str:
+    for _ in range(300):
+        try:
+            with urllib.request.urlopen(f"{address}/readyz", timeout=2):
+                return address
+        except OSError:
+            time.sleep(0.2)
+    raise SystemExit("The hub did not start within a minute.")
+
+
+def percentile(times: list[float], share: float) -> float:
+    return sorted(times)[min(len(times) - 1, round(share * len(times)))]
+
+
+def report_rows(address: str, large: Filled) -> Iterator[Row]:
+    """What it takes to report: beside the bare statement and a bare view."""
+    one = measured(address, [posting(large, BATCH, "one")], SECONDS)
+    p95 = percentile(one.times, 0.95) * 1000
+    yield Row("POST of 500, one client, p95", f"{p95:.0f} ms", f"{one.count} posts", p95, 60, "ms")
+    four = measured(address, [posting(large, BATCH, f"four-{n}") for n in range(4)], SECONDS)
+    bare = record_directly(large, clients=2, seconds=SECONDS, size=BATCH)
+    over_http = four.per_second * BATCH
+    yield Row("outcomes/s, 4 clients", f"{over_http:,.0f}", "wanted 20,000", 20_000 / over_http, 1, "of it")
+    share = over_http / bare
+    yield Row("bare SQL ÷ whole stack", f"{bare:,.0f}/s bare", "2 psycopg clients", 1 / share, 1 / 0.4)
+    single = measured(address, [posting(large, 1, f"single-{n}") for n in range(4)], SECONDS)
+    view = measured(address, [lambda: b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"] * 4, SECONDS)
+    rates = f"{single.per_second:,.0f}/s", f"{view.per_second:,.0f}/s of a bare view"
+    yield Row("bare view ÷ single POST, hot key", *rates, view.per_second / single.per_second, 1 / 0.12)
+
+
+def page_rows(address: str, small: Filled, large: Filled) -> Iterator[Row]:
+    """Pages at both sizes, in turns."""
+    for name, page in PAGES.items():
+        times: dict[str, list[float]] = {"small": [], "large": []}
+        for _ in range(ROUNDS + 1):
+            for size, filled in (("small", small), ("large", large)):
+                times[size].append(seconds_of(f"{address}/w/{filled.slug}/production/{page}", filled.key))
+        first, second = (statistics.median(times[size][1:]) for size in ("large", "small"))
+        p95 = percentile(times["large"][1:], 0.95) * 1000
+        yield Row(f"page {name}, p95", f"{p95:.0f} ms", f"first {times['large'][0] * 1000:.0f} ms", p95, 100, "ms")
+        yield Row(
+            f"page {name}, large ÷ small", f"{first * 1000:.0f} ms", f"{second * 1000:.0f} ms", first / second, 1.5
+        )
+
+
+def download_row(address: str, large: Filled) -> Row:
+    """Peak memory of the web processes while they stream every outcome as CSV."""
+    before = peak_memory(large)
+    began = time.perf_counter()
+    lines = lines_of(f"{address}/w/{large.slug}/production/outcome.csv?range=all", large.key)
+    taken = time.perf_counter() - began
+    if lines - 1 < OUTCOMES:
+        raise SystemExit(f"The download has {lines - 1:,} rows of {OUTCOMES:,}.")
+    peak = peak_memory(large)
+    what = f"CSV of {lines - 1:,} rows, peak memory"
+    return Row(what, f"{peak:.0f} MB in {taken:.0f} s", f"{before:.0f} MB before", peak, 200, "MB")
+
+
+def peak_memory(filled: Filled) -> float:
+    """The largest of the hub's web processes, in MB, at its highest so far."""
+    peaks = [0.0]
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            if f"HUB_DATA_DIR={filled.folder}".encode() in (status.parent / "environ").read_bytes() and (
+                b"granian" in (status.parent / "cmdline").read_bytes()
+            ):
+                found = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
+                peaks.append(int(found[0].split()[1]) / 1000)
+        except (OSError, IndexError):
+            continue  # a process that ended meanwhile, or is not ours
+    return max(peaks)
+
+
+def main() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="affidavit-bench-"))
+    try:
+        with hub(folder) as address:
+            small, large = (timed(f"{count:,} outcomes", fill, count, folder) for count in (SMALL, OUTCOMES))
+            rows = [*page_rows(address, small, large), download_row(address, large), *report_rows(address, large)]
+            print_table(rows)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def timed(what: str, act: Callable[..., Filled], *arguments: object) -> Filled:
+    began = time.perf_counter()
+    made = act(*arguments)
+    print(f"filled {what} in {time.perf_counter() - began:.0f} s", flush=True)
+    return made
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""The sample workspace: the example's bookshop at work, so that a new hub has something to look at.
+
+A new database gets it, unless HUB_SAMPLE says no. Once the hub is up, two processes of their own fill it: one makes
+its last 30 days, the other lets people talk for as long as the hub runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.migrations.recorder import MigrationRecorder
+
+from workspaces.create import create_workspace
+from workspaces.models import AuditEntry, Workspace
+
+NAME, SECOND_ENVIRONMENT = "Lumen Books", "staging"
+MADE = "sample made"
+ACTOR = "sample"
+BEGAN_BEFORE = timedelta(days=31)
+
+
+def keys_file() -> Path:
+    """Its keys, as `create_workspace --json` prints them; there is a sample for as long as there is this file."""
+    return settings.HUB_DATA_DIR / "sample.json"
+
+
+def is_due() -> bool:
+    """Whether this is a database that nobody has used, before its first migration."""
+    return settings.HUB_SAMPLE and not MigrationRecorder(connection).has_table()
+
+
+@transaction.atomic
+def make(*, now: datetime) -> None:
+    """The workspace and its keys; what happens in it comes later."""
+    created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - BEGAN_BEFORE)
+    AuditEntry.objects.create(workspace=created.workspace, actor=ACTOR, action=MADE, at=now, facts={"days": 0})
+    keys_file().unlink(missing_ok=True)
+    descriptor = os.open(keys_file(), os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        json.dump(created.as_json(), file)
+
+
+def start(address: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Its traffic, and what is missing of its history. address: of this hub."""
+    if not settings.HUB_SAMPLE or not keys_file().exists():
+        return
+    here = {"cwd": settings.BASE_DIR, "env": {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}}
+    traffic = [sys.executable, "-m", "examples.bookshop", str(keys_file()), "--hub", address]
+    yield subprocess.Popen(traffic, **here)
+    yield subprocess.Popen([sys.executable, "manage.py", "sample_history"], **here)
+
+
+def found() -> tuple[Mapping[str, Any], AuditEntry] | None:
+    """Its keys, and the entry that says when it was made and how many days of its history there are."""
+    if not keys_file().exists():
+        return None
+    created = json.loads(keys_file().read_text())
+    entry = AuditEntry.objects.filter(workspace_id=created["workspaceId"], action=MADE).first()
+    return (created, entry) if entry else None
+
+
+def is_sample(workspace: Workspace) -> bool:
+    return workspace.audit_entries.filter(action=MADE).exists()
+
+
+def forget() -> None:
+    """The keys of a sample that was removed."""
+    keys_file().unlink(missing_ok=True)

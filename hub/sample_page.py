@@ -1,0 +1,32 @@
+"""The one click that removes the sample workspace."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils import timezone
+
+from hub import sample
+from wire.problems import Problem
+from workspaces.access import workspaces_of
+from workspaces.models import Workspace
+from workspaces.remove import remove
+
+
+def may_remove(request: HttpRequest, workspace: Workspace) -> bool:
+    """Operators only, and only the sample."""
+    return request.user.is_superuser and sample.is_sample(workspace)
+
+
+@login_required
+def remove_sample(request: HttpRequest, slug: str) -> HttpResponse:
+    if request.method != "POST":
+        detail = "Remove the sample with the button on its overview."
+        raise Problem(405, "method-not-allowed", detail, headers={"Allow": "POST"})
+    workspace = get_object_or_404(workspaces_of(request.user), slug=slug)
+    if not may_remove(request, workspace):
+        raise Http404
+    sample.forget()
+    remove(workspace, actor=request.user.get_username(), now=timezone.now())
+    return redirect("home")

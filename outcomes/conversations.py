@@ -1,0 +1,108 @@
+"""Every read of single outcomes: the conversations that reached a key, and after how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db import connection
+
+from outcomes.lag import Distribution, distribution
+from outcomes.tally import ceiled, floored
+from wire.ranges import Range
+from workspaces.models import Environment
+
+ROWS_AT_ONCE = 5000
+LAGS_OF = 2000  # the latest outcomes, whose lags are shown
+
+
+@dataclass(frozen=True)
+class Reached:
+    """One outcome with its conversation's times."""
+
+    conversation_id: str
+    outcome_key: str
+    started_at: datetime
+    first_reported_at: datetime
+    last_reported_at: datetime
+    reports: int
+    healed_at: datetime | None
+    pk: int
+
+    @property
+    def lag(self) -> timedelta:
+        """From the start of the conversation to the first report."""
+        return self.first_reported_at - self.started_at
+
+    @property
+    def cursor(self) -> str:
+        """Where a page after this row begins: microseconds of the first report, and the row's id."""
+        return f"{round(self.first_reported_at.timestamp() * 1_000_000)}-{self.pk}"
+
+
+# The latest first, key by key from the last one in code point order: as the index has them. Conversations are looked
+# up one by one (OFFSET 0): as a join, the planner might read all of them for each page.
+PAGE = """
+SELECT conversation.conversation_id, outcome_key, started_at, first_reported_at, last_reported_at, reports,
+       healed_at, page.id
+FROM (
+  SELECT * FROM outcomes_outcome
+  WHERE environment_id = %(environment)s AND NOT broken AND (%(key)s = '' OR outcome_key = %(key)s)
+    AND first_reported_at >= %(start)s AND first_reported_at < %(end)s
+    AND (%(after_key)s::text IS NULL
+      OR (outcome_key, first_reported_at, id) < (%(after_key)s, %(after_time)s::timestamptz, %(after_id)s::bigint))
+  ORDER BY outcome_key DESC, first_reported_at DESC, id DESC LIMIT %(limit)s
+) AS page
+CROSS JOIN LATERAL (
+  SELECT conversation_id, started_at FROM outcomes_conversation WHERE id = page.conversation_id OFFSET 0
+) AS conversation
+ORDER BY outcome_key DESC, first_reported_at DESC, page.id DESC
+"""
+
+
+def latest(environment: Environment, range: Range, key: str, *, cursor: str = "", limit: int) -> Sequence[Reached]:
+    """The latest conversations that reached a key ("" for any), from `cursor` on."""
+    return page(environment, range, key, after(cursor, key), limit)
+
+
+def every(environment: Environment, range: Range, key: str) -> Iterator[Reached]:
+    """All of them, in pages of their own, so that neither memory nor a transaction grows with them."""
+    position: tuple[str, datetime, int] | None = None
+    while rows := page(environment, range, key, position, ROWS_AT_ONCE):
+        yield from rows
+        if len(rows) < ROWS_AT_ONCE:
+            return
+        position = (rows[-1].outcome_key, rows[-1].first_reported_at, rows[-1].pk)
+
+
+def page(
+    environment: Environment, range: Range, key: str, position: tuple[str, datetime, int] | None, limit: int
+) -> Sequence[Reached]:
+    after_key, after_time, after_id = position or (None, None, None)
+    query = {
+        "environment": environment.pk,
+        "key": key,
+        "start": floored(range.start),
+        "end": ceiled(range.end),
+        "after_key": after_key,
+        "after_time": after_time,
+        "after_id": after_id,
+        "limit": limit,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(PAGE, query)
+        return [Reached(*row) for row in cursor.fetchall()]
+
+
+def after(cursor: str, key: str) -> tuple[str, datetime, int] | None:
+    """What `Reached.cursor` says; the beginning, where it cannot be read."""
+    microseconds, _, pk = cursor.partition("-")
+    if not (microseconds.isdecimal() and pk.isdecimal() and len(microseconds) < 18 and len(pk) < 19):
+        return None
+    return key, datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(microseconds)), int(pk)
+
+
+def lags(environment: Environment, range: Range, key: str) -> Distribution:
+    """The lags of the latest outcomes of a key."""
+    return distribution([row.lag for row in latest(environment, range, key, limit=LAGS_OF)])

@@ -1,0 +1,207 @@
+"""The example's shop by itself: right calls pass, wrong ones are rejected with the right reason, no value leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+import pytest
+
+import affidavit
+from affidavit import HubUnreachable
+from examples.bookshop import people
+from examples.bookshop.agenda import Agenda
+from examples.bookshop.assistant import Assistant, Place, ToolCall
+from examples.bookshop.calls import Answer, in_process
+from examples.bookshop.mistakes import MISTAKES
+from examples.bookshop.reporting import Reporting
+from examples.bookshop.shop import STEP_UP_PATH, Bookshop, Settings, pin_of
+
+WORKSPACE, SECRET, KEY = "ws_0123456789abcdef", "gas_" + "s" * 43, affidavit.make_key("gak_")
+PRODUCTION = Place(WORKSPACE, "production", "urn:lumen:production", SECRET)
+STAGING = Place(WORKSPACE, "staging", "urn:lumen:staging", SECRET)
+SUB = "user-ada"
+LINE = ToolCall(SUB, "POST", "/cart/lines", body={"bookId": 101, "quantity": 2, "conversationId": "conv_1"})
+ORDER = ToolCall(
+    SUB, "POST", "/orders",
+    body={"shipTo": {"name": "Ada", "street": "Station Road 7", "city": "Porto"}, "conversationId": "conv_1"},
+)  # fmt: skip
+REFUND = ToolCall(SUB, "POST", "/refunds", body={"orderId": 10_001, "reason": "damaged"}, step_up=True)
+
+
+class Hub:
+    """A platform that confirms and mints whatever it is asked for, and keeps what is reported."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.now = now
+        self.reports: list[tuple[str, Any]] = []
+        self.away = False
+
+    def call(self, method: str, target: str, body: Any, headers: Mapping[str, str]) -> Answer:
+        if target == "/api/confirmations":
+            return Answer(201, {"confirmationId": "c1"})
+        if target != "/api/intents":
+            return Answer(200, {})
+        place = {"production": PRODUCTION, "staging": STAGING}[body["environment"]]
+        minted = affidavit.mint_intent(
+            SECRET, tenant_id=WORKSPACE, sub=body["sub"], aud=place.audience, operation=body["operation"],
+            args=body["args"], tool_call_id=body.get("toolCallId"), requires_step_up=body.get("requiresStepUp"),
+            now=self.now(),
+        )  # fmt: skip
+        return Answer(201, {"header": minted.header})
+
+    def post_json(self, path: str, body: bytes, headers: Mapping[str, str]) -> Any:
+        if self.away:
+            raise HubUnreachable("away", code="unreachable")
+        document = json.loads(body)
+        self.reports.append((path, document))
+        return {"recorded": 0, "unknownConversations": [], "accepted": 1}
+
+
+class World:
+    """A shop and its assistant at a time that is set."""
+
+    def __init__(self, database: str = ":memory:", **settings: Any) -> None:
+        self.at = 1_800_000_000.0
+        self.hub = Hub(lambda: self.at)
+        self.reporting = Reporting(KEY, "production", now=lambda: self.at, transport=self.hub)
+        given = Settings(WORKSPACE, "production", PRODUCTION.audience, SECRET, database, **settings)
+        self.shop = Bookshop(given, self.reporting, now=lambda: self.at)
+        self.call = in_process(self.shop)
+        self.assistant = Assistant(
+            PRODUCTION, self.hub.call, self.call, key=KEY, now=lambda: self.at, chance=Random(1), pace=1.0
+        )
+
+    def send(self, call: ToolCall, **further: Any) -> Answer:
+        return self.assistant.send(call, self.assistant.minted(call, **further))
+
+    def ended(self, course: Any) -> Any:
+        """What a course of events ends with; its waits pass at once."""
+        while True:
+            try:
+                self.at += next(course)
+            except StopIteration as end:
+                return end.value
+
+    def outcomes(self) -> list[tuple[str, str]]:
+        self.reporting.send_outcomes()
+        sent = [item for path, report in self.hub.reports if "outcomes" in report for item in report["outcomes"]]
+        return [(item["conversationId"], item["outcomeKey"]) for item in sent]
+
+
+@pytest.fixture(params=["memory", "file"])
+def world(request: Any, tmp_path: Any) -> World:
+    return World(":memory:" if request.param == "memory" else str(tmp_path / "shop.db"))
+
+
+@pytest.mark.parametrize("reason", MISTAKES)
+def test_every_mistake_is_rejected_with_its_reason(reason):
+    world = World()
+    call = ToolCall(SUB, "GET", "/orders")
+    answer = world.ended(MISTAKES[reason][1](world.assistant, STAGING, call))
+    assert (answer.status, answer.json["reason"]) == (403, reason)
+
+
+def test_mistakes_and_step_up_cover_the_closed_set_of_reasons():
+    assert {*MISTAKES, "step-up-required"} == set(affidavit.REASONS)
+
+
+def test_nothing_but_the_page_for_the_pin_answers_without_an_intent(world):
+    for method, path, _ in world.shop._views():
+        answer = world.call(method, path.replace(r"(\d+)", "101"), None, {})
+        expected = (403, {"error": "wrong-pin"}) if path == STEP_UP_PATH else (403, "missing-header")
+        assert (answer.status, answer.json.get("reason", answer.json)) == expected
+
+
+def test_an_order_is_reported_as_an_outcome_of_its_conversation_as_the_widget_named_it(world):
+    assert world.send(LINE).json["total"] == {"amount": 29.8, "currency": "EUR"}
+    placed = world.send(ORDER)
+    assert (placed.status, placed.json["status"]) == (201, "received")
+    assert world.send(ToolCall(SUB, "GET", "/orders/10001")).json == placed.json
+    assert world.send(ToolCall(SUB, "GET", "/cart")).json["lines"] == []
+    assert world.outcomes() == [("conv_1", "cart_started"), ("conv_1", "purchase")]
+
+
+def test_a_retry_with_the_same_tool_call_id_orders_once(world):
+    world.send(LINE)
+    first, second = world.send(ORDER, toolCallId="call_1"), world.send(ORDER, toolCallId="call_1")
+    assert first == second
+    assert len(world.send(ToolCall(SUB, "GET", "/orders")).json["orders"]) == 1
+    assert [key for _, key in world.outcomes()] == ["cart_started", "purchase"]
+
+
+def test_one_customer_never_sees_the_order_of_another(world):
+    world.send(LINE)
+    world.send(ORDER)
+    assert world.send(ToolCall("user-eve", "GET", "/orders/10001")).status == 404
+
+
+def test_a_refund_waits_until_the_customer_has_stepped_up_and_not_longer_than_that_lasts(world):
+    world.send(LINE)
+    world.send(ORDER)
+    demand = {"requiresStepUp": True}
+    assert world.send(REFUND, **demand).json["reason"] == "step-up-required"
+    assert world.call("POST", STEP_UP_PATH, {"user": SUB, "pin": "none"}, {}).status == 403
+    assert world.call("POST", STEP_UP_PATH, {"user": SUB, "pin": pin_of(SUB)}, {}).status == 200
+    assert world.send(REFUND, **demand).status == 201
+    world.at += 301
+    assert world.send(REFUND, **demand).json["reason"] == "step-up-required"
+
+
+def test_missing_arguments_are_the_callers_fault(world):
+    assert world.send(ToolCall(SUB, "POST", "/cart/lines", body={})).status == 400
+    assert world.send(ToolCall(SUB, "GET", "/books", {"start": "soon"})).status == 400
+
+
+def test_outcomes_wait_while_the_hub_is_away(world):
+    world.send(LINE)
+    world.hub.away = True
+    with pytest.raises(HubUnreachable):
+        world.reporting.send_outcomes()
+    world.hub.away = False
+    assert world.outcomes() == [("conv_1", "cart_started")]
+
+
+def test_shapes_are_reported_and_no_value():
+    world = World()
+    world.send(LINE)
+    world.send(ORDER)
+    world.send(ToolCall(SUB, "GET", "/orders/10001"))
+    world.call("POST", STEP_UP_PATH, {"user": SUB, "pin": pin_of(SUB)}, {})
+    world.reporting.send_observations()
+    report = next(report for _, report in world.hub.reports if "observations" in report)
+    assert {(seen["method"], seen["path"], seen["status"]) for seen in report["observations"]} == {
+        ("POST", "/cart/lines", 201),
+        ("POST", "/orders", 201),
+        ("GET", "/orders/{orderId}", 200),
+        ("POST", "/account/step-up", 200),
+    }
+    text = json.dumps(report["observations"])
+    assert not [value for value in (SUB, "Porto", "Station", "Moby", "10001", pin_of(SUB), "conv_1") if value in text]
+
+
+def test_from_a_date_on_a_field_of_orders_has_another_name():
+    world = World(renamed_at=1_800_000_100.0)
+    world.send(LINE)
+    world.send(ORDER)
+    order = ToolCall(SUB, "GET", "/orders/10001")
+    assert "shipTo" in world.send(order).json
+    world.at += 200
+    assert "shippingAddress" in world.send(order).json
+
+
+def test_a_hundred_conversations_go_through_and_every_way_to_mangle_an_id_occurs():
+    world = World()
+    staging = Assistant(STAGING, world.hub.call, world.call, key=KEY, now=lambda: world.at, chance=Random(2))
+    agenda = Agenda(lambda: world.at)
+    for n in range(100):
+        agenda.add(people.conversation(world.assistant, staging, people.Habits(mangled=0.5)), at=world.at + 30 * n)
+    while len(agenda):
+        world.at = max(world.at, agenda.next_at)
+        agenda.go_on()
+    reported = {conversation_id for conversation_id, _ in world.outcomes()}
+    assert any(text.isupper() for text in reported)
+    assert {text[:4] for text in reported} >= {"conv", "http", '"con'}
+    assert reported & {"undefined", "{{conversationId}}", "[object Object]"}

@@ -1,0 +1,166 @@
+"""A new hub has the sample workspace at work on every page, one click removes it, HUB_SAMPLE=0 leaves it out."""
+
+from __future__ import annotations
+
+import http.cookiejar
+import json
+import re
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from affidavit import REASONS
+from tests.hub.running import Hub, free_port, running_hub
+
+pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(400)]
+LIVE_SECONDS = 60  # 10 where nothing else runs on the machine
+HISTORY_SECONDS = 180  # 15 there
+TABLES = {
+    "overview": "series",
+    "catalog": "operations",
+    "outcomes": "keys",
+    "joins": "broken",
+    "rejections": "rejections",
+    "confirmations": "confirmations",
+}
+
+
+class SampledHub(Hub):
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**super().environment, "HUB_SAMPLE": "1"}
+
+    @property
+    def keys_file(self) -> Path:
+        return self.folder / "var" / "sample.json"
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        return json.loads(self.keys_file.read_text())
+
+    def tables(self, page: str) -> dict[str, Any]:
+        status, document, _ = self.request(f"/w/lumen-books/production/{page}", key=self.keys["secretKey"])
+        assert status == 200
+        return document["tables"]
+
+    def fact(self, name: str, span: str) -> int:
+        facts = self.tables(f"overview.json?range={span}")["facts"]
+        return next(row["value"] for row in facts if row["fact"] == name)
+
+    def sample_processes(self, *names: bytes) -> list[int]:
+        """Those that make the history (sample_history) and the traffic (examples.bookshop)."""
+        lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in self.processes()}
+        sought = names or (b"examples.bookshop", b"sample_history")
+        return [pid for pid, line in lines.items() if any(name in line for name in sought)]
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampledHub]:
+    folder = tmp_path_factory.mktemp("sample")
+    hub = SampledHub(folder, free_port())
+    try:
+        yield hub
+    finally:
+        hub.kill()
+
+
+@pytest.fixture(scope="module")
+def link(hub: SampledHub) -> str:
+    return hub.start()
+
+
+def wait_until(true: Callable[[], bool], seconds: float, what: str) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.3)
+
+
+def test_live_traffic_is_on_every_page_within_seconds(hub, link):
+    for page, table in TABLES.items():
+        wait_until(lambda: bool(hub.tables(f"{page}.json?range=24h")[table]), LIVE_SECONDS, page)  # noqa: B023
+    wait_until(lambda: hub.fact("outcomes", "24h") > 0, LIVE_SECONDS, "outcomes")
+    operation = urlencode({"method": "GET", "path": "/books/{bookId}"})
+    wait_until(lambda: bool(hub.tables("catalog.json?q=books")["operations"]), LIVE_SECONDS, "books")
+    assert hub.tables(f"operation.json?{operation}")["properties"]
+
+
+def test_its_keys_are_for_this_user_only_and_are_not_printed(hub, link):
+    assert hub.keys_file.stat().st_mode & 0o777 == 0o600
+    for name in ("secretKey", "signingSecret", "publishableKey"):
+        assert hub.keys[name] not in hub.output
+
+
+def test_thirty_days_of_history_have_every_diagnosis_and_nearly_every_reason(hub, link):
+    wait_until(lambda: not hub.sample_processes(b"sample_history"), HISTORY_SECONDS, "history")
+    days = [row["conversations"] for row in hub.tables("overview.json?range=30d")["series"]]
+    assert len(days) >= 30
+    assert min(days[1:-1]) > 20
+    joins = hub.tables("joins.json?range=30d")
+    kinds = {row["diagnosis"] for row in joins["diagnoses"]}
+    assert kinds == {"other-environment", "altered", "placeholder", "never-seen"}
+    assert joins["healed"]
+    reasons = {row["reason"] for row in hub.tables("rejections.json?range=30d")["reasons"]}
+    assert len(set(REASONS) - reasons) <= 2
+    states = {row["state"] for row in hub.tables("confirmations.json?range=30d")["confirmations"]}
+    assert states >= {"used", "declined", "expired"}
+    versions = {row["version"]: row["verifications"] for row in hub.tables("rejections.json?range=30d")["versions"]}
+    assert 0.02 < versions[1] / (versions[1] + versions[2]) < 0.3
+
+
+def test_one_click_removes_it_for_good_and_nothing_else(hub, link):
+    created = json.loads(hub.manage("create_workspace", "Mine", "--json").stdout)
+    key = hub.keys["secretKey"]
+    click(hub, link)
+    assert hub.request("/w/lumen-books/production/overview.json", key=key)[0] == 401
+    assert hub.request("/w/mine/production/overview.json", key=created["secretKey"])[0] == 200
+    assert not hub.keys_file.exists()
+    wait_until(lambda: not hub.sample_processes(), 30, "the traffic went on")
+    assert hub.process.poll() is None
+    assert "lumen-books was removed by operator" in hub.output
+
+    assert hub.stop() == 0
+    hub.start()
+    assert not hub.keys_file.exists()
+    assert not hub.sample_processes()
+    assert hub.request("/w/mine/production/overview.json", key=created["secretKey"])[0] == 200
+
+
+def test_it_can_be_removed_while_its_history_is_being_made(tmp_path):
+    hub = SampledHub(tmp_path, free_port())
+    try:
+        click(hub, hub.start())
+        wait_until(lambda: not hub.sample_processes(), 60, "the sample went on")
+        assert "was removed by operator" in hub.output
+        assert "error" not in hub.output.lower()
+    finally:
+        hub.kill()
+
+
+def click(hub: SampledHub, link: str) -> None:
+    """What a person does: sign in with the link, then the button on the overview."""
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+
+    def press(address: str, button: str) -> None:
+        page = browser.open(address, timeout=60).read().decode()
+        form = re.search(rf"<form[^>]*>(?:(?!</form>).)*{button}(?:(?!</form>).)*</form>", page, re.DOTALL)[0]
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form)[1]
+        action = re.search(r'<form[^>]*action="([^"]+)"', form)
+        target = hub.address + action[1] if action else address
+        browser.open(target, urlencode({"csrfmiddlewaretoken": token}).encode(), timeout=60)
+
+    press(link, "Sign in")
+    press(f"{hub.address}/w/lumen-books/production/overview", "Remove it")
+
+
+def test_hub_sample_0_leaves_it_out(tmp_path):
+    with running_hub(tmp_path / "plain") as hub:
+        hub.start()
+        assert not (hub.folder / "var" / "sample.json").exists()
+        count = "from workspaces.models import Workspace; print(Workspace.objects.count())"
+        assert hub.manage("shell", "--no-imports", "-c", count).stdout.strip() == "0"

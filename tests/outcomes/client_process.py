@@ -1,0 +1,29 @@
+"""A customer's process that reports: plays its plan over HTTP from where it was killed, and notes what was answered.
+
+Arguments: the hub's address, its plan (JSON lines: an address and a body each), its notes (a line per answer).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from affidavit._keys import KEY_HEADER
+from affidavit._transport import HttpTransport, Retry
+
+
+def main(hub: str, plan: Path, notes: Path) -> None:
+    way = HttpTransport(hub, 30.0, retry=Retry(attempts=8, first=0.05))
+    done = len(notes.read_text().splitlines()) if notes.exists() else 0
+    with notes.open("a") as file:
+        for line in plan.read_text().splitlines()[done:]:
+            address, body = json.loads(line)
+            answer = way.post_json(address, json.dumps(body).encode(), {KEY_HEADER: os.environ["KEY"]})
+            file.write(json.dumps(answer) + "\n")
+            file.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))

@@ -1,0 +1,190 @@
+"""Moving broken joins to the environment that knows them, and undoing it: rows and tallies, exactly."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from outcomes.models import Move, Outcome
+from outcomes.move import movable, move, undo
+from outcomes.record import Report, record
+from outcomes.register import Arrival, register
+from tests.outcomes.recount import recounted, recounted_by_key, reported_between, stored, stored_by_key
+from wire.ranges import Range
+from workspaces.models import AuditEntry, Environment, Workspace
+
+START = datetime(2026, 3, 1, 10, 5, tzinfo=UTC)
+EVER = Range(datetime(2000, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC), ZoneInfo("UTC"))
+HOUR = timedelta(hours=1)
+KEYS = ("purchase", "renewal")
+
+
+def facts(environment: Environment) -> set[tuple]:
+    """Everything that stands on record in an environment, but for row ids."""
+    rows = Outcome.objects.filter(environment=environment)
+    return set(
+        rows.values_list(
+            "conversation__conversation_id", "outcome_key", "reports", "first_reported_at", "last_reported_at",
+            "broken", "healed_at", "reported_by",
+        )
+    )  # fmt: skip
+
+
+def check_tallies(*environments: Environment) -> None:
+    for environment in environments:
+        kept = {place: numbers for place, numbers in stored(environment).items() if any(numbers)}
+        assert kept == recounted(environment)
+        assert stored_by_key(environment) == recounted_by_key(environment)
+        for key in KEYS:
+            rows = Outcome.objects.filter(environment=environment, outcome_key=key)
+            times = rows.values_list("first_reported_at", "last_reported_at")
+            ends = (min(first for first, _ in times), max(last for _, last in times)) if times else (None, None)
+            assert reported_between(environment, key) == ends
+
+
+@pytest.fixture
+def both(workspace):
+    return tuple(workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
+
+
+def test_what_a_sibling_knows_moves_there_and_nothing_else(both):
+    production, staging = both
+    register(staging, [Arrival("s1", START)], now=START)
+    record(production, [Report("s1", "purchase")] * 2 + [Report("never", "purchase")], reported_by=7, now=START + HOUR)
+    made = move(production, staging, EVER, actor="ann", now=START + 2 * HOUR)
+    assert (made.outcomes, made.met) == (1, 0)
+    assert {row[0] for row in facts(production)} == {"never"}
+    assert facts(staging) == {("s1", "purchase", 2, START + HOUR, START + HOUR, False, None, 7)}
+    check_tallies(*both)
+    assert move(production, staging, EVER, actor="ann", now=START + 3 * HOUR) is None
+    entry = AuditEntry.objects.get(action="broken joins moved")
+    assert (entry.actor, entry.facts) == (
+        "ann", {"move": made.pk, "from": "production", "to": "staging", "outcomes": 1},
+    )  # fmt: skip
+
+
+def test_what_meets_an_outcome_is_added_to_it_and_undone_exactly_in_spite_of_later_reports(both):
+    production, staging = both
+    register(staging, [Arrival("s1", START)], now=START)
+    record(production, [Report("s1", "purchase")] * 3, reported_by=7, now=START + HOUR)
+    record(staging, [Report("s1", "purchase")], reported_by=8, now=START + 2 * HOUR)
+    before = facts(production), facts(staging)
+    made = move(production, staging, EVER, actor="ann", now=START + 3 * HOUR)
+    assert made.met == 1
+    assert facts(staging) == {("s1", "purchase", 4, START + HOUR, START + 2 * HOUR, False, None, 7)}
+    check_tallies(*both)
+    record(staging, [Report("s1", "purchase")], reported_by=9, now=START + 4 * HOUR)
+    assert undo(made, actor="ann", now=START + 5 * HOUR)
+    assert facts(production) == before[0]
+    assert facts(staging) == {("s1", "purchase", 2, START + 2 * HOUR, START + 4 * HOUR, False, None, 8)}
+    check_tallies(*both)
+    assert not undo(made, actor="ann", now=START + 6 * HOUR)
+    assert AuditEntry.objects.filter(action="move of broken joins undone").count() == 1
+
+
+def test_what_healed_at_home_meanwhile_goes_back_as_healed_at_that_time(both):
+    production, staging = both
+    register(staging, [Arrival("s1", START)], now=START)
+    record(production, [Report("s1", "purchase")], now=START + HOUR)
+    made = move(production, staging, EVER, actor="ann", now=START + 2 * HOUR)
+    register(production, [Arrival("s1", START)], now=START + 3 * HOUR)
+    undo(made, actor="ann", now=START + 4 * HOUR)
+    ((*_, broken, healed_at, _),) = facts(production)
+    assert (broken, healed_at) == (False, START + 3 * HOUR)
+    assert facts(staging) == set()
+    check_tallies(*both)
+
+
+def test_only_the_diagnosed_ones_of_the_range_are_movable(both, workspace):
+    production, staging = both
+    register(staging, [Arrival("old"), Arrival("new"), Arrival("undefined")], now=START)
+    record(production, [Report("old", "purchase")], now=START)
+    record(production, [Report(id_, "purchase") for id_ in ("new", "undefined", "NEW")], now=START + 9 * HOUR)
+    late = Range(START + 8 * HOUR, START + 10 * HOUR, ZoneInfo("UTC"))
+    found = Outcome.objects.filter(pk__in=movable(production, staging, late))
+    assert [outcome.conversation.conversation_id for outcome in found] == ["new"]
+
+
+def test_an_id_that_two_siblings_know_moves_to_the_one_that_its_diagnosis_names(both, workspace):
+    production, staging = both
+    third = Environment.objects.create(workspace=workspace.workspace, name="third", audience="third")
+    for environment in (third, staging):
+        register(environment, [Arrival("s1")], now=START)
+    record(production, [Report("s1", "purchase")], now=START)
+    assert movable(production, third, EVER) == []
+    assert len(movable(production, staging, EVER)) == 1
+
+
+ids = st.sampled_from([f"c{n}" for n in range(6)])
+batches = st.lists(st.builds(Report, ids, st.sampled_from(KEYS)), min_size=1, max_size=6)
+arrivals = st.lists(st.builds(Arrival, ids), min_size=1, max_size=3)
+steps = st.lists(
+    st.tuples(
+        st.integers(0, 2),
+        st.one_of(batches.map(tuple), arrivals.map(tuple), st.integers(0, 2)),
+        st.integers(1, 9),
+    ),
+    max_size=20,
+)  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps, st.randoms(use_true_random=False))
+def test_undoing_every_move_in_any_order_leaves_what_would_stand_without_any(db, steps, chance):
+    check_undoing(steps, chance)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_undoing_is_as_exact_after_a_long_history_with_many_moves(db, seed):
+    chance = random.Random(seed)
+    assert check_undoing([any_step(chance) for _ in range(80)], chance) >= 1
+
+
+def any_step(chance: random.Random) -> tuple:
+    kind, id_ = chance.randrange(10), f"c{chance.randrange(25)}"
+    if kind < 2:
+        return chance.randrange(3), chance.randrange(3), 1
+    step = Arrival(id_) if kind < 4 else Report(id_, chance.choice(KEYS))
+    return chance.randrange(3), (step,), chance.randint(1, 9)
+
+
+def check_undoing(steps: Sequence[tuple], chance: random.Random) -> int:
+    """Play a history twice, once with its moves, in three environments: ids may move on and on. How many moved."""
+    with_moves, without = three_environments(), three_environments()
+    made, now = [], START
+    for here, step, key in steps:
+        now += timedelta(minutes=7)
+        if isinstance(step, int):
+            if step != here and (done := move(with_moves[here], with_moves[step], EVER, actor="x", now=now)):
+                made.append(done)
+        else:
+            for environments in (with_moves, without):
+                play(environments[here], step, key, now)
+    check_tallies(*with_moves)
+    chance.shuffle(made)
+    for each in made:
+        assert undo(Move.objects.get(pk=each.pk), actor="x", now=now)
+        check_tallies(*with_moves)
+    assert [facts(environment) for environment in with_moves] == [facts(environment) for environment in without]
+    assert not Outcome.objects.filter(environment__in=with_moves, moved_in__gt=0).exists()
+    return len(made)
+
+
+def play(environment: Environment, step: tuple, key: int, now: datetime) -> None:
+    if isinstance(step[0], Report):
+        record(environment, step, reported_by=key, now=now)
+    else:
+        register(environment, step, now=now)
+
+
+def three_environments() -> list[Environment]:
+    """Of a workspace of their own: siblings elsewhere would be named by diagnoses too."""
+    slug = f"w{Workspace.objects.count()}"
+    workspace = Workspace.objects.create(name=slug, slug=slug)
+    return [Environment.objects.create(workspace=workspace, name=f"e{n}", audience=f"{slug}:{n}") for n in range(3)]

@@ -1,0 +1,94 @@
+"""Moving by the page: counted, confirmed, logged, undone; by people only."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from outcomes.models import Move, Outcome
+from outcomes.record import Report, record
+from outcomes.register import Arrival, register
+from tests.outcomes.reading import tables_of
+from workspaces.models import AuditEntry
+
+PAGE = "/w/lumen-books/production/joins"
+CHOSEN = f"{PAGE}?why=other-environment&in=staging"
+
+
+@pytest.fixture
+def both(workspace):
+    production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
+    now = timezone.now()
+    register(staging, [Arrival("s1"), Arrival("s2")], now=now)
+    record(production, [Report("s1", "purchase"), Report("s2", "purchase"), Report("never", "x")], now=now)
+    record(production, [Report("s1", "long ago")], now=now - timedelta(days=60))
+    return production, staging
+
+
+def form_of(html):
+    """The address of the one form that moves."""
+    return re.search(r'<form method="post" action="([^"]*/joins/move[^"]*)"', html)[1].replace("&amp;", "&")
+
+
+def test_the_page_counts_what_would_move_and_moves_exactly_that(both, browser_client):
+    production, staging = both
+    html = browser_client.get(CHOSEN).content.decode()
+    assert "Move 2 to staging" in html
+    response = browser_client.post(form_of(html), {"to": "staging", "range": "7d"})
+    assert (response.status_code, response["Location"]) == (303, f"{PAGE}?range=7d&done=moved")
+    assert Outcome.objects.filter(environment=staging, broken=False).count() == 2
+    assert Outcome.objects.filter(environment=production, broken=True).count() == 2
+    assert AuditEntry.objects.filter(action="broken joins moved", actor="test-operator").count() == 1
+    (line,) = tables_of(browser_client.get(f"{PAGE}.json"))["moves"]
+    assert (line["from"], line["to"], line["outcomes"], line["met"]) == ("production", "staging", 2, 0)
+
+
+def test_a_move_is_undone_by_its_button(both, browser_client):
+    before = set(Outcome.objects.values_list("conversation__conversation_id", "environment_id", "broken"))
+    browser_client.post(f"{PAGE}/move", {"to": "staging"})
+    html = browser_client.get(PAGE).content.decode()
+    made = Move.objects.get()
+    assert f"/joins/moves/{made.pk}/undo" in html
+    for done in ("undone", "nothing"):
+        response = browser_client.post(f"{PAGE}/moves/{made.pk}/undo", {"range": "7d"})
+        assert response["Location"] == f"{PAGE}?range=7d&done={done}"
+        assert browser_client.get(response["Location"]).status_code == 200
+    assert set(Outcome.objects.values_list("conversation__conversation_id", "environment_id", "broken")) == before
+
+
+def test_both_actions_need_a_csrf_token_and_post(both, browser_client):
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = browser_client.cookies
+    assert strict.post(f"{PAGE}/move", {"to": "staging"}).status_code == 403
+    assert browser_client.get(f"{PAGE}/move").status_code == 405
+    assert not Move.objects.exists()
+
+
+def test_a_key_reads_the_page_but_never_moves(both, api):
+    assert "Move 2" not in api.get(CHOSEN).content.decode()
+    headers = {"x-service-api-key": api.key}
+    assert api.client.post(f"{PAGE}/move", {"to": "staging"}, headers=headers).status_code == 302
+    assert not Move.objects.exists()
+
+
+def test_a_member_of_another_workspace_cannot_move_or_undo(both, browser_client, other_workspace):
+    browser_client.post(f"{PAGE}/move", {"to": "staging"})
+    stranger = get_user_model().objects.create_user("stranger")
+    other_workspace.workspace.memberships.create(user=stranger)
+    client = Client()
+    client.force_login(stranger)
+    theirs = "/w/other-shop/production/joins"
+    pk = Move.objects.get().pk
+    assert client.post(f"{PAGE}/move", {"to": "staging"}).status_code == 404
+    assert client.post(f"{PAGE}/moves/{pk}/undo").status_code == 404
+    assert client.post(f"{theirs}/moves/{pk}/undo").status_code == 404
+    assert Move.objects.get().undone_at is None
+
+
+@pytest.mark.parametrize("target", ["", "production", "nowhere", "Staging"])
+def test_only_another_environment_of_the_workspace_is_a_target(both, browser_client, target):
+    assert browser_client.post(f"{PAGE}/move", {"to": target}).status_code == 400
+    assert not Move.objects.exists()

@@ -1,0 +1,99 @@
+"""The page of one key and its downloads."""
+
+from datetime import timedelta
+
+import plotly.graph_objects
+import pytest
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outcomes import charts, conversations
+from outcomes.lag import BARS, distribution
+from outcomes.record import Report, record
+from outcomes.register import Arrival, register
+from tests.outcomes.reading import rows_of, tables_of
+
+PAGE = "/w/lumen-books/production/outcome"
+
+
+@pytest.fixture
+def production(workspace):
+    """130 purchases, each 10 minutes after its conversation's start, one renewal, one broken join."""
+    production = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+    ids = [f"c{n:03}" for n in range(130)]
+    register(production, [Arrival(id_, now - timedelta(minutes=10)) for id_ in ids], now=now)
+    for start in range(0, 130, 10):
+        record(production, [Report(id_, "purchase") for id_ in ids[start : start + 10]], now=now)
+    record(production, [Report("c000", "renewal"), Report("gone", "purchase")], now=now)
+    return production
+
+
+def test_page_json_and_csv_tell_the_same(production, browser_client):
+    html = browser_client.get(f"{PAGE}?key=purchase").content.decode()
+    tables = tables_of(browser_client.get(f"{PAGE}.json?key=purchase"))
+    assert sum(line["outcomes"] for line in tables["series"]) == len(tables["conversations"]) == 130
+    assert {line["lag"]: line["outcomes"] for line in tables["lag"] if line["outcomes"]} == {"5 to 15 min": 130}
+    assert {line["lagSeconds"] for line in tables["conversations"]} == {600}
+    csv = rows_of(browser_client.get(f"{PAGE}.csv?key=purchase&table=conversations"))
+    assert [row["conversationId"] for row in csv] == [row["conversationId"] for row in tables["conversations"]]
+    assert "all 130 outcomes" in html
+    assert "10 min" in html
+
+
+def test_conversations_are_paged_each_once(production, browser_client):
+    found, cursor = [], ""
+    while True:
+        response = browser_client.get(PAGE, {"key": "purchase", "cursor": cursor})
+        rows = response.context["rows"]
+        found += [row.conversation_id for row in rows]
+        cursor = response.context["older"]
+        if not cursor:
+            break
+        assert len(rows) == 50
+    assert sorted(found) == [f"c{n:03}" for n in range(130)]
+
+
+def test_the_download_of_all_keys_goes_beyond_its_own_pages(production, browser_client, monkeypatch):
+    monkeypatch.setattr(conversations, "ROWS_AT_ONCE", 7)
+    rows = rows_of(browser_client.get(f"{PAGE}.csv?table=conversations"))
+    assert len({(row["conversationId"], row["outcomeKey"]) for row in rows}) == len(rows) == 131
+
+
+@pytest.mark.parametrize("cursor", ["x", "-", "1-", "9" * 40 + "-1", "1-" + "9" * 30, "²-²"])
+def test_a_cursor_that_cannot_be_read_begins_anew(production, browser_client, cursor):
+    response = browser_client.get(PAGE, {"key": "purchase", "cursor": cursor})
+    assert len(response.context["rows"]) == 50
+
+
+@pytest.mark.parametrize("key", ["", "unheard of", "<b>", "\0", "x" * 300, "%s"])
+def test_any_key_has_a_page(production, browser_client, key):
+    html = browser_client.get(PAGE, {"key": key})
+    assert html.status_code == 200
+    assert b"<b></h1>" not in html.content
+
+
+def test_keys_that_look_alike_are_pointed_out(production, browser_client):
+    record(production, [Report("c001", "Purchase ")], now=timezone.now())
+    assert "differs from it only by case" in browser_client.get(f"{PAGE}?key=purchase").content.decode()
+
+
+def test_an_outsider_sees_nothing(production, api, client, other_workspace):
+    for address in (f"{PAGE}?key=purchase", f"{PAGE}.json?key=purchase", f"{PAGE}.csv?table=conversations"):
+        assert api.get(address, key=other_workspace.secret_key).status_code == 404
+    assert client.get(f"{PAGE}?key=purchase").status_code == 302
+    own = "/w/other-shop/production/outcome.json?key=purchase"
+    tables = tables_of(api.get(own, key=other_workspace.secret_key))
+    assert tables["conversations"] == []
+
+
+@given(st.lists(st.timedeltas(timedelta(days=-2), timedelta(days=90)), max_size=30))
+def test_every_lag_is_in_exactly_one_bar_and_in_the_right_one(lags):
+    found = distribution(lags)
+    assert sum(bar.count for bar in found.bars) == found.count == len(lags)
+    ends = [least for least, _ in BARS[1:]] + [timedelta.max]
+    for bar, end in zip(found.bars, ends, strict=True):
+        assert bar.count == sum((timedelta.min if bar.least is None else bar.least) <= lag < end for lag in lags)
+    bars = [(bar.label, bar.count) for bar in found.shown]
+    plotly.graph_objects.Figure(charts.distribution(bars, counted="outcomes"))

@@ -1,0 +1,55 @@
+"""A batch sent a hundred times: the same bytes, and nothing changes but what counts reports."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from outcomes.models import ApiKeyTally, Conversation, Outcome, Tally
+
+URL = "/api/conversation-outcomes"
+COUNTING = {"reports", "last_reported_at"}
+TIMES = 100
+
+
+def everything(*, but: set[str]) -> dict[str, Any]:
+    return {
+        model.__name__: sorted(
+            str({name: value for name, value in row.items() if name not in but}) for row in model.objects.values()
+        )
+        for model in (Conversation, Outcome, Tally, ApiKeyTally)
+    }
+
+
+def batch() -> dict[str, Any]:
+    chance = random.Random(3)
+    ids = [chance.choice(["known", "late", "undefined", "KNOWN", " known", "😀"]) for _ in range(40)]
+    return {"outcomes": [{"conversationId": id_, "outcomeKey": chance.choice("ab")} for id_ in ids]}
+
+
+def know(api) -> None:
+    api.post("/api/conversations", {"conversations": [{"conversationId": "known"}, {"conversationId": "😀"}]})
+
+
+def test_a_hundred_replays_change_nothing_but_what_counts_reports(api):
+    know(api)
+    first = api.post(URL, batch())
+    before = everything(but=COUNTING)
+    answers = [api.post(URL, batch()) for _ in range(TIMES)]
+    assert {answer.content for answer in answers} == {first.content}
+    assert {answer["X-Outcomes-New"] for answer in answers} == {"0"}
+    assert everything(but=COUNTING) == before
+    assert sum(Outcome.objects.values_list("reports", flat=True)) == 40 * (TIMES + 1)
+
+
+def test_under_an_idempotency_key_not_even_that_changes(api):
+    know(api)
+    headers = {"Idempotency-Key": "order-17"}
+    first = api.post(URL, batch(), headers=headers)
+    before = everything(but=set())
+    answers = [api.post(URL, batch(), headers=headers) for _ in range(TIMES)]
+    assert {(answer.content, answer["X-Outcomes-New"]) for answer in answers} == {
+        (first.content, first["X-Outcomes-New"])
+    }
+    assert {answer["Idempotent-Replayed"] for answer in answers} == {"true"}
+    assert everything(but=set()) == before

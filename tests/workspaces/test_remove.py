@@ -1,0 +1,88 @@
+"""Removing a workspace leaves nothing of it behind, and everything of the others."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.test import Client
+from django.utils import timezone
+
+from catalog.fold import fold
+from intents.models import UsedNonce
+from workspaces.create import Created
+from workspaces.models import Environment, Workspace
+from workspaces.remove import remove
+
+pytestmark = pytest.mark.django_db
+
+
+def rows() -> Counter[str]:
+    """How many rows each table of the hub's own apps has; used nonces are nobody's and go by themselves."""
+    ours = {"wire", "workspaces", "catalog", "outcomes", "intents", "hub"}
+    models = [model for model in apps.get_models() if model._meta.app_label in ours and model is not UsedNonce]
+    return Counter({model._meta.db_table: model._base_manager.count() for model in models})
+
+
+def fill(created: Created, api: Any) -> None:
+    """Something in every table that a machine can fill."""
+
+    def post(address: str, body: Any) -> Any:
+        headers = {"Idempotency-Key": str(uuid.uuid4())}
+        response = api.post(address, body, key=created.secret_key, headers=headers)
+        assert response.status_code < 300, response.content
+        return response.json()
+
+    post("/api/conversations", {"conversations": [{"conversationId": "c1"}, {"conversationId": "c2"}]})
+    outcomes = [{"conversationId": name, "outcomeKey": "purchase"} for name in ("c1", "c2", "unknown")]
+    post("/api/conversation-outcomes", {"outcomes": outcomes})
+    seen = {"method": "GET", "path": "/orders", "status": 200, "count": 1, "response": {"type": "string"}}
+    post("/api/witness-reports", {"reportId": str(uuid.uuid4()), "observations": [seen]})
+    post("/api/verification-reports", {"reportId": str(uuid.uuid4()), "verifications": [{"result": "expired"}]})
+    call = {"sub": "user_1", "operation": "POST /orders", "args": {}}
+    asked = post("/api/confirmations", {**call, "summary": "Order"})["confirmationId"]
+    post(f"/api/confirmations/{asked}/decision", {"decision": "confirm"})
+    post("/api/intents", {**call, "confirmationId": asked})
+    for environment in Environment.objects.filter(workspace=created.workspace):
+        fold(environment, now=timezone.now())
+
+
+def test_every_table_is_as_if_the_workspace_had_never_been(api, workspace, other_workspace):
+    fill(other_workspace, api)
+    # What other_workspace has, workspace is about to have besides its own rows; so half of all is left.
+    fill(workspace, api)
+    before = rows()
+    deleted = remove(workspace.workspace, actor="test", now=timezone.now())
+    after = rows()
+    assert after == {table: count // 2 for table, count in before.items()}
+    assert deleted == after.total()
+    assert list(Workspace.objects.all()) == [other_workspace.workspace]
+
+
+def test_its_keys_are_refused_and_those_of_others_are_not(api, workspace, other_workspace):
+    remove(workspace.workspace, actor="test", now=timezone.now())
+    body = {"outcomes": []}
+    assert api.post("/api/conversation-outcomes", body, key=workspace.secret_key).status_code == 401
+    assert api.post("/api/conversation-outcomes", body, key=other_workspace.secret_key).status_code == 200
+
+
+def test_it_is_logged_by_whom_without_a_key_or_a_secret(caplog, workspace):
+    remove(workspace.workspace, actor="test-operator", now=timezone.now())
+    assert "lumen-books was removed by test-operator" in caplog.text
+    assert workspace.secret_key not in caplog.text
+    assert workspace.signing_secret not in caplog.text
+
+
+def test_only_the_sample_can_be_removed_by_its_page_and_only_by_post_of_an_operator(browser_client, workspace):
+    page = f"/w/{workspace.workspace.slug}/remove-sample"
+    assert browser_client.post(page).status_code == 404
+    workspace.workspace.audit_entries.create(actor="sample", action="sample made")
+    assert browser_client.get(page).status_code == 405
+    assert Client().post(page).status_code == 302
+    assert Client(enforce_csrf_checks=True).post(page).status_code == 403
+    assert Workspace.objects.count() == 1
+    assert browser_client.post(page).url == "/"
+    assert Workspace.objects.count() == 0
