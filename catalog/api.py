@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
-from django.http import HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from catalog import document
+from catalog import document, downloads
 from catalog.receive import receive
 from catalog.serializers import WitnessReportForm
 from wire.problems import Problem
@@ -122,15 +122,20 @@ class DownloadView(APIView):
         """The answer to a reader who has not got it yet."""
 
 
+SELECTION = [
+    OpenApiParameter("environment", str, description="Default: production."),
+    OpenApiParameter("workspace", str, description="Its slug, when signed in and without a key."),
+]
+
+
 class Catalog(DownloadView):
     """GET /api/catalog: every operation of an environment with its shapes, whole."""
 
     @extend_schema(
         summary="The catalog of an environment",
         parameters=[
-            OpenApiParameter("environment", str, description="Default: production."),
+            *SELECTION,
             OpenApiParameter("evidence", int, enum=[0, 1], description="0: without all that counting changes."),
-            OpenApiParameter("workspace", str, description="Its slug, when signed in and without a key."),
         ],
         responses={200: OpenApiTypes.OBJECT},
     )
@@ -144,6 +149,41 @@ class Catalog(DownloadView):
         rendered = document.render(environment, evidence=evidence_wanted(request))
         headers = {"ETag": rendered.etag, "Content-Length": str(rendered.length)}
         return StreamingHttpResponse(rendered.chunks(), content_type="application/json", headers=headers)
+
+
+class FormView(DownloadView):
+    """The catalog in one of `downloads.FORMS`; nothing in it is changed by counting."""
+
+    form: ClassVar[str]
+
+    @extend_schema(parameters=SELECTION, responses={200: OpenApiTypes.OBJECT})
+    def get(self, request: Request) -> HttpResponseBase:
+        return super().get(request)
+
+    def etag(self, environment: Environment, request: Request) -> str:
+        return downloads.etag(environment, self.form)
+
+    def download(self, environment: Environment, request: Request) -> HttpResponseBase:
+        made = downloads.download(environment, self.form)
+        return HttpResponse(made.body, content_type="application/json", headers={"ETag": made.etag})
+
+
+class OpenApi(FormView):
+    """The catalog of an environment as OpenAPI 3.1."""
+
+    form = "openapi"
+
+
+class Schemas(FormView):
+    """The shapes of an environment as one JSON Schema 2020-12 document, a definition for each part."""
+
+    form = "schemas"
+
+
+class Tools(FormView):
+    """The operations of an environment as tool definitions for assistants."""
+
+    form = "tools"
 
 
 def evidence_wanted(request: Request) -> bool:

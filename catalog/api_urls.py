@@ -5,4 +5,7 @@ from catalog import api
 urlpatterns = [
     path("witness-reports", api.WitnessReports.as_view(), name="witness-reports"),
     path("catalog", api.Catalog.as_view(), name="api-catalog"),
+    path("catalog/openapi.json", api.OpenApi.as_view(), name="catalog-openapi"),
+    path("catalog/schemas.json", api.Schemas.as_view(), name="catalog-schemas"),
+    path("catalog/tools.json", api.Tools.as_view(), name="catalog-tools"),
 ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from affidavit import Evidence, Template, retemplate
-from catalog.summing import PARAMETER, Identity, OperationSum, Part, Sums, nameless
+from affidavit.operations import PARAMETER, Identity, OperationSum, Part, Sums, nameless
 
 SECONDS_PER_DAY = 86400
 

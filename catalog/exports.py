@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
 
-from catalog.models import Operation, WitnessReport
+from catalog import queries
+from catalog.difference import Difference
+from catalog.drift import Change
+from catalog.history import Compared
+from catalog.models import Drift, Operation, WitnessReport
 from catalog.parts import Shape
 from catalog.tree import Node, nodes
 from wire.tables import Table
 
 OPERATIONS = (
     "method", "path", "observations", "statuses", "properties", "undecided", "firstSeenAt", "lastSeenAt",
+    "unknowns", "driftedAt",
 )  # fmt: skip
 PARKED = ("reportId", "reporter", "receivedAt", "parkedAt", "fault")
+CHANGE = ("part", "pointer", "change", "before", "after", "breaksFor")
+DRIFT = ("at", "since", "method", "path", "version", *CHANGE, "seen", "of")
+DIFFERENCE = ("method", "path", *CHANGE)
+VERSIONS = ("version", "at", "since", "observations")
 RESPONSES = ("status", "observations")
 PROPERTIES = (
     "part", "status", "pointer", "type", "reason", "seen", "parents", "presence", "nulls", "types",
@@ -32,7 +41,8 @@ def operation_row(row: Operation) -> Sequence[Any]:
     statuses = {str(status): count for status, count in row.status_counts}
     undecided = [segment for segment, _ in row.undecided_segments]
     seen = (row.first_seen_at, row.last_seen_at)
-    return (row.method, row.path, row.observations, statuses, row.properties, undecided, *seen)
+    state = (row.unknowns, row.drifted_at)
+    return (row.method, row.path, row.observations, statuses, row.properties, undecided, *seen, *state)
 
 
 def parked(found: QuerySet[WitnessReport]) -> Table:
@@ -41,6 +51,34 @@ def parked(found: QuerySet[WitnessReport]) -> Table:
 
 def parked_row(report: WitnessReport) -> Sequence[Any]:
     return (str(report.report_id), report.reporter, report.received_at, report.parked_at, report.fault)
+
+
+def drift(found: QuerySet[Drift]) -> Table:
+    return Table("drift", DRIFT, lambda: (drift_row(row) for row in found.iterator()))
+
+
+def drift_row(row: Drift) -> Sequence[Any]:
+    where = (row.operation.method, row.operation.path, row.version)
+    return (row.at, row.since, *where, *change_cells(row), row.seen, row.of)
+
+
+def difference(rows: Callable[[], Iterable[Difference]]) -> Table:
+    return Table(
+        "difference", DIFFERENCE, lambda: ((row.method, row.path, *change_cells(row.change)) for row in rows())
+    )
+
+
+def versions(operation: Operation) -> Table:
+    shown = queries.versions(operation).values_list("number", "at", "since", "observations")
+    return Table("versions", VERSIONS, shown.iterator)
+
+
+def changes(found: Compared | None) -> Table:
+    return Table("changes", CHANGE, lambda: map(change_cells, found.changes if found else ()))
+
+
+def change_cells(change: Change | Drift) -> Sequence[Any]:
+    return (change.part, change.pointer, change.kind, change.before, change.after, change.breaks)
 
 
 def responses(row: Operation) -> Table:

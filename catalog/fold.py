@@ -8,9 +8,9 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
+from affidavit.operations import Sums
 from catalog.models import WitnessReport
 from catalog.store import merge_into_catalog
-from catalog.summing import Sums
 from wire.problems import is_outage
 from workspaces.models import Environment
 
@@ -67,7 +67,7 @@ def failure_of(environment: Environment, batch: Sequence[int], *, now: datetime)
     """Sum these reports, merge the sum once, mark them; or do nothing and name the kind of failure."""
     try:
         with transaction.atomic():
-            merge_into_catalog(environment, summed(batch))
+            merge_into_catalog(environment, summed(batch), now=now)
             WitnessReport.objects.filter(pk__in=batch).update(folded_at=now, sums=None)
     except Exception as error:  # whatever is wrong with one report must not block the others
         if is_outage(error):

@@ -1,4 +1,4 @@
-"""What the catalog stores: the inbox of witness reports, operations, and the evidence of their parts."""
+"""What the catalog stores: the inbox of witness reports, operations with their evidence, versions and drift."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
+from catalog.drift import KINDS
 from workspaces.models import Environment, Workspace
 
 MAX_PATH_BYTES = 2000  # a unique index holds the path, and PostgreSQL's index rows end at 2,700 bytes
@@ -16,7 +17,7 @@ MAX_METHOD = 32
 class WitnessReport(models.Model):
     """One delivery, summed at the door; `sums` goes once it is folded, id and digest stay 400 days.
 
-    sums: catalog.summing.Sums.to_state(); size: bytes of the body as received.
+    sums: affidavit.operations.Sums.to_state(); size: bytes of the body as received.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
@@ -73,11 +74,17 @@ class Operation(models.Model):
     path = models.TextField(help_text="The template with the names observed most often.")
     observations = models.BigIntegerField()
     properties = models.PositiveIntegerField()
-    search = models.TextField(help_text="Path and property names, one a line.")
+    search = models.TextField(help_text="Path, then name and type of every property, one a line.")
     document = models.TextField(help_text="This operation in /api/catalog, as JSON text.")
     outline = models.TextField(help_text="The same without evidence.")
     document_digest = models.BinaryField(max_length=32)
     outline_digest = models.BinaryField(max_length=32)
+    unknowns = models.PositiveIntegerField(default=0, help_text="Places of unknown type.")
+
+    version = models.PositiveIntegerField(default=0, help_text="Number of its latest version; 0 before it has begun.")
+    drifted_at = models.DateTimeField(null=True, help_text="When its last drift was found.")
+    epoch = models.PositiveIntegerField(default=0, help_text="How often it was started afresh: evidence goes there.")
+    shown_from = models.PositiveIntegerField(default=0, help_text="The first epoch whose evidence is shown.")
 
     class Meta:
         constraints = [
@@ -106,21 +113,94 @@ class Operation(models.Model):
 
 
 class OperationPart(models.Model):
-    """The summed evidence of one part of an operation; a response has its status."""
+    """The summed evidence of one part of an operation in one epoch; a response has its status."""
 
     QUERY, REQUEST, RESPONSE = "query", "request", "response"
 
     operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="parts")
     part = models.CharField(max_length=8)
     status = models.PositiveSmallIntegerField(null=True)
+    epoch = models.PositiveIntegerField(default=0)
     evidence: Any = models.JSONField(help_text="affidavit.Evidence.to_state()")
+    silence: Any = models.JSONField(default=dict, help_text="catalog.silence.Silence by pointer.")
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["operation", "part", "status"], nulls_distinct=False, name="one_evidence_per_part"
+                fields=["operation", "part", "status", "epoch"], nulls_distinct=False, name="one_evidence_per_part"
             )
         ]
 
     def __str__(self) -> str:
         return f"{self.part} {self.status or ''}".rstrip()
+
+
+class OperationVersion(models.Model):
+    """An outline that an operation came to. since: when what made it was first observed; at: when it was folded."""
+
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    since = models.DateTimeField()
+    observations = models.BigIntegerField()
+    outline = models.TextField()
+
+    class Meta:
+        ordering = ["-number"]
+        constraints = [models.UniqueConstraint(fields=["operation", "number"], name="one_version_per_number")]
+
+    def __str__(self) -> str:
+        return f"version {self.number}"
+
+
+class Drift(models.Model):
+    """One change of an operation's descriptor: catalog.drift.Change, and what it was seen on.
+
+    since: when it was first observed, or for what went quiet, last; seen: how often in what was observed since, of
+    how often it could have been there (null where nothing tells).
+    """
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="drift")
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="drift")
+    version = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    since = models.DateTimeField()
+    part = models.CharField(max_length=8)
+    pointer = models.TextField(blank=True)
+    kind = models.CharField(max_length=12)
+    before = models.TextField(blank=True)
+    after = models.TextField(blank=True)
+    breaks = models.CharField(max_length=8, blank=True)
+    seen = models.BigIntegerField()
+    of = models.BigIntegerField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["environment", "-at", "-id"], name="latest_drift")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pointer}"
+
+    @property
+    def words(self) -> str:
+        return KINDS[self.kind]
+
+
+class FreshStart(models.Model):
+    """From `at` on the shapes of an operation are learnt anew, until that is taken back; nothing is forgotten.
+
+    epoch: the first that counts; statuses: observations by status until then.
+    """
+
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="fresh_starts")
+    epoch = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    actor = models.CharField(max_length=150)
+    statuses: Any = models.JSONField(default=dict)
+    taken_back_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-epoch"]
+        constraints = [models.UniqueConstraint(fields=["operation", "epoch"], name="one_fresh_start_per_epoch")]
+
+    def __str__(self) -> str:
+        return f"fresh start {self.epoch}"

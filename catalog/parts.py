@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from affidavit import Evidence
+from affidavit.operations import Part, parameter_type, shown_names
 from catalog.models import Operation
-from catalog.projection import parameter_type, shown_names
-from catalog.summing import Part
 
 
 @dataclass(frozen=True)
@@ -30,16 +29,33 @@ class Shape:
         return self.key.capitalize()
 
 
+def shown_evidence(operation: Operation) -> dict[Part, Evidence]:
+    """The evidence of every part, summed over the epochs that are shown."""
+    held: dict[Part, Evidence] = {}
+    for row in operation.parts.all():
+        if row.epoch >= operation.shown_from:
+            held.setdefault(Part(row.part, row.status), Evidence()).add(Evidence.from_state(row.evidence))
+    return held
+
+
 def shapes_of(operation: Operation) -> list[Shape]:
     """Request and query where any was seen, then a response for every status, with a body or without."""
-    held = {Part(row.part, row.status): Evidence.from_state(row.evidence) for row in operation.parts.all()}
-    asked = [Shape(part, held[part], operation.successes) for part in (Part("request"), Part("query")) if part in held]
+    held = shown_evidence(operation)
+    counts = counts_shown(operation)
+    successes = sum(count for status, count in counts.items() if 200 <= status < 400)
+    asked = [Shape(part, held[part], successes) for part in (Part("request"), Part("query")) if part in held]
     answered = [
         Shape(part, held.get(part, Evidence()), count)
-        for status, count in operation.status_counts
+        for status, count in counts.items()
         if (part := Part("response", status))
     ]
     return asked + answered
+
+
+def counts_shown(operation: Operation) -> dict[int, int]:
+    """Observations by status since the fresh start that holds, if there is one."""
+    before = next((start.statuses for start in operation.fresh_starts.all() if not start.taken_back_at), {})
+    return {status: count - before.get(str(status), 0) for status, count in operation.status_counts}
 
 
 def chosen(shapes: Sequence[Shape], key: str) -> Shape:

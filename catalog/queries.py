@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
-from django.db.models import Max, Min, QuerySet, Sum
+from django.db.models import Max, Min, Q, QuerySet, Sum
 from django.db.models.functions import Collate
 
-from catalog.filters import Filters
-from catalog.models import Operation, WitnessReport
-from catalog.summing import nameless
+from affidavit.operations import nameless
+from catalog.filters import DriftFilters, Filters
+from catalog.models import Drift, Operation, OperationVersion, WitnessReport
 from wire.ranges import Range
 from workspaces.models import Environment
 
@@ -27,6 +30,7 @@ ORDERS = {
 }
 LISTED = (
     "method", "path", "observations", "statuses", "properties", "undecided", "first_seen_at", "last_seen_at",
+    "unknowns", "drifted_at",
 )  # fmt: skip
 DIGEST = """
     SELECT encode(sha256(coalesce(
@@ -51,7 +55,7 @@ def shown(environment: Environment) -> QuerySet[Operation]:
     return Operation.objects.filter(environment=environment, begun=True)
 
 
-def listed(environment: Environment, filters: Filters) -> QuerySet[Operation]:
+def listed(environment: Environment, range: Range, filters: Filters) -> QuerySet[Operation]:
     """The operations that a list with these filters shows, in its order, without their evidence."""
     found = shown(environment)
     for word in filters.words:
@@ -60,6 +64,13 @@ def listed(environment: Environment, filters: Filters) -> QuerySet[Operation]:
         found = found.filter(method=filters.method)
     if filters.statuses:
         found = found.filter(statuses__has_any_keys=filters.statuses)
+    match filters.show:
+        case "unknown":
+            found = found.filter(unknowns__gt=0)
+        case "drifted":
+            found = found.filter(drifted_at__gte=range.start)
+        case "unseen":
+            found = found.filter(last_seen_at__lt=range.start)
     return found.order_by(*ORDERS[filters.sort]).only(*LISTED)
 
 
@@ -70,7 +81,7 @@ def methods(environment: Environment) -> list[str]:
 def operation(environment: Environment, method: str, path: str) -> Operation | None:
     """One operation with its parts, by any names of its parameters."""
     found = shown(environment).filter(method=method, key=nameless(path))
-    return found.defer("document", "outline", "search").prefetch_related("parts").first()
+    return found.defer("document", "outline", "search").prefetch_related("parts", "fresh_starts").first()
 
 
 def catalog_texts(environment: Environment, *, evidence: bool) -> Iterator[tuple[str, bytes, bytes]]:
@@ -80,6 +91,12 @@ def catalog_texts(environment: Environment, *, evidence: bool) -> Iterator[tuple
     return rows.iterator(chunk_size=200)
 
 
+def outlines(environment: Environment) -> tuple[list[str], str]:
+    """Every operation's outline as JSON text by path then method, and the catalog's revision; of one moment."""
+    rows = list(shown(environment).order_by(*ORDERS["path"]).values_list("outline", "outline_digest"))
+    return [text for text, _ in rows], hashlib.sha256(b"".join(digest for _, digest in rows)).hexdigest()
+
+
 def catalog_digest(environment: Environment, *, evidence: bool) -> str:
     """SHA-256 over the digests of all operations in the order of the catalog, in hex."""
     column = "document_digest" if evidence else "outline_digest"
@@ -87,6 +104,53 @@ def catalog_digest(environment: Environment, *, evidence: bool) -> str:
         cursor.execute(DIGEST.format(column=column), [environment.pk])
         (digest,) = cursor.fetchone()
     return digest
+
+
+def drift(environment: Environment, range: Range, filters: DriftFilters) -> QuerySet[Drift]:
+    """What was found to have changed in this time, the latest first."""
+    found = Drift.objects.filter(environment=environment, operation__begun=True)
+    found = found.filter(at__gte=range.start, at__lt=range.end)
+    if filters.breaking:
+        found = found.exclude(breaks="")
+    if filters.kind:
+        found = found.filter(kind=filters.kind)
+    for word in filters.words:
+        found = found.filter(Q(operation__path__icontains=word) | Q(pointer__icontains=word))
+    return with_operation(found)
+
+
+def latest_drift(environment: Environment, limit: int) -> Sequence[Drift]:
+    """For the overview: the latest changes, each with its operation."""
+    return with_operation(Drift.objects.filter(environment=environment, operation__begun=True))[:limit]
+
+
+def with_operation(found: QuerySet[Drift]) -> QuerySet[Drift]:
+    named = [f"operation__{column}" for column in ("method", "path")]
+    own = [field.name for field in Drift._meta.concrete_fields]
+    return found.select_related("operation").only(*own, *named).order_by("-at", "-id")
+
+
+def versions(operation: Operation) -> QuerySet[OperationVersion]:
+    """From the latest on, without their outlines."""
+    return operation.versions.defer("outline")
+
+
+def version_outlines(operation: Operation, *numbers: int) -> list[Mapping[str, Any]] | None:
+    """The outlines of these versions, in their order; None where one does not exist."""
+    found = dict(operation.versions.filter(number__in=numbers).values_list("number", "outline"))
+    return [json.loads(found[number]) for number in numbers] if found.keys() >= set(numbers) else None
+
+
+def outline_digests(environment: Environment) -> dict[tuple[str, str], tuple[str, bytes]]:
+    """Path and digest of every operation's outline, by method and nameless path."""
+    rows = shown(environment).values_list("method", "key", "path", "outline_digest")
+    return {(method, key): (path, bytes(digest)) for method, key, path, digest in rows}
+
+
+def outlines_of(environment: Environment, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], Any]:
+    """The outlines of these operations."""
+    rows = shown(environment).filter(method__in={method for method, _ in keys}, key__in={key for _, key in keys})
+    return {(method, key): json.loads(text) for method, key, text in rows.values_list("method", "key", "outline")}
 
 
 def parked(environment: Environment) -> QuerySet[WitnessReport]:

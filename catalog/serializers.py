@@ -13,9 +13,9 @@ from rest_framework.exceptions import ErrorDetail
 from rest_framework.settings import api_settings
 
 from affidavit import Evidence, InvalidDescriptor, from_descriptor
+from affidavit.operations import PARAMETER
 from catalog.door import Observation, segments_of
 from catalog.models import MAX_METHOD, MAX_PATH_BYTES
-from catalog.summing import PARAMETER
 from wire.fields import MAX_COUNT, Count, EnvironmentName, ExactText, Moment, UuidText
 
 TOKEN = re.compile(r"\A[A-Z0-9!#$%&'*+.^_`|~-]+\Z")

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from affidavit import Evidence, describe
+from catalog.places import ITEMS, VALUES, below, type_words
 
 EPOCH = date(1970, 1, 1)
 FOLDED_FROM = 20  # a node with as many nodes beneath it is shown closed
@@ -21,7 +22,7 @@ class Node:
     name: the property, `[]` for items of an array, `{}` for what keys that are data hold, "" the root.
     parents: how often it could have been there: its parent was an object, or for the root the observations.
     types: counts per type, null included, where more than one was seen. size: nodes beneath it.
-    closes: how many folded nodes end with this row.
+    opens: something is beneath it; lazy: which is left for when it is opened. closes: how many folded nodes end here.
     """
 
     name: str
@@ -40,10 +41,11 @@ class Node:
     size: int = 0
     opens: bool = False
     closes: int = 0
+    lazy: bool = False
 
     @property
     def label(self) -> str:
-        return {"[]": "each item", "{}": "each value"}.get(self.name, self.name)
+        return {ITEMS: "each item", VALUES: "each value"}.get(self.name, self.name)
 
     @property
     def presence(self) -> float | None:
@@ -61,7 +63,7 @@ class Node:
     @property
     def is_place(self) -> bool:
         """It has no name of its own: items of an array, values of a map."""
-        return self.name in ("[]", "{}")
+        return self.name in (ITEMS, VALUES)
 
     @property
     def color(self) -> str:
@@ -75,11 +77,6 @@ class Node:
     @property
     def closes_each(self) -> range:
         return range(self.closes)
-
-    @property
-    def open(self) -> bool:
-        """Shown open from the start."""
-        return self.depth == 0 or self.size < FOLDED_FROM
 
 
 def nodes(evidence: Evidence, *, observations: int) -> Iterator[Node]:
@@ -112,16 +109,51 @@ def walk(
     )
     objects = evidence.counts.get("object", 0)
     for child, inner in descriptor.get("properties", {}).items():
-        below = f"{pointer}/{child.replace('~', '~0').replace('/', '~1')}"
-        yield from walk(child, below, depth + 1, evidence.properties[child], inner, objects)
-    for child, held in (("[]", evidence.items), ("{}", evidence.values)):
-        member = "items" if child == "[]" else "values"
+        yield from walk(child, below(pointer, child), depth + 1, evidence.properties[child], inner, objects)
+    for child, held in ((ITEMS, evidence.items), (VALUES, evidence.values)):
+        member = "items" if child == ITEMS else "values"
         if held is not None and member in descriptor:
             yield from walk(child, f"{pointer}/{child}", depth + 1, held, descriptor[member], None)
 
 
-def folding(rows: Sequence[Node]) -> list[Node]:
-    """The same rows, told which have rows beneath them and where those end."""
+def folded(rows: Sequence[Node], *, at: str = "", inside_only: bool = False, limit: int) -> tuple[list[Node], bool]:
+    """The rows of one page, at most `limit`, and whether there were more.
+
+    at: the pointer of the place to begin with; inside_only: without its own row. What is beneath a large place
+    further down is left out until that is opened.
+    """
+    whole = sized(rows)
+    start = next((index for index, row in enumerate(whole) if row.pointer == at), 0)
+    shown = list(picked(whole[start : start + whole[start].size + 1]))[1 if inside_only else 0 :]
+    return closing(shown[:limit]), len(shown) > limit
+
+
+def picked(rows: Sequence[Node]) -> Iterator[Node]:
+    """The first row opened, and what is beneath large places left out."""
+    index = 0
+    while index < len(rows):
+        row = rows[index]
+        lazy = index > 0 and row.size >= FOLDED_FROM
+        yield replace(row, lazy=lazy)
+        index += 1 + (row.size if lazy else 0)
+
+
+def sized(rows: Sequence[Node]) -> list[Node]:
+    """The same rows, told how many are beneath them."""
+    sizes, _ = extents(rows)
+    return [replace(row, size=size, opens=size > 0) for row, size in zip(rows, sizes, strict=True)]
+
+
+def closing(rows: Sequence[Node]) -> list[Node]:
+    """The same rows, told how many folds end with them."""
+    return [
+        replace(row, closes=ends, opens=row.lazy or size > 0)
+        for row, size, ends in zip(rows, *extents(rows), strict=True)
+    ]
+
+
+def extents(rows: Sequence[Node]) -> tuple[list[int], list[int]]:
+    """For each row how many are beneath it, and how many of the rows above end with it."""
     sizes = [0] * len(rows)
     closes = [0] * len(rows)
     above: list[int] = []
@@ -131,26 +163,13 @@ def folding(rows: Sequence[Node]) -> list[Node]:
         above.append(index)
     while above:
         end_at(above.pop(), len(rows) - 1, sizes, closes)
-    return [
-        replace(row, size=size, opens=size > 0, closes=ends)
-        for row, size, ends in zip(rows, sizes, closes, strict=True)
-    ]
+    return sizes, closes
 
 
 def end_at(parent: int, last: int, sizes: list[int], closes: list[int]) -> None:
     sizes[parent] = last - parent
     if last > parent:
         closes[last] += 1
-
-
-def type_words(descriptor: Mapping[str, Any]) -> str:
-    """`array of object`, `map of string`, or the type itself."""
-    kind = descriptor["type"]
-    if kind == "array":
-        return f"array of {descriptor['items']['type']}"
-    if kind == "object" and "values" in descriptor and not descriptor.get("properties"):
-        return f"map of {descriptor['values']['type']}"
-    return kind
 
 
 def reason_words(descriptor: Mapping[str, Any]) -> str:

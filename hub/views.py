@@ -19,6 +19,8 @@ from wire.tables import Table
 from workspaces.models import Environment
 from workspaces.pages import Page
 
+LATEST_DRIFT = 5
+
 
 def overview(request: HttpRequest, environment: Environment, range: Range) -> Page:
     """Is everything all right? The five numbers, outcomes over time, the main cause of broken joins."""
@@ -36,6 +38,7 @@ def overview(request: HttpRequest, environment: Environment, range: Range) -> Pa
             "cause": of_outcomes.main_cause,
             "totals": of_outcomes.now,
             "reasons": of_intents.reasons[:5],
+            "drift": catalog.latest_drift(environment, LATEST_DRIFT),
             "figure": rules.figure(labels, {"Outcomes": line.outcomes, "Broken joins": line.broken}),
             "series": list(zip(labels, line.conversations, line.outcomes, line.broken, strict=True)),
         }

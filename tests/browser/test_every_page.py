@@ -7,6 +7,8 @@ PAGES = {
     "overview": "/overview",
     "catalog": "/catalog",
     "operation": "/operation?method=GET&path=/orders/{orderId}",
+    "drift": "/drift",
+    "difference": "/difference?against=staging",
     "outcomes": "/outcomes",
     "one outcome": "/outcome?key=purchase",
     "broken joins": "/joins",
@@ -56,7 +58,7 @@ def test_every_page_works_without_javascript(new_tab, filled):
     tab = new_tab(javascript=False)
     for name, address in PAGES.items():
         page = tab.open(filled + address)
-        assert page.locator("main table, main .tree").count() > 0, name
+        assert page.locator("main table, main .tree, main form, main .empty").count() > 0, name
     tab.open(f"{filled}/overview").get_by_role("link", name="Catalog").first.click()
     assert "/catalog" in tab.page.url
 

@@ -69,6 +69,8 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
         "undecided": [],
         "firstSeenAt": AT - 60,
         "lastSeenAt": AT + 60,
+        "unknowns": 0,
+        "driftedAt": None,
     }
     assert (orders["observations"], orders["statuses"], orders["properties"]) == (12_207, {"200": 12_204, "404": 3}, 2)
     response = browser_client.get(address(filled, ".csv"), {"table": "operations"})
@@ -86,6 +88,9 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
         ({"q": "ORDERS"}, ["GET /orders", "POST /orders"]),
         ({"q": "total_price"}, ["GET /orders"]),
         ({"q": "orders sku"}, ["POST /orders"]),
+        ({"q": "sku:string"}, ["POST /orders"]),
+        ({"q": "sku:integer"}, []),
+        ({"q": "orders array"}, []),
         ({"q": "o_ders"}, []),
         ({"q": "%"}, []),
         ({"q": "nothing\0"}, []),

@@ -111,6 +111,24 @@ def test_an_undecided_segment_is_shown_as_such(browser_client, filled):
     assert re.search(r"<code>red</code> may be data: for 4 observations", response.content.decode())
 
 
+def test_the_inside_of_a_large_place_comes_when_it_is_opened(api, browser_client, filled):
+    body = {f"field{letter}": {f"inner{other}": {"x": 1} for other in "abcdefghijkl"} for letter in "abc"}
+    deliver(api, filled, observation("GET", "/large", response=body))
+    query = {"method": "GET", "path": "/large"}
+    page = browser_client.get(address(filled), query).content.decode()
+    assert "innera" not in page
+    assert "24 inside" in page
+    opened = browser_client.get(address(filled), {**query, "at": "/fieldb"}, headers={"HX-Request": "true"})
+    rows = opened.content.decode()
+    assert "innera" in rows
+    assert "<html" not in rows
+    assert rows.count("<details") == rows.count("</details>")
+    alone = browser_client.get(address(filled), {**query, "at": "/fieldb"}).content.decode()
+    assert "innera" in alone
+    assert "fielda<" not in alone
+    assert "the whole body</a>" in alone
+
+
 def test_a_shape_that_is_too_large_for_a_page_says_that_it_was_cut(browser_client, filled, monkeypatch):
     monkeypatch.setattr(views, "NODES_SHOWN", 3)
     page = shown(browser_client, filled)

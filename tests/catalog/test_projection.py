@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import infer
+from affidavit.operations import parameter_type, shown_names, with_names
 from catalog.door import Observation, summed
-from catalog.projection import parameter_type, project, shown_names, with_names
+from catalog.projection import project
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -84,8 +85,14 @@ def test_the_outline_is_the_same_however_often_it_was_seen():
     assert not {"observations", "firstSeenAt", "lastSeenAt", "seen"} & set(json.loads(once.outline))
 
 
-def test_properties_are_counted_at_every_depth_and_found_by_name():
+def test_properties_are_counted_at_every_depth_and_found_by_name_and_type():
     shape = infer({"Items": [{"sku": "x", "price": 1}], "total": 2})
     shown = projected(Observation("GET", "/a", 200, 1, shapes={"response": shape}))
     assert shown.properties == 4
-    assert shown.search.split("\n") == ["/a", "Items", "price", "sku", "total"]
+    assert shown.search.split("\n") == ["/a", "Items:array", "price:integer", "sku:string", "total:integer"]
+
+
+def test_places_of_unknown_type_are_counted():
+    shape = infer({"a": [], "b": [1, "x"], "c": {}, "d": 1})
+    assert projected(Observation("GET", "/a", 200, 1, shapes={"response": shape})).unknowns == 3
+    assert projected(Observation("GET", "/a", 204, 1)).unknowns == 0

@@ -15,10 +15,10 @@ import pytest
 from django.utils import timezone
 
 from affidavit import Observations, send_observations, template
+from affidavit.operations import nameless
 from catalog.fold import fold
 from catalog.models import OperationPart
 from catalog.queries import shown
-from catalog.summing import nameless
 from tests.catalog.reports import environment_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]

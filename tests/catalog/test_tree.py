@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
-from catalog.tree import Node, folding, nodes
+from catalog.tree import FOLDED_FROM, Node, folded, nodes
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text("ab", max_size=2),
@@ -52,17 +52,56 @@ def test_a_node_tells_its_days_and_what_is_sensitive():
     assert rows["/password"].first == rows["/password"].last == date(2024, 10, 4)
 
 
-@given(VALUES)
-def test_every_fold_that_opens_also_closes_and_holds_what_is_beneath(value):
-    rows = folding(list(nodes(infer(value), observations=1)))
+def balanced(rows: list[Node]) -> bool:
+    """Whether every fold that opens also closes, and a row stands as deep as the folds that are open."""
     open_folds: list[Node] = []
     for row in rows:
-        assert row.depth == len(open_folds)
-        if row.opens:
+        if row.depth - rows[0].depth != len(open_folds):
+            return False
+        if row.opens and not row.lazy:
             open_folds.append(row)
         del open_folds[len(open_folds) - row.closes :]
-    assert open_folds == []
-    assert rows[0].size == len(rows) - 1
+    return open_folds == []
+
+
+@given(VALUES)
+def test_every_fold_that_opens_also_closes_and_holds_what_is_beneath(value):
+    whole = list(nodes(infer(value), observations=1))
+    rows, is_cut = folded(whole, limit=1000)
+    assert balanced(rows)
+    assert not is_cut
+    assert rows[0].size == len(whole) - 1
+    assert len(rows) + sum(row.size for row in rows if row.lazy) == len(whole)
+
+
+LARGE = {f"field{letter}": {f"inner{other}": {"x": 1} for other in "abcdefghijkl"} for letter in "abc"}
+
+
+def test_what_is_beneath_a_large_place_is_left_for_when_it_is_opened():
+    whole = list(nodes(infer(LARGE), observations=1))
+    rows, _ = folded(whole, limit=1000)
+    assert [(row.pointer, row.lazy) for row in rows] == [
+        ("", False), ("/fielda", True), ("/fieldb", True), ("/fieldc", True)
+    ]  # fmt: skip
+    assert balanced(rows)
+    inside, _ = folded(whole, at="/fieldb", inside_only=True, limit=1000)
+    assert len(inside) == rows[2].size >= FOLDED_FROM
+    assert {row.pointer.split("/")[1] for row in inside} == {"fieldb"}
+    assert balanced(inside)
+    alone, _ = folded(whole, at="/fieldb", limit=1000)
+    assert alone[0].pointer == "/fieldb"
+    assert balanced(alone)
+
+
+def test_more_rows_than_a_page_shows_are_cut_and_still_close():
+    rows, is_cut = folded(list(nodes(infer(LARGE["fielda"]), observations=1)), limit=5)
+    assert (len(rows), is_cut) == (5, True)
+    assert balanced(rows)
+
+
+def test_a_place_that_does_not_exist_shows_the_whole():
+    rows, _ = folded(list(nodes(infer({"a": 1}), observations=1)), at="/nothing", limit=9)
+    assert [row.pointer for row in rows] == ["", "/a"]
 
 
 @given(VALUES)

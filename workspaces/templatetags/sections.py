@@ -23,7 +23,8 @@ class Section:
 
 SECTIONS = (
     Section("overview", "Overview", "h"),
-    Section("catalog", "Catalog", "c", within=("operation",)),
+    Section("catalog", "Catalog", "c", within=("operation", "difference")),
+    Section("drift", "Drift", "d"),
     Section("outcomes", "Outcomes", "o", within=("outcome",), begins_group=True),
     Section("joins", "Broken joins", "j"),
     Section("rejections", "Rejections", "r", begins_group=True),

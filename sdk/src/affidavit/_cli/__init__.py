@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from affidavit._cli import har, verify
+from affidavit._cli import catalog, har, outcomes, verify
 from affidavit._cli._hub import Undelivered, UsageError
 from affidavit._errors import HarError
 
@@ -16,7 +16,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
     0: all was done. 1: the hub refused or could not be reached; the intent was rejected. 2: wrong usage or an
-    unreadable file. 130: interrupted. What went wrong stands in one line on standard error.
+    unreadable file. 3: all was done, and the file that was pulled has changed. 130: interrupted. What went wrong
+    stands in one line on standard error.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -37,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="affidavit", description="Affidavit from a shell.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    catalog.add_to(commands)
+    outcomes.add_to(commands)
     har.add_to(commands)
     verify.add_to(commands)
     return parser

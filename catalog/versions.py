@@ -1,0 +1,196 @@
+"""What one fold made of an operation: a version where its outline changed, and the drift that it brought."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+
+from affidavit import Evidence, describe
+from affidavit.operations import OperationSum, Part
+from catalog.drift import PATH, Change, IsWhole, changes, gone, in_words
+from catalog.models import Drift, Operation, OperationPart, OperationVersion
+from catalog.places import Place, places
+from catalog.silence import Heard, Held, listen
+
+SECONDS_PER_DAY = 86400
+
+
+@dataclass
+class Folded:
+    """One operation in one fold: its row as it was (None when it is new) and as it becomes, its sum, and what came."""
+
+    before: Operation | None
+    row: Operation
+    total: OperationSum
+    added: OperationSum
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there was a version before: a first descriptor is no change."""
+        return self.before is not None and self.before.version > 0
+
+    @property
+    def is_new_version(self) -> bool:
+        if not self.row.begun:
+            return False
+        return not self.is_known or bytes(self.before.outline_digest) != self.row.outline_digest
+
+    @cached_property
+    def stored_parts(self) -> dict[Part, OperationPart]:
+        """What was stored of the current epoch."""
+        rows = self.before.parts.all() if self.before else ()
+        return {Part(row.part, row.status): row for row in rows if row.epoch == self.row.epoch}
+
+    @cached_property
+    def restarted(self) -> set[str]:
+        """The parts whose evidence is all from before a fresh start: their first descriptor is no change."""
+        rows = self.before.parts.all() if self.before else ()
+        shown = {key_of_row(row) for row in rows if row.epoch >= self.row.shown_from}
+        return {key_of_row(row) for row in rows} - shown
+
+    def evidence_of_epoch(self, part: Part) -> Evidence:
+        """What is to be stored of a part: the current epoch's own sum."""
+        if self.row.epoch == self.row.shown_from:
+            return self.total.evidence[part]
+        stored = self.stored_parts.get(part)
+        evidence = Evidence.from_state(stored.evidence) if stored else Evidence()
+        evidence.add(self.added.evidence[part])
+        return evidence
+
+    @cached_property
+    def silences(self) -> dict[Part, tuple[Held, list[Heard]]]:
+        """By part that came: what is held of its silences, and what is to be told."""
+        held = self.stored_parts
+        return {
+            part: listen(held[part].silence if part in held else {}, self.total.evidence[part], evidence)
+            for part, evidence in self.added.evidence.items()
+        }
+
+    @cached_property
+    def came(self) -> dict[tuple[str, str], Place]:
+        """The places in what came, by part and pointer."""
+        return {
+            (key_of(part), pointer): place
+            for part, evidence in self.added.evidence.items()
+            for pointer, place in places(evidence, observations=self.observed(part))
+        }
+
+    def observed(self, part: Part) -> int:
+        """How often a part could have been there in what came."""
+        if part.status:
+            return self.added.statuses[part.status]
+        return sum(count for status, count in self.added.statuses.items() if 200 <= status < 400)
+
+
+def key_of(part: Part) -> str:
+    return str(part.status or part.name)
+
+
+def key_of_row(row: OperationPart) -> str:
+    return key_of(Part(row.part, row.status))
+
+
+def drift_of(folds: Sequence[Folded], *, now: datetime) -> list[Drift]:
+    """Number the versions of these rows, and say what changed. Reads the outlines of before."""
+    changed = [fold.before.pk for fold in folds if fold.is_known and fold.is_new_version]
+    outlines = dict(Operation.objects.filter(pk__in=changed).values_list("pk", "outline"))
+    return [drift for fold in folds for drift in numbered(fold, outlines, now=now)]
+
+
+def numbered(fold: Folded, outlines: Mapping[int, str], *, now: datetime) -> list[Drift]:
+    version = fold.before.version if fold.before else 0
+    fold.row.version = version + 1 if fold.is_new_version else version
+    drift = list(drift_rows(fold, outlines, now=now)) if fold.is_known else []
+    fold.row.drifted_at = now if drift else fold.before and fold.before.drifted_at
+    return drift
+
+
+def drift_rows(fold: Folded, outlines: Mapping[int, str], *, now: datetime) -> Iterator[Drift]:
+    if before := outlines.get(fold.before.pk):
+        found = changes(json.loads(before), json.loads(fold.row.outline), is_whole=is_whole(fold))
+        for change in found:
+            if change.part not in fold.restarted:
+                yield row_of(fold, change, *seen_of(fold, change), since=moment(fold.added.first), now=now)
+    for part, (_, told) in fold.silences.items():
+        for heard in told:
+            yield heard_row(fold, part, heard, now=now)
+
+
+def is_whole(fold: Folded) -> IsWhole:
+    """Whether something new was there in all that could have held it."""
+
+    def was_always_there(part: str, pointer: str) -> bool:
+        place = fold.came.get((part, pointer))
+        return place is not None and place.parents is not None and place.evidence.seen >= place.parents
+
+    return was_always_there
+
+
+def seen_of(fold: Folded, change: Change) -> tuple[int, int | None]:
+    """How often it was there in what came, of how often it could have been."""
+    if change.part == PATH:
+        return fold.added.observations, fold.added.observations
+    if place := fold.came.get((change.part, change.pointer)):
+        return place.evidence.seen, place.parents
+    # A status without a body, or a place that only a cut or a name made another.
+    return fold.added.statuses.get(int(change.part), 0) if change.part.isdigit() else 0, None
+
+
+def heard_row(fold: Folded, part: Part, heard: Heard, *, now: datetime) -> Drift:
+    shape = describe(heard.evidence, counts=False)
+    if heard.missed:
+        change = gone(key_of(part), heard.pointer, shape, "quiet")
+        since = moment(fold.added.first if heard.evidence.last is None else heard.evidence.last * SECONDS_PER_DAY)
+        return row_of(fold, change, 0, heard.missed, since=since, now=now)
+    change = Change(key_of(part), heard.pointer, "back", "", in_words(shape))
+    return row_of(fold, change, *seen_of(fold, change), since=moment(fold.added.first), now=now)
+
+
+def row_of(fold: Folded, change: Change, seen: int, of: int | None, *, since: datetime, now: datetime) -> Drift:
+    return Drift(
+        environment=fold.row.environment,
+        operation=fold.row,
+        version=fold.row.version,
+        at=now,
+        since=since,
+        part=change.part,
+        pointer=change.pointer,
+        kind=change.kind,
+        before=change.before,
+        after=with_counts(fold, change),
+        breaks=change.breaks,
+        seen=seen,
+        of=of,
+    )
+
+
+def with_counts(fold: Folded, change: Change) -> str:
+    """Of different types, how often each was seen so far."""
+    if not change.after.startswith("different types"):
+        return change.after
+    part = Part("response", int(change.part)) if change.part.isdigit() else Part(change.part)
+    found = dict(places(fold.total.evidence[part], observations=None)).get(change.pointer)
+    return f"{change.after} ({kinds_seen(found.evidence)})" if found else change.after
+
+
+def kinds_seen(evidence: Evidence) -> str:
+    ranked = sorted(evidence.counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{kind} {count:,}" for kind, count in ranked if count)
+
+
+def version_row(fold: Folded, *, now: datetime) -> OperationVersion:
+    return OperationVersion(
+        operation=fold.row,
+        number=fold.row.version,
+        at=now,
+        since=moment(fold.added.first if fold.is_known else fold.total.first),
+        observations=fold.row.observations,
+        outline=fold.row.outline,
+    )
+
+
+def moment(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

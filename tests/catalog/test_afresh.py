@@ -1,0 +1,135 @@
+"""Start afresh: only what comes from then on is shown; taken back, the catalog is as if it never was (contract 4)."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from catalog.afresh import start_afresh, take_back
+from catalog.models import Drift, FreshStart, Operation
+from tests.catalog.reports import deliver, observation
+from workspaces.models import AuditEntry
+
+pytestmark = pytest.mark.django_db
+PATH = "/orders/{orderId}"
+AT = 1_790_000_000
+OLD, NEW = {"id": 1, "note": "x"}, {"id": "1", "total": 2}
+
+
+def shown() -> Any:
+    """The operation in the catalog."""
+    return json.loads(Operation.objects.get().document)
+
+
+def afresh() -> FreshStart:
+    return start_afresh(Operation.objects.order_by("environment_id")[0], actor="ann", now=timezone.now())
+
+
+@pytest.fixture
+def changed(api: Any, workspace: Any) -> Any:
+    """A type that was changed on purpose: unknown, for ever."""
+    deliver(api, workspace, *[observation(response=OLD, lastSeenAt=AT)] * 5)
+    deliver(api, workspace, observation(response=NEW, lastSeenAt=AT))
+    assert shown()["responses"]["200"]["properties"]["id"]["type"] == "unknown"
+    return workspace
+
+
+def test_only_what_comes_from_then_on_is_shown(api, changed):
+    afresh()
+    assert shown()["responses"] == {"200": {"type": "unknown", "reason": "empty", "seen": 0}}
+    deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3)
+    properties = shown()["responses"]["200"]["properties"]
+    assert {name: (one["type"], one["seen"]) for name, one in properties.items()} == {
+        "id": ("string", 3),
+        "total": ("integer", 3),
+    }
+    assert shown()["observations"] == 9
+
+
+def test_its_first_descriptor_is_a_version_and_no_drift(api, changed):
+    before = Drift.objects.count()
+    afresh()
+    deliver(api, changed, observation(response=NEW))
+    assert (Operation.objects.get().version, Drift.objects.count()) == (4, before)
+    deliver(api, changed, observation(response={**NEW, "more": 1}))
+    assert Drift.objects.latest("id").pointer == "/more"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed):
+    chance = random.Random(seed)
+    starts = []
+    for _ in range(12):
+        seen = observation(
+            response=chance.choice([OLD, NEW, {"id": None}, [1], {"tags": []}]),
+            status=chance.choice([200, 200, 409]),
+            lastSeenAt=AT,
+        )
+        deliver(api, workspace, seen)
+        deliver(api, workspace, seen, environment="staging")
+        if chance.random() < 0.4:
+            starts.append(afresh())
+        if starts and chance.random() < 0.3:
+            take_back(chance.choice(starts), actor="ann", now=timezone.now())
+    for start in chance.sample(starts, len(starts)):
+        take_back(start, actor="ann", now=timezone.now())
+    started, never = Operation.objects.order_by("environment_id")
+    assert started.epoch > 0
+    assert (started.document, started.outline) == (never.document, never.outline)
+
+
+def test_a_later_start_holds_when_an_earlier_one_is_taken_back(api, changed):
+    first, second = afresh(), afresh()
+    take_back(first, actor="ann", now=timezone.now())
+    assert Operation.objects.get().shown_from == second.epoch
+    take_back(second, actor="ann", now=timezone.now())
+    assert Operation.objects.get().shown_from == 0
+    version = Operation.objects.get().version
+    take_back(second, actor="ann", now=timezone.now())
+    assert Operation.objects.get().version == version
+
+
+def test_both_are_in_the_audit_log(changed):
+    take_back(afresh(), actor="bob", now=timezone.now())
+    entries = AuditEntry.objects.filter(workspace=changed.workspace).exclude(action="workspace created")
+    assert {(entry.actor, entry.action, entry.facts["operation"]) for entry in entries} == {
+        ("ann", "operation started afresh", f"GET {PATH}"),
+        ("bob", "fresh start taken back", f"GET {PATH}"),
+    }
+
+
+def act(client: Client, created: Any, then: str = "", **members: str) -> Any:
+    address = f"/w/{created.workspace.slug}/production/operation/afresh{then}"
+    return client.post(address, {"method": "GET", "path": PATH, **members})
+
+
+def test_a_member_starts_afresh_and_takes_it_back_on_the_page(browser_client, changed):
+    answer = act(browser_client, changed)
+    assert (answer.status_code, FreshStart.objects.get().actor) == (303, "test-operator")
+    page = browser_client.get(answer["Location"]).content.decode()
+    assert "what is shown begins here" in page
+    assert "since this operation was started afresh" in page
+    assert act(browser_client, changed, "/1/take-back").status_code == 303
+    assert FreshStart.objects.get().taken_back_at
+    assert act(browser_client, changed, "/2/take-back").status_code == 404
+    assert act(browser_client, changed, path="/nowhere").status_code == 404
+
+
+def test_nobody_else_can(client, changed, other_workspace):
+    assert act(client, changed).status_code == 302
+    key = {"x-service-api-key": changed.secret_key}
+    by_key = client.post(f"/w/{changed.workspace.slug}/production/operation/afresh", headers=key)
+    assert by_key.status_code == 302
+    client.force_login(get_user_model().objects.create_user("outsider"))
+    assert act(client, changed).status_code == 404
+    assert not FreshStart.objects.exists()
+
+
+def test_it_is_not_done_by_a_link(browser_client, changed):
+    assert browser_client.get(f"/w/{changed.workspace.slug}/production/operation/afresh").status_code == 405

@@ -1,0 +1,152 @@
+"""What changed between two outlines and whom it breaks: nothing is missed, nothing is told twice (contract 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from affidavit import Evidence, describe, infer, merge
+from catalog.drift import BREAKS_FOR, KINDS, Change, changes
+from catalog.json_schema import schema_of
+from catalog.places import places
+
+NAMES = st.sampled_from(["id", "name", "items", "", "a/b~c"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats(-2, 2) | st.sampled_from(["", "a"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=10,
+)
+SEEN = st.lists(VALUES, min_size=1, max_size=4)
+
+
+def of(*values: Any) -> Evidence:
+    evidence = Evidence()
+    for value in values:
+        evidence.add(infer(value))
+    return evidence
+
+
+def outline(part: str = "200", evidence: Evidence | None = None, **members: Any) -> dict[str, Any]:
+    shapes: dict[str, Any] = {"parameters": {}, "query": None, "request": None, "responses": {}}
+    if evidence is not None:
+        target = shapes["responses"] if part.isdigit() else shapes
+        target[part] = describe(evidence, counts=False)
+    return {**shapes, **members}
+
+
+def between(before: list[Any], after: list[Any], part: str = "200") -> list[Change]:
+    return changes(outline(part, of(*before)), outline(part, of(*after)))
+
+
+def told(before: list[Any], after: list[Any], part: str = "200") -> list[tuple[str, str, str]]:
+    return [(change.pointer, change.kind, change.breaks) for change in between(before, after, part)]
+
+
+@given(SEEN, SEEN, st.sampled_from(["200", "request", "query"]))
+@settings(max_examples=200)
+def test_there_are_changes_exactly_when_the_outlines_differ(before, after, part):
+    one, other = outline(part, of(*before)), outline(part, of(*after))
+    assert bool(changes(one, other)) == (one != other)
+
+
+@given(SEEN, SEEN)
+@settings(max_examples=200)
+def test_more_evidence_never_lets_anything_be_gone_and_each_place_is_told_once(before, more):
+    old = of(*before)
+    total = merge(old, of(*more))
+    found = changes(outline("200", old), outline("200", total))
+    assert not {change.kind for change in found} & {"gone", "not-null"}
+    assert len({(change.pointer, change.kind) for change in found}) == len(found)
+    known = {pointer for pointer, _ in places(total, observations=1)}
+    assert {change.pointer for change in found if change.kind != "known"} <= known
+
+
+@given(SEEN, SEEN)
+@settings(max_examples=200)
+def test_no_answer_that_breaks_the_schema_of_before_goes_without_an_alarm(before, after):
+    """Only where nothing but null was seen, or nothing at all, a first real value is no break."""
+    old, new = of(*before), of(*before, *after)
+    schema = Draft202012Validator(schema_of(describe(old, counts=False)))
+    failing = [error for value in after for error in schema.iter_errors(value) if error.validator_value != "null"]
+    found = changes(outline("200", old), outline("200", new))
+    assert not failing or any(change.breaks for change in found)
+
+
+@given(SEEN, SEEN, st.sampled_from(["200", "request"]))
+def test_every_change_is_in_words_and_breaks_somebody_known_or_nobody(before, after, part):
+    for change in between(before, after, part):
+        assert change.words == KINDS[change.kind]
+        assert change.breaks in (*BREAKS_FOR, "")
+        assert change.before != change.after
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "in_answer", "in_request"),
+    [
+        ({"a": 1}, {"a": 1, "b": "x"}, ("/b", "new", ""), ("/b", "new", "consumer")),
+        ({"a": 1, "b": "x"}, {"a": 1}, ("/b", "gone", "consumer"), ("/b", "gone", "both")),
+        ({"a": 1}, {"a": 1.5}, ("/a", "type", "consumer"), ("/a", "type", "producer")),
+        ({"a": 1.5}, {"a": 1}, ("/a", "type", ""), ("/a", "type", "consumer")),
+        ({"a": 1}, {"a": "1"}, ("/a", "type", "consumer"), ("/a", "type", "both")),
+        ({"a": "x"}, {"a": None}, ("/a", "type", "consumer"), ("/a", "type", "both")),
+        ({"a": None}, {"a": "x"}, ("/a", "known", ""), ("/a", "known", "")),
+        ({"a": []}, {"a": ["x"]}, ("/a/[]", "known", ""), ("/a/[]", "known", "")),
+        ({"a": {}}, {"a": {"b": 1}}, ("/a/b", "new", ""), ("/a/b", "new", "consumer")),
+        ({"a": [{"b": 1}]}, {"a": [{"b": "x"}]}, ("/a/[]/b", "type", "consumer"), ("/a/[]/b", "type", "both")),
+        ({"a": {"b": 1}}, {"a": "x"}, ("/a", "type", "consumer"), ("/a", "type", "both")),
+        ({"a": 1}, {"a": 1, "2026-01-02": 1}, ("/{}", "new", ""), ("/{}", "new", "consumer")),
+    ],
+)
+def test_the_rules_by_example(before, after, in_answer, in_request):
+    assert told([before], [after]) == [in_answer]
+    assert told([before], [after], "request") == [in_request]
+
+
+@pytest.mark.parametrize(
+    ("part", "wider", "narrower"),
+    [("200", "consumer", ""), ("request", "producer", "consumer"), ("404", "consumer", "")],
+)
+def test_more_allowed_breaks_who_reads_and_less_allowed_who_sends(part, wider, narrower):
+    assert told([1], [1, None], part) == [("", "nullable", wider)]
+    assert told([1, None], [1], part) == [("", "not-null", narrower)]
+    assert told([1], [1, "x"], part) == [("", "type", wider)]
+    assert told([1, "x"], [1], part) == [("", "type", narrower)]
+
+
+def test_a_new_member_of_a_request_breaks_nobody_where_it_was_not_always_sent():
+    before, after = outline("request", of({"a": 1})), outline("request", of({"a": 1, "b": 1}))
+    (change,) = changes(before, after, is_whole=lambda part, pointer: (part, pointer) != ("request", "/b"))
+    assert change.breaks == ""
+
+
+def test_a_success_that_no_longer_comes_breaks_consumers_and_an_error_nobody():
+    before = outline(responses={"200": {"type": "string"}, "404": {"type": "string"}})
+    found = {change.part: change.breaks for change in changes(before, outline())}
+    assert found == {"200": "consumer", "404": ""}
+    assert [change.breaks for change in changes(outline(), before)] == ["", ""]
+
+
+def test_names_that_are_no_longer_kept_are_one_change_and_none_is_called_gone():
+    few = of({"a": 1, "b": 2})
+    many = merge(few, of({f"name{letter}{other}": 1 for letter in "abcdefghijklmnop" for other in "abcdefghijklmnop"}))
+    assert [change.kind for change in changes(outline("200", few), outline("200", many))] == ["map"]
+
+
+def test_parameters_are_compared_by_position():
+    before = outline(parameters={"orderId": {"type": "integer"}, "item": {"type": "unknown", "reason": "empty"}})
+    after = outline(parameters={"order": {"type": "string"}, "item": {"type": "string"}})
+    assert [(c.pointer, c.kind, c.before, c.after, c.breaks) for c in changes(before, after)] == [
+        ("/order", "renamed", "orderId", "order", ""),
+        ("/order", "type", "integer", "string", "producer"),
+        ("/item", "known", "nothing yet", "string", ""),
+    ]
+
+
+def test_a_redacted_name_is_told():
+    before, after = ({"type": "string"}, {"type": "string", "redacted": True})
+    (change,) = changes(outline(responses={"200": before}), outline(responses={"200": after}))
+    assert (change.kind, change.breaks) == ("redacted", "")

@@ -1,0 +1,167 @@
+"""The feed of drift, the timeline of an operation, and the difference of two environments."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+
+from catalog import drift_pages
+from tests.catalog.reports import deliver, observation
+
+pytestmark = pytest.mark.django_db
+PATH = "/orders/{orderId}"
+
+
+@pytest.fixture
+def filled(api: Any, workspace: Any) -> Any:
+    deliver(api, workspace, *[observation(response={"id": 1, "note": "x"})] * 30, observation("GET", "/health", 204))
+    deliver(api, workspace, observation(response={"id": 1, "note": "x", "total": 2}))
+    deliver(api, workspace, observation(response={"id": "1", "note": None}))
+    return workspace
+
+
+def address(created: Any, page: str, form: str = "") -> str:
+    return f"/w/{created.workspace.slug}/production/{page}{form}"
+
+
+def shown(client: Any, created: Any, name: str, **query: str) -> str:
+    response = client.get(address(created, name), query)
+    assert response.status_code == 200, response.content
+    return response.content.decode()
+
+
+def rows(client: Any, created: Any, name: str, table: str, **query: str) -> list[dict[str, Any]]:
+    response = client.get(address(created, name, ".json"), query)
+    assert response.status_code == 200
+    return json.loads(b"".join(response.streaming_content))["tables"][table]
+
+
+def changes(client: Any, created: Any, **query: str) -> list[tuple[str, str]]:
+    return [(row["pointer"], row["change"]) for row in rows(client, created, "drift", "drift", **query)]
+
+
+def test_the_feed_tells_what_changed_where_and_whom_it_breaks(browser_client, filled):
+    page = shown(browser_client, filled, "drift")
+    assert "3 in this time, 2 breaking" in page
+    assert re.search(r"different types \(integer 31, string 1\)", page)
+    (latest, *_) = rows(browser_client, filled, "drift", "drift")
+    assert latest == {
+        "at": latest["at"], "since": latest["since"], "method": "GET", "path": PATH, "version": 3, "part": "200",
+        "pointer": "/note", "change": "nullable", "before": "string", "after": "string or null",
+        "breaksFor": "consumer", "seen": 1, "of": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({}, [("/note", "nullable"), ("/id", "type"), ("/total", "new")]),
+        ({"breaking": "1"}, [("/note", "nullable"), ("/id", "type")]),
+        ({"kind": "new"}, [("/total", "new")]),
+        ({"kind": "?"}, [("/note", "nullable"), ("/id", "type"), ("/total", "new")]),
+        ({"q": "ORDERS total"}, [("/total", "new")]),
+        ({"q": "nothing\0"}, []),
+        ({"from": "2020-01-01", "to": "2020-01-02"}, []),
+    ],
+)
+def test_filters_and_range_hold_for_the_page_and_its_downloads(browser_client, filled, query, found):
+    assert sorted(changes(browser_client, filled, **query)) == sorted(found)
+    response = browser_client.get(address(filled, "drift", ".csv"), query)
+    exported = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    assert len(exported) == len(found)
+    page = shown(browser_client, filled, "drift", **query)
+    assert ("No change fits" in page or "Nothing has changed" in page) is (not found)
+
+
+def test_htmx_gets_the_feed_alone(browser_client, filled):
+    response = browser_client.get(address(filled, "drift"), headers={"HX-Request": "true"})
+    assert response.content.startswith(b"<section")
+
+
+def test_more_than_a_page_is_paged_and_counted(browser_client, filled, monkeypatch):
+    monkeypatch.setattr(drift_pages, "ROWS_A_PAGE", 2)
+    assert "1 to 2 of 3" in shown(browser_client, filled, "drift")
+    assert "3 to 3 of 3" in shown(browser_client, filled, "drift", page="2")
+    assert len(changes(browser_client, filled, page="2")) == 3
+
+
+def test_an_empty_feed_says_what_will_be_here(browser_client, workspace):
+    assert "No operation has been observed yet" in shown(browser_client, workspace, "drift")
+
+
+def test_an_operation_shows_its_versions_and_the_difference_of_any_two(browser_client, filled):
+    query = {"method": "GET", "path": PATH}
+    page = shown(browser_client, filled, "operation", **query)
+    assert "3 so far" in page
+    assert "first seen" in page
+    numbers = [row["version"] for row in rows(browser_client, filled, "operation", "versions", **query)]
+    assert numbers == [3, 2, 1]
+    between = rows(browser_client, filled, "operation", "changes", before="3", after="1", **query)
+    assert [(row["pointer"], row["change"], row["breaksFor"]) for row in between] == [
+        ("/id", "type", ""),
+        ("/note", "not-null", ""),
+        ("/total", "gone", "consumer"),
+    ]
+    assert "Version 3 → 1" in shown(browser_client, filled, "operation", before="3", after="1", **query)
+    assert "are the same" in shown(browser_client, filled, "operation", before="2", after="2", **query)
+
+
+@pytest.mark.parametrize("numbers", [("1", "9"), ("", "1"), ("x", "1"), ("-1", "1"), ("9" * 30, "1")])
+def test_versions_that_do_not_exist_are_left_out(browser_client, filled, numbers):
+    query = {"method": "GET", "path": PATH, "before": numbers[0], "after": numbers[1]}
+    assert rows(browser_client, filled, "operation", "changes", **query) == []
+    assert "3 so far" in shown(browser_client, filled, "operation", **query)
+
+
+def test_the_difference_says_what_would_change_if_this_were_the_other(api, browser_client, filled):
+    deliver(
+        api,
+        filled,
+        observation(path="/orders/{id}", response={"id": "x"}),
+        observation("PUT", "/new", 200),
+        environment="staging",
+    )
+    found = rows(browser_client, filled, "difference", "difference", against="staging")
+    assert [(row["method"], row["path"], row["part"], row["pointer"], row["change"]) for row in found] == [
+        ("GET", "/health", "operation", "", "gone"),
+        ("PUT", "/new", "operation", "", "new"),
+        ("GET", PATH, "path", "/id", "renamed"),
+        ("GET", PATH, "200", "/id", "type"),
+        ("GET", PATH, "200", "/note", "gone"),
+        ("GET", PATH, "200", "/total", "gone"),
+    ]
+    page = shown(browser_client, filled, "difference", against="staging")
+    assert "6, 3 breaking" in page
+
+
+def test_two_environments_with_the_same_shapes_do_not_differ(api, browser_client, workspace):
+    for environment, count in (("production", 3), ("staging", 1)):
+        deliver(api, workspace, observation(response={"id": 1}, count=count), environment=environment)
+    assert rows(browser_client, workspace, "difference", "difference") == []
+    assert "The two are the same" in shown(browser_client, workspace, "difference", against="nowhere")
+
+
+@pytest.mark.parametrize("page", ["drift", "difference"])
+def test_an_outsider_finds_no_page(client, filled, other_workspace, page):
+    client.force_login(get_user_model().objects.create_user("outsider"))
+    assert client.get(address(filled, page)).status_code == 404
+    stranger = {"x-service-api-key": other_workspace.secret_key}
+    assert client.get(address(filled, page, ".json"), headers=stranger).status_code == 404
+
+
+def test_the_list_can_be_narrowed_to_what_drifted_is_unknown_or_was_not_seen(browser_client, filled):
+    def paths(**query: str) -> list[str]:
+        return [row["path"] for row in rows(browser_client, filled, "catalog", "operations", **query)]
+
+    assert paths(show="drifted") == paths(show="unknown") == [PATH]
+    assert paths(show="unseen") == []
+    assert paths(show="nonsense") == ["/health", PATH]
+    past = {"from": "2020-01-01", "to": "2020-01-02"}
+    assert paths(show="unseen", **past) == []
+    assert paths(show="drifted", **past) == [PATH]

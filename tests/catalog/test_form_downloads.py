@@ -1,0 +1,83 @@
+"""openapi.json, schemas.json and tools.json of a catalog: strong ETags, the same bytes, one workspace only."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from tests.catalog.reports import deliver, observation
+
+pytestmark = pytest.mark.django_db
+FORMS = ("openapi", "schemas", "tools")
+
+
+@pytest.fixture(params=FORMS)
+def address(request: pytest.FixtureRequest) -> str:
+    return f"/api/catalog/{request.param}.json"
+
+
+@pytest.fixture
+def filled(api: Any, workspace: Any) -> Any:
+    deliver(
+        api,
+        workspace,
+        observation("POST", "/orders", 201, request={"sku": "x"}, response={"id": 1}),
+        observation(parameters={"orderId": {"type": "integer"}}, query={"expand": "x"}, response={"id": 1}),
+        observation("GET", "/scanned", 404),
+    )
+    return api
+
+
+def test_the_three_forms_hold_what_has_begun(filled):
+    openapi, schemas, tools = (filled.get(f"/api/catalog/{form}.json").json() for form in FORMS)
+    assert list(openapi["paths"]) == ["/orders", "/orders/{orderId}"]
+    assert list(OpenAPIV31SpecValidator(openapi).iter_errors()) == []
+    assert set(schemas["$defs"]) == {
+        "POST /orders request", "POST /orders 201", "GET /orders/{orderId} query", "GET /orders/{orderId} 200",
+    }  # fmt: skip
+    Draft202012Validator.check_schema(schemas)
+    assert [tool["name"] for tool in tools["tools"]] == ["post_orders", "get_orders_by_orderId"]
+
+
+def test_an_empty_catalog_is_valid_in_every_form(api, address):
+    response = api.get(address, environment="staging")
+    assert response.status_code == 200
+    assert json.loads(response.content)
+    if "openapi" in address:
+        assert list(OpenAPIV31SpecValidator(response.json()).iter_errors()) == []
+
+
+def test_counting_changes_no_byte_and_no_etag(filled, workspace, address):
+    before = filled.get(address)
+    deliver(filled, workspace, observation("POST", "/orders", 201, 99, request={"sku": "y"}, response={"id": 2}))
+    after = filled.get(address)
+    assert (after.content, after["ETag"]) == (before.content, before["ETag"])
+    deliver(filled, workspace, observation("POST", "/orders", 201, request={"sku": 1}))
+    changed = filled.get(address)
+    assert changed["ETag"] != before["ETag"]
+    assert "tools" in address or changed.content != before.content
+
+
+def test_a_known_etag_is_not_modified(filled, address):
+    first = filled.get(address)
+    again = filled.get(address, headers={"If-None-Match": first["ETag"]})
+    assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
+    assert first["ETag"].startswith('"')
+
+
+def test_the_forms_have_different_etags(filled):
+    assert len({filled.get(f"/api/catalog/{form}.json")["ETag"] for form in FORMS}) == len(FORMS)
+
+
+def test_another_workspaces_key_sees_nothing_of_it(filled, other_workspace, address):
+    assert b"orders" not in filled.get(address, key=other_workspace.secret_key).content
+    assert filled.get(address, key="").status_code == 401
+
+
+def test_a_signed_in_reader_names_the_workspace(filled, workspace, browser_client, address):
+    assert b"orders" in browser_client.get(address, {"workspace": workspace.workspace.slug}).content
+    assert browser_client.get(address).json()["code"] == "invalid-request"

@@ -1,0 +1,126 @@
+"""The catalog as OpenAPI 3.1 and as tools (contract 5): valid, complete, and the same whatever was counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from affidavit import describe, infer
+from catalog import openapi, tools
+from catalog.operation_names import MAX_LENGTH, operation_names
+
+NO_BODY = {"type": "unknown", "reason": "empty"}
+
+
+def outline(method: str = "GET", path: str = "/orders", **members: Any) -> dict[str, Any]:
+    return {
+        "method": method, "path": path, "parameters": {}, "query": None, "request": None, "responses": {"200": NO_BODY},
+        **members,
+    }  # fmt: skip
+
+
+def shape(value: Any) -> dict[str, Any]:
+    return describe(infer(value), counts=False)
+
+
+def described(*outlines: dict[str, Any]) -> dict[str, Any]:
+    document = openapi.document("Lumen Books, production", "5b1f", outlines)
+    assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
+    return document
+
+
+def test_an_operation_has_its_parameters_body_and_answers():
+    document = described(
+        outline(
+            "PUT", "/orders/{orderId}", parameters={"orderId": {"type": "integer"}}, query=shape({"dry": "1"}),
+            request=shape({"note": None}), responses={"200": shape([1]), "204": NO_BODY},
+        )
+    )  # fmt: skip
+    assert document["info"] == {"title": "Lumen Books, production", "version": "5b1f"}
+    assert document["paths"]["/orders/{orderId}"]["put"] == {
+        "operationId": "put_orders_by_orderId",
+        "parameters": [
+            {"name": "orderId", "in": "path", "required": True, "schema": {"type": "integer"}},
+            {"name": "dry", "in": "query", "schema": {"type": "string"}},
+        ],
+        "requestBody": {
+            "content": {"application/json": {"schema": {"type": "object", "properties": {"note": {"type": "null"}}}}}
+        },
+        "responses": {
+            "200": {
+                "description": "OK",
+                "content": {"application/json": {"schema": {"type": "array", "items": {"type": "integer"}}}},
+            },
+            "204": {"description": "No Content"},
+        },
+    }
+
+
+def test_templates_that_differ_only_in_names_are_one_path():
+    document = described(
+        outline("DELETE", "/orders/{id}", parameters={"id": {"type": "unknown"}}),
+        outline("GET", "/orders/{orderId}", parameters={"orderId": {"type": "integer"}}),
+    )
+    (path,) = document["paths"]
+    assert path == "/orders/{id}"
+    assert document["paths"][path]["get"]["parameters"][0]["name"] == "id"
+
+
+def test_a_method_that_openapi_does_not_know_is_kept_aside():
+    document = described(outline("GET"), outline("PURGE"))
+    assert set(document["paths"]["/orders"]) == {"get", "x-methods"}
+    assert set(document["paths"]["/orders"]["x-methods"]) == {"PURGE"}
+
+
+def test_query_names_that_are_data_are_one_free_parameter():
+    document = described(outline(query=shape({"more": "x", "2026-01-02": "y"})))
+    _, free = document["paths"]["/orders"]["get"]["parameters"]
+    assert free["name"] == "more_"
+    assert free["schema"] == {"type": "object", "additionalProperties": {"type": "string"}}
+
+
+def test_a_status_that_http_has_no_word_for_is_described():
+    assert described(outline(responses={"599": NO_BODY}))["paths"]["/orders"]["get"]["responses"]["599"]["description"]
+
+
+def test_names_are_short_plain_and_one_each():
+    operations = [("GET", "/a-b"), ("GET", "/a/b"), ("GET", "/"), ("GET", "/" + "long/" * 40), ("GET", "/äb")]
+    names = operation_names(operations)
+    assert names[2] == "get"
+    assert len({name.lower() for name in names}) == len(names)
+    assert all(len(name) <= MAX_LENGTH and name.replace("_", "").isalnum() for name in names)
+
+
+@given(st.permutations([("GET", "/a-b"), ("GET", "/a/b"), ("POST", "/a/{b}"), ("POST", "/a/by/b")]))
+def test_a_name_does_not_depend_on_the_order(operations):
+    named = dict(zip(operations, operation_names(operations), strict=True))
+    assert named == dict(zip(sorted(operations), operation_names(sorted(operations)), strict=True))
+
+
+@pytest.mark.parametrize(("method", "asks"), [("GET", False), ("HEAD", False), ("POST", True), ("PURGE", True)])
+def test_a_tool_says_whether_a_call_has_to_be_confirmed(method, asks):
+    (tool,) = tools.document("production", [outline(method)])["tools"]
+    assert tool["requiresConfirmation"] is asks
+
+
+def test_a_tool_takes_path_query_and_body_each_by_itself():
+    (tool,) = tools.document(
+        "production",
+        [
+            outline(
+                "POST", "/orders/{id}", parameters={"id": {"type": "integer"}}, query=shape({"id": "x"}),
+                request=shape({"id": True}), responses={"200": shape([{"id": 1}]), "204": NO_BODY},
+            )
+        ],
+    )["tools"]  # fmt: skip
+    schema = Draft202012Validator(tool["inputSchema"])
+    assert schema.is_valid({"path": {"id": 7}, "query": {"id": "x"}, "body": {"id": True}})
+    assert not schema.is_valid({"query": {"id": "x"}})
+    assert not schema.is_valid({"path": {"id": "seven"}})
+    assert tool["operation"] == "POST /orders/{id}"
+    assert tool["description"] == "POST /orders/{id}. Answers 200 with a list of an object (id), 204 without a body."

@@ -1,0 +1,69 @@
+"""Every recorded body is valid under what the hub exports of it: JSON Schema and OpenAPI (contract 5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from affidavit.operations import nameless
+from tests.catalog.test_recorded_traffic import deliver, exchanges, observed
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(params=["linode.har.gz", "datadog.har.gz"])
+def recorded(request: pytest.FixtureRequest, shared: Any) -> Any:
+    file = shared / "traffic" / request.param
+    if not file.exists():
+        pytest.skip("the recorded traffic is not here")
+    return file
+
+
+def bodies(file: Any) -> Iterator[tuple[tuple[str, str, str], Any]]:
+    """Every body that has a shape, by method, nameless template and part: `request` or the status."""
+    for method, path, status, entry in exchanges(file):
+        answered = entry["response"]["content"].get("text")
+        sent = entry["request"].get("postData", {}).get("text")
+        if answered:
+            yield (method, nameless(path), str(status)), json.loads(answered)
+        if sent and 200 <= status < 400:
+            yield (method, nameless(path), "request"), json.loads(sent)
+
+
+def of_schemas(document: Any) -> dict[tuple[str, str, str], Any]:
+    parted = ((name.split(" "), schema) for name, schema in document["$defs"].items())
+    return {(method, nameless(path), part): schema for (method, path, part), schema in parted}
+
+
+def of_openapi(document: Any) -> dict[tuple[str, str, str], Any]:
+    found = {}
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            contents = {"request": operation.get("requestBody", {}), **operation["responses"]}
+            for part, described in contents.items():
+                if "content" in described:
+                    key = (method.upper(), nameless(path), part)
+                    found[key] = described["content"]["application/json"]["schema"]
+    return found
+
+
+def test_every_body_of_the_recorded_traffic_fulfils_its_schema(api, workspace, recorded):
+    deliver(api, workspace, observed(recorded))
+    openapi = api.get("/api/catalog/openapi.json").json()
+    assert OpenAPIV31SpecValidator(openapi).is_valid()
+    exported = [of_schemas(api.get("/api/catalog/schemas.json").json()), of_openapi(openapi)]
+    assert exported[0].keys() - {key for key in exported[0] if key[2] == "query"} == exported[1].keys()
+    begun = {(method, path) for method, path, _ in exported[1]}
+    for schemas in exported:
+        validators = {key: jsonschema_rs.Draft202012Validator(schema) for key, schema in schemas.items()}
+        checked = 0
+        for key, body in bodies(recorded):
+            if key[:2] in begun:
+                assert validators[key].is_valid(body), key
+                checked += 1
+        assert checked > 2000

@@ -1,0 +1,118 @@
+"""Versions and drift of the fold: each change of a descriptor is one version, each change is told once (contract 4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from catalog import queries
+from catalog.fold import fold
+from catalog.models import Drift, Operation, OperationVersion
+from tests.catalog.reports import deliver, environment_of, observation, report
+
+pytestmark = pytest.mark.django_db
+AT = 1_790_000_000
+BODY = {"id": 1, "name": "x", "total": 1, "phone": "y"}
+
+
+def told() -> list[tuple[str, str, str, str, str, str]]:
+    columns = ("part", "pointer", "kind", "before", "after", "breaks")
+    return list(Drift.objects.order_by("id").values_list(*columns))
+
+
+@pytest.fixture
+def known(api: Any, workspace: Any) -> Any:
+    """An operation that was seen a hundred times."""
+    for _ in range(4):
+        deliver(api, workspace, *[observation(response=BODY, lastSeenAt=AT)] * 25)
+    return workspace
+
+
+def test_a_first_descriptor_is_a_version_and_no_drift(known):
+    (version,) = OperationVersion.objects.all()
+    assert (version.number, version.observations, int(version.since.timestamp())) == (1, 25, AT)
+    assert version.outline == Operation.objects.get().outline
+    assert told() == []
+
+
+def test_counting_makes_no_version(api, known):
+    deliver(api, known, *[observation(response=BODY)] * 500)
+    assert Operation.objects.get().version == 1
+    assert OperationVersion.objects.count() == 1
+
+
+def test_an_hour_of_drift_is_reported_right_and_each_once(api, known):
+    """A field renamed, one gone, one changed in type, one new."""
+    drifted = {"id": 1, "title": "x", "total": "1", "currency": "EUR"}
+    for minute in range(60):
+        deliver(api, known, *[observation(response=drifted, lastSeenAt=AT + 86_400 + minute * 60)] * 5)
+    assert sorted(told()) == [
+        ("200", "/currency", "new", "", "string", ""),
+        ("200", "/name", "quiet", "string", "", "consumer"),
+        ("200", "/phone", "quiet", "string", "", "consumer"),
+        ("200", "/title", "new", "", "string", ""),
+        ("200", "/total", "type", "integer", "different types (integer 100, string 5)", "consumer"),
+    ]
+    assert Operation.objects.get().version == OperationVersion.objects.count() == 2
+    new = Drift.objects.get(pointer="/title")
+    assert (new.version, new.seen, new.of, int(new.since.timestamp())) == (2, 5, 5, AT + 86_400)
+    quiet = Drift.objects.get(pointer="/name")
+    assert (quiet.seen, quiet.of, f"{quiet.since:%Y-%m-%d}") == (0, 20, "2026-09-21")
+
+
+def test_what_was_quiet_and_comes_back_is_told(api, known):
+    deliver(api, known, *[observation(response={"id": 1})] * 30)
+    deliver(api, known, observation(response=BODY))
+    kinds = sorted((pointer, kind) for _, pointer, kind, *_ in told())
+    assert kinds == [(f"/{name}", kind) for name in ("name", "phone", "total") for kind in ("back", "quiet")]
+
+
+def test_new_and_required_in_a_request_breaks_consumers_and_optional_does_not(api, workspace):
+    def order(request: Any) -> dict[str, Any]:
+        return observation("POST", "/orders", 201, request=request)
+
+    deliver(api, workspace, *[order({"sku": "x"})] * 10)
+    deliver(api, workspace, order({"sku": "x", "note": "y"}), order({"sku": "x"}))
+    deliver(api, workspace, *[order({"sku": "x", "vat": "y"})] * 3)
+    assert [(pointer, kind, breaks) for _, pointer, kind, _, _, breaks in told()] == [
+        ("/note", "new", ""),
+        ("/vat", "new", "consumer"),
+    ]
+
+
+def test_a_new_status_and_another_name_of_a_parameter_are_drift(api, known):
+    deliver(api, known, observation(status=409, response={"error": "x"}))
+    deliver(api, known, *[observation(path="/orders/{id}", response=BODY)] * 200)
+    assert told() == [
+        ("409", "", "new", "", "object", ""),
+        ("path", "/id", "renamed", "orderId", "id", ""),
+    ]
+    assert Operation.objects.get().version == 3
+
+
+def test_an_operation_that_has_not_begun_has_no_version(api, workspace):
+    deliver(api, workspace, observation("GET", "/a", 404, response={"error": "x"}))
+    deliver(api, workspace, observation("GET", "/a", 404, response={"other": 1}))
+    assert (OperationVersion.objects.count(), told()) == (0, [])
+    deliver(api, workspace, observation("GET", "/a", 200))
+    assert (OperationVersion.objects.get().number, told()) == (1, [])
+
+
+def test_a_fold_that_fails_leaves_no_version_behind(api, known):
+    assert api.post("/api/witness-reports", report(observation(response={"new": 1}))).status_code == 202
+    broken = environment_of(known).witness_reports.get(folded_at=None)
+    broken.sums[0]["statuses"]["200"] = 2**70
+    broken.save()
+    fold(environment_of(known), now=timezone.now())
+    assert (OperationVersion.objects.count(), told()) == (1, [])
+
+
+def test_the_latest_drift_of_an_environment_is_its_own(api, known, other_workspace):
+    deliver(api, known, observation(response={**BODY, "a": 1}))
+    deliver(api, known, observation(response={**BODY, "b": 1}))
+    (latest,) = queries.latest_drift(environment_of(known), 1)
+    assert (latest.pointer, latest.operation.path, latest.words) == ("/b", "/orders/{orderId}", "new")
+    assert list(queries.latest_drift(environment_of(other_workspace), 9)) == []
+    assert list(queries.latest_drift(environment_of(known, "staging"), 9)) == []

@@ -1,0 +1,133 @@
+import pytest
+from scripted_hub import Handler, Received, ScriptedHub, answer, problem, raw, reset
+
+from affidavit._cli import main
+from affidavit._keys import make_key
+
+KEY = make_key("gak_")
+BODY = b'{"environment": "production", "operations": [\n]}\n'
+
+
+def catalog(body=BODY, etag='"v1"', **headers):
+    return answer(200, body, **{"ETag": etag, "Content-Type": "application/json", **headers})
+
+
+@pytest.fixture(autouse=True)
+def _hub_that_is_read(monkeypatch):
+    def do_get(handler):
+        headers = {name.lower(): value for name, value in handler.headers.items()}
+        handler.server.received.append(Received("GET", handler.path, headers, b"", handler.client_address[1]))
+        handler.server.next_step()(handler)
+
+    monkeypatch.setattr(Handler, "do_GET", do_get, raising=False)
+    for name in ("AFFIDAVIT_HUB", "AFFIDAVIT_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "catalog.json"
+
+
+def pull(hub, file, *options):
+    return main(["catalog", "pull", str(file), "--hub", hub.url, "--key", KEY, *options])
+
+
+def test_a_first_pull_writes_the_file_and_says_that_it_has_changed(file, capsys):
+    with ScriptedHub(catalog()) as hub:
+        assert pull(hub, file, "--environment", "staging") == 3
+    assert file.read_bytes() == BODY
+    (request,) = hub.received
+    assert request.path == "/api/catalog?environment=staging&evidence=0"
+    assert request.headers["x-service-api-key"] == KEY
+    assert "if-none-match" not in request.headers
+    assert capsys.readouterr().out == f"{file} has changed.\n"
+    assert sorted(path.name for path in file.parent.iterdir()) == ["catalog.json", "catalog.json.etag"]
+
+
+def test_a_second_pull_asks_with_the_etag_and_leaves_the_file_alone(file, capsys):
+    with ScriptedHub(catalog(), answer(304)) as hub:
+        pull(hub, file)
+        before = file.stat().st_mtime_ns
+        assert pull(hub, file) == 0
+    assert hub.received[1].headers["if-none-match"] == '"v1"'
+    assert file.stat().st_mtime_ns == before
+    assert capsys.readouterr().out.endswith("is up to date.\n")
+
+
+def test_a_changed_catalog_replaces_the_file_and_its_etag(file):
+    with ScriptedHub(catalog(), catalog(b"{}", '"v2"'), answer(304)) as hub:
+        assert [pull(hub, file) for _ in range(3)] == [3, 3, 0]
+    assert file.read_bytes() == b"{}"
+    assert hub.received[2].headers["if-none-match"] == '"v2"'
+
+
+def test_the_same_bytes_under_another_etag_are_no_change(file):
+    with ScriptedHub(catalog(), catalog(etag='"v2"')) as hub:
+        assert [pull(hub, file) for _ in range(2)] == [3, 0]
+
+
+@pytest.mark.parametrize("spoil", ["edit", "delete", "etag"])
+def test_a_file_that_is_not_as_it_was_pulled_is_pulled_again(file, spoil):
+    with ScriptedHub(catalog(), catalog()) as hub:
+        pull(hub, file)
+        if spoil == "edit":
+            file.write_bytes(b"edited")
+        elif spoil == "delete":
+            file.unlink()
+        else:
+            file.with_name("catalog.json.etag").write_text("nonsense")
+        assert pull(hub, file) == (0 if spoil == "etag" else 3)
+    assert "if-none-match" not in hub.received[1].headers
+    assert file.read_bytes() == BODY
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        (["--form", "openapi"], "/api/catalog/openapi.json"),
+        (["--form", "schemas", "--evidence"], "/api/catalog/schemas.json"),
+        (["--form", "tools", "--environment", "a b"], "/api/catalog/tools.json?environment=a+b"),
+        (["--evidence"], "/api/catalog"),
+    ],
+)
+def test_every_form_has_its_address(file, options, path):
+    with ScriptedHub(catalog()) as hub:
+        pull(hub, file, *options)
+    assert hub.received[0].path == path
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        problem(403, "scope-missing", "Make a key with the scope report."),
+        answer(302, b"", Location="http://127.0.0.1:1/"),
+        answer(200, b"<html>", ETag='"v1"', Content_Type="text/html"),
+        answer(200, BODY, Content_Type="application/json"),
+        catalog(hang_up=True, **{"Content-Length": "99"}),
+        reset(),
+        raw(b"nonsense\r\n\r\n"),
+    ],
+)
+def test_whatever_goes_wrong_the_file_stays_and_one_line_says_so(file, capsys, step):
+    file.write_bytes(b"as it was")
+    with ScriptedHub(step) as hub:
+        assert pull(hub, file) == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.count("\n") == 1
+    assert KEY not in output.err
+    assert [path.name for path in file.parent.iterdir()] == ["catalog.json"]
+    assert file.read_bytes() == b"as it was"
+
+
+def test_a_folder_that_does_not_exist_is_wrong_usage(tmp_path, capsys):
+    with ScriptedHub(catalog()) as hub:
+        assert pull(hub, tmp_path / "nowhere" / "catalog.json") == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_without_a_key_nothing_is_asked(file, capsys):
+    with ScriptedHub(catalog()) as hub:
+        assert main(["catalog", "pull", str(file), "--hub", hub.url]) == 2
+    assert hub.received == []
