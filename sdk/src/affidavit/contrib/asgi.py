@@ -133,7 +133,7 @@ class _Gate:
             if demands is not None:
                 await self.admit(demands)
             await app(self._scope, self._body.receive, checked_send)
-        except Exception:
+        except Exception:  # whatever a framework makes of IntentRefused; anything else goes on
             if self._refusal is None:
                 raise
         finally:
