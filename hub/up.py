@@ -29,6 +29,7 @@ from honcho.manager import Manager
 from honcho.printer import Message, Printer
 
 from hub import embedded, sample, static_files
+from hub.celery import app
 from hub.migrations_known import refuse_newer_database
 from hub.refusals import Refusal
 
@@ -105,6 +106,7 @@ def database() -> Iterator[None]:
 def prepare() -> None:
     for folder in ("broker", "broker-control"):
         embedded.private_folder(settings.HUB_DATA_DIR / folder)
+    declare_queue()
     refuse_newer_database()
     sample_is_due = sample.is_due()
     call_command("migrate", verbosity=0, interactive=False)
@@ -120,6 +122,14 @@ class QuietPrinter(Printer):
         text = message.data if isinstance(message.data, str) else message.data.decode(errors="replace")
         if message.name != "system" or " started (pid=" not in text:
             super().write(message)
+
+
+def declare_queue() -> None:
+    """Make the folder's table of queues before several processes would do it at once; servers look after theirs."""
+    if not settings.CELERY_BROKER_URL.startswith("filesystem:"):
+        return
+    with app.connection_for_write() as connection:
+        app.amqp.queues[app.conf.task_default_queue](connection.default_channel).declare()
 
 
 def supervise(announce: Callable[[], None]) -> int:
