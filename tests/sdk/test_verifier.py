@@ -225,6 +225,36 @@ def test_a_rotation_under_load_rejects_no_valid_request():
     assert Counter(outcomes) == {None: 800}
 
 
+def test_a_cut_over_under_load_rejects_no_valid_request():
+    """Signers change to version 2 one by one; the window closes while they call, after the last has changed."""
+    clock = [NOW]
+    subject = verifier(accept_v1=NOW + 5, now=lambda: clock[0])
+    outcomes: list[tuple[int, str | None]] = []
+    ready = threading.Barrier(5)
+
+    def call(changes_at: int) -> None:
+        ready.wait()
+        for turn in range(200):
+            version = 2 if turn >= changes_at else 1
+            outcomes.append((version, reason(minted().header if version == 2 else v1(), subject)))
+        ready.wait()  # everybody has changed; the window closes
+        ready.wait()
+        for _ in range(50):
+            outcomes.append((2, reason(minted().header, subject)))
+
+    threads = [threading.Thread(target=call, args=(changes_at,)) for changes_at in (20, 80, 140, 199)]
+    for thread in threads:
+        thread.start()
+    for moment in (NOW, NOW + 5, NOW + 6):
+        clock[0] = moment
+        ready.wait()
+    for thread in threads:
+        thread.join()
+    assert {told for _, told in outcomes} == {None}
+    assert len(outcomes) == 4 * 250
+    assert reason(v1(), subject) == "unsupported-version"
+
+
 def test_a_hub_finds_the_secrets_of_the_workspace_that_a_header_names():
     known = {"lumen": [SECRET], "other": [OTHER_SECRET]}
     subject = verifier(known.get, workspace=None)
