@@ -8,6 +8,7 @@ import re
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -81,9 +82,14 @@ def wait_until(true: Callable[[], bool], seconds: float, what: str) -> None:
         time.sleep(0.3)
 
 
+def has_rows(hub: Any, page: str, table: str) -> bool:
+    return bool(hub.tables(f"{page}.json?range=24h")[table])
+
+
 def test_live_traffic_is_on_every_page_within_seconds(hub, link):
     for page, table in TABLES.items():
-        wait_until(lambda: bool(hub.tables(f"{page}.json?range=24h")[table]), LIVE_SECONDS, page)  # noqa: B023
+        filled = partial(has_rows, hub, page, table)
+        wait_until(filled, LIVE_SECONDS, page)
     wait_until(lambda: hub.fact("outcomes", "24h") > 0, LIVE_SECONDS, "outcomes")
     operation = urlencode({"method": "GET", "path": "/books/{bookId}"})
     wait_until(lambda: bool(hub.tables("catalog.json?q=books")["operations"]), LIVE_SECONDS, "books")
