@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db import transaction
 
 from affidavit.operations import Identity
-from catalog.fold import hold
+from catalog.fold import one_at_a_time
 from catalog.models import FreshStart, Operation, OperationVersion
 from catalog.projection import project
 from catalog.store import sum_of
@@ -41,7 +41,8 @@ def take_back(start: FreshStart, *, actor: str, now: datetime) -> None:
 
 def held(operation: Operation) -> Operation:
     """The row as it is now, in a transaction in which no fold can touch it."""
-    hold(operation.environment)
+    operation.environment.hold()
+    one_at_a_time(operation.environment)
     return Operation.objects.select_related("environment").prefetch_related("parts").get(pk=operation.pk)
 
 

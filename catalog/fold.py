@@ -30,7 +30,9 @@ def fold(environment: Environment, *, now: datetime) -> int:
 @transaction.atomic
 def fold_batch(environment: Environment, *, now: datetime) -> int:
     """One batch in one transaction. A report that cannot be folded is parked and blocks no other."""
-    hold(environment)
+    if not environment.is_held():
+        return 0
+    one_at_a_time(environment)
     batch = waiting(environment)
     if batch and failure_of(environment, batch, now=now):
         for report_id in batch:
@@ -39,7 +41,7 @@ def fold_batch(environment: Environment, *, now: datetime) -> int:
     return len(batch)
 
 
-def hold(environment: Environment) -> None:
+def one_at_a_time(environment: Environment) -> None:
     """One fold at a time in an environment: the merge reads what it writes."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"catalog.fold {environment.pk}"])

@@ -31,6 +31,7 @@ def receive(
 
     Only sums made at the door are stored, so that no raw path segment or data-like name of a body ever is.
     """
+    environment.hold()
     digest = hashlib.sha256(body_bytes).digest()
     report, is_new = WitnessReport.objects.defer("sums").get_or_create(
         workspace_id=environment.workspace_id,

@@ -21,6 +21,7 @@ HOW = "Ask with POST /api/confirmations and send its confirmationId once it is c
 @transaction.atomic
 def ask(environment: Environment, call: Call, summary: str, *, now: datetime) -> Confirmation:
     """A pending confirmation. summary: what is asked, in words for the one who decides."""
+    environment.hold()
     return Confirmation.objects.create(
         environment=environment,
         sub=call.sub,
@@ -38,6 +39,7 @@ def decide(workspace: Workspace, confirmation_id: UUID, decision: str, *, actor:
     confirmation = Confirmation.objects.filter(pk=confirmation_id, environment__workspace=workspace).first()
     if confirmation is None:
         raise Problem(404, "not-found", "This workspace has no such confirmation; check the id.")
+    confirmation.environment.hold()
     # On columns of its own only: a join would become a subquery, which PostgreSQL does not look at again
     # after it has waited for another decision.
     waiting = Confirmation.objects.filter(pk=confirmation_id, state=Confirmation.PENDING, expires_at__gt=now)

@@ -32,6 +32,7 @@ def mint(
 
     Raises Problem 409 `confirmation-required`, and 400 where the header would be too long.
     """
+    environment.hold()
     tool_call_id = tool_call_id or str(uuid4())
     confirmation = None
     if needs_confirmation(call.operation):

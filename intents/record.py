@@ -25,6 +25,7 @@ SELECT %s, added.*
 @transaction.atomic
 def record(environment: Environment, verifications: Sequence[Verification]) -> int:
     """Returns how many verifications these stand for: the sum of their counts."""
+    environment.hold()
     add_to_tallies(environment, verifications)
     keep_rejections(environment, verifications)
     return sum(each.count for each in verifications)

@@ -29,6 +29,7 @@ def take_report(
 
     Raises Problem 422 `report-id-reused`.
     """
+    environment.hold()
     digest = hashlib.sha256(body).digest()
     recorded = sum(each.count for each in verifications)
     report, is_new = VerificationReport.objects.get_or_create(

@@ -47,7 +47,7 @@ def movable(source: Environment, target: Environment, range: Range) -> Sequence[
 @transaction.atomic
 def move(source: Environment, target: Environment, range: Range, *, actor: str, now: datetime) -> Move | None:
     """Move all that is `movable`, log it, and return it; None where nothing was (any more)."""
-    one_at_a_time(source.workspace_id)
+    one_at_a_time(source, target)
     taken = take(source, target, movable(source, target, range))
     if not taken:
         return None
@@ -65,7 +65,7 @@ def move(source: Environment, target: Environment, range: Range, *, actor: str, 
 @transaction.atomic
 def undo(made: Move, *, actor: str, now: datetime) -> bool:
     """Put back what a move took, and log it; False where it was undone before."""
-    one_at_a_time(made.source.workspace_id)
+    one_at_a_time(made.source, made.target)
     made.refresh_from_db()
     if made.undone_at:
         return False
@@ -166,9 +166,11 @@ def account(each: MovedOutcome) -> Said:
     return Said(each.reports, each.first_reported_at, each.last_reported_at, each.reported_by)
 
 
-def one_at_a_time(workspace_id: str) -> None:
+def one_at_a_time(source: Environment, target: Environment) -> None:
     """Two moves of one workspace could want each other's tallies."""
-    Workspace.objects.select_for_update(no_key=True).get(pk=workspace_id)
+    source.hold()
+    target.hold()
+    Workspace.objects.select_for_update(no_key=True).get(pk=source.workspace_id)
 
 
 def log(made: Move, action: str, *, actor: str, now: datetime) -> None:

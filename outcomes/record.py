@@ -47,6 +47,7 @@ def record(
     Known conversations get their outcomes, the others a broken join that heals when they arrive.
     reported_by: the id of the API key, kept with broken joins.
     """
+    environment.hold()
     parameters = {
         "environment": environment.pk,
         "conversation_ids": [report.conversation_id for report in reports],

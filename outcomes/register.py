@@ -44,6 +44,7 @@ def register(environment: Environment, arrivals: Sequence[Arrival], *, now: date
 
     The first registration's time stands, within one call as between calls.
     """
+    environment.hold()
     started = {arrival.conversation_id: arrival.started_at or now for arrival in reversed(arrivals)}
     parameters = {
         "environment": environment.pk,

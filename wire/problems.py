@@ -98,17 +98,18 @@ class Problem(Exception):
 
 
 def unavailable() -> Problem:
-    detail = "The database cannot be reached or is full. Nothing of this request was stored; send it again later."
+    cause = "The database cannot be reached, is full or gave way to other work."
+    detail = f"{cause} Nothing of this request was stored; send it again later."
     return Problem(503, "unavailable", detail, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
 def is_outage(error: BaseException) -> bool:
-    """A database that is away, full or shutting down, as against a statement that is wrong."""
+    """A database that is away, full or shutting down, or gave way to another transaction: not a wrong statement."""
     if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError):
         return False
     state = getattr(error.__cause__, "sqlstate", None)
-    # No state: the connection was lost. 08 connection, 25006 read-only, 53 resources, 57 shut down, 58 I/O.
-    return state is None or state == "25006" or state[:2] in {"08", "53", "57", "58"}
+    # No state: connection lost. 08 connection, 25006 read-only, 40 deadlock, 53 resources, 57 shut down, 58 I/O.
+    return state is None or state == "25006" or state[:2] in {"08", "40", "53", "57", "58"}
 
 
 def handler(error: Exception, context: Mapping[str, Any]) -> HttpResponse:

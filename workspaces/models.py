@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import models
+from django.db import connection, models
 from django.utils import timezone
 
 from wire.problems import Problem
@@ -50,6 +50,21 @@ class Environment(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def hold(self) -> None:
+        """Keep this environment from being removed until the transaction ends; raises Problem 404 where it is gone.
+
+        Whatever writes into one calls this first: a foreign key alone locks it last, when a removal may already
+        wait for rows of the same transaction.
+        """
+        if not self.is_held():
+            raise Problem(404, "not-found", "This environment was removed in the meantime. Nothing was stored.")
+
+    def is_held(self) -> bool:
+        """`hold`, for those who have nobody to answer."""
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT FROM workspaces_environment WHERE id = %s FOR KEY SHARE", [self.pk])
+            return cursor.rowcount == 1
 
 
 class ApiKey(models.Model):

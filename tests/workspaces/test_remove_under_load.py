@@ -1,0 +1,102 @@
+"""A workspace can be removed while its keys are in use: whoever writes gets a clear answer, and nothing stays."""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from intents.models import MintedIntent
+from outcomes.models import Conversation
+from workspaces.create import Created, create_workspace
+from workspaces.models import Environment, Workspace
+from workspaces.remove import remove
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WRITERS = 4
+CALL = {"sub": "user_1", "operation": "POST /orders", "args": {}}
+
+
+class Writer(threading.Thread):
+    """A machine that asks, decides, mints and reports until it is refused."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__()
+        self.client = Client(raise_request_exception=False)
+        self.key = key
+        self.statuses: Counter[int] = Counter()
+
+    def run(self) -> None:
+        try:
+            while not {401, 404, 500, 503} & self.statuses.keys():
+                self.round()
+        finally:
+            connection.close()
+
+    def round(self) -> None:
+        asked = self.post("/api/confirmations", {**CALL, "summary": "Order"}).get("confirmationId", "")
+        self.post(f"/api/confirmations/{asked or uuid.uuid4()}/decision", {"decision": "confirm"})
+        self.post("/api/intents", {**CALL, "confirmationId": asked or str(uuid.uuid4())})
+        self.post("/api/conversations", {"conversations": [{"conversationId": "c1"}]})
+        self.post("/api/conversation-outcomes", {"outcomes": [{"conversationId": "c1", "outcomeKey": "paid"}]})
+        self.post("/api/verification-reports", {"reportId": str(uuid.uuid4()), "verifications": [{"result": "replay"}]})
+
+    def post(self, address: str, body: Any) -> Any:
+        sent = {"x-service-api-key": self.key}
+        response = self.client.post(address, json.dumps(body), content_type="application/json", headers=sent)
+        self.statuses[response.status_code] += 1
+        return response.json()
+
+
+def test_writers_are_refused_and_never_failed_while_a_workspace_goes():
+    created = create_workspace("Lumen Books", [], actor="test", now=timezone.now())
+    writers = [Writer(created.secret_key) for _ in range(WRITERS)]
+    for writer in writers:
+        writer.start()
+    while MintedIntent.objects.count() < WRITERS * 3:
+        assert all(writer.is_alive() for writer in writers), [writer.statuses for writer in writers]
+    remove(created.workspace, actor="test", now=timezone.now())
+    for writer in writers:
+        writer.join(timeout=30)
+    met = sum((writer.statuses for writer in writers), Counter())
+    assert set(met) <= {200, 201, 400, 401, 404, 409}, met
+    assert not Workspace.objects.exists()
+    assert not MintedIntent.objects.exists()
+    assert not Conversation.objects.exists()
+
+
+def test_a_removal_waits_for_whoever_holds_the_environment(workspace: Created):
+    environment = Environment.objects.get(workspace=workspace.workspace, name="production")
+    held, go_on, removed = threading.Event(), threading.Event(), threading.Event()
+
+    def write() -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("BEGIN")
+            environment.hold()
+            held.set()
+            go_on.wait(30)
+            cursor.execute("COMMIT")
+        connection.close()
+
+    def take_away() -> None:
+        remove(workspace.workspace, actor="test", now=timezone.now())
+        removed.set()
+        connection.close()
+
+    threads = [threading.Thread(target=write), threading.Thread(target=take_away)]
+    threads[0].start()
+    assert held.wait(10)
+    threads[1].start()
+    assert not removed.wait(0.3)
+    go_on.set()
+    for thread in threads:
+        thread.join(30)
+    assert removed.is_set()
