@@ -6,5 +6,7 @@ from intents import prune as expiry
 
 @shared_task
 def prune() -> None:
-    """Delete what is past its time."""
-    expiry.prune(now=timezone.now())
+    """Delete what is past its time, batch by batch until nothing is."""
+    now = timezone.now()
+    while expiry.prune(now=now):
+        pass

@@ -22,13 +22,21 @@ FIRST_REPORT = """{"environment": "%s", "reportId": "%s", "verifications": [
     {"result": "accepted", "version": 2, "operation": "GET /orders/{orderId}", "count": 41},
     {"result": "expired", "version": 2, "operation": "POST /refunds", "toolCallId": "call_81"}]}"""
 
+FIRST_LINES = """from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, VerificationReports
+
+protection = Protection(
+    IntentVerifier(SIGNING_SECRET, "%s", "%s", MemoryNonces()),
+    MemoryDeliveries(),
+    reports=VerificationReports(API_KEY, base_url=BASE_URL%s),
+)"""
+
 
 def rejections(request: HttpRequest, environment: Environment, range: Range) -> Page:
     found = Findings(environment, range, filters.parse(request.GET))
 
     def context() -> Mapping[str, Any]:
         if not queries.has_any(environment):
-            return {"first_report": first_report(environment)}
+            return {"first_report": first_report(environment), "first_lines": first_lines(environment)}
         return {**numbers(found), **breakdown(found), "singles": page_of_singles(found, request)}
 
     return Page("intents/rejections.html", context, exports.tables(found))
@@ -38,6 +46,12 @@ def first_report(environment: Environment) -> str:
     """A body to try out: its id is this environment's own, and the same whenever the page is read."""
     report_id = uuid5(NAMESPACE_URL, f"{environment.workspace_id}/{environment.name}")
     return FIRST_REPORT % (environment.name, report_id)
+
+
+def first_lines(environment: Environment) -> str:
+    """The SDK's: a protection of this environment; production is where reports go that name none."""
+    named = "" if environment.name == "production" else f', environment="{environment.name}"'
+    return FIRST_LINES % (environment.workspace_id, environment.audience, named)
 
 
 def numbers(found: Findings) -> Mapping[str, Any]:

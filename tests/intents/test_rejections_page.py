@@ -12,8 +12,10 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.html import escape
 
-from affidavit import REASONS
+from affidavit import REASONS, args_hash
 from intents import queries
+from intents.gate import Call
+from intents.mint import mint
 from intents.record import record
 from intents.tally import Verification
 from wire import ranges
@@ -68,6 +70,17 @@ def test_the_call_on_the_empty_page_is_taken_as_it_stands(page, api):
     body = page().context["first_report"]
     assert api.post("/api/verification-reports", body.encode()).json() == {"recorded": 42}
     assert "No verification has been reported yet" not in page().content.decode()
+
+
+def test_the_lines_on_the_empty_page_make_a_protection_that_lets_a_minted_intent_in(page, workspace, production):
+    said = {"API_KEY": workspace.secret_key, "BASE_URL": "http://localhost", "SIGNING_SECRET": workspace.signing_secret}
+    lines = page().context["first_lines"]
+    assert escape(lines) in page().content.decode()
+    exec(lines, said)  # what a reader would paste
+    call = Call(sub="user_1", operation="GET /orders", args_hash=args_hash({}))
+    header = mint(production, call, now=timezone.now()).header
+    verifier = said["protection"].verifier
+    assert verifier.verify(header, method="GET", path="/orders").sub == "user_1"
 
 
 def test_the_facts_count_what_was_reported_in_the_range(page, filled):

@@ -14,9 +14,13 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from affidavit import REASONS
-from intents.models import Rejection, VerificationReport, VerificationTally
+from affidavit import REASONS, args_hash
+from intents.confirm import ask
+from intents.gate import Call
+from intents.mint import mint
+from intents.models import Confirmation, MintedIntent, Rejection, VerificationReport, VerificationTally
 from intents.prune import KEPT_FOR, prune
+from intents.record import record
 from intents.take_report import take_report
 from intents.tally import Verification
 
@@ -244,6 +248,19 @@ def test_eight_deliveries_at_once_are_recorded_once(workspace):
         thread.join()
     assert answers == [7] * 8
     assert (counted(), Rejection.objects.count()) == (7, 1)
+
+
+def test_single_rejections_minted_intents_and_confirmations_are_kept_400_days_and_tallies_for_good(workspace):
+    target = environment(workspace)
+    now = timezone.now()
+    for age in (KEPT_FOR - timedelta(minutes=1), KEPT_FOR + timedelta(minutes=1)):
+        record(target, [Verification("expired", now - age)])
+        mint(target, Call(sub="user_1", operation="GET /orders", args_hash=args_hash({})), now=now - age)
+        ask(target, Call(sub="user_1", operation="POST /orders", args_hash=args_hash({})), "Order", now=now - age)
+    assert prune(now=now) == 3
+    assert prune(now=now) == 0
+    assert [Rejection.objects.count(), MintedIntent.objects.count(), Confirmation.objects.count()] == [1, 1, 1]
+    assert counted() == 2
 
 
 def test_report_ids_are_kept_400_days(workspace):
