@@ -127,15 +127,15 @@ async def test_a_body_in_pieces_is_verified_whole_and_read_whole():
     assert answer.json["body"] == ARGS
 
 
-@pytest.mark.parametrize(("header", "reason"), [
-    (None, "missing-header"),
-    (signed("POST /orders", {}), "args-mismatch"),
-    (signed("POST /other", ARGS), "operation-mismatch"),
+@pytest.mark.parametrize(("header", "reason"), [  # fresh when it is sent: an intent lasts five minutes
+    (lambda: None, "missing-header"),
+    (lambda: signed("POST /orders", {}), "args-mismatch"),
+    (lambda: signed("POST /other", ARGS), "operation-mismatch"),
 ])  # fmt: skip
 @in_loop
 async def test_a_rejection_is_a_problem_document_with_its_reason(header, reason):
     app = shop(protection())
-    answer = await post(app, "/orders", header)
+    answer = await post(app, "/orders", header())
     assert (answer.status, answer.headers["content-type"]) == (403, "application/problem+json")
     assert (answer.json["code"], answer.json["reason"]) == ("intent-rejected", reason)
     assert app.state.runs == []

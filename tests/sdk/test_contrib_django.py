@@ -186,14 +186,14 @@ def test_a_signed_call_reaches_the_view_with_intent_arguments_and_body(site):
     assert SHOP.runs == [ARGS]
 
 
-@pytest.mark.parametrize(("header", "reason"), [
-    (None, "missing-header"),
-    ("nonsense!", "malformed"),
-    (signed("POST /orders", {}), "args-mismatch"),
-    (signed("POST /orders/", ARGS), "operation-mismatch"),
+@pytest.mark.parametrize(("header", "reason"), [  # fresh when it is sent: an intent lasts five minutes
+    (lambda: None, "missing-header"),
+    (lambda: "nonsense!", "malformed"),
+    (lambda: signed("POST /orders", {}), "args-mismatch"),
+    (lambda: signed("POST /orders/", ARGS), "operation-mismatch"),
 ])  # fmt: skip
 def test_a_rejection_is_a_problem_document_with_its_reason_and_fix(site, header, reason):
-    answer = post(site(), "/orders", header)
+    answer = post(site(), "/orders", header())
     problem = json.loads(answer.content)
     assert (answer.status_code, answer.headers["Content-Type"]) == (403, "application/problem+json")
     assert (problem["code"], problem["reason"]) == ("intent-rejected", reason)

@@ -93,15 +93,15 @@ def test_query_arguments_are_verified():
     ]
 
 
-@pytest.mark.parametrize(("header", "reason"), [
-    (None, "missing-header"),
-    ("nonsense!", "malformed"),
-    (signed("POST /orders", {**ARGS, "qty": 3}), "args-mismatch"),
-    (signed("POST /order", ARGS), "operation-mismatch"),
+@pytest.mark.parametrize(("header", "reason"), [  # fresh when it is sent: an intent lasts five minutes
+    (lambda: None, "missing-header"),
+    (lambda: "nonsense!", "malformed"),
+    (lambda: signed("POST /orders", {**ARGS, "qty": 3}), "args-mismatch"),
+    (lambda: signed("POST /order", ARGS), "operation-mismatch"),
 ])  # fmt: skip
 def test_a_rejection_is_a_problem_document_with_its_reason_and_fix(header, reason):
     app = shop(protection())
-    answer = post(app, "/orders", header)
+    answer = post(app, "/orders", header())
     problem = answer.get_json(force=True)
     assert (answer.status_code, answer.content_type) == (403, "application/problem+json")
     assert (problem["code"], problem["reason"], problem["status"]) == ("intent-rejected", reason, 403)
