@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -143,6 +143,8 @@ def heard_row(fold: Folded, part: Part, heard: Heard, *, now: datetime) -> Drift
     shape = describe(heard.evidence, counts=False)
     if heard.missed:
         change = gone(key_of(part), heard.pointer, shape, "quiet")
+        if heard.successor:
+            change = replace(change, after=f"perhaps {heard.successor} now")
         since = moment(fold.added.first if heard.evidence.last is None else heard.evidence.last * SECONDS_PER_DAY)
         return row_of(fold, change, 0, heard.missed, since=since, now=now)
     change = Change(key_of(part), heard.pointer, "back", "", in_words(shape))

@@ -26,6 +26,7 @@ NAME, SECOND_ENVIRONMENT = "Lumen Books", "staging"
 MADE = "sample made"
 ACTOR = "sample"
 BEGAN_BEFORE = timedelta(days=31)
+RELEASE_AFTER = timedelta(minutes=3)  # then drift can be watched as it is noticed
 
 
 def keys_file() -> Path:
@@ -51,10 +52,11 @@ def make(*, now: datetime) -> None:
 
 def start(address: str) -> Iterator[subprocess.Popen[bytes]]:
     """Its traffic, and what is missing of its history. address: of this hub."""
-    if not settings.HUB_SAMPLE or not keys_file().exists():
+    if not settings.HUB_SAMPLE or not (made := found()):
         return
+    release = str((made[1].at + RELEASE_AFTER).timestamp())
     here = {"cwd": settings.BASE_DIR, "env": {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}}
-    traffic = [sys.executable, "-m", "examples.bookshop", str(keys_file()), "--hub", address]
+    traffic = [sys.executable, "-m", "examples.bookshop", str(keys_file()), "--hub", address, "--released-at", release]
     yield subprocess.Popen(traffic, **here)
     yield subprocess.Popen([sys.executable, "manage.py", "sample_history"], **here)
 

@@ -171,10 +171,11 @@ class Stack:
     verifications: ClockedReports
 
 
-def stack_of(place: Place, key: str, hub: HistoryHub, chance: Random) -> Stack:
+def stack_of(place: Place, key: str, hub: HistoryHub, chance: Random, **shop: Any) -> Stack:
+    """shop: further settings of it."""
     reporting = Reporting(key, place.environment, now=hub.clock, transport=hub)
     verifications = ClockedReports(key, place.environment, hub)
-    settings = Settings(place.workspace, place.environment, place.audience, place.signing_secret)
+    settings = Settings(place.workspace, place.environment, place.audience, place.signing_secret, **shop)
     shop = Bookshop(settings, reporting, verifications, now=hub.clock)
     assistant = Assistant(place, hub.call, in_process(shop), key=key, now=hub.clock, chance=chance)
     return Stack(assistant, reporting, verifications)

@@ -50,6 +50,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m examples.bookshop", description=__doc__)
     parser.add_argument("workspace", type=Path, help="what `manage.py create_workspace --json` printed")
     parser.add_argument("--hub", default="http://127.0.0.1:8000", metavar="URL")
+    parser.add_argument("--released-at", default="inf", type=float, metavar="UNIX", help="when release.py comes out")
     asked = parser.parse_args()
     created = json.loads(asked.workspace.read_text())
     if len(created["audiences"]) < 2:
@@ -58,7 +59,7 @@ def main() -> int:
         signal.signal(number, lambda *_: sys.exit(0))
     with TemporaryDirectory(prefix="bookshop-") as folder:
         stacks = [
-            stack_of(place, created["secretKey"], asked.hub, f"{folder}/{place.environment}.db")
+            stack_of(place, created["secretKey"], asked.hub, f"{folder}/{place.environment}.db", asked.released_at)
             for place in places_of(created)[:2]
         ]
         try:
@@ -68,11 +69,13 @@ def main() -> int:
                 verifications.close(timeout=LAST_WORDS)
 
 
-def stack_of(place: Place, key: str, hub: str, database: str) -> tuple[Assistant, VerificationReports]:
+def stack_of(
+    place: Place, key: str, hub: str, database: str, released_at: float
+) -> tuple[Assistant, VerificationReports]:
     """The assistant of an environment; the shop that it calls is served on this machine only, and reports."""
     reporting = Reporting(key, place.environment, base_url=hub)
     verifications = VerificationReports(key, environment=place.environment, base_url=hub, every=2.0)
-    settings = Settings(place.workspace, place.environment, place.audience, place.signing_secret, database)
+    settings = Settings(place.workspace, place.environment, place.audience, place.signing_secret, database, released_at)
     shop = Bookshop(settings, reporting, verifications)
     server = make_server("127.0.0.1", 0, shop, server_class=ThreadingServer, handler_class=Silent)
     threading.Thread(target=server.serve_forever, name=f"shop of {place.environment}", daemon=True).start()

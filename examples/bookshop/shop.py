@@ -24,6 +24,7 @@ from affidavit import (
     VerificationReports,
 )
 from affidavit.contrib.wsgi import IntentMiddleware, current_intent, intent_required
+from examples.bookshop.release import released
 from examples.bookshop.reporting import Reporting, Witnessed
 from examples.bookshop.shelves import Row, Shelves
 
@@ -39,8 +40,7 @@ Answer = tuple[Any, int, list[tuple[str, str]]]
 class Settings:
     """Everything that ties a shop to its workspace; all of it stands on the hub's settings pages.
 
-    database: a file, or `:memory:`. renamed_at: from this time on (Unix seconds) orders say `shippingAddress`
-    in place of `shipTo`: a change that nobody announced, for the catalog to notice.
+    database: a file, or `:memory:`. released_at: from when on (Unix seconds) the shop answers as of release.py.
     """
 
     workspace: str
@@ -48,7 +48,7 @@ class Settings:
     audience: str
     signing_secret: str
     database: str = ":memory:"
-    renamed_at: float = float("inf")
+    released_at: float = float("inf")
 
 
 class Refused(Exception):
@@ -129,7 +129,9 @@ class Bookshop:
         for known, view, match in found:
             if known == method:
                 query = {name: values[0] for name, values in parse_qs(environ["QUERY_STRING"]).items()}
-                return view(*map(int, match.groups()), arguments={**query, **body_of(environ)})
+                body, *rest = view(*map(int, match.groups()), arguments={**query, **body_of(environ)})
+                is_out = self._now() >= self._settings.released_at
+                return released(method, match.re.pattern, body) if is_out else body, *rest
         raise Refused(405, "method-not-allowed") if found else Refused(404, "not-found")
 
     def search(self, arguments: Mapping[str, Any]) -> Answer:
@@ -222,7 +224,6 @@ class Bookshop:
             raise Refused(404, "no-such-order")
         refund, now = self.shelves.refund_of(order_id), self._now()
         dispatched = now > order["created_at"] + DISPATCHED_AFTER
-        address = "shipTo" if now < self._settings.renamed_at else "shippingAddress"
         return {
             "id": order_id,
             "status": "refunded" if refund else "dispatched" if dispatched else "received",
@@ -230,7 +231,7 @@ class Bookshop:
             "lines": [line_of(line) for line in self.shelves.lines(order_id)],
             "total": money(order["total"]),
             "coupon": order["coupon"],
-            address: {"name": order["name"], "street": order["street"], "city": order["city"]},
+            "shipTo": {"name": order["name"], "street": order["street"], "city": order["city"]},
             "refund": {"amount": money(refund["amount"]), "reason": refund["reason"]} if refund else None,
         }
 

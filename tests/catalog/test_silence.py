@@ -64,6 +64,32 @@ def test_a_body_of_another_type_says_nothing_of_a_property(other):
     assert heard([[WITH] * 10, [other] * 10_000]) == []
 
 
+RENAMED = {"id": 1, "remark": "x"}
+
+
+def named_since(*batches: list[Any]) -> list[str]:
+    """The successors that are told of what went quiet, of batches that come a day after another."""
+    total, held, told = Evidence(), {}, []
+    for day, batch in enumerate(batches):
+        added = Evidence()
+        for value in batch:
+            added.add(infer(value, day=day))
+        total.add(added)
+        held, news = listen(held, total, added)
+        told += [one.successor for one in news if one.missed]
+    return told
+
+
+def test_a_property_of_the_same_shape_that_came_when_it_went_is_named_beside_it():
+    assert named_since([WITH] * 50, [RENAMED] * 20) == ["remark"]
+
+
+def test_nothing_is_named_that_was_there_before_or_has_another_shape_or_is_one_of_two():
+    assert named_since([{**WITH, "remark": "y"}] * 50, [RENAMED] * 20) == [""]
+    assert named_since([WITH] * 50, [{"id": 1, "remark": 1}] * 20) == [""]
+    assert named_since([WITH] * 50, [{**RENAMED, "comment": "y"}] * 20) == [""]
+
+
 @given(st.lists(st.lists(st.sampled_from([WITH, WITHOUT]), min_size=1, max_size=30), max_size=30))
 def test_quiet_and_seen_again_take_turns(batches):
     told = heard(batches)

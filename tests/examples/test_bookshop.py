@@ -182,14 +182,19 @@ def test_shapes_are_reported_and_no_value():
     assert not [value for value in (SUB, "Porto", "Station", "Moby", "10001", pin_of(SUB), "conv_1") if value in text]
 
 
-def test_from_a_date_on_a_field_of_orders_has_another_name():
-    world = World(renamed_at=1_800_000_100.0)
+def test_a_release_renames_a_field_drops_one_changes_a_type_and_brings_one():
+    world = World(released_at=1_800_000_100.0)
     world.send(LINE)
     world.send(ORDER)
-    order = ToolCall(SUB, "GET", "/orders/10001")
-    assert "shipTo" in world.send(order).json
+    paths = ("/books", "/books/101", "/orders/10001", "/cart")
+    reads = [ToolCall(SUB, "GET", path) for path in paths]
+    books, book, order, cart = [world.send(call).json for call in reads]
     world.at += 200
-    assert "shippingAddress" in world.send(order).json
+    after = [world.send(call).json for call in reads]
+    assert {*books} - {*after[0]} == {"total"}
+    assert ({*book} - {*after[1]}, {*after[1]} - {*book}) == ({"pages"}, {"pageCount"})
+    assert (type(order["placedAt"]), type(after[2]["placedAt"])) == (int, str)
+    assert {*after[3]} - {*cart} == {"giftWrap"}
 
 
 def test_a_hundred_conversations_go_through_and_every_way_to_mangle_an_id_occurs():

@@ -1,0 +1,69 @@
+"""An hour of drift in the sample: each thing that its release changed is reported right, once, and nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from django.utils import timezone
+
+from catalog.fold import fold
+from catalog.models import Drift
+from examples.bookshop import people
+from examples.bookshop.agenda import Agenda
+from examples.bookshop.assistant import places_of
+from hub.sample_history import HistoryHub, SetClock, stack_of
+from workspaces.create import Created, create_workspace
+from workspaces.models import ApiKey
+
+pytestmark = pytest.mark.django_db
+
+HOUR, MINUTE = 3600.0, 60.0
+BETWEEN_CONVERSATIONS = 20.0
+RELEASE = {
+    ("GET", "/books", "/total", "quiet", "integer", "", "consumer"): 1,
+    ("GET", "/books/{bookId}", "/pages", "quiet", "integer", "perhaps pageCount now", "consumer"): 1,
+    ("GET", "/books/{bookId}", "/pageCount", "new", "", "integer", ""): 1,
+    ("GET", "/orders/{orderId}", "/placedAt", "type", "integer", "different types", "consumer"): 1,
+    ("GET", "/cart", "/giftWrap", "new", "", "boolean", ""): 1,
+}
+
+
+def played(created: Created, *, hours: int, released_at: float) -> Counter[tuple[str, ...]]:
+    """Two hours of the sample, reported and folded minute by minute: all drift of the successful answers."""
+    key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, kind=ApiKey.SECRET)
+    start = timezone.now().timestamp() - hours * HOUR
+    clock, chance = SetClock(start), Random(0)
+    hub = HistoryHub(key, clock, created.signing_secret)
+    places = places_of(created.as_json())[:2]
+    stacks = [stack_of(place, created.secret_key, hub, chance, released_at=start + released_at) for place in places]
+    agenda, habits = Agenda(clock), people.Habits(mangled=0.0)
+    for number in range(int(hours * HOUR / BETWEEN_CONVERSATIONS)):
+        pair = [stack.assistant for stack in stacks]
+        agenda.add(people.conversation(*pair, habits), at=start + number * BETWEEN_CONVERSATIONS)
+    for minute in range(int(hours * HOUR / MINUTE)):
+        while agenda.next_at < start + (minute + 1) * MINUTE:
+            clock.at = max(clock.at, agenda.next_at)
+            agenda.go_on()
+        hub.settle()
+        for stack in stacks:
+            stack.reporting.send_observations()
+            stack.verifications.flush()
+        for environment in created.workspace.environments.all():
+            fold(environment, now=hub.now)
+    found = Drift.objects.filter(environment__workspace=created.workspace).select_related("operation")
+    return Counter(
+        (each.operation.method, each.operation.path, each.pointer, each.kind, each.before,
+         each.after.split(" (")[0], each.breaks)
+        for each in found
+    )  # fmt: skip
+
+
+def test_an_hour_after_the_release_each_change_is_reported_once_and_nothing_else():
+    without = create_workspace("Without", ["staging"], actor="test", now=timezone.now())
+    with_it = create_workspace("With", ["staging"], actor="test", now=timezone.now())
+    usual = played(without, hours=2, released_at=float("inf"))
+    drift = played(with_it, hours=2, released_at=HOUR)
+    assert drift - usual == RELEASE
+    assert usual - drift == Counter()
