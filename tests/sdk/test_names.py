@@ -11,7 +11,14 @@ from affidavit._names import form, is_data
 DATA = {
     "number": ["17", "-1.5", "99.9", "2024", "+49 170 1234567", "1.2.3"],
     "uuid": ["7d444840-9dc0-11d1-b245-5ffdce74fad2", "order_7D444840-9DC0-11D1-B245-5FFDCE74FAD2_total"],
-    "hex": ["deadbeef", "0xCAFEBABE", "661efcf8a00203e4", "attribute_661efcf8a00203e4"],
+    "hex": [
+        "deadbeef",
+        "0xCAFEBABE",
+        "661efcf8a00203e4",
+        "attribute_661efcf8a00203e4",
+        "build_3f9ab27c",
+        "RUN-7F3E1A9B11",
+    ],
     "date": ["2024-05-17", "2024-05", "2024-05-17T10:00:00Z", "17.05.2024", "12:30", "2024-W05"],
     "email": ["anna@example.com", "user_anna.b@mail.example.co.uk_count"],
     "hostname": ["db1.example.com", "api.eu.example.io", "printer.local", "db.example.org:5432"],
@@ -32,6 +39,7 @@ ORDINARY = [
     "averageLatencyOfTheNinetyNinthPercentile99", "system_load_norm_15_per_cpu_count", "feedback", "ISO-8859-1",
     "node.k8s.example/host-uuid", "aws:us-east-2", "error_404", "iso27001", "first name", "größe", "名前", "a/b~c",
     "public-ipv6", "facade", "Content-Type", "base64", "oauth2_token", "index.html", "h264_profile",
+    "x_face2024", "x_decade80", "added_2024abc",
 ]  # fmt: skip
 
 

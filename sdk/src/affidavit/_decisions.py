@@ -151,23 +151,20 @@ class _Siblings:
     def _settle_unknown(self, signs: dict[str, Sign]) -> None:
         number, data = self._number(signs), self._shapes_of_data(signs)
         unknown = [segment for segment, sign in signs.items() if sign is Sign.UNKNOWN]
-        likely = self._are_likely_literals(len(unknown), sum(sign is Sign.LITERAL for sign in signs.values()))
+        literals = sum(sign is Sign.LITERAL for sign in signs.values())
+        few, follows_data = len(unknown) <= max(2 * CROWD, 2 * literals), self._before[-1] is None
         for segment, sign in list(signs.items()):
             if sign not in (Sign.UNKNOWN, Sign.ACTION):
                 continue
             if number:
                 signs[segment] = self._beside_parameters(segment, number, data, acts=sign is Sign.ACTION)
-            elif sign is Sign.ACTION or likely or self._is_collection(segment):
-                signs[segment] = Sign.LITERAL
+            elif sign is Sign.ACTION or self._is_collection(segment) or (few and follows_data):
+                signs[segment] = Sign.LITERAL  # a parameter hardly follows another
             else:
+                # Beside literals too: the only user next to `me` and `search` would go out by name.
                 signs[segment] = Sign.UNDECIDED
-        self._settle_crowd(signs)
-
-    def _are_likely_literals(self, unknown: int, literals: int) -> bool:
-        """Behind a parameter, or beside literals, what is unknown is a literal; but hardly if there is much of it."""
-        if unknown > max(2 * CROWD, 2 * literals):
-            return False
-        return self._before[-1] is None or literals >= SEVERAL
+        if not (few and literals >= SEVERAL):
+            self._settle_crowd(signs)
 
     def _settle_crowd(self, signs: dict[str, Sign]) -> None:
         """The same shape behind many siblings is one operation, though nothing else tells."""

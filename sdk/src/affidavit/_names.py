@@ -27,6 +27,10 @@ _KEY = re.compile(
 _IPV4_INSIDE = re.compile(r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9.])")
 _DIGITS_INSIDE = re.compile(r"[0-9]{8}")
 _HEX_INSIDE = re.compile(r"(?<![A-Za-z0-9])(?=[A-Fa-f]*[0-9])(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{12,}(?![A-Za-z0-9])")
+# A shorter one where digits and letters take turns as no word has them: `3f9ab27c`, not `face2024`.
+_SHORT_HEX_INSIDE = re.compile(
+    r"(?<![A-Za-z0-9])(?=(?:[0-9]+[A-Fa-f]+[0-9]|[A-Fa-f]+[0-9]+[A-Fa-f]+[0-9]))[0-9A-Fa-f]{8,11}(?![A-Za-z0-9])"
+)
 _MIXED_INSIDE = re.compile(rf"[A-Za-z0-9]{{{MIN_MIXED},}}")
 _RUNS = re.compile(r"[0-9]+|[A-Z]?[a-z]+|[A-Z]+")
 
@@ -108,7 +112,7 @@ def _inside(text: str) -> str | None:
         return "ip"
     if _DIGITS_INSIDE.search(text):
         return "digits"
-    if _HEX_INSIDE.search(text):
+    if _HEX_INSIDE.search(text) or _SHORT_HEX_INSIDE.search(text):
         return "hex"
     return "mixed" if any(_is_mixed(part) for part in _MIXED_INSIDE.findall(text)) else None
 

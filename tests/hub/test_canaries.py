@@ -1,0 +1,125 @@
+"""Canaries in every entry of recorded traffic, wherever a value can stand, are found nowhere that the hub's data go."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import pytest
+
+from tests.hub.running import Hub, running_hub
+from tests.hub.test_traffic import create, everything, wait_until_folded
+from tests.scripted_hub import ScriptedHub, answer
+
+pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
+FILES = ("linode.har.gz", "datadog.har.gz")
+KEY = "gak_" + "0" * 64
+# In any case, anywhere: a plain word with a number, which by itself could be a name.
+CANARY = re.compile(r"canary[-_]?\d{4,}", re.IGNORECASE)
+
+
+def planted(entry: dict[str, Any], number: int) -> dict[str, Any]:
+    """The same entry with a canary in its headers, its query, its path and both bodies, in values and in names."""
+    word = f"canary{number:05d}"
+    for message in (entry["request"], entry["response"]):
+        message["headers"] = [
+            *message["headers"],
+            {"name": "Authorization", "value": f"Bearer {word}"},
+            {"name": f"X-{word}", "value": word},
+        ]
+    entry["request"]["cookies"] = [{"name": word, "value": word}]
+    entry["request"]["url"] = with_canaries(entry["request"]["url"], entry.get("_template"), word)
+    if text := entry["request"].get("postData", {}).get("text"):
+        entry["request"]["postData"]["text"] = in_body(text, word)
+    if text := entry["response"]["content"].get("text"):
+        entry["response"]["content"]["text"] = in_body(text, word)
+    return entry
+
+
+def with_canaries(url: str, template: str | None, word: str) -> str:
+    """In each segment that truly is a parameter, and in the query: a value, and a name that is an e-mail address."""
+    parts = urlsplit(url)
+    pairs = zip(parts.path.split("/"), (template or parts.path).split("/"), strict=True)
+    path = "/".join(f"{word}-{n}" if true.startswith("{") else raw for n, (raw, true) in enumerate(pairs))
+    query = "&".join(filter(None, [parts.query, urlencode({"note": word, f"{word}@corp.example": "1"})]))
+    return urlunsplit(parts._replace(path=path, query=query))
+
+
+def in_body(text: str, word: str) -> str:
+    """Strings of it are canaries; each object has one more value, and a map whose keys are canaries."""
+    return json.dumps(in_value(json.loads(text), word))
+
+
+def in_value(value: Any, word: str) -> Any:
+    match value:
+        case dict():
+            inner = {name: in_value(held, word) for name, held in value.items()}
+            return {**inner, "note": word, "owners": {f"{word}@corp.example": 1, f"{word}-9f8e7d6c-3b2a1f0e": word}}
+        case list():
+            return [in_value(held, word) for held in value]
+        case str():
+            return word
+    return value
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = Path(__file__).resolve().parents[3] / "shared" / "traffic"
+    if not folder.is_dir():
+        pytest.skip("the recorded traffic is not here")
+    target = tmp_path_factory.mktemp("canaries")
+    return [plant(folder / name, target / name) for name in FILES]
+
+
+def plant(source: Path, target: Path) -> Path:
+    with gzip.open(source) as text:
+        document = json.load(text)
+    entries = document["log"]["entries"]
+    document["log"]["entries"] = [planted(entry, number) for number, entry in enumerate(entries)]
+    with gzip.open(target, "wt", compresslevel=1) as text:
+        json.dump(document, text)
+    return target
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    with running_hub(tmp_path_factory.mktemp("hub")) as hub:
+        hub.start()
+        yield hub
+
+
+def test_no_canary_goes_over_the_wire_or_is_printed(recordings):
+    for file in recordings:
+        with ScriptedHub(answer(202, {"accepted": 1})) as hub:
+            command = ["har", str(file), "--hub", hub.url, "--key", KEY]
+            done = subprocess.run(
+                [sys.executable, "-m", "affidavit", *command], capture_output=True, text=True, timeout=300, check=False
+            )
+        sent = [f"{request.path} {dict(request.headers)} {request.body.decode()}" for request in hub.received]
+        assert sent
+        assert done.returncode == 0, done.stderr
+        assert found(done.stdout + "".join(sent)) == []
+
+
+def test_no_canary_is_in_database_logs_or_downloads(hub, recordings):
+    for file in recordings:
+        workspace = create(hub, file.name)
+        done = hub.affidavit("har", str(file), "--hub", hub.address, key=workspace["secretKey"])
+        assert done.returncode == 0, done.stderr
+        wait_until_folded(hub)
+        texts = everything(hub, workspace)
+        for download in ("openapi.json", "schema.json", "tools.json"):
+            texts += json.dumps(hub.request(f"/api/catalog/{download}", key=workspace["secretKey"])[1])
+        assert '"owners"' in texts
+        assert found(texts) == []
+
+
+def found(text: str) -> list[str]:
+    return sorted(set(CANARY.findall(text)))[:20]
