@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from bench._outcomes_data import Filled
+from bench._outcomes_data import RUN, Filled
 
 FORK = multiprocessing.get_context("fork")
 
@@ -33,14 +33,17 @@ class Rate:
         return self.count / self.seconds
 
 
-def posting(filled: Filled, size: int, name: str) -> Callable[[], bytes]:
-    """Makes requests that each report `size` new outcomes of one key of known conversations."""
-    numbers = itertools.count()
+def posting(filled: Filled, size: int, name: str, *, client: int = 0, clients: int = 1) -> Callable[[], bytes]:
+    """Makes requests that each report `size` new outcomes of one key of known conversations.
+
+    Several clients may report the same key, each of its own share of the conversations.
+    """
+    numbers = itertools.count(client * filled.conversations // clients // size)
 
     def make() -> bytes:
         begin = next(numbers) * size
         ids = (f"conv-{1 + (begin + n) % filled.conversations}" for n in range(size))
-        key = f"bench-{name}-{begin // filled.conversations}"
+        key = f"bench-{name}-{RUN}-{begin // filled.conversations}"
         body = json.dumps({"outcomes": [{"conversationId": id_, "outcomeKey": key} for id_ in ids]})
         head = f"x-service-api-key: {filled.key}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
         return f"POST /api/conversation-outcomes HTTP/1.1\r\nHost: localhost\r\n{head}\r\n\r\n{body}".encode()

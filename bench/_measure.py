@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 ROUNDS = 25
@@ -23,22 +24,31 @@ class Row(NamedTuple):
     unit: str = "x"
 
 
-def medians(candidates: Mapping[str, Callable[[], object]], *, calls: int | None = None) -> dict[str, float]:
-    """Microseconds per call of each candidate: the median of ROUNDS interleaved rounds.
+def medians(
+    candidates: Mapping[str, Callable[[], object]], *, calls: int | None = None, rounds: int = ROUNDS
+) -> dict[str, float]:
+    """Microseconds per call of each candidate: the median of interleaved rounds.
 
     calls: in each round; None for as many as fill SECONDS_PER_ROUND.
     """
     repeats = {name: calls or _calibrated(call) for name, call in candidates.items()}
     times: dict[str, list[float]] = {name: [] for name in candidates}
+    with without_collections():
+        for _ in range(rounds):
+            for name, call in candidates.items():
+                times[name].append(_per_call(call, repeats[name]))
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """No garbage collection falls on whatever is being timed."""
     gc.collect()
     gc.disable()
     try:
-        for _ in range(ROUNDS):
-            for name, call in candidates.items():
-                times[name].append(_per_call(call, repeats[name]))
+        yield
     finally:
         gc.enable()
-    return {name: statistics.median(found) for name, found in times.items()}
 
 
 def _calibrated(call: Callable[[], object]) -> int:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import psycopg
 
+from bench._quick_load import without_indexes
 from hub.embedded import Server
 from outcomes.sql import ADD_TO_API_KEY_TALLIES, ADD_TO_TALLIES, RECORD
 
@@ -25,22 +27,26 @@ JOIN workspaces_environment AS environment
 JOIN workspaces_apikey AS key ON key.workspace_id = workspace.id AND key.kind = 'secret'
 WHERE slug = %(slug)s
 """
-# A fifth as many conversations over a year; each has five outcomes, one in fifty of them of one of 100,000 rare keys.
+TABLES = ("outcomes_conversation", "outcomes_outcome", "outcomes_tally", "outcomes_apikeytally")
+RUN = f"{time.time():.0f}"  # in the keys that this run reports, so that they are new where the data were kept
+
+# A fifth as many conversations over a year, the oldest first; each has five outcomes: four of the commonest keys, and
+# one of 100,000 others, of which the n-th is 1/n as frequent as the first.
 CONVERSATIONS = """
 INSERT INTO outcomes_conversation (environment_id, conversation_id, started_at, registered_at, bare_form)
 SELECT %(environment)s, 'conv-' || n, at, at, 'conv-' || n
-FROM (SELECT n, %(now)s::timestamptz - n * (interval '365 days' / %(conversations)s) AS at
-      FROM generate_series(1, %(conversations)s) AS n) AS made
+FROM (SELECT n, %(now)s::timestamptz - interval '8 hours' - n * (interval '365 days' / %(conversations)s) AS at
+      FROM generate_series(%(conversations)s, 1, -1) AS n) AS made
 """
 OUTCOMES = """
 INSERT INTO outcomes_outcome (environment_id, conversation_id, outcome_key, reports, first_reported_at,
                               last_reported_at, broken, reported_by)
 SELECT %(environment)s, id,
-       CASE WHEN (id * 5 + k) %% 50 = 0 THEN 'tail-' || (id * 7 + k) %% 100000 ELSE 'hot-' || k END,
-       1, least(started_at + (id %% 4000) * interval '1 minute', %(now)s), %(now)s, false, %(key)s
+       CASE k WHEN 5 THEN 'tail-' || floor(exp(ln(100000) * (hashint8extended(id, 0) & 268435455) / 268435456.0))
+         ELSE 'hot-' || k END,
+       1, started_at + (id %% 480) * interval '1 minute', %(now)s, false, %(key)s
 FROM outcomes_conversation CROSS JOIN generate_series(1, 5) AS k
 WHERE environment_id = %(environment)s AND started_at IS NOT NULL
-ORDER BY started_at
 """
 LOST = """
 WITH lost AS (
@@ -53,8 +59,8 @@ SELECT %(environment)s, id, 'hot-1', 1, %(now)s::timestamptz - (id %% 500000) * 
        %(key)s
 FROM lost
 """
-TALLIES = f"""
-WITH change AS (
+CHANGE = """
+change AS (
   SELECT outcome_key, first_reported_at AS at, (NOT broken)::int AS outcomes, broken::int AS broken, reports,
          0 AS reached, 0 AS conversations, first_reported_at, last_reported_at, reported_by
   FROM outcomes_outcome WHERE environment_id = %(environment)s
@@ -66,8 +72,12 @@ WITH change AS (
   UNION ALL
   SELECT '', started_at, 0, 0, 0, 0, 1, NULL, NULL, NULL
   FROM outcomes_conversation WHERE environment_id = %(environment)s AND started_at IS NOT NULL
-), {ADD_TO_TALLIES}, {ADD_TO_API_KEY_TALLIES} SELECT 1
-"""
+)"""
+# As reporting adds to them, but that rows lie by their time, as they come to lie where time passes.
+TALLIES = [
+    f"WITH {CHANGE}, {adding} SELECT 1".replace('ORDER BY grain, label COLLATE "C", starts_at', "ORDER BY starts_at")
+    for adding in (ADD_TO_TALLIES, ADD_TO_API_KEY_TALLIES)
+]
 
 
 @dataclass(frozen=True)
@@ -88,17 +98,25 @@ def connect(folder: Path) -> psycopg.Connection[Any]:
     )
 
 
-def fill(outcomes: int, folder: Path) -> Filled:
+def filled(sizes: Sequence[int], folder: Path) -> list[Filled]:
+    """A workspace of each size, those of an earlier run where the folder was kept."""
+    kept = folder / f"filled-{'-'.join(map(str, sizes))}.json"
+    if not kept.exists():
+        with connect(folder) as connection, without_indexes(connection, *TABLES):
+            made = [fill(connection, size) for size in sizes]
+        kept.write_text(json.dumps(made))
+    return [Filled(*facts, folder) for facts in json.loads(kept.read_text())]
+
+
+def fill(connection: psycopg.Connection[Any], outcomes: int) -> tuple[str, int, int, str]:
     """A new workspace with so many outcomes, tallied as if they had been reported, and 1 % broken joins more."""
     command = [sys.executable, "manage.py", "create_workspace", "--json", f"Bench {outcomes}"]
     made = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     query: dict[str, Any] = {"conversations": outcomes // 5, "lost": max(outcomes // 100, 1), "now": datetime.now(UTC)}
-    with connect(folder) as connection:
-        query |= dict(zip(("environment", "key"), connection.execute(MADE, made).fetchone() or (), strict=True))
-        for statement in (CONVERSATIONS, OUTCOMES, LOST, TALLIES):
-            connection.execute(statement, query)
-        connection.execute("VACUUM ANALYZE")
-    return Filled(made["slug"], query["environment"], query["conversations"], made["secretKey"], folder)
+    query |= dict(zip(("environment", "key"), connection.execute(MADE, made).fetchone() or (), strict=True))
+    for statement in (CONVERSATIONS, OUTCOMES, LOST, *TALLIES):
+        connection.execute(statement, query)
+    return made["slug"], query["environment"], query["conversations"], made["secretKey"]
 
 
 def record_directly(filled: Filled, *, clients: int, seconds: float, size: int) -> float:
@@ -125,7 +143,7 @@ def batch(filled: Filled, name: str, begin: int, size: int) -> dict[str, Any]:
     return {
         "environment": filled.environment,
         "conversation_ids": [f"conv-{1 + (begin + n) % filled.conversations}" for n in range(size)],
-        "outcome_keys": [f"{name}-{begin // filled.conversations}"] * size,
+        "outcome_keys": [f"{name}-{RUN}-{begin // filled.conversations}"] * size,
         "reported_by": 1,
         "now": datetime.now(UTC),
     }

@@ -8,7 +8,6 @@ distinct (method, path) of 2xx answers with a true template; parameters are comp
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 from collections import defaultdict
@@ -22,11 +21,12 @@ from affidavit._har_scan import scan
 from affidavit._learner import Learner
 from affidavit._observations import ABSENT, Absent, Observations
 from affidavit._templates import Template
+from affidavit.operations import nameless
+from bench._exported_schemas import Place, fulfilled
 from bench._shape_figures import Bodies, emptied_arrays, nulls_beside_one_type, properties_kept
 
 TRAFFIC = Path(__file__).parents[2] / "shared" / "traffic"
 RECORDED = ("datadog.har.gz", "linode.har.gz")
-PARAMETER = re.compile(r"\{[^{}]*\}")
 
 Group = tuple[str, str]
 """A method and a template without the names of its parameters."""
@@ -34,11 +34,12 @@ Group = tuple[str, str]
 
 @dataclass(frozen=True)
 class Scored:
-    """What was recorded, learned and true. templates, truth: by method and raw path."""
+    """What was recorded, learned and true. templates, truth: by method and raw path. recorded: all JSON bodies."""
 
     templates: Mapping[tuple[str, str], Template]
     truth: Mapping[tuple[str, str], str]
     bodies: Bodies
+    recorded: Sequence[tuple[Place, Any]]
     observations: Sequence[Mapping[str, Any]]
 
     def grouped(self) -> dict[Group, set[tuple[str, str]]]:
@@ -61,11 +62,12 @@ def score(path: str | os.PathLike[str]) -> Scored:
             response=_json(exchange.response),
         )
     templates = {(exchange.method, exchange.path): learner.template(exchange.path) for exchange, _ in exchanges}
-    observations, bodies = Observations(), Bodies()
+    observations, bodies, recorded = Observations(), Bodies(), list[tuple[Place, Any]]()
     for exchange, _ in exchanges:
         template = templates[exchange.method, exchange.path]
-        answer = _json(exchange.response)
-        observations.add(exchange.method, template, exchange.status, at=exchange.at, response=answer)
+        request, answer = _json(exchange.request), _json(exchange.response)
+        observations.add(exchange.method, template, exchange.status, at=exchange.at, request=request, response=answer)
+        recorded += _placed(exchange, template, request, answer)
         if 200 <= exchange.status < 300 and not isinstance(answer, Absent):
             bodies.add((exchange.method, template.path, exchange.status), answer)
     truth = {
@@ -73,14 +75,14 @@ def score(path: str | os.PathLike[str]) -> Scored:
         for exchange, true in exchanges
         if true is not None and 200 <= exchange.status < 300
     }
-    return Scored(templates, truth, bodies, list(observations.entries()))
+    return Scored(templates, truth, bodies, recorded, list(observations.entries()))
 
 
 # --- figures
 
 
 def exact(scored: Scored) -> str:
-    right = sum(_nameless(scored.templates[key].path) == _nameless(true) for key, true in scored.truth.items())
+    right = sum(nameless(scored.templates[key].path) == nameless(true) for key, true in scored.truth.items())
     return _share(right, len(scored.truth))
 
 
@@ -107,7 +109,7 @@ def groups(scored: Scored) -> str:
 
 def over_merged(scored: Scored) -> str:
     made = scored.grouped()
-    mixed = sum(len({_nameless(scored.truth[key]) for key in paths}) > 1 for paths in made.values())
+    mixed = sum(len({nameless(scored.truth[key]) for key in paths}) > 1 for paths in made.values())
     return _share(mixed, len(made), digits=2)
 
 
@@ -125,14 +127,26 @@ FIGURES: Mapping[str, Callable[[Scored], str]] = {
     "properties kept %": lambda scored: _share(*properties_kept(scored.bodies, scored.observations), digits=2),
     "null and one type, unknown": lambda scored: _of(*nulls_beside_one_type(scored.bodies, scored.observations)),
     "array at times empty, unknown": lambda scored: _of(*emptied_arrays(scored.bodies, scored.observations)),
+    "valid under exports %": lambda scored: _share(*fulfilled(scored.recorded, scored.observations), digits=2),
 }
-"""The columns of the table: what each is called, and how it is found."""
+"""The lines of the table: what each is called, and how it is found."""
+
+REACH = {
+    "exact %": "98 / 99.5",
+    "several paths %": "98 / 98",
+    "over-merged %": "0.50 or less",
+    "properties kept %": "100",
+    "null and one type, unknown": "0",
+    "array at times empty, unknown": "0",
+    "valid under exports %": "100",
+}
+"""What figures have to come to; two where the recordings differ, other files shall have 95 % exact."""
 
 
 # --- the table
 
 
-def main(files: Sequence[str]) -> int:
+def main(files: Sequence[str]) -> None:
     rows = []
     for file in files:
         begin = time.perf_counter()
@@ -140,9 +154,8 @@ def main(files: Sequence[str]) -> int:
         took = f"{time.perf_counter() - begin:.1f}"
         rows.append([Path(file).name, *(figure(scored) for figure in FIGURES.values()), took])
     heads = ["", *FIGURES, "seconds"]
-    for head, *cells in zip(heads, *rows, strict=True):
+    for head, *cells in zip(heads, *rows, ["reach", *(REACH.get(name, "") for name in FIGURES), ""], strict=True):
         print(head.ljust(30), *(cell.rjust(max(18, len(cell))) for cell in cells))
-    return 0
 
 
 def files_to_score(arguments: Sequence[str]) -> list[str]:
@@ -165,19 +178,24 @@ def _json(body: Any) -> Any:
     return body if body is None or isinstance(body, (bool, int, float, str, list, dict)) else ABSENT
 
 
+def _placed(exchange: Exchange, template: Template, request: Any, response: Any) -> Iterator[tuple[Place, Any]]:
+    """The bodies whose shape is reported, each with where it belongs."""
+    key = exchange.method, nameless(template.path)
+    if 200 <= exchange.status < 400 and not isinstance(request, Absent):
+        yield Place(*key, "request"), request
+    if not isinstance(response, Absent):
+        yield Place(*key, str(exchange.status)), response
+
+
 def _by_group(templates: Mapping[tuple[str, str], str]) -> dict[Group, set[tuple[str, str]]]:
     found: dict[Group, set[tuple[str, str]]] = defaultdict(set)
     for (method, path), template in templates.items():
-        found[method, _nameless(template)].add((method, path))
+        found[method, nameless(template)].add((method, path))
     return found
 
 
 def _sets(grouped: Mapping[Group, Iterable[tuple[str, str]]]) -> set[frozenset[tuple[str, str]]]:
     return {frozenset(paths) for paths in grouped.values()}
-
-
-def _nameless(template: str) -> str:
-    return PARAMETER.sub("{}", template)
 
 
 def _share(part: int, whole: int, digits: int = 1) -> str:
@@ -190,4 +208,4 @@ def _of(part: int, whole: int) -> str:
 
 if __name__ == "__main__":
     called_directly = Path(sys.argv[0]).name == "accuracy.py"
-    sys.exit(main(files_to_score(sys.argv[1:] if called_directly else [])))
+    main(files_to_score(sys.argv[1:] if called_directly else []))

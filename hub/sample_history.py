@@ -19,13 +19,13 @@ from django.db import transaction
 from django.urls import resolve
 
 import affidavit
-from affidavit import VerificationReports
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, Place, places_of
 from examples.bookshop.calls import Answer, in_process
-from examples.bookshop.reporting import Reporting
+from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import Bookshop, Settings
+from hub.sample_reports import Outcomes, Shapes, Verifications
 from intents.confirm import DECISIONS, LIFETIME
 from intents.gate import needs_confirmation
 from intents.models import Confirmation, MintedIntent
@@ -54,17 +54,6 @@ class SetClock:
 
     def __call__(self) -> float:
         return self.at
-
-
-class ClockedReports(VerificationReports):
-    """Verification reports that bear the time of a clock and go only when they are flushed."""
-
-    def __init__(self, key: str, environment: str, hub: HistoryHub) -> None:
-        super().__init__(key, environment=environment, transport=hub, every=100 * DAY)
-        self._clock = hub.clock
-
-    def add(self, result: str, **facts: Any) -> None:
-        super().add(result, **{**facts, "at": self._clock()})
 
 
 class HistoryHub:
@@ -167,18 +156,17 @@ class Stack:
     """One environment: the assistant, and the shop that it calls."""
 
     assistant: Assistant
-    reporting: Reporting
-    verifications: ClockedReports
+    reporters: Reporters
 
 
 def stack_of(place: Place, key: str, hub: HistoryHub, chance: Random, **shop: Any) -> Stack:
     """shop: further settings of it."""
-    reporting = Reporting(key, place.environment, now=hub.clock, transport=hub)
-    verifications = ClockedReports(key, place.environment, hub)
+    way = {"api_key": key, "environment": place.environment, "transport": hub}
+    reporters = Reporters(Outcomes(**way), Shapes(hub.clock, **way), Verifications(hub.clock, place.environment, hub))
     settings = Settings(place.workspace, place.environment, place.audience, place.signing_secret, **shop)
-    shop = Bookshop(settings, reporting, verifications, now=hub.clock)
+    shop = Bookshop(settings, reporters, now=hub.clock)
     assistant = Assistant(place, hub.call, in_process(shop), key=key, now=hub.clock, chance=chance)
-    return Stack(assistant, reporting, verifications)
+    return Stack(assistant, reporters)
 
 
 class History:
@@ -208,8 +196,8 @@ class History:
         self._clock.at = start + DAY
         self._deliver()
         for stack in self._stacks:
-            stack.reporting.send_observations()
-            stack.verifications.flush()
+            stack.reporters.witness.send()
+            stack.reporters.verifications.send()
         self._hub.store()
 
     def _arrivals(self, start: float) -> Iterator[float]:
@@ -235,7 +223,7 @@ class History:
     def _deliver(self) -> None:
         self._hub.settle()
         for stack in self._stacks:
-            stack.reporting.send_outcomes()
+            stack.reporters.outcomes.send()
 
 
 def rhythm(at: float, passed: float) -> float:

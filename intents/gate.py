@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-# Only what is plainly a read over HTTP passes; operations of other transports say nothing of what they do.
-READS = re.compile(r"(?:GET|HEAD|OPTIONS) /")
+from affidavit.operations import READS
 
 
 @dataclass(frozen=True)
@@ -19,4 +17,6 @@ class Call:
 
 
 def needs_confirmation(operation: str) -> bool:
-    return READS.match(operation) is None
+    """Only what is plainly a read over HTTP passes; operations of other transports say nothing of what they do."""
+    method, _, path = operation.partition(" ")
+    return method not in READS or not path.startswith("/")

@@ -33,10 +33,16 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     server: "Server"
 
+    def do_GET(self) -> None:
+        self._take()
+
     def do_POST(self) -> None:
+        self._take()
+
+    def _take(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.received.append(Received("POST", self.path, headers, body, self.client_address[1]))
+        self.server.received.append(Received(self.command, self.path, headers, body, self.client_address[1]))
         self.server.next_step()(self)
 
     def log_message(self, *_: object) -> None:

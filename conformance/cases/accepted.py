@@ -159,6 +159,27 @@ def operations() -> Iterator[Vector]:
         path="/rpc",
     )
     yield accepted(
+        "declared-beside-ambiguous-path",
+        "Where an operation is declared, the path is not looked at.",
+        declared,
+        operation="orders.create",
+        path="/a/../rpc",
+        rawPath="/a%2Frpc",
+    )
+    yield accepted(
+        "declared-with-query",
+        "What is declared may hold the query itself.",
+        v2(operation="orders.create?dry=1"),
+        operation="orders.create?dry=1",
+        query="dry=1",
+    )
+    yield accepted(
+        "version-1-where-one-is-declared",
+        "Version 1 has method and path only, and these count.",
+        v1(),
+        operation="orders.create",
+    )
+    yield accepted(
         "audience-per-environment",
         "Another audience of the same workspace.",
         v2(aud=f"{AUDIENCE}-eu"),

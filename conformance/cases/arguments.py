@@ -57,6 +57,8 @@ def json_bodies() -> Iterator[Case]:
     )
     escaped = rb'{"\ufb33":2,"\uD83D\ude00":1}'
     yield hashed("utf-16-order-escaped", "Names that are escaped sort as what they are.", body, escaped, JSON)
+    huge = b"[0e9999999999999999999,-0.0E-9999999999999999999]"
+    yield hashed("zero-with-a-long-exponent", "Zero is zero whatever its exponent.", "[0,0]", huge, JSON)
     zeros = b"[25.0,-1.00,0.0,0.05,0.0010,0.00001,10.010,1000000000000000.0]"
     canonical = "[25,-1,0,0.05,0.001,0.00001,10.01,1000000000000000]"
     yield hashed("zeros-after-the-point", "Numbers with zeros after the point.", canonical, zeros, JSON)
@@ -168,4 +170,6 @@ def without_hash() -> Iterator[Case]:
     ):
         yield refused(f"none-query-{name}", description, content_type=None, query=text)
         yield refused(f"none-form-{name}", description, text.encode(), FORM)
-    yield refused("none-form-bytes", "A form with bytes that are not encoded.", "a=für".encode(), FORM)
+    raw = "a=für"
+    yield refused("none-query-bytes", "A query with characters that are not encoded.", content_type=None, query=raw)
+    yield refused("none-form-bytes", "A form with bytes that are not encoded.", raw.encode(), FORM)

@@ -92,6 +92,14 @@ def methods_and_paths() -> Iterator[Vector]:
         yield rejected(
             "path-mismatch", f"path-with-{name}", "Two servers could read this path differently.", made, path=path
         )
+    named = header(v1(method="orders.create", path="/"))
+    yield rejected(
+        "method-mismatch", "declared", "Version 1 binds no declared operation.", named, operation="orders.create"
+    )
+    made = header(v1(path="/a/../b"))
+    yield rejected(
+        "path-mismatch", "declared", "Nor does one clear an ambiguous path.", made, path="/a/../b", operation="a.b"
+    )
     made = header(v1(path="/a/b"))
     yield rejected(
         "path-mismatch", "escaped-slash", "An escaped slash in the raw path.", made, path="/a/b", rawPath="/a%2Fb"

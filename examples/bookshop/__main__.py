@@ -19,12 +19,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-from affidavit import VerificationReports
-from examples.bookshop import people
+from examples.bookshop import people, reporting
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, HubAway, KeyRefused, Place, places_of
 from examples.bookshop.calls import over_http
-from examples.bookshop.reporting import Reporting
 from examples.bookshop.shop import Bookshop, Settings
 
 PACE = 1 / 15  # of its waits: who looks at a page has no patience for people who think
@@ -65,23 +63,21 @@ def main() -> int:
         try:
             return talk([assistant for assistant, _ in stacks])
         finally:
-            for _, verifications in stacks:
-                verifications.close(timeout=LAST_WORDS)
+            for _, reporters in stacks:
+                reporters.close(timeout=LAST_WORDS)
 
 
 def stack_of(
     place: Place, key: str, hub: str, database: str, released_at: float
-) -> tuple[Assistant, VerificationReports]:
+) -> tuple[Assistant, reporting.Reporters]:
     """The assistant of an environment; the shop that it calls is served on this machine only, and reports."""
-    reporting = Reporting(key, place.environment, base_url=hub)
-    verifications = VerificationReports(key, environment=place.environment, base_url=hub, every=2.0)
+    reporters = reporting.live(key, place.environment, hub)
     settings = Settings(place.workspace, place.environment, place.audience, place.signing_secret, database, released_at)
-    shop = Bookshop(settings, reporting, verifications)
+    shop = Bookshop(settings, reporters)
     server = make_server("127.0.0.1", 0, shop, server_class=ThreadingServer, handler_class=Silent)
     threading.Thread(target=server.serve_forever, name=f"shop of {place.environment}", daemon=True).start()
-    reporting.start()
     calls = over_http(hub), over_http(f"http://127.0.0.1:{server.server_port}")
-    return Assistant(place, *calls, key=key, now=time.time, chance=Random(), pace=PACE), verifications
+    return Assistant(place, *calls, key=key, now=time.time, chance=Random(), pace=PACE), reporters
 
 
 def talk(assistants: Sequence[Assistant]) -> int:

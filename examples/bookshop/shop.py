@@ -21,11 +21,10 @@ from affidavit import (
     Protection,
     SqlDeliveries,
     SqlNonces,
-    VerificationReports,
 )
-from affidavit.contrib.wsgi import IntentMiddleware, current_intent, intent_required
+from affidavit.contrib.wsgi import IntentMiddleware, WitnessMiddleware, current_intent, intent_required
 from examples.bookshop.release import released
-from examples.bookshop.reporting import Reporting, Witnessed
+from examples.bookshop.reporting import Reporters
 from examples.bookshop.shelves import Row, Shelves
 
 STEP_UP_PATH = "/account/step-up"
@@ -61,22 +60,22 @@ class Refused(Exception):
 
 
 class Bookshop:
-    """The WSGI app. verifications: what takes the results of verifying, affidavit's VerificationReports for one."""
+    """The WSGI app."""
 
     def __init__(
         self,
         settings: Settings,
-        reporting: Reporting,
-        verifications: VerificationReports | Any = None,
+        reporters: Reporters,
         *,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.shelves = Shelves(settings.database)
-        self.reporting = reporting
+        self._outcomes = reporters.outcomes
         self._settings = settings
         self._now = now
-        self._routes = [(method, re.compile(path), view) for method, path, view in self._views()]
-        self._wsgi = Witnessed(IntentMiddleware(self._answer, self._protection(verifications)), reporting)
+        self._routes = [(method, rule, pattern_of(rule), view) for method, rule, view in self._views()]
+        protected = IntentMiddleware(self._answer, self._protection(reporters.verifications))
+        self._wsgi = WitnessMiddleware(protected, reporters.witness)
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         return self._wsgi(environ, start_response)
@@ -96,18 +95,18 @@ class Bookshop:
 
     def _views(self) -> list[tuple[str, str, Callable[..., Answer]]]:
         return [
-            ("GET", r"/books", self.search),
-            ("GET", r"/books/(\d+)", self.book),
-            ("GET", r"/cart", self.cart),
-            ("POST", r"/cart/lines", self.put_in_cart),
-            ("DELETE", r"/cart/lines/(\d+)", self.take_out_of_cart),
-            ("GET", r"/orders", self.orders),
-            ("POST", r"/orders", self.place_order),
-            ("GET", r"/orders/(\d+)", self.order),
+            ("GET", "/books", self.search),
+            ("GET", "/books/<int:bookId>", self.book),
+            ("GET", "/cart", self.cart),
+            ("POST", "/cart/lines", self.put_in_cart),
+            ("DELETE", "/cart/lines/<int:bookId>", self.take_out_of_cart),
+            ("GET", "/orders", self.orders),
+            ("POST", "/orders", self.place_order),
+            ("GET", "/orders/<int:orderId>", self.order),
             # Money goes back only on intents that name the customer and the amount: version 2.
-            ("POST", r"/refunds", intent_required(self.refund, minimum_version=2)),
-            ("GET", r"/account", self.account),
-            ("PATCH", r"/account", self.change_account),
+            ("POST", "/refunds", intent_required(self.refund, minimum_version=2)),
+            ("GET", "/account", self.account),
+            ("PATCH", "/account", self.change_account),
             ("POST", STEP_UP_PATH, self.step_up),
         ]
 
@@ -125,13 +124,18 @@ class Bookshop:
 
     def _view_of(self, environ: dict[str, Any]) -> Answer:
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
-        found = [(known, view, match) for known, route, view in self._routes if (match := route.fullmatch(path))]
-        for known, view, match in found:
+        found = [
+            (known, rule, view, match)
+            for known, rule, pattern, view in self._routes
+            if (match := pattern.fullmatch(path))
+        ]
+        for known, rule, view, match in found:
+            environ["affidavit.route"] = rule  # what the witness shall call it
             if known == method:
                 query = {name: values[0] for name, values in parse_qs(environ["QUERY_STRING"]).items()}
                 body, *rest = view(*map(int, match.groups()), arguments={**query, **body_of(environ)})
                 is_out = self._now() >= self._settings.released_at
-                return released(method, match.re.pattern, body) if is_out else body, *rest
+                return released(method, rule, body) if is_out else body, *rest
         raise Refused(405, "method-not-allowed") if found else Refused(404, "not-found")
 
     def search(self, arguments: Mapping[str, Any]) -> Answer:
@@ -209,7 +213,7 @@ class Bookshop:
     def _reached(self, key: str, arguments: Mapping[str, Any]) -> None:
         """An outcome of the conversation, if there was one; the id is passed on as the widget gave it."""
         if "conversationId" in arguments:
-            self.reporting.outcome(arguments["conversationId"], key)
+            self._outcomes.report(arguments["conversationId"], key)
 
     def _cart_of(self, sub: str) -> dict[str, Any]:
         lines = self.shelves.cart(sub)
@@ -240,6 +244,11 @@ class Bookshop:
         points = sum(order["total"] for order in orders) // 100
         newsletter = bool(self.shelves.customer(sub)["newsletter"])
         return {"email": f"{sub}@example.org", "points": points, "preferences": {"newsletter": newsletter}}
+
+
+def pattern_of(rule: str) -> re.Pattern[str]:
+    """`/books/<int:bookId>` as a regular expression."""
+    return re.compile(re.sub(r"<int:\w+>", r"(\\d+)", rule))
 
 
 def customer() -> str:

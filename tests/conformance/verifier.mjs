@@ -235,7 +235,8 @@ const checkOperation = (payload, version, request) => {
   }
   must(request.operation !== null || !isAmbiguous(request), "operation-mismatch");
   const bare = request.operation ?? `${method} ${request.path}`;
-  const allowed = request.query && request.bodyBase64 ? [] : [bare];
+  const signsQuery = !request.query || !request.bodyBase64 || bare.endsWith(`?${request.query}`);
+  const allowed = signsQuery ? [bare] : [];
   if (request.query && request.operation === null) allowed.push(`${bare}?${request.query}`);
   must(allowed.includes(payload.operation), "operation-mismatch");
 };

@@ -48,8 +48,8 @@ def played(created: Created, *, hours: int, released_at: float) -> Counter[tuple
             agenda.go_on()
         hub.settle()
         for stack in stacks:
-            stack.reporting.send_observations()
-            stack.verifications.flush()
+            stack.reporters.witness.send()
+            stack.reporters.verifications.send()
         for environment in created.workspace.environments.all():
             fold(environment, now=hub.now)
     found = Drift.objects.filter(environment__workspace=created.workspace).select_related("operation")

@@ -128,6 +128,7 @@ def test_a_full_disk_is_one_clear_line(hub):
         ("HUB_PORT", "70000", "HUB_PORT"),
         ("DATABASE_URL", "mysql://x/y", "postgresql://"),
         ("DATABASE_URL", "nonsense", "postgresql://"),
+        ("DATABASE_PREPARE", "perhaps", "boolean"),
         ("SECRET_KEY", "short", "32"),
         ("HUB_DATA_DIR", "/proc/nothing/var", "HUB_DATA_DIR"),
     ],

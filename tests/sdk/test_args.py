@@ -60,7 +60,8 @@ def test_any_other_body_is_hashed_as_its_bytes(media_type):
     [
         b"{", b" ", b'{"a":1,"a":1}', b'{"a":NaN}', b'"\\ud800"', b"\xff", b"\xef\xbb\xbf{}", b"1e999", b'"\\u0000"',
         b"[" * 129 + b"]" * 129, b"9007199254740993", b"[-12345678901234567890]", b"0.10000000000000000001",
-        b'{"a":1e-400}', b"1e-99999999999999999999", b"1.0000000000000000000000001",
+        b'{"a":1e-400}', b"1e-99999999999999999999", b"0.1e-99999999999999999999", b"1e-9999999",
+        b"1.0000000000000000000000001",
     ],
 )  # fmt: skip
 def test_a_body_without_a_canonical_form_has_no_hash(body):
@@ -68,15 +69,17 @@ def test_a_body_without_a_canonical_form_has_no_hash(body):
         request_args(body, JSON)
 
 
-@pytest.mark.parametrize("query", ["a=%ff", "%C3=1", "a=%ED%A0%80", "a=\ud800"])
-def test_a_query_that_is_not_utf8_has_no_hash(query):
+@pytest.mark.parametrize("text", ["a=%ff", "%C3=1", "a=%ED%A0%80", "q=é", "é", "q=%C3%A9&r=é", "a=\xff", "a=\ud800"])
+def test_what_is_not_percent_encoded_utf8_has_no_hash_as_query_or_as_form(text):
     with pytest.raises(InvalidArgs):
-        request_args(query=query)
+        request_args(query=text)
+    with pytest.raises(InvalidArgs):
+        request_args(text.encode("utf-8", "surrogatepass"), "application/x-www-form-urlencoded")
 
 
-def test_a_form_that_is_not_ascii_has_no_hash():
-    with pytest.raises(InvalidArgs):
-        request_args(b"a=\xff", "application/x-www-form-urlencoded")
+@pytest.mark.parametrize("zero", ["0e9999999999999999999", "-0.00E-9999999999999999999", "0e400", "0.0e-400"])
+def test_zero_is_zero_whatever_its_exponent(zero):
+    assert hash_of_literal(zero) == args_hash({"n": 0})
 
 
 def test_no_message_repeats_a_value():

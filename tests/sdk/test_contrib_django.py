@@ -242,7 +242,7 @@ def test_reports_name_the_route_where_it_has_a_template(site):
     assert reports.operations == [
         ("missing-header", "GET /orders/{order_id}/"),
         ("missing-header", "GET /v1/orders/{order_id}/"),
-        ("missing-header", "GET /old/{oldId}/"),
+        ("missing-header", "GET /old/{number}/"),
         ("accepted", "GET /orders/{order_id}/"),
     ]
 

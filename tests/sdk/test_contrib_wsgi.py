@@ -211,6 +211,14 @@ def test_a_view_may_declare_its_own_operation():
     assert reports.operations == [("accepted", "orders.cancel"), ("operation-mismatch", "orders.cancel")]
 
 
+@pytest.mark.parametrize("everything", [True, False])
+def test_version_one_is_held_to_method_and_path_where_an_operation_is_declared(everything):
+    app = shop(protection(), everything=everything)
+    assert post(app, "/rpc", signed_v1("POST", "/rpc", now=time.time())).status_code == 200
+    other = post(app, "/rpc", signed_v1("POST", "/orders", now=time.time()))
+    assert other.get_json(force=True)["reason"] == "path-mismatch"
+
+
 def test_only_what_is_decorated_is_protected_when_told_so():
     app = shop(protection(), everything=False)
     assert app.test_client().get("/health").status_code == 200

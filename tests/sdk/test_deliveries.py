@@ -179,8 +179,9 @@ def test_a_running_call_renews_its_lease_until_it_ends():
     for _ in range(2):
         before = len(renewed)
         claim = store.claim("w", str(before), ONE, now=time.time())
-        with leases.kept(claim):
-            time.sleep(0.2)
+        leases.hold(claim)
+        time.sleep(0.2)
+        leases.release(claim)
         assert len(renewed) > before
         time.sleep(0.1)
         after = len(renewed)
@@ -199,9 +200,11 @@ def test_a_store_that_is_away_stops_no_renewal():
             raise StoreUnavailable("away")
 
     store = Away(several_workers=True)
-    with Leases(store, every=0.01).kept(store.claim("w", "c", ONE, now=NOW)):
-        time.sleep(0.05)
-        assert any(thread.name == "affidavit-leases" for thread in threading.enumerate())
+    leases, claim = Leases(store, every=0.01), store.claim("w", "c", ONE, now=NOW)
+    leases.hold(claim)
+    time.sleep(0.05)
+    assert any(thread.name == "affidavit-leases" for thread in threading.enumerate())
+    leases.release(claim)
 
 
 V2 = {

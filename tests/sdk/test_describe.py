@@ -178,6 +178,12 @@ FAULTS = [
     ({"type": "unknown", "types": []}, [("/types", "wrong-type")]),
     ({"type": "unknown", "types": {"a/b": 1}}, [("/types/a~1b", "unknown-type")]),
     ({"type": "unknown", "types": {"string": -1}}, [("/types/string", "invalid-count")]),
+    ({"type": "unknown", "seen": 5, "types": {"text": 3, "string": 2}}, [("/types/text", "unknown-type")]),
+    ({"type": "string", "seen": 5, "types": {"string": 3, "null": 2}}, [("/types/null", "unknown-type")]),
+    ({"type": "string", "seen": 5, "types": {"string": "4", "empty": 1}}, [("/types/string", "invalid-count")]),
+    ({"type": "text", "seen": 5, "nulls": 9, "types": {"string": 1}}, [("/type", "unknown-type")]),
+    ({**prop(type="string", seen=3), "seen": -2}, [("/seen", "invalid-count")]),
+    ({**prop(type="string", seen=3), "type": "record"}, [("/type", "unknown-type")]),
     ({"type": "unknown", "seen": 5, "types": {"string": 1, "boolean": 1}}, [("/types", "contradictory-counts")]),
     ({"type": "string", "seen": 2, "types": {"string": 1, "boolean": 1}}, [("/types", "contradictory-counts")]),
     (prop(type="string", seen=3), [("/properties/a~1b~0/seen", "contradictory-counts")]),
@@ -193,6 +199,17 @@ def test_every_fault_is_told_with_its_pointer(descriptor, faults):
     with pytest.raises(InvalidDescriptor) as refusal:
         from_descriptor(descriptor, seen=1)
     assert [(fault.pointer, fault.code) for fault in refusal.value.faults] == faults
+
+
+def test_what_is_unknown_below_the_deepest_level_contradicts_nothing():
+    descriptor = {"type": "text"}
+    for _ in range(MAX_DEPTH):
+        descriptor = {"type": "object", "properties": {"a": descriptor}}
+    with pytest.raises(InvalidDescriptor) as refusal:
+        from_descriptor(descriptor, seen=1)
+    assert [(fault.pointer, fault.code) for fault in refusal.value.faults] == [
+        ("/properties/a" * MAX_DEPTH + "/type", "unknown-type")
+    ]
 
 
 def test_all_faults_are_told_at_once():

@@ -3,12 +3,13 @@
 import dataclasses
 import enum
 import re
+from collections import OrderedDict
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affidavit._evidence import MAX_DEPTH, Evidence, merge
+from affidavit._evidence import MAX_DEPTH, MAX_NAMES, Evidence, merge
 from affidavit._infer import infer, observe
 from affidavit._redaction import DEFAULT, Redactor
 
@@ -18,6 +19,18 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5),
     max_leaves=20,
 )
+
+
+@st.composite
+def records(draw):
+    """Several objects with the same names, as arrays hold them; now and then one that has a name more or less."""
+    names = draw(st.lists(st.sampled_from(NAMES), max_size=4, unique=True))
+    odd = draw(st.sampled_from([[], [], names[:1], NAMES]))
+    alike = st.fixed_dictionaries(dict.fromkeys(names, json_values))
+    found = draw(st.lists(alike, min_size=2, max_size=5))
+    return [*found, *([draw(st.fixed_dictionaries(dict.fromkeys(odd, json_values)))] if odd else [])]
+
+
 redactors = st.builds(
     Redactor,
     erase=st.booleans(),
@@ -58,6 +71,24 @@ def test_items_of_one_array_merge_like_observations(values):
     assert (infer(values).items or Evidence()) == total
 
 
+@given(records(), redactors)
+@settings(max_examples=100, deadline=None)
+def test_objects_counted_name_by_name_come_to_the_same_as_one_by_one(objects, redactor):
+    total = Evidence()
+    for members in objects:
+        observe(total, members, redactor=redactor)
+    assert infer(objects, redactor=redactor).items == total
+    assert infer(objects, redactor=redactor) == infer(redactor.redact(objects), redactor=redactor)
+
+
+@pytest.mark.parametrize(("names", "collapses"), [(MAX_NAMES, False), (MAX_NAMES + 1, True)])
+def test_objects_of_an_array_that_have_too_many_names_are_maps(names, collapses):
+    wide = {f"name{chr(0x4E00 + number)}": number for number in range(names)}
+    items = infer([wide, wide]).items
+    assert items == merge(infer(wide), infer(wide))
+    assert (items.collapsed, len(items.properties)) == (collapses, 0 if collapses else names)
+
+
 def test_a_whole_replacement_is_looked_at_instead():
     redactor = Redactor(replace=lambda value: {"replaced": value["secret"]})
     assert infer({"secret": 1}, redactor=redactor) == infer({"replaced": 1})
@@ -78,14 +109,20 @@ def test_what_is_deeper_than_32_levels_is_cut_and_said(wrap):
     assert innermost(infer(nested(MAX_DEPTH, "x"))).counts == {"string": 1}
     for leaf in ("x", None, [1], {"a": 1}):
         assert innermost(infer(nested(MAX_DEPTH + 1, leaf))).counts == {"limit": 1}
+    several = nested(MAX_DEPTH - 1, [{"a": leaf} for leaf in ("x", None, [1], {"a": 1})])
+    assert innermost(infer(several)).counts == {"limit": 4}
     endless = nested(500, "x")
     assert infer(endless) == infer(DEFAULT.redact(endless))
 
 
 def test_subclasses_count_as_their_base_and_anything_else_is_refused():
-    assert infer(enum.IntEnum("Level", ["LOW"]).LOW).counts == {"integer": 1}
-    with pytest.raises(TypeError, match="bytes is not a JSON type"):
-        infer(b"raw")
+    low = enum.IntEnum("Level", ["LOW"]).LOW
+    assert infer(low).counts == {"integer": 1}
+    ordered = OrderedDict(a=low, b=OrderedDict(c=1))
+    assert infer([ordered, ordered, {"a": 2, "b": {"c": low}}]) == infer([{"a": 1, "b": {"c": 1}}] * 3)
+    for raw in (b"raw", [b"raw"], [{"a": b"raw"}] * 2):
+        with pytest.raises(TypeError, match="bytes is not a JSON type"):
+            infer(raw)
 
 
 def test_keys_that_are_data_go_under_values():

@@ -2,12 +2,15 @@
 
 import json
 import re
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from affidavit._infer import infer
 from affidavit._redaction import DEFAULT, SENSITIVE_NAMES, Redactor
+from affidavit._spelling import Wildcard, words_of
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
@@ -83,3 +86,54 @@ def test_a_redactor_remembers_no_name_that_is_data():
     redactor.is_sensitive("anna@example.com")
     redactor.is_sensitive("name")
     assert list(redactor._judged) == ["name"]
+
+
+def test_only_names_that_stay_as_they_are_count_as_plain():
+    redactor = Redactor(sensitive=["shoe size"], drop=["note"])
+    for name in ("name", "shoeSize", "password", "note", "anna@example.com"):
+        redactor.is_sensitive(name)
+    assert redactor.plain == {"name"}
+
+
+@pytest.mark.parametrize(("rule", "names"), [
+    ("user*Email", ["userEmail", "user_primary_email", "useremail", "ofUserHomeEmail", "USER-EMAIL"]),
+    ("shoe*", ["shoe", "shoes", "shoeSize", "leftShoe"]),
+    ("*size", ["size", "shoesize", "shoe_size", "sizeOfShoe"]),
+    ("*", ["anything", "", "é"]),
+    ("a*b*c", ["a b c", "axbxc", "AlphaBetaC"]),
+])  # fmt: skip
+def test_a_star_stands_for_any_run_of_characters(rule, names):
+    assert all(map(Redactor(sensitive=[rule]).is_sensitive, names))
+
+
+@pytest.mark.parametrize(("rule", "name"), [
+    ("user*Label", "superuserLabel"), ("user*Label", "userLabels"), ("shoe*", "horseshoe"), ("*size", "sizes"),
+    ("a*b*c", "acb"), ("aa*aa", "aaa"),
+])  # fmt: skip
+def test_a_star_stops_at_the_words_around_it(rule, name):
+    assert not Redactor(sensitive=[rule]).is_sensitive(name)
+
+
+def test_a_name_with_a_star_is_dropped_only_where_it_is_the_whole_name():
+    redactor = Redactor(drop=["user*Email"])
+    assert redactor.redact({"userEmail": 1, "user_home_email": 1, "ofUserEmail": 1, "userEmails": 1}) == {
+        "ofUserEmail": 0, "userEmails": 0,
+    }  # fmt: skip
+    assert list(infer({"a": {"userWorkEmail": {"b": 1}, "c": 1}}, redactor=redactor).properties["a"].properties) == [
+        "c"
+    ]
+
+
+@given(st.text("ab *_", max_size=8), st.text("ab _", max_size=8))
+def test_stars_mean_what_the_same_regular_expression_means(rule, name):
+    words = f" {words_of(name)} "
+    spelled = ".*".join(re.escape(words_of(piece)) for piece in f"{rule}*".split("*"))
+    wild = Wildcard(f"{rule}*")
+    assert wild.is_in(name) is bool(re.search(f" {spelled} ", words))
+    assert wild.is_all_of(name) is bool(re.fullmatch(f" {spelled} ", words))
+
+
+def test_a_rule_of_very_many_stars_is_judged_as_fast_as_any():
+    before = time.perf_counter()
+    assert not Redactor(sensitive=["a*" * 200 + "b"]).is_sensitive("a" * 20_000)
+    assert time.perf_counter() - before < 2

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from scripted_hub import ScriptedHub, answer
 from signed_calls import AUDIENCE, SECRET, WORKSPACE
+from witness_hub import takes_all, told
 
 from affidavit import make_key
 
@@ -106,6 +107,41 @@ status, replayed, body = call(signed("POST /x", {"a": 1}, **headers))
 assert (status, dict(replayed)["Idempotent-Replayed"], body) == (200, "true", b"1")
 assert call(None)[0] == 403
 """
+WITNESSED = """
+from signed_calls import signed
+from shop.witness import witness
+if framework == "django":
+    import sys
+    sys.argv = ["manage.py"]
+    import django
+    from django.conf import settings
+    from shop import witnessed_settings as snippet
+    settings.configure(
+        ROOT_URLCONF="__main__", ALLOWED_HOSTS=["*"], SECRET_KEY="x" * 50, DATABASES={},
+        **{name: getattr(snippet, name) for name in dir(snippet) if name.isupper()},
+    )
+    django.setup()
+    from django.test import Client
+    from django.urls import path
+    from shop import views
+    from affidavit.contrib.django import intent_exempt
+    urlpatterns = [path("shops/<int:pk>/health", intent_exempt(lambda request, pk: views.health(request)))]
+    for number in range(3):
+        assert Client().get(f"/shops/{number}/health").json() == {"ok": True}
+if framework == "flask":
+    from flask_witnessed import app
+    for _ in range(3):
+        assert app.test_client().get("/health").json == {"ok": True}
+if framework == "starlette":
+    import asyncio
+    from asgi_calls import exchange
+    from starlette_witnessed import app
+    for _ in range(3):
+        assert asyncio.run(exchange(app, "POST", "/refunds")).status == 403
+if framework == "own":
+    import own_witness
+assert witness.flush()
+"""
 STORES = """
 from sql_stores import deliveries, nonces
 assert [nonces.burn("w", "n", 2.0, now=1.0) for _ in range(2)] == [True, False]
@@ -142,7 +178,8 @@ def run(tmp_path):
 RUN_HERE = {
     "shop/intents.py", "shop/settings.py", "shop/views.py", "shop/intents_in_database.py",
     "shop/migrations/0001_intents.py", "flask_shop.py", "starlette_shop.py", "sql_stores.py", "own_adapter.py",
-    "outcomes.py", "shapes.py",
+    "outcomes.py", "shapes.py", "shop/witness.py", "shop/witnessed_settings.py", "flask_witnessed.py",
+    "starlette_witnessed.py", "own_witness.py",
 }  # fmt: skip
 
 
@@ -176,3 +213,15 @@ def test_outcomes_and_shapes_are_sent(run):
     with ScriptedHub(answer(202, {"accepted": 1, "reportId": "x"})) as hub:
         run("import shapes", AFFIDAVIT_HUB=hub.url)
         assert hub.received[0].json["observations"][0]["path"] == "/orders/{orderId}"
+
+
+@pytest.mark.parametrize(("framework", "seen"), [
+    ("django", ("GET", "/shops/{pk}/health", 200, 3)), ("flask", ("GET", "/health", 200, 3)),
+    ("starlette", ("POST", "/refunds", 403, 3)), ("own", ("GET", "/orders/{orderId}", 200, 1)),
+])  # fmt: skip
+def test_the_witness_sees_the_shop(run, framework, seen):
+    with ScriptedHub(takes_all) as hub:
+        run(f"framework = {framework!r}\n{WITNESSED}", AFFIDAVIT_HUB=hub.url)
+        (entry,) = told(hub.received)
+    assert (entry["method"], entry["path"], entry["status"], entry["count"]) == seen
+    assert "properties" in entry["response"]

@@ -395,3 +395,13 @@ def test_an_error_survives_pickling():
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.errors, again.sent) == (str(error), error.errors, 3)
     assert isinstance(again, AffidavitError)
+
+
+def test_a_get_has_no_body_and_is_tried_again_like_any_other(open_transport):
+    with ScriptedHub(problem(503, "unavailable", "away"), answer(200, {"rules": []})) as hub:
+        assert open_transport(hub.url).get_json("/api/witness-rules?environment=a%20b", HEADERS) == {"rules": []}
+    assert [(one.method, one.path, one.body) for one in hub.received] == [
+        ("GET", "/api/witness-rules?environment=a%20b", b"")
+    ] * 2
+    assert "content-type" not in hub.received[0].headers
+    assert hub.received[0].headers["x-service-api-key"] == KEY

@@ -254,7 +254,9 @@ def test_every_result_that_a_protection_gives_is_reported_with_its_version():
 @pytest.mark.parametrize(("rule", "path"), [
     ("/orders/<int:pk>", "/orders/{pk}"), ("orders/<pk>/", "orders/{pk}/"), ("/orders/{pk:int}", "/orders/{pk}"),
     ("/files/{name:path}", "/files/{name}"), ("/<any(a,b):kind>", "/{kind}"), ("/plain.json", "/plain.json"),
-    (r"^old/(?P<pk>[0-9]+)/$", None), ("/a/<b", None),
+    (r"^old/(?P<pk>[0-9]+)/$", "old/{pk}/"), ("/a/<b", None), (r"^a/([0-9]+)$", None), (r"^a|b$", None),
+    (r"api/^b/(?P<x>[^/.]+)/c/(?P<y>(?:\(|[)(]|\d){2})\.json/?$", "api/b/{x}/c/{y}.json"), (r"^(?P<a>x)?$", None),
+    (r"^(?P<slug>[-\w]+)\.(?P<format>[a-z0-9]+)\Z", "{slug}.{format}"),
 ])  # fmt: skip
 def test_a_framework_s_route_becomes_a_template_or_nothing(rule, path):
     assert route_path(rule) == path

@@ -363,6 +363,13 @@ def test_an_explanation_shows_both_sides():
     assert checks["time"].actual == "2027-01-15T08:00:00Z"
 
 
+def test_an_explanation_shows_version_one_the_method_and_path_that_it_is_held_to():
+    request_ = {**REQUEST, "query": "any=1", "operation": "orders.create"}
+    checks = {check.name: check for check in verifier().explain(v1(), **request_)}
+    operation = checks["operation"]
+    assert (operation.state, operation.signed, operation.actual) == ("passed", "POST /orders", "POST /orders")
+
+
 def test_an_explanation_burns_no_nonce_but_sees_a_burnt_one():
     subject, header = verifier(), minted().header
     assert subject.explain(header, **REQUEST)[-1].state == "passed"

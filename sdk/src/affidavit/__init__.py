@@ -14,6 +14,7 @@ from ._json import InvalidJson, Json
 from ._json import parse as parse_json
 from ._keys import is_well_formed as is_well_formed_key
 from ._keys import make_key
+from ._live_witness import Witness, WitnessStats
 from ._nonces import MemoryNonces, NonceStore, RedisNonces, SqlNonces
 from ._observations import ABSENT, Absent, Observations
 from ._outcome_reporter import OutcomeCounts, OutcomeReporter
@@ -72,7 +73,9 @@ __all__ = [
     "StoredResponse",
     "Template",
     "VerificationReports",
+    "Witness",
     "WitnessReceipt",
+    "WitnessStats",
     "args_hash",
     "canonical_json",
     "describe",

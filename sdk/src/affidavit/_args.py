@@ -17,6 +17,7 @@ _OUTLINE = bytes.maketrans(b"123456789.ED" + bytes(range(0xF0, 0xFF)), b"0000000
 _MAYBE_INEXACT = (b"0e", b"0" * 16)
 _MAYBE_TWO_UNITS = (b"\xff", b"\\ud")
 _ZEROS_AFTER_POINT = re.compile(rb"\.0(?![1-9])")
+_ZERO = re.compile(r"-?[0.]+[eE]")
 _WRITE_SORTED = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"), sort_keys=True).encode
 
 
@@ -59,7 +60,7 @@ def request_args(body: bytes = b"", content_type: str | None = None, query: str 
     if is_json(media_type):
         return _json_body(body)
     if media_type == "application/x-www-form-urlencoded":
-        return _named_values(body)
+        return _named_values(body.decode("latin-1"))
     return RequestArgs(body, sha256(body).hexdigest())
 
 
@@ -98,20 +99,21 @@ def _exact_double(literal: str) -> float:
         return double
     try:
         same = Decimal(number_text(double)) == Decimal(literal)
-    except InvalidOperation:  # an exponent of 19 digits: beyond what even Decimal holds
-        same = False
+    except InvalidOperation:  # an exponent of 19 digits, beyond what even Decimal holds: only zero can bear it
+        same = _ZERO.match(literal) is not None
     if not same:
         raise NotCanonical("a number is finer than a double carries")
     return double
 
 
-def _named_values(text: str | bytes) -> RequestArgs:
+def _named_values(text: str) -> RequestArgs:
     """A query or a form as an object; `+` is a space, a name without `=` has the empty string."""
     values: dict[str, Json] = {}
     try:
+        if not text.isascii():
+            raise ValueError
         # Strict, because replacement characters would give different bytes one hash.
-        decoded = text.decode("ascii") if isinstance(text, bytes) else text
-        for name, value in parse_qsl(decoded, keep_blank_values=True, errors="strict"):
+        for name, value in parse_qsl(text, keep_blank_values=True, errors="strict"):
             _append(values, name, value)
         return RequestArgs(values, args_hash(values))
     except ValueError:

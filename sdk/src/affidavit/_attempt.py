@@ -70,10 +70,12 @@ class Attempt:
     @property
     def actual_operation(self) -> str:
         """What the request does, in the form in which this intent has to say it."""
+        operation = f"{self.method} {self.path}"
+        if self.intent.version == 1:
+            return operation
         if self.declared is not None:
             return self.declared
         signed_with_query = "?" in self.intent.operation
-        operation = f"{self.method} {self.path}"
         return f"{operation}?{self.query}" if self.query and (self.body or signed_with_query) else operation
 
     def failed(self, reason: str, detail: str) -> str:

@@ -9,16 +9,13 @@ import json
 import os
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_hex
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from ._canonical import canonical_json
 from ._intents import Intent
-from ._json import Json
 from ._store import StoreUnavailable
 
 LEASE = 60
@@ -51,8 +48,7 @@ class StoredResponse:
         return cls(status, tuple((name, value) for name, value in headers), base64.b64decode(body))
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """The right to run the call, until the lease ends: renew it, then `finish` or `abandon` it."""
 
     key: str
@@ -99,8 +95,8 @@ class DeliveryStore(Protocol):
 
 def fingerprint(intent: Intent) -> str:
     """What makes two deliveries one call: sub, operation, argsHash; in version 1 userId, method and path."""
-    facts: list[Json] = [intent.version, intent.sub, intent.operation, intent.args_hash]
-    return sha256(canonical_json(facts)).hexdigest()
+    facts = intent.version, intent.sub, intent.operation, intent.args_hash
+    return sha256(ascii(facts).encode("ascii")).hexdigest()
 
 
 def new_owner() -> str:
@@ -118,20 +114,19 @@ class Leases:
         self._held: set[Claim] = set()
         self._renewing_pid: int | None = None
 
-    @contextmanager
-    def kept(self, claim: Claim) -> Iterator[None]:
-        """Renews `claim` for as long as the block runs."""
+    def hold(self, claim: Claim) -> None:
+        """Renews `claim` from now on."""
         with self._lock:
             self._held.add(claim)
             if self._renewing_pid != os.getpid():  # a thread does not survive a fork
                 self._held = {claim}
                 self._renewing_pid = os.getpid()
                 threading.Thread(target=self._renew_until_idle, name="affidavit-leases", daemon=True).start()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._held.discard(claim)
+
+    def release(self, claim: Claim) -> None:
+        """Leaves `claim` to itself."""
+        with self._lock:
+            self._held.discard(claim)
 
     def _renew_until_idle(self) -> None:
         while True:

@@ -59,13 +59,16 @@ class MemoryDeliveries:
         key = store_key(workspace, tool_call_id)
         self._process.check()
         with self._lock:
-            self._tidy(now)
+            number = next(self._claims)
+            if not number % PRUNED_EVERY:
+                self._process.check_again()
+            self._forget(now)
             kept = self._kept.get(key)
             if kept is None:
-                return self._taken(key, fingerprint, now)
+                return self._taken(Claim(key, str(number)), fingerprint, now)
             if kept.fingerprint == fingerprint and kept.response is None and kept.lease_until < now:
                 del self._kept[key]
-                return self._taken(key, fingerprint, now)
+                return self._taken(Claim(key, str(number)), fingerprint, now)
             return _standing(kept.fingerprint, fingerprint, kept.response, kept.lease_until, now)
 
     def renew(self, claim: Claim, *, now: float) -> bool:
@@ -93,23 +96,20 @@ class MemoryDeliveries:
             if self._held(claim):
                 del self._kept[claim.key]
 
-    def _taken(self, key: str, fingerprint: str, now: float) -> Claim:
+    def _taken(self, claim: Claim, fingerprint: str, now: float) -> Claim:
         if len(self._kept) >= self._limit or self._bytes > self._max_bytes:
             raise StoreUnavailable("the store of deliveries is full; use the SQL or the Redis store")
-        claim = Claim(key, new_owner())
-        self._kept[key] = _Kept(fingerprint, claim.owner, now + LEASE, now + KEPT_FOR)
+        self._kept[claim.key] = _Kept(fingerprint, claim.owner, now + LEASE, now + KEPT_FOR)
         return claim
 
     def _held(self, claim: Claim) -> _Kept | None:
         kept = self._kept.get(claim.key)
         return kept if kept and kept.owner == claim.owner and kept.response is None else None
 
-    def _tidy(self, now: float) -> None:
-        if not next(self._claims) % PRUNED_EVERY:
-            self._process.check_again()
+    def _forget(self, now: float) -> None:
         for _ in range(PRUNED_AT_ONCE):
             key = next(iter(self._kept), None)
-            if key is None or max((kept := self._kept[key]).keep_until, kept.lease_until) >= now:
+            if key is None or (kept := self._kept[key]).keep_until >= now or kept.lease_until >= now:
                 return
             del self._kept[key]
             self._bytes -= len(kept.response.body) if kept.response else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from ._evidence import KINDS, MAX_DEPTH, Evidence
@@ -45,15 +46,15 @@ def fit(evidence: Evidence, max_bytes: int) -> Evidence:
 def _describe(evidence: Evidence, counts: bool, beyond: set[int]) -> Descriptor:
     if id(evidence) in beyond:
         evidence = evidence.closed()
-    shown = _type(evidence)
-    if "null" in evidence.counts and shown["type"] != "null":
+    shown, seen = _type(evidence), evidence.counts
+    if "null" in seen and shown["type"] != "null":
         shown["nullable"] = True
     if evidence.redacted:
         shown["redacted"] = True
     if evidence.collapsed:
         shown["collapsed"] = True
     if counts:
-        shown |= _counts(evidence)
+        shown |= _counts(seen)
     if evidence.items is not None or shown["type"] == "array":
         shown["items"] = _describe(evidence.items or _NOTHING, counts, beyond)
     if evidence.properties:
@@ -82,9 +83,8 @@ def _type(evidence: Evidence) -> Descriptor:
     return {"type": "unknown", "reason": "empty"}
 
 
-def _counts(evidence: Evidence) -> Descriptor:
-    counts = evidence.counts
-    shown: Descriptor = {"seen": evidence.seen}
+def _counts(counts: Mapping[str, int]) -> Descriptor:
+    shown: Descriptor = {"seen": sum(counts.values())}
     if counts.get("null"):
         shown["nulls"] = counts["null"]
     kinds = [kind for kind in KINDS if kind in counts and kind != "null"]

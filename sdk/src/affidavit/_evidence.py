@@ -6,7 +6,7 @@ number of workers comes to the same. What a shape is called follows from the sum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ._json import Json
@@ -22,25 +22,56 @@ MAX_DEPTH = 32  # the outermost value is level 1; what is deeper counts as "limi
 class Evidence:
     """How often which kind of value was seen in one place, and the same for every place inside it.
 
-    counts: times seen by kind (`KINDS`). A kind may stand with 0: a reporter without counts has named it.
-        `limit`: cut by a limit. `divergent`, `empty`: a reporter said only that, without saying of what.
     items: of all arrays here; None when no item was seen. properties: by name. values: what stands under
     names that are data. collapsed: more than `MAX_NAMES` names were seen, so all are in `values` for good.
     redacted: the name of this place says that it is sensitive. first, last: days since 1970-01-01 UTC.
     """
 
-    __slots__ = ("collapsed", "counts", "first", "items", "last", "properties", "redacted", "values")
+    __slots__ = (
+        "_kind", "_others", "_times", "collapsed", "first", "items", "last", "properties", "redacted", "values",
+    )  # fmt: skip
     __hash__ = None  # type: ignore[assignment]  # it changes in place
 
     def __init__(self) -> None:
-        self.counts: dict[str, int] = {}
+        # Most places ever hold one kind: that is counted here, and a dictionary is made for further ones only.
+        self._kind: str | None = None
+        self._times = 0
+        self._others: dict[str, int] | None = None
         self.items: Evidence | None = None
         self.properties: dict[str, Evidence] = {}
         self.values: Evidence | None = None
-        self.redacted = False
-        self.collapsed = False
+        self.redacted = self.collapsed = False
         self.first: int | None = None
         self.last: int | None = None
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Times seen by kind (`KINDS`), as a copy.
+
+        A kind may stand with 0: a reporter without counts has named it. `limit`: cut by a limit. `divergent`,
+        `empty`: a reporter said only that, without saying of what.
+        """
+        if self._kind is None:
+            return {}
+        first = {self._kind: self._times}
+        return first if self._others is None else first | self._others
+
+    @counts.setter
+    def counts(self, counts: Mapping[str, int]) -> None:
+        self._kind = self._others = None
+        for kind, times in counts.items():
+            self.count(kind, times)
+
+    def count(self, kind: str, times: int = 1) -> None:
+        """Count further values of one kind in this place."""
+        if self._kind is None:
+            self._kind, self._times = kind, times
+        elif self._kind == kind:
+            self._times += times
+        elif self._others is None:
+            self._others = {kind: times}
+        else:
+            self._others[kind] = self._others.get(kind, 0) + times
 
     @property
     def seen(self) -> int:
@@ -76,9 +107,8 @@ class Evidence:
 
     def add(self, other: Evidence) -> None:
         """Add `other` to this, in place. Nothing of `other` is shared or changed."""
-        counts = self.counts
-        for kind, count in other.counts.items():
-            counts[kind] = counts.get(kind, 0) + count
+        for kind, times in other.counts.items():
+            self.count(kind, times)
         self.redacted = self.redacted or other.redacted
         self.first = _either(min, self.first, other.first)
         self.last = _either(max, self.last, other.last)
@@ -114,9 +144,9 @@ class Evidence:
         """How often something was here, and nothing of what: all but null is cut by a limit."""
         closed = self._bare()
         nulls = self.counts.get("null")
-        closed.counts = {"limit": self.seen - (nulls or 0)}
+        closed.count("limit", self.seen - (nulls or 0))
         if nulls is not None:
-            closed.counts["null"] = nulls
+            closed.count("null", nulls)
         return closed
 
     def cut(self, levels: int) -> Evidence:
@@ -124,7 +154,7 @@ class Evidence:
         if levels == 1:
             return self.closed() if any(True for _ in self.children()) else self.copy()
         cut = self._bare()
-        cut.counts, cut.collapsed = dict(self.counts), self.collapsed
+        cut.counts, cut.collapsed = self.counts, self.collapsed
         cut.items = self.items and self.items.cut(levels - 1)
         cut.values = self.values and self.values.cut(levels - 1)
         cut.properties = {name: child.cut(levels - 1) for name, child in self.properties.items()}
@@ -139,8 +169,8 @@ class Evidence:
     def to_state(self) -> dict[str, Json]:
         """A compact form for storage, without loss; equal evidence has equal state, byte for byte."""
         state: dict[str, Json] = {}
-        if self.counts:
-            state["counts"] = {kind: self.counts[kind] for kind in KINDS if kind in self.counts}
+        if counts := self.counts:
+            state["counts"] = {kind: counts[kind] for kind in KINDS if kind in counts}
         for name, child in (("items", self.items), ("values", self.values)):
             if child is not None and (inner := child.to_state()):
                 state[name] = inner
@@ -158,7 +188,7 @@ class Evidence:
     def from_state(cls, state: Any) -> Evidence:
         """The inverse of `to_state`. The state is trusted: it comes from our own storage."""
         evidence = cls()
-        evidence.counts = dict(state.get("counts", {}))
+        evidence.counts = state.get("counts", {})
         evidence.items = cls.from_state(state["items"]) if "items" in state else None
         evidence.values = cls.from_state(state["values"]) if "values" in state else None
         evidence.properties = {name: cls.from_state(of) for name, of in state.get("properties", {}).items()}

@@ -16,20 +16,16 @@ from enum import Enum
 from typing import NamedTuple
 from urllib.parse import parse_qs, quote, urlsplit
 
+from ._bodies import BODILESS, is_json
 from ._har_scan import Progress, TooLarge, scan
 from ._json import Json, parse
-from ._observations import ABSENT, Absent
+from ._observations import ABSENT, EARLIEST, METHOD, SECONDS_A_DAY, Absent
+from ._routes import PATH_SAFE
 
-EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
-A_DAY = 86_400
 SWITCHED = 101
-BODILESS = frozenset({204, 205, 304})
 UNTOLD_TYPES = frozenset({"", "x-unknown"})  # the second is Chrome's word for none
 
 _UNSOUND = re.compile("[\0\ud800-\udfff]")  # no JSON that the hub takes can carry these
-_PATH = "/%:@!$&'()*+,;=-._~"  # what a path may hold as it is (RFC 3986)
-_METHOD = re.compile(r"[A-Za-z][A-Za-z_-]{0,31}")
-_JSON_TYPE = re.compile(r"(?:application|text)/(?:json|[^;\s]+\+json)\s*(?:;|$)")
 
 
 class Skip(Enum):
@@ -88,7 +84,7 @@ def _exchange(entry: Json, now: float) -> Exchange | Skip:
     if status < 200:
         return Skip.WEBSOCKET if status == SWITCHED else Skip.NO_ANSWER
     at = _time(entry)
-    if at is None or not EARLIEST <= at <= now + A_DAY:
+    if at is None or not EARLIEST <= at <= now + SECONDS_A_DAY:
         return Skip.NO_TIME
     return Exchange(
         method,
@@ -119,12 +115,12 @@ def _address(request: Mapping[str, Json]) -> _Address | Skip:
         return Skip.NOT_HTTP if url.scheme else Skip.MALFORMED
     if _UNSOUND.search("".join([url.path, *query])):
         return Skip.MALFORMED
-    return _Address(quote(url.path or "/", safe=_PATH), query)
+    return _Address(quote(url.path or "/", safe=PATH_SAFE), query)
 
 
 def _method(request: Mapping[str, Json]) -> str | None:
     method = request.get("method")
-    return method.upper() if isinstance(method, str) and _METHOD.fullmatch(method) else None
+    return method.upper() if isinstance(method, str) and METHOD.fullmatch(method) else None
 
 
 def _status(response: Mapping[str, Json]) -> int | None:
@@ -150,7 +146,7 @@ def _body(part: Mapping[str, Json]) -> Json | Absent | LeftOut:
     told = mime.strip().lower() if isinstance(mime, str) else ""
     if not isinstance(text, str) or not text.strip():
         return ABSENT
-    if told not in UNTOLD_TYPES and not _JSON_TYPE.match(told):
+    if told not in UNTOLD_TYPES and not is_json(told):
         return LeftOut.NOT_JSON
     try:
         raw = b64decode(text) if part.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -15,6 +17,9 @@ from ._redaction import DEFAULT, Redactor
 from ._templates import Template
 
 SECONDS_A_DAY = 86_400
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
+METHOD = re.compile(r"[A-Za-z][A-Za-z_-]{0,31}")
+PARTS = ("query", "request", "response")
 MAX_SHAPE = 1_300_000  # bytes of one descriptor; three of them, and the rest of an observation, fit in 4 MiB
 
 
@@ -27,7 +32,9 @@ class Absent(Enum):
 ABSENT: Final = Absent.ABSENT
 
 
-class _Key(NamedTuple):
+class Key(NamedTuple):
+    """What is summed up together; day: since 1970-01-01 UTC."""
+
     path: str
     method: str
     status: int
@@ -35,7 +42,9 @@ class _Key(NamedTuple):
 
 
 @dataclass
-class _Sum:
+class Sum:
+    """All that was observed under one key. first, last: Unix seconds."""
+
     first: float
     last: float
     count: int = 0
@@ -44,6 +53,13 @@ class _Sum:
     query: Evidence = field(default_factory=Evidence)
     request: Evidence = field(default_factory=Evidence)
     response: Evidence = field(default_factory=Evidence)
+
+    def add(self, other: Sum) -> None:
+        """Add another sum under the same key, or of the same path by another name."""
+        self.count += other.count
+        self.first, self.last = min(self.first, other.first), max(self.last, other.last)
+        for part in PARTS:
+            getattr(self, part).add(getattr(other, part))
 
 
 class Observations:
@@ -54,7 +70,7 @@ class Observations:
 
     def __init__(self, *, redactor: Redactor | None = DEFAULT) -> None:
         self._redactor = redactor
-        self._sums: dict[_Key, _Sum] = {}
+        self._sums: dict[Key, Sum] = {}
 
     def __len__(self) -> int:
         """How many entries there are to send."""
@@ -72,20 +88,22 @@ class Observations:
         response: Json | Absent = ABSENT,
     ) -> None:
         """Add one request and its response. at: Unix seconds. Beyond 2xx and 3xx, responses only."""
-        key = _Key(template.path, method, status, int(at // SECONDS_A_DAY))
-        total = self._sums.get(key)
-        if total is None:
-            total = self._sums[key] = _Sum(first=at, last=at, undecided=frozenset(template.undecided))
+        total = self._sum(Key(template.path, method, status, int(at // SECONDS_A_DAY)), template, at)
         total.count += 1
-        total.undecided &= frozenset(template.undecided)  # what was decided once is decided
         total.first, total.last = min(total.first, at), max(total.last, at)
-        for name, kind in template.parameters.items():
-            total.parameters[name] = kind if total.parameters.get(name, kind) == kind else "string"
         if 200 <= status < 400:
             if query is not None:
                 self._observe(total.query, {name: _one_or_all(texts) for name, texts in query.items()})
             self._observe(total.request, request)
         self._observe(total.response, response)
+
+    def absorb(self, key: Key, template: Template, part: Sum) -> None:
+        """Add what was summed up elsewhere, under `template` in place of the path of `key`."""
+        self._sum(key._replace(path=template.path), template, part.first).add(part)
+
+    def sums(self) -> Mapping[Key, Sum]:
+        """All of it, as it stands."""
+        return self._sums
 
     def entries(self) -> Iterator[dict[str, Json]]:
         """Wire observations, sorted by path, method, status and day; each fits in a body."""
@@ -102,11 +120,21 @@ class Observations:
                 entry["parameters"] = {name: {"type": kind} for name, kind in total.parameters.items()}
             if total.undecided:
                 entry["undecided"] = [*sorted(total.undecided)]
-            for part in ("query", "request", "response"):
+            for part in PARTS:
                 evidence: Evidence = getattr(total, part)
                 if evidence.seen:
                     entry[part] = describe(fit(evidence, MAX_SHAPE), max_nodes=None)
             yield entry
+
+    def _sum(self, key: Key, template: Template, at: float) -> Sum:
+        """The sum of a key, with what one more template of the same path tells."""
+        total = self._sums.get(key)
+        if total is None:
+            total = self._sums[key] = Sum(first=at, last=at, undecided=frozenset(template.undecided))
+        total.undecided &= frozenset(template.undecided)  # what was decided once is decided
+        for name, kind in template.parameters.items():
+            total.parameters[name] = kind if total.parameters.get(name, kind) == kind else "string"
+        return total
 
     def _observe(self, evidence: Evidence, value: Json | Absent) -> None:
         if not isinstance(value, Absent):

@@ -1,24 +1,23 @@
 """Reporting outcomes in the background: a bounded queue that never blocks or breaks its caller (contract 2)."""
 
-import atexit
 import logging
-import os
 import threading
 import time
 import uuid
-import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ._answers import is_passing
-from ._errors import HubUnreachable, ReportError
+from ._background import Background, outlast
+from ._errors import ReportError
 from ._keys import KEY_HEADER, required_secret_key
+from ._outbox import Outbox, Parcel
 from ._outcomes import MAX_ITEMS, PATH, _body, _item, _receipt
 from ._transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 
 MAX_ID, MAX_KEY = 255, 128  # code points
-LONGEST_PAUSE = 30.0  # seconds between two tries while the hub cannot be reached
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds between two tries while the hub cannot be reached
+HURRIED_PAUSE = 0.2  # the same while somebody waits
 log = logging.getLogger("affidavit")
 
 
@@ -50,10 +49,6 @@ class OutcomeReporter:
     of `base_url` and `timeout`. Raises ReportError at once for a key or an address that cannot be right.
     """
 
-    _in_flight: int
-    _closed: bool
-    _abandoned: bool
-
     def __init__(
         self,
         api_key: str | None,
@@ -72,125 +67,106 @@ class OutcomeReporter:
         self._way = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
         self._capacity, self._flush_every, self._exit_timeout = capacity, flush_every, exit_timeout
         self._on_error = on_error
+        self._background = Background("affidavit-outcomes", self._work, self._rest)
         self._begin_anew()
-        _reporters.add(self)
+        outlast(self, begin_anew=OutcomeReporter._begin_anew, end=OutcomeReporter.close)
+
+    def _begin_anew(self) -> None:
+        """Nothing waits, nothing runs; also in a forked child, where what waits is the parent's to send."""
+        self._lock = threading.Lock()
+        self._queue: deque[tuple[str, str]] = deque()
+        self._outbox = Outbox(self._post, self._lose)
+        self._reported = self._recorded = self._undelivered = 0
+        self._due = 0.0
+        self._pause = FIRST_PAUSE
+        self._hurried = self._closed = False
+        self._background.begin_anew()
 
     def report(self, conversation_id: str, outcome_key: str) -> bool:
         """Take one outcome; returns at once and never raises. False where it had to be left out: see `counts`."""
-        with self._changed:
+        with self._lock:
             self._reported += 1
-            if self._closed or len(self._queue) >= self._capacity or not _fits(conversation_id, outcome_key):
-                self._undelivered += 1
-                return False
-            if not self._working():
+            refused = self._closed or len(self._queue) >= self._capacity or not _fits(conversation_id, outcome_key)
+            if refused or not self._background.start():
                 self._undelivered += 1
                 return False
             self._queue.append((conversation_id, outcome_key))
-            if len(self._queue) == 1 or len(self._queue) >= MAX_ITEMS:
-                self._changed.notify_all()
-            return True
+            waiting = len(self._queue)
+            if waiting == 1 and not self._outbox.weight:
+                self._due = time.monotonic() + self._flush_every
+        if waiting in (1, MAX_ITEMS):
+            self._background.wake()
+        return True
 
     def flush(self, timeout: float | None = None) -> bool:
         """Send what waits now; True once nothing waits any more, False where `timeout` seconds were not enough."""
-        with self._changed:
-            self._hurried += 1
-            self._changed.notify_all()
-            try:
-                return self._changed.wait_for(self._is_idle, timeout)
-            finally:
-                self._hurried -= 1
+        until = None if timeout is None else time.monotonic() + timeout
+        while self.counts.waiting:
+            left = None if until is None else until - time.monotonic()
+            self._hurried = True
+            if (left is not None and left <= 0) or not self._background.flush(left):
+                return False
+            if self.counts.waiting:
+                time.sleep(HURRIED_PAUSE if left is None else min(HURRIED_PAUSE, left))
+        return True
 
     def close(self, timeout: float | None = None) -> bool:
         """Take nothing more and send the rest, within `exit_timeout` seconds unless told otherwise."""
-        with self._changed:
-            self._closed = True
+        self._closed = True
         done = self.flush(self._exit_timeout if timeout is None else timeout)
-        with self._changed:
-            if not done and (left := len(self._queue) + self._in_flight):
-                self._undelivered += left
-                self._queue.clear()
-                self._in_flight = 0
-                self._abandoned = True
-                log.warning("%d outcomes could not be delivered before the end; the hub did not take them.", left)
-            self._changed.notify_all()
+        self._background.end(0)
+        self._outbox.give_up()
+        if left := self.counts.waiting:
+            self._undelivered += left
+            log.warning("%d outcomes could not be delivered before the end; the hub did not take them.", left)
         return done
 
     @property
     def counts(self) -> OutcomeCounts:
-        with self._changed:
-            waiting = len(self._queue) + self._in_flight
-            return OutcomeCounts(self._reported, self._delivered, self._recorded, self._undelivered, waiting)
+        with self._lock:
+            delivered = self._outbox.delivered
+            waiting = self._reported - delivered - self._undelivered
+            return OutcomeCounts(self._reported, delivered, self._recorded, self._undelivered, waiting)
 
-    def _begin_anew(self) -> None:
-        """The state of a new process; a lock that was held at a fork would never be released in the child."""
-        self._changed = threading.Condition(threading.RLock())
-        self._queue: deque[tuple[str, str]] = deque()
-        self._reported = self._delivered = self._recorded = self._undelivered = 0
-        self._in_flight = self._hurried = 0
-        self._closed = self._abandoned = False
-        self._thread: threading.Thread | None = None
-
-    def _working(self) -> bool:
-        """Start the thread with the first outcome; False where none can be started any more."""
-        if self._thread is None:
-            thread = threading.Thread(target=self._work, name="affidavit-outcomes", daemon=True)
-            try:
-                thread.start()
-            except RuntimeError:  # the interpreter is shutting down, or no thread is left
-                return False
-            self._thread = thread
-        return True
-
-    def _is_idle(self) -> bool:
-        return not self._queue and not self._in_flight
+    def _rest(self) -> float | None:
+        """Seconds until something is to be sent, a little later than it came, for company."""
+        if not (self._queue or self._outbox.weight):
+            return None
+        return max(0.0, self._due - time.monotonic())
 
     def _work(self) -> None:
-        while batch := self._next_batch():
-            self._deliver(batch)
+        """Send whole batches, and a last one that is not whole when it is due or somebody waits."""
+        hurried, self._hurried = self._hurried, False
+        if self._outbox.weight and not (hurried or self._is_due()):
+            return
+        while hurried or self._is_due() or len(self._queue) >= MAX_ITEMS:
+            self._outbox.send(self._packed)
+            if self._outbox.weight:
+                self._due = time.monotonic() + self._pause
+                self._pause = min(2 * self._pause, LONGEST_PAUSE)
+                return
+            self._pause, self._due = FIRST_PAUSE, time.monotonic() + self._flush_every
+            if not self._queue:
+                return
 
-    def _next_batch(self) -> Sequence[tuple[str, str]]:
-        """Wait for outcomes, a little longer for company; nothing once the reporter is closed and empty."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._closed)
-            self._changed.wait_for(lambda: len(self._queue) >= MAX_ITEMS or self._is_pressed(), self._flush_every)
+    def _is_due(self) -> bool:
+        return time.monotonic() >= self._due
+
+    def _packed(self) -> Iterator[Parcel]:
+        """The next batch. Its Idempotency-Key makes a retry harmless."""
+        with self._lock:
             batch = [self._queue.popleft() for _ in range(min(len(self._queue), MAX_ITEMS))]
-            self._in_flight = len(batch)
-            return batch
+        if batch:
+            items = [_item(outcome, index) for index, outcome in enumerate(batch)]
+            yield Parcel(_body(items, self._environment), len(batch), str(uuid.uuid4()))
 
-    def _is_pressed(self) -> bool:
-        return self._closed or self._hurried > 0
-
-    def _deliver(self, batch: Sequence[tuple[str, str]]) -> None:
-        """Try until the hub has taken the batch or refused it for good."""
-        items = [_item(outcome, index) for index, outcome in enumerate(batch)]
-        headers = {KEY_HEADER: self._key, "Idempotency-Key": str(uuid.uuid4())}
-        pause = 0.5
-        while True:
-            try:
-                receipt = _receipt(self._way.post_json(PATH, _body(items, self._environment), headers))
-            except ReportError as error:
-                if not (isinstance(error, HubUnreachable) or is_passing(error)):
-                    return self._lose(len(batch), error)
-            except Exception as error:  # a transport of the caller's own may raise anything; the thread must live on
-                return self._lose(len(batch), ReportError(f"The transport failed: {type(error).__name__}."))
-            else:
-                return self._count(delivered=len(batch), recorded=receipt.recorded)
-            if not self._may_try_again(pause):
-                return None
-            pause = min(pause * 2, LONGEST_PAUSE)
-
-    def _may_try_again(self, pause: float) -> bool:
-        """Wait; sooner when somebody begins to flush. False once the reporter gave up on what is left."""
-        until = time.monotonic() + pause
-        with self._changed:
-            if self._hurried:
-                until = min(until, time.monotonic() + 0.2)
-            before = self._hurried
-            self._changed.wait_for(lambda: self._abandoned or self._hurried > before, until - time.monotonic())
-            return not self._abandoned
+    def _post(self, parcel: Parcel) -> None:
+        headers = {KEY_HEADER: self._key, "Idempotency-Key": parcel.key}
+        self._recorded += _receipt(self._way.post_json(PATH, parcel.body, headers)).recorded
 
     def _lose(self, count: int, error: ReportError) -> None:
-        self._count(undelivered=count)
+        with self._lock:
+            self._undelivered += count
         if self._on_error is None:
             log.error("%d outcomes were not taken: %s", count, error)
             return
@@ -198,16 +174,6 @@ class OutcomeReporter:
             self._on_error(error)
         except Exception:  # what the caller does with an error must not end the thread
             log.exception("on_error failed")
-
-    def _count(self, *, delivered: int = 0, recorded: int = 0, undelivered: int = 0) -> None:
-        with self._changed:
-            if self._abandoned:  # counted as undelivered already
-                return
-            self._delivered += delivered
-            self._recorded += recorded
-            self._undelivered += undelivered
-            self._in_flight = 0
-            self._changed.notify_all()
 
 
 def _fits(conversation_id: object, outcome_key: object) -> bool:
@@ -219,22 +185,3 @@ def _is_text(value: object, longest: int) -> bool:
     if not isinstance(value, str) or not 1 <= len(value) <= longest or "\0" in value:
         return False
     return not any("\ud800" <= sign <= "\udfff" for sign in value)
-
-
-_reporters: "weakref.WeakSet[OutcomeReporter]" = weakref.WeakSet()
-
-
-def _close_all() -> None:
-    """What still waits goes out at the end of the process, within each reporter's own time."""
-    for reporter in list(_reporters):
-        reporter.close()
-
-
-def _after_fork() -> None:
-    for reporter in list(_reporters):
-        reporter._begin_anew()
-
-
-atexit.register(_close_all)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

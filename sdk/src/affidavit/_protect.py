@@ -53,7 +53,9 @@ class Demands:
         """The reason why an intent that was verified without these demands does not meet them."""
         if intent.version < (self.minimum_version or intent.version):
             return "unsupported-version"
-        return None if self.operation in (None, intent.operation) else "operation-mismatch"
+        # Version 1 binds no declared operation, here as in `verify`.
+        bound = intent.version > 1 and self.operation is not None
+        return "operation-mismatch" if bound and self.operation != intent.operation else None
 
 
 NO_DEMANDS = Demands()
@@ -158,12 +160,14 @@ class Protection:
 class _Running:
     """A claim that is held while the call runs."""
 
+    __slots__ = ("_claim", "_leases", "_now", "_store")
+
     def __init__(self, store: DeliveryStore, leases: Leases, claim: Claim, now: Callable[[], float]) -> None:
         self._store = store
+        self._leases = leases
         self._claim = claim
         self._now = now
-        self._lease = leases.kept(claim)
-        self._lease.__enter__()
+        leases.hold(claim)
 
     def finish(self, response: StoredResponse) -> None:
         kept = self._settled(lambda: self._store.finish(self._claim, response, now=self._now()))
@@ -181,7 +185,7 @@ class _Running:
             log.error("a retry of a call that has run may run it again: %s", fault)
             return None
         finally:
-            self._lease.__exit__(None, None, None)
+            self._leases.release(self._claim)
 
 
 class Admission:
@@ -217,8 +221,8 @@ class Admission:
         elif body is None:
             running.finish(not_kept())
         else:
-            kept = tuple((name, value) for name, value in headers if name.lower() not in _NOT_KEPT)
-            running.finish(StoredResponse(status, kept, body))
+            kept = [(name, value) for name, value in headers if name.lower() not in _NOT_KEPT]
+            running.finish(StoredResponse(status, tuple(kept), body))
 
     def abandon(self) -> None:
         """The handler raised: what it did, if anything, is taken for undone, and a retry may run at once."""

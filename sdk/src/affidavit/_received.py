@@ -54,18 +54,22 @@ class _Reader:
             self.fault(pointer, "wrong-type", "A descriptor is an object.")
             return Evidence()
         evidence = Evidence()
+        told = len(self.faults)
         shape = self.type(given, pointer)
         if items and shape == "empty":
             default = 0
         evidence.counts = self.counts(given, pointer, shape, default)
+        is_sound = len(self.faults) == told
         evidence.redacted = self.flag(given, "redacted", pointer)
         if level > MAX_DEPTH:
-            evidence.counts = {"limit": evidence.seen}
+            evidence.counts = {"limit": evidence.seen} if is_sound else {}
             return evidence
         if self.flag(given, "collapsed", pointer):
             evidence.collapse()
+        if not is_sound:
+            evidence.counts = {"divergent": MAX_COUNT}  # its fault is told; nothing inside can contradict it
         self.inside(evidence, given, pointer, level + 1)
-        if shape is None:
+        if not is_sound:
             evidence.counts = {}  # nor can it contradict what it stands in
         return evidence
 
@@ -92,13 +96,14 @@ class _Reader:
         return None
 
     def counts(self, given: Mapping[str, Any], pointer: str, shape: str | None, default: int) -> dict[str, int]:
-        """How often which kind was seen; kinds that are only named stand with 0."""
+        """How often which kind was seen; kinds that are only named stand with 0. What is no count cannot contradict."""
+        told = len(self.faults)
         seen = self.count(given, "seen", pointer)
         nulls = self.count(given, "nulls", pointer)
         kinds = self.types(given, pointer)
         nullable = self.flag(given, "nullable", pointer) or bool(nulls) or shape == "null"
-        if shape is None:
-            return {"divergent": MAX_COUNT}  # its fault is told; nothing inside can contradict it
+        if shape is None or len(self.faults) > told:
+            return {}
         if kinds:
             self.check_sum(kinds, nulls or 0, seen, pointer)
             self.check_kinds(kinds, shape, pointer)

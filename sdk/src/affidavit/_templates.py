@@ -52,7 +52,7 @@ def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
             types.update((name, parameters.get(name, "string")) for name in names)
         else:
             name = _unused(_name_after(segments[:index]), given | types.keys())
-            types[name] = parameters.get(names[0], "string") if names else _type(unquote(segment))
+            types[name] = parameters.get(names[0], "string") if names else type_of(unquote(segment))
             segments[index] = f"{{{name}}}"
     return Template("/".join(segments), types)
 
@@ -63,7 +63,7 @@ def templated(path: str, parameters: Collection[int], undecided: Iterable[int] =
     types: dict[str, str] = {}
     for index in sorted(parameters):
         name = _unused(_name_after(segments[:index]), types.keys())
-        types[name] = _type(unquote(segments[index]))
+        types[name] = type_of(unquote(segments[index]))
         segments[index] = f"{{{name}}}"
     return Template("/".join([head, *segments]), types, tuple(undecided))
 
@@ -89,7 +89,7 @@ def _is_raw(segment: str) -> bool:
     return not is_scaffold(segment) and form(segment) is not None
 
 
-def _type(segment: str) -> str:
+def type_of(segment: str) -> str:
     return "integer" if _INTEGER.fullmatch(segment) else "string"
 
 

@@ -1,4 +1,4 @@
-"""One JSON body to the hub and its answer back: keep-alive, bounded retries, errors that say what to do."""
+"""One request to the hub and its JSON answer back: keep-alive, bounded retries, errors that say what to do."""
 
 import http.client
 import itertools
@@ -30,6 +30,14 @@ class Transport(Protocol):
 
     def post_json(self, path: str, body: bytes, headers: Mapping[str, str]) -> Json:
         """Deliver one JSON body to `path` and return the JSON of a 2xx answer; else raise ReportError."""
+        ...
+
+
+class ReadingTransport(Transport, Protocol):
+    """What those need that ask the hub as well."""
+
+    def get_json(self, path: str, headers: Mapping[str, str]) -> Json:
+        """The JSON of a 2xx answer to a GET of `path`, which may carry a query; else raise ReportError."""
         ...
 
 
@@ -87,11 +95,18 @@ class HttpTransport:
         is still at work). Returns the JSON of the 2xx answer. Raises HubUnreachable without any answer,
         ReportError with any other.
         """
+        return self._called("POST", path, body, headers)
+
+    def get_json(self, path: str, headers: Mapping[str, str]) -> Json:
+        """The JSON at `path`, which may carry a query. Tried again and raises as `post_json`."""
+        return self._called("GET", path, None, headers)
+
+    def _called(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Json:
         give_up_at = self._clock() + self._retry.total
         for attempt in itertools.count():
             asked = 0.0
             try:
-                answer = self._exchange(path, body, headers)
+                answer = self._exchange(method, path, body, headers)
             except (OSError, http.client.HTTPException) as error:
                 failure: ReportError = self._unreachable(error)
                 passing = not isinstance(error, ssl.SSLCertVerificationError)
@@ -112,13 +127,13 @@ class HttpTransport:
         if connection is not None:
             connection.close()
 
-    def _exchange(self, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    def _exchange(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         """One try. A kept connection that the hub has closed meanwhile is replaced at once."""
         kept = self._kept.connection if self._kept.pid == os.getpid() else None
         if kept is not None:
             with suppress(ConnectionError, ssl.SSLEOFError):
-                return self._over(kept, path, body, headers)
-        return self._over(self._connect(), path, body, headers)
+                return self._over(kept, method, path, body, headers)
+        return self._over(self._connect(), method, path, body, headers)
 
     def _connect(self) -> http.client.HTTPConnection:
         # A connection from before a fork is dropped, never closed: its socket is the parent's too.
@@ -127,12 +142,18 @@ class HttpTransport:
         return self._kept.connection
 
     def _over(
-        self, connection: http.client.HTTPConnection, path: str, body: bytes, headers: Mapping[str, str]
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: bytes | None,
+        headers: Mapping[str, str],
     ) -> Answer:
-        fixed = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "affidavit"}
+        of_body = {} if body is None else {"Content-Type": "application/json"}
+        fixed = {**of_body, "Accept": "application/json", "User-Agent": "affidavit"}
         try:
             with suppress(BrokenPipeError):  # refused before all was sent: the answer may stand there already
-                connection.request("POST", self._hub.prefix + path, body, {**fixed, **headers})
+                connection.request(method, self._hub.prefix + path, body, {**fixed, **headers})
             return _received(connection.getresponse())
         except BaseException:  # an interrupt too leaves half an exchange on the wire
             self.close()

@@ -1,20 +1,16 @@
 """Verification reports: how the checks of this process ended, told to the hub in the background (contract 3)."""
 
-import atexit
 import json
 import logging
-import os
 import threading
 import time
 import uuid
-import weakref
-from collections import deque
-from contextlib import suppress
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from ._answers import is_passing
-from ._errors import HubUnreachable, ReportError
+from ._background import EXIT_PATIENCE, Background, outlast
 from ._keys import KEY_HEADER, required_secret_key
+from ._outbox import Outbox, Parcel
 from ._transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 
 PATH = "/api/verification-reports"
@@ -23,8 +19,6 @@ MAX_ITEMS = 500
 MAX_TOOL_CALL_ID = 255
 QUARTER = 900
 """Seconds of the hub's tallies: what is summed up here never spans two of them."""
-EXIT_PATIENCE = 3.0
-"""Seconds that the end of the process waits for the last report."""
 
 log = logging.getLogger("affidavit.reports")
 
@@ -45,13 +39,6 @@ class _Sum:
     def __init__(self) -> None:
         self.count = 0
         self.last_at = 0.0
-
-
-class _Report(NamedTuple):
-    """One report as it goes over the wire: the same bytes on every try, so that it counts once."""
-
-    body: bytes
-    verifications: int
 
 
 class VerificationReports:
@@ -81,20 +68,18 @@ class VerificationReports:
         self._headers = {KEY_HEADER: required_secret_key(api_key)}
         self._environment = environment
         self._transport = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
-        self._every = every
         self._limit = limit
-        self._start_anew()
-        _tidy_up(self)
+        self._background = Background("affidavit-reports", self._send, lambda: every)
+        self._begin_anew()
+        outlast(self, begin_anew=VerificationReports._begin_anew, end=VerificationReports.close)
 
-    def _start_anew(self) -> None:
+    def _begin_anew(self) -> None:
         """Nothing held, nothing running; also in a forked child, where what is held is the parent's to send."""
         self.dropped = 0
         self._pending: dict[_Item, _Sum] = {}
-        self._unsent: deque[_Report] = deque()
+        self._outbox = Outbox(self._post, self._drop)
         self._lock = threading.Lock()
-        self._sending = threading.Lock()
-        self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._background.begin_anew()
 
     def add(
         self,
@@ -119,29 +104,18 @@ class VerificationReports:
                 return
             sum_.count += 1
             sum_.last_at = max(sum_.last_at, moment)
-            if self._thread is None and not self._stopped.is_set():
-                self._start()
+        self._background.start()
 
     def flush(self, timeout: float = 10.0) -> bool:
-        """Sends what is held, in this thread. False when some of it could not be delivered."""
-        if not self._sending.acquire(timeout=timeout):
-            return False
-        try:
-            self._send()
-        finally:
-            self._sending.release()
-        return not self._held()
+        """Sends what is held now. False when some of it could not be delivered within `timeout` seconds."""
+        return self._background.flush(timeout) and not self._held()
 
     def close(self, timeout: float = EXIT_PATIENCE) -> None:
         """Sends what is held and stops, within `timeout` seconds; runs by itself when the process ends."""
-        self._stopped.set()
-        thread = self._thread
-        if thread is not None:
-            thread.join(timeout)
-        elif self._held():
-            self.flush(timeout)
-        if left := self._held():
-            self._pending, self._unsent = {}, deque()
+        self._background.end(timeout)
+        with self._lock:
+            pending, self._pending = self._pending, {}
+        if left := _weight(pending) + self._outbox.give_up():
             self._drop(left, "the process ended before the hub took them")
 
     def _sum_of(self, item: _Item) -> _Sum | None:
@@ -155,59 +129,39 @@ class VerificationReports:
             known = self._pending.setdefault(item, _Sum())
         return known
 
-    def _start(self) -> None:
-        thread = threading.Thread(target=self._run, name="affidavit-reports", daemon=True)
-        with suppress(RuntimeError):  # no thread to be had: the next one to add, or the end, tries again
-            thread.start()
-            self._thread = thread
-
-    def _run(self) -> None:
-        stopped = self._stopped
-        while not stopped.wait(self._every):
-            self.flush()
-        self.flush()
-
     def _send(self) -> None:
-        """In order; what the hub cannot take now stays for the next time."""
-        while self._unsent or self._take():
-            report = self._unsent[0]
-            try:
-                self._transport.post_json(PATH, report.body, self._headers)
-            except ReportError as failure:
-                if isinstance(failure, HubUnreachable) or is_passing(failure):
-                    return
-                self._drop(report.verifications, str(failure))
-            except Exception as failure:  # a transport of the host's own; its faults must not end this thread
-                self._drop(report.verifications, type(failure).__name__)
-            if self._unsent:  # else given up meanwhile, see close
-                self._unsent.popleft()
+        self._outbox.send(self._packed)
 
-    def _take(self) -> bool:
-        """Turns what is summed up into reports; False when there is nothing."""
+    def _packed(self) -> Iterator[Parcel]:
+        """What is summed up, as reports."""
         with self._lock:
             taken, self._pending = self._pending, {}
-            items = list(taken.items())
-            self._unsent.extend(
-                self._report(items[start : start + MAX_ITEMS]) for start in range(0, len(items), MAX_ITEMS)
-            )
-        return bool(items)
+        items = list(taken.items())
+        for start in range(0, len(items), MAX_ITEMS):
+            yield self._report(items[start : start + MAX_ITEMS])
 
-    def _report(self, items: list[tuple[_Item, _Sum]]) -> _Report:
+    def _report(self, items: list[tuple[_Item, _Sum]]) -> Parcel:
         target = {} if self._environment is None else {"environment": self._environment}
         told = [_told(item, sum_) for item, sum_ in items]
         document = {**target, "reportId": str(uuid.uuid4()), "verifications": told}
         body = json.dumps(document, separators=(",", ":")).encode("ascii")
-        return _Report(body, sum(sum_.count for _, sum_ in items))
+        return Parcel(body, sum(sum_.count for _, sum_ in items))
+
+    def _post(self, parcel: Parcel) -> None:
+        self._transport.post_json(PATH, parcel.body, self._headers)
 
     def _held(self) -> int:
         with self._lock:
-            pending = sum(sum_.count for sum_ in self._pending.values())
-            return pending + sum(report.verifications for report in tuple(self._unsent))
+            return _weight(self._pending) + self._outbox.weight
 
-    def _drop(self, count: int, cause: str) -> None:
+    def _drop(self, count: int, cause: object) -> None:
         with self._lock:
             self.dropped += count
         log.warning("%d verifications were not reported: %s", count, cause)
+
+
+def _weight(pending: dict[_Item, _Sum]) -> int:
+    return sum(sum_.count for sum_ in pending.values())
 
 
 def _told(item: _Item, sum_: _Sum) -> dict[str, object]:
@@ -219,19 +173,3 @@ def _told(item: _Item, sum_: _Sum) -> dict[str, object]:
     if item.tool_call_id is not None:
         told["toolCallId"] = item.tool_call_id
     return told
-
-
-def _tidy_up(reports: VerificationReports) -> None:
-    """Starts anew after a fork and sends at exit, without keeping a reporter alive that nobody holds."""
-    known = weakref.ref(reports)
-
-    def start_anew() -> None:
-        if (alive := known()) is not None:
-            alive._start_anew()
-
-    def close() -> None:
-        if (alive := known()) is not None:
-            alive.close()
-
-    os.register_at_fork(after_in_child=start_anew)
-    atexit.register(close)

@@ -24,9 +24,8 @@ CLOCK_SKEW = 60
 """Seconds that issuedAt may lie ahead of this clock."""
 DAY = 86_400
 
-# As many as a workspace in rotation has, so that an unknown workspace costs what a known one does.
-_KEYS_TRIED = 2
-_DECOYS = [f"gas_{token_urlsafe(32)}" for _ in range(_KEYS_TRIED)]
+# What an unknown workspace has: secrets in rotation, as a known one may, but nobody knows them.
+_DECOYS = [f"gas_{token_urlsafe(32)}" for _ in range(2)]
 
 Secrets = str | Sequence[str] | Callable[[str], Sequence[str] | None]
 StepUp = Callable[[Intent, Any], bool]
@@ -51,7 +50,8 @@ class IntentVerifier:
     """Verifies intents for one workspace and audience, or for a hub of many. Safe to share by threads.
 
     secrets: the signing secret; several during a rotation; or a callable from the workspace (`tenantId`) to
-        its secrets, empty or None for an unknown one, asked anew each time.
+        its secrets, empty or None for an unknown one, asked anew each time. Its own time tells a stranger
+        which workspaces exist, if it takes longer for those; the verifier's does not.
     workspace: the only one that is served. None, for a hub, with a callable only: the one that the header
         names; an unknown one costs and answers like `bad-signature`.
     audience: this API's own, exactly. nonces: where used nonces are kept, shared by all workers.
@@ -190,9 +190,9 @@ class IntentVerifier:
         if self._find_secrets is None:
             return self._fixed_keys
         owner = tenant_id if self.workspace is None else self.workspace
-        found = list((self._find_secrets(owner) if isinstance(owner, str) else None) or _DECOYS)
-        padded = (found + _DECOYS)[: max(_KEYS_TRIED, len(found))]
-        return [signing_key(secret) for secret in padded]
+        secrets = list((self._find_secrets(owner) if isinstance(owner, str) else None) or _DECOYS)
+        secrets += _DECOYS[len(secrets) :]
+        return [signing_key(secret) for secret in secrets]
 
     def _payload(self, attempt: Attempt) -> str | None:
         version = version_of(attempt.payload)

@@ -60,12 +60,14 @@ def send_observations(
     key = required_secret_key(api_key)
     way = transport or shared_transport(base_url, timeout)
     seen, entries, ids = 0, 0, list[str]()
-    for batch in _batches(observations):
-        content = _content(batch, environment)
-        ids.append(report_id(content))
-        _deliver(way, key, _identified(content, ids[-1]), sent=entries)
-        entries += len(batch)
-        seen += sum(entry.count for entry in batch)
+    for report in reports(observations, environment=environment, report_id=report_id):
+        ids.append(report.report_id)
+        try:
+            deliver(way, key, report.body)
+        except ReportError as error:
+            raise error.after(entries, "observations") from None
+        entries += report.entries
+        seen += report.observations
     return WitnessReceipt(seen, entries, tuple(ids))
 
 
@@ -73,6 +75,38 @@ def send_observations(
 class _Entry:
     text: bytes
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One report as it goes over the wire: the same bytes on every try, so that it counts once."""
+
+    body: bytes
+    report_id: str
+    entries: int
+    observations: int
+
+
+def reports(
+    observations: Iterable[Observation],
+    *,
+    environment: str | None = None,
+    reporter: str = "",
+    report_id: Callable[[bytes], str] = random_report_id,
+) -> Iterator[Report]:
+    """Observations as reports of at most 500 and 4 MiB, in order. reporter: the program that saw them."""
+    for batch in _batches(observations):
+        content = _content(batch, environment)
+        identity = report_id(content)
+        body = _identified(content, identity, reporter)
+        yield Report(body, identity, len(batch), sum(entry.count for entry in batch))
+
+
+def deliver(way: Transport, key: str, body: bytes) -> None:
+    """Raises ReportError unless the hub has stored the report."""
+    answer = way.post_json(PATH, body, {KEY_HEADER: key})
+    if not (isinstance(answer, dict) and "accepted" in answer):
+        raise bad_answer()
 
 
 def _batches(observations: Iterable[Observation]) -> Iterator[Sequence[_Entry]]:
@@ -99,14 +133,6 @@ def _content(batch: Sequence[_Entry], environment: str | None) -> bytes:
     return target + b'"observations":[' + b",".join(entry.text for entry in batch) + b"]"
 
 
-def _identified(content: bytes, report_id: str) -> bytes:
-    return b'{"reportId":%s,%s}' % (json.dumps(report_id).encode(), content)
-
-
-def _deliver(way: Transport, key: str, body: bytes, *, sent: int) -> None:
-    try:
-        answer = way.post_json(PATH, body, {KEY_HEADER: key})
-        if not (isinstance(answer, dict) and "accepted" in answer):
-            raise bad_answer()
-    except ReportError as error:
-        raise error.after(sent, "observations") from None
+def _identified(content: bytes, report_id: str, reporter: str) -> bytes:
+    members = {"reportId": report_id, **({"reporter": reporter} if reporter else {})}
+    return b"{%s,%s}" % (json.dumps(members).encode()[1:-1], content)

@@ -1,5 +1,6 @@
 """For whoever keeps a catalog of operations: the hub, and `affidavit har --dry-run`. Reporters need none of it."""
 
+from ._alike import is_alike_map
 from ._operation_documents import (
     READS,
     has_begun,
@@ -19,6 +20,7 @@ __all__ = [
     "Part",
     "Sums",
     "has_begun",
+    "is_alike_map",
     "nameless",
     "operation_document",
     "parameter_type",

@@ -1,10 +1,12 @@
-"""Signed intents for any ASGI app on asyncio: Starlette, FastAPI … (contract 3).
+"""For any ASGI app on asyncio, Starlette for one: signed intents (contract 3), witnessed shapes (contract 4).
 
 app.add_middleware(IntentMiddleware, protection=protection)                    # every request
 app.add_middleware(IntentMiddleware, protection=protection, everything=False)  # only what is decorated
 
 @intent_required(minimum_version=2)
 async def refund(request): ...  # current_intent().args are the verified arguments
+
+app.add_middleware(WitnessMiddleware, witness=witness)  # the last to be added: outermost
 """
 
 import asyncio
@@ -20,8 +22,9 @@ from affidavit._protect import NO_DEMANDS, Admission, Call, Demands, Protection
 from affidavit._refusals import body_too_large
 from affidavit._routes import route_path
 from affidavit.contrib._asgi_messages import Body, Message, Receive, Response, Send
+from affidavit.contrib._asgi_scope import Scope, full_path, header, route
+from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddleware
 
-Scope = dict[str, Any]
 App = Callable[[Any, Any, Any], Awaitable[None]]
 
 HEADER = b"x-service-intent"
@@ -85,7 +88,7 @@ class IntentMiddleware:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        method, path = scope.get("method", "GET"), _full_path(scope)
+        method, path = scope.get("method", "GET"), full_path(scope)
         is_due = self._everything and not self._protection.exempt(method, path)
         if scope["type"] == "websocket":
             if is_due:
@@ -162,12 +165,12 @@ class _Gate:
         scope = self._scope
         raw_path = scope.get("raw_path")
         return Call(
-            header=_header(scope, HEADER),
+            header=header(scope, HEADER),
             method=scope["method"],
             path=self._path,
             query=scope.get("query_string", b"").decode("latin-1"),
             body=body,
-            content_type=_header(scope, b"content-type"),
+            content_type=header(scope, b"content-type"),
             raw_path=raw_path.decode("latin-1") if raw_path is not None else None,
             request=scope,
             route=partial(_route, scope),
@@ -201,21 +204,6 @@ async def _send_whole(answer: StoredResponse, send: Send) -> None:
     await send({"type": "http.response.body", "body": answer.body})
 
 
-def _header(scope: Scope, name: bytes) -> str | None:
-    """A header's value; two of one name are joined, which no intent survives."""
-    values = [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
-    return ",".join(values) if values else None
-
-
-def _full_path(scope: Scope) -> str:
-    """The path with its mount prefix, whether the server has put it there (as ASGI says) or not."""
-    path, prefix = str(scope["path"]), str(scope.get("root_path", "")).rstrip("/")
-    return path if path == prefix or path.startswith(prefix + "/") else prefix + path
-
-
 def _route(scope: Scope) -> str | None:
-    """The route that Starlette or FastAPI has found, below the mounts on the way to it."""
-    route = scope.get("route")
-    rule = getattr(route, "path", None) if hasattr(route, "methods") else None  # else a mount
-    path = route_path(rule) if isinstance(rule, str) else None
-    return None if path is None else str(scope.get("root_path", "")) + path
+    rule = route(scope)
+    return None if rule is None else route_path(rule)

@@ -1,4 +1,4 @@
-"""Signed intents for Django 4.2 and later (contract 3).
+"""For Django 4.2 and later: signed intents (contract 3), witnessed shapes (contract 4).
 
     MIDDLEWARE = ["affidavit.contrib.django.IntentMiddleware", ...]  # every view; put it first
     AFFIDAVIT_PROTECTION = "shop.intents.protection"                 # an affidavit.Protection, or its dotted path
@@ -6,7 +6,10 @@
     @intent_required(minimum_version=2)                              # one view; needs the setting only
     def refund(request): ...  # request.intent.args are the verified arguments
 
-Both do their work outside the request's transaction, ATOMIC_REQUESTS or not: a rollback un-burns no nonce, and a
+    MIDDLEWARE = ["affidavit.contrib.django.WitnessMiddleware", ...] # what views answer; before all others
+    AFFIDAVIT_WITNESS = "shop.witness.witness"                       # an affidavit.Witness, or its dotted path
+
+Intents are verified outside the request's transaction, ATOMIC_REQUESTS or not: a rollback un-burns no nonce, and a
 response is kept only after its transaction is committed.
 """
 
@@ -29,8 +32,17 @@ from affidavit._protect import NO_DEMANDS, Admission, Call, Demands, Protection
 from affidavit._refusals import body_too_large
 from affidavit._routes import route_path
 from affidavit.contrib._django_stores import DjangoDeliveries, DjangoNonces, create_tables
+from affidavit.contrib._django_witness import WitnessMiddleware
 
-__all__ = ["DjangoDeliveries", "DjangoNonces", "IntentMiddleware", "create_tables", "intent_exempt", "intent_required"]
+__all__ = [
+    "DjangoDeliveries",
+    "DjangoNonces",
+    "IntentMiddleware",
+    "WitnessMiddleware",
+    "create_tables",
+    "intent_exempt",
+    "intent_required",
+]
 
 View = Callable[..., Any]
 

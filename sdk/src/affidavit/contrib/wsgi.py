@@ -1,4 +1,4 @@
-"""Signed intents for any WSGI app, Flask for one (PEP 3333, contract 3).
+"""For any WSGI app, Flask for one (PEP 3333): signed intents (contract 3), witnessed shapes (contract 4).
 
 app.wsgi_app = IntentMiddleware(app.wsgi_app, protection)                    # every request
 app.wsgi_app = IntentMiddleware(app.wsgi_app, protection, everything=False)  # only what is decorated
@@ -6,6 +6,8 @@ app.wsgi_app = IntentMiddleware(app.wsgi_app, protection, everything=False)  # o
 @app.post("/refunds")
 @intent_required(minimum_version=2)
 def refund(): ...  # current_intent().args are the verified arguments
+
+app.wsgi_app = WitnessMiddleware(app.wsgi_app, witness)  # the last to be put around it: outermost
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,9 +23,10 @@ from affidavit._intents import Intent
 from affidavit._protect import NO_DEMANDS, Admission, Call, Demands, Protection
 from affidavit._refusals import body_too_large
 from affidavit._routes import route_path
+from affidavit.contrib._wsgi_environ import Environ, decoded, prefix, rule
+from affidavit.contrib._wsgi_witness import WitnessMiddleware as WitnessMiddleware
 
 P = ParamSpec("P")
-Environ = dict[str, Any]
 App = Callable[[Environ, Any], Iterable[bytes]]
 Headers = list[tuple[str, str]]
 Answer = tuple[bytes, int, Headers]
@@ -100,8 +103,8 @@ class _Gate:
         self._found: str | None = None
         self._environ = environ
         self.method = environ["REQUEST_METHOD"]
-        self._prefix = _decoded(environ.get("SCRIPT_NAME", ""))
-        self.path = self._prefix + _decoded(environ.get("PATH_INFO", "")) or "/"
+        self._prefix = prefix(environ)
+        self.path = self._prefix + decoded(environ.get("PATH_INFO", "")) or "/"
 
     def refusal(self, demands: Demands) -> StoredResponse | None:
         """The answer to give in place of the view; None when the call may run."""
@@ -117,9 +120,9 @@ class _Gate:
         return None
 
     def see_route(self) -> None:
-        """Notes the route that Flask, or whatever uses Werkzeug's router, has found; Flask forgets it at the end."""
-        rule = getattr(getattr(self._environ.get("werkzeug.request"), "url_rule", None), "rule", None)
-        path = route_path(rule) if isinstance(rule, str) else None
+        """Notes the route that was found, before Flask forgets it."""
+        found = rule(self._environ)
+        path = None if found is None else route_path(found)
         if path is not None:
             self._found = self._prefix + path
 
@@ -252,11 +255,6 @@ def _read(source: Any, size: int) -> bytes:
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
-
-
-def _decoded(text: str) -> str:
-    """PEP 3333 carries bytes as Latin-1. What is not UTF-8 stays apart, and so equals no signed path."""
-    return text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 def _status_line(status: int) -> str:

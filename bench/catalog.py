@@ -1,0 +1,96 @@
+"""The catalog's pages and downloads, over HTTP at an idle hub: BENCH_OPERATIONS (default 5,000) operations.
+
+Downloads are of catalogs of 1,200 operations, each asked for the first time. Times are those of a client on this
+machine; what they hold against are the limits of contract and issue.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import perf_counter
+from urllib.parse import quote
+
+from bench._catalog_data import Catalog, fill
+from bench._hub_client import opened, seconds_of
+from bench._measure import Row, print_table
+from bench.outcomes import hub, percentile
+
+OPERATIONS = int(os.environ.get("BENCH_OPERATIONS", "5000"))
+DOWNLOADED = 1200
+DOWNLOADS = 3  # catalogs that are asked for once
+ROUNDS = 40
+LARGE = "operation?method=GET&path=/large"
+BARE = "bare view"
+PAGES = {
+    "catalog": "catalog",
+    "catalog, its last page": "catalog?page=999",
+    "catalog by observations": "catalog?sort=observations",
+    "catalog, a search for a word": "catalog?q=currency",
+    "catalog, a search for two with a type": "catalog?q=orders+total%3Anumber",
+    "catalog, a search that finds nothing": "catalog?q=nothing-is-called-so",
+    "catalog, POST with an unknown type": "catalog?method=POST&show=unknown",
+    "operation of 2,000 nodes": LARGE,
+    "operation of 2,000 nodes, one of them": f"{LARGE}&at=/groupba",
+    "drift": "drift",
+}
+
+
+def page_rows(address: str, catalog: Catalog) -> Iterator[Row]:
+    """Every page in turn with a view that does nothing, so that a slow moment of the machine falls on all of them."""
+    pages = {name: f"{address}/w/{catalog.slug}/production/{page}" for name, page in PAGES.items()}
+    times: dict[str, list[float]] = {name: [] for name in (BARE, *PAGES)}
+    for _ in range(ROUNDS + 1):
+        for name, url in {BARE: f"{address}/healthz", **pages}.items():
+            times[name].append(seconds_of(url, catalog.key) * 1000)
+    _, *bare = times.pop(BARE)
+    against = f"{BARE}: median {percentile(bare, 0.5):.0f} ms, p95 {percentile(bare, 0.95):.0f} ms"
+    for name, (first, *further) in times.items():
+        measured = f"median {percentile(further, 0.5):.0f} ms, first {first:.0f} ms"
+        yield Row(f"page {name}, p95", measured, against, percentile(further, 0.95), 100, "ms")
+
+
+def download_rows(address: str, catalogs: Sequence[Catalog]) -> Iterator[Row]:
+    for form, limit in (("openapi", 400), ("schemas", 400), ("tools", 400)):
+        url = f"{address}/api/catalog/{form}.json"
+        cold = [seconds_of(url, catalog.key) * 1000 for catalog in catalogs]
+        unchanged = [seconds_unchanged(url, catalogs[0].key) * 1000 for _ in range(ROUNDS)]
+        yield Row(f"{form}.json of {DOWNLOADED:,}, cold, slowest", f"{DOWNLOADS} times", "", max(cold), limit, "ms")
+        yield Row(f"{form}.json, 304, p95", f"{ROUNDS} times", "", percentile(unchanged, 0.95), 15, "ms")
+
+
+def seconds_unchanged(url: str, key: str) -> float:
+    """How long it takes to be told that nothing has changed."""
+    with urllib.request.urlopen(opened(url, key), timeout=120) as answer:
+        validator = answer.headers["ETag"]
+        answer.read()
+    request = opened(url, key)
+    request.add_header("If-None-Match", validator)
+    began = perf_counter()
+    try:
+        with urllib.request.urlopen(request, timeout=120):
+            raise SystemExit(f"{quote(url)} changed while nothing was reported.")
+    except urllib.error.HTTPError as answer:
+        if answer.code != 304:
+            raise
+    return perf_counter() - began
+
+
+def main() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="affidavit-bench-"))
+    try:
+        with hub(folder) as address:
+            large = fill(OPERATIONS, address, folder)
+            small = [fill(DOWNLOADED, address, folder) for _ in range(DOWNLOADS)]
+            print_table([*page_rows(address, large), *download_rows(address, small)])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

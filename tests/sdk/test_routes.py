@@ -1,0 +1,36 @@
+"""A framework's own route as the template that goes into the catalog: exact, with the types it tells."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit._routes import MAX_BYTES, route_template
+
+
+@pytest.mark.parametrize(("rule", "path", "types"), [
+    ("/orders/<int:pk>/", "/orders/{pk}/", {"pk": "integer"}),
+    ("/prices/<float:least>/<uuid:id>", "/prices/{least}/{id}", {"least": "number", "id": "string"}),
+    ("/orders/{pk:int}", "/orders/{pk}", {"pk": "integer"}),
+    ("/files/{name:path}", "/files/{name}", {"name": "string"}),
+    (r"/shop/^orders/(?P<pk>[0-9]+)/$", "/shop/orders/{pk}/", {"pk": "string"}),
+    ("/über uns/<x>", "/%C3%BCber%20uns/{x}", {"x": "string"}),
+    ("/plain", "/plain", {}),
+])  # fmt: skip
+def test_a_route_becomes_a_template_with_types(rule, path, types):
+    made = route_template(rule)
+    assert (made.path, dict(made.parameters)) == (path, types)
+
+
+@pytest.mark.parametrize("rule", ["orders", "/a/(b|c)", "/word" * (MAX_BYTES // 5 + 1), "/<%s>" % ("n" * 101)], ids=len)
+def test_what_a_hub_would_refuse_has_no_template(rule):
+    assert route_template(rule) is None
+
+
+def test_data_that_slipped_into_a_route_is_templated_again():
+    assert route_template("/tenants/7f3a9c1e5b2d/<int:pk>").path == "/tenants/{tenantId}/{pk}"
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_read_without_fault(rule):
+    made = route_template(f"/{rule}")
+    assert made is None or (made.path.startswith("/") and not any(map(str.isspace, made.path)))
