@@ -16,7 +16,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from catalog import document, downloads
+from catalog import document, downloads, redaction_rules
+from catalog.models import RedactionRule
 from catalog.receive import receive
 from catalog.serializers import WitnessReportForm
 from wire.problems import Problem
@@ -28,6 +29,10 @@ from workspaces.models import ApiKey, Environment
 ACCEPTED = inline_serializer(
     "WitnessReportAccepted", {"accepted": serializers.IntegerField(), "reportId": serializers.UUIDField()}
 )
+RULE = inline_serializer(
+    "RedactionRule", {"kind": serializers.ChoiceField(RedactionRule.KINDS), "name": serializers.CharField()}, many=True
+)
+RULES = inline_serializer("WitnessRules", {"rules": RULE})
 
 
 class WitnessReports(MachineView):
@@ -184,6 +189,24 @@ class Tools(FormView):
     """The operations of an environment as tool definitions for assistants."""
 
     form = "tools"
+
+
+class WitnessRules(DownloadView):
+    """The redaction rules of an environment, which reporters pull at start: what they hold is names, never values."""
+
+    @extend_schema(summary="The redaction rules of an environment", parameters=SELECTION, responses={200: RULES})
+    def get(self, request: Request) -> HttpResponseBase:
+        return super().get(request)
+
+    def etag(self, environment: Environment, request: Request) -> str:
+        return self.made(environment).etag
+
+    def download(self, environment: Environment, request: Request) -> HttpResponseBase:
+        made = self.made(environment)
+        return HttpResponse(made.body, content_type="application/json", headers={"ETag": made.etag})
+
+    def made(self, environment: Environment) -> downloads.Download:
+        return downloads.small({"rules": redaction_rules.pulled(environment)})
 
 
 def evidence_wanted(request: Request) -> bool:

@@ -4,6 +4,7 @@ from catalog import api
 
 urlpatterns = [
     path("witness-reports", api.WitnessReports.as_view(), name="witness-reports"),
+    path("witness-rules", api.WitnessRules.as_view(), name="witness-rules"),
     path("catalog", api.Catalog.as_view(), name="api-catalog"),
     path("catalog/openapi.json", api.OpenApi.as_view(), name="catalog-openapi"),
     path("catalog/schemas.json", api.Schemas.as_view(), name="catalog-schemas"),

@@ -9,8 +9,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from catalog import afresh, queries
+from catalog import afresh, map_rules, queries
 from catalog.models import Operation
+from catalog.parts import shapes_of
 from wire.problems import Problem
 from workspaces.access import environment_of_member
 
@@ -18,10 +19,11 @@ from workspaces.access import environment_of_member
 @require_POST
 @login_required
 def start_afresh(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
-    """Learn the shapes of the operation `method` `path` anew from now on."""
+    """Learn the shapes of the operation `method` `path` anew from now on; of one node where `part` names it."""
     found = operation_of_member(request, slug, environment)
-    afresh.start_afresh(found, actor=request.user.get_username(), now=timezone.now())
-    return back_to(found, slug, environment)
+    part, pointer = place_of(request, found) if request.POST.get("part") else ("", "")
+    afresh.start_afresh(found, part=part, pointer=pointer, actor=request.user.get_username(), now=timezone.now())
+    return back_to(found, slug, environment, part, pointer)
 
 
 @require_POST
@@ -29,9 +31,42 @@ def start_afresh(request: HttpRequest, slug: str, environment: str) -> HttpRespo
 def take_back(request: HttpRequest, slug: str, environment: str, epoch: int) -> HttpResponseRedirect:
     """Undo one fresh start of the operation; one that was taken back already stays so."""
     found = operation_of_member(request, slug, environment)
-    start = get_object_or_404(found.fresh_starts, epoch=epoch)
+    start = get_object_or_404(found.fresh_starts, epoch=epoch, through=None)
     afresh.take_back(start, actor=request.user.get_username(), now=timezone.now())
     return back_to(found, slug, environment)
+
+
+@require_POST
+@login_required
+def show_as(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+    """Show the object at `part` and `pointer` as a map or with its properties, whatever it looks like."""
+    found = operation_of_member(request, slug, environment)
+    part, pointer = place_of(request, found)
+    as_map = {"map": True, "properties": False}.get(request.POST.get("as", ""))
+    if as_map is None:
+        raise Problem(400, "invalid-request", "Send as=map or as=properties.")
+    map_rules.show_as(found, part, pointer, as_map=as_map, actor=request.user.get_username(), now=timezone.now())
+    return back_to(found, slug, environment, part, pointer)
+
+
+@require_POST
+@login_required
+def take_back_map_rule(request: HttpRequest, slug: str, environment: str, rule: int) -> HttpResponseRedirect:
+    """Undo one map rule of the operation; one that was taken back already stays so."""
+    found = operation_of_member(request, slug, environment)
+    map_rules.take_back(
+        get_object_or_404(found.map_rules, pk=rule), actor=request.user.get_username(), now=timezone.now()
+    )
+    return back_to(found, slug, environment)
+
+
+def place_of(request: HttpRequest, operation: Operation) -> tuple[str, str]:
+    """Part and pointer of a place that the operation's page shows; raises Problem 404 for any other."""
+    part, pointer = request.POST.get("part", ""), request.POST.get("pointer", "")
+    shape = next((shape for shape in shapes_of(operation) if shape.key == part), None)
+    if shape is None or not any(node.pointer == pointer for node in shape.nodes()):
+        raise Problem(404, "not-found", "This operation has no such place. Choose one on its page.")
+    return part, pointer
 
 
 def operation_of_member(request: HttpRequest, slug: str, name: str) -> Operation:
@@ -44,8 +79,12 @@ def operation_of_member(request: HttpRequest, slug: str, name: str) -> Operation
     return found
 
 
-def back_to(operation: Operation, slug: str, environment: str) -> HttpResponseRedirect:
+def back_to(
+    operation: Operation, slug: str, environment: str, part: str = "", pointer: str = ""
+) -> HttpResponseRedirect:
+    """To the operation's page; to a place on it where one was decided on."""
     query = QueryDict(mutable=True)
-    query.update({"method": operation.method, "path": operation.path})
+    members = {"method": operation.method, "path": operation.path, "part": part, "at": pointer}
+    query.update({name: value for name, value in members.items() if value})
     address = reverse("operation", args=[slug, environment])
-    return HttpResponseRedirect(f"{address}?{query.urlencode()}#afresh", status=303)
+    return HttpResponseRedirect(f"{address}?{query.urlencode()}#{'place' if part else 'afresh'}", status=303)

@@ -51,3 +51,9 @@ def etag_of(environment: Environment, form: str, revision: str) -> str:
 
 def title(environment: Environment) -> str:
     return f"{environment.workspace.name}, {environment.name}"
+
+
+def small(content: Mapping[str, Any]) -> Download:
+    """What is made as quickly as its validator."""
+    body = (json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+    return Download(body, f'"{hashlib.sha256(body).hexdigest()}"')

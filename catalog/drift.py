@@ -26,7 +26,8 @@ KINDS: Mapping[str, str] = {
     "nullable": "may be null now",
     "not-null": "never null any more",
     "known": "type known now",
-    "map": "names not kept any more",
+    "map": "a map now",
+    "no-map": "no map any more",
     "cut": "cut by a limit",
     "redacted": "redaction changed",
     "renamed": "parameter renamed",
@@ -60,6 +61,11 @@ class Change:
     @property
     def words(self) -> str:
         return KINDS[self.kind]
+
+    @property
+    def is_of_nothing(self) -> bool:
+        """Nothing at all was known of the place before."""
+        return self.kind == "known" and self.before == UNKNOWN_WORDS["nothing"]
 
 
 def changes(before: Outline, after: Outline, *, is_whole: IsWhole = lambda part, pointer: True) -> list[Change]:
@@ -107,8 +113,9 @@ def of_shape(part: str, pointer: str, before: Descriptor, after: Descriptor) -> 
     if before.get("redacted") != after.get("redacted"):
         marks = ["redacted" if one.get("redacted") else "" for one in (before, after)]
         yield Change(part, pointer, "redacted", *marks)
-    if before.get("collapsed") != after.get("collapsed"):
-        yield Change(part, pointer, "map", in_words(before), in_words(after))
+    if is_other_map(before, after):
+        kind = "map" if "properties" not in after else "no-map"
+        yield Change(part, pointer, kind, in_words(before), in_words(after))
     for name, was, told in children(before, after):
         yield from at(part, f"{pointer}{name}", was, told)
 
@@ -116,9 +123,18 @@ def of_shape(part: str, pointer: str, before: Descriptor, after: Descriptor) -> 
 def children(before: Descriptor, after: Descriptor) -> Iterator[tuple[str, Descriptor | None, Descriptor | None]]:
     """The places right below, as they were and are; where the place itself is of another kind, those of both."""
     old, new = dict(inside(before)), dict(inside(after))
-    changed = kind_of(before) != kind_of(after) or before.get("collapsed") != after.get("collapsed")
+    changed = kind_of(before) != kind_of(after) or is_other_map(before, after)
     for name in sorted(old.keys() & new.keys() if changed else old.keys() | new.keys()):
         yield name, old.get(name), new.get(name)
+
+
+def is_other_map(before: Descriptor, after: Descriptor) -> bool:
+    """Whether only one of both has the names of an object: they are no longer kept, or shown otherwise."""
+    if before.get("collapsed") != after.get("collapsed"):
+        return True
+    had, has = ({"properties", "values"} & one.keys() for one in (before, after))
+    became = "properties" in had and has == {"values"}
+    return became or (had == {"values"} and has == {"properties"})
 
 
 def inside(descriptor: Descriptor) -> Iterator[tuple[str, Descriptor]]:

@@ -14,7 +14,7 @@ from catalog.drift import Change
 from catalog.history import Compared
 from catalog.models import Drift, Operation, WitnessReport
 from catalog.parts import Shape
-from catalog.tree import Node, nodes
+from catalog.tree import Node
 from wire.tables import Table
 
 OPERATIONS = (
@@ -25,7 +25,7 @@ PARKED = ("reportId", "reporter", "receivedAt", "parkedAt", "fault")
 CHANGE = ("part", "pointer", "change", "before", "after", "breaksFor")
 DRIFT = ("at", "since", "method", "path", "version", *CHANGE, "seen", "of")
 DIFFERENCE = ("method", "path", *CHANGE)
-VERSIONS = ("version", "at", "since", "observations")
+VERSIONS = ("version", "at", "since", "observations", "byHand")
 RESPONSES = ("status", "observations")
 PROPERTIES = (
     "part", "status", "pointer", "type", "reason", "seen", "parents", "presence", "nulls", "types",
@@ -69,7 +69,7 @@ def difference(rows: Callable[[], Iterable[Difference]]) -> Table:
 
 
 def versions(operation: Operation) -> Table:
-    shown = queries.versions(operation).values_list("number", "at", "since", "observations")
+    shown = queries.versions(operation).values_list("number", "at", "since", "observations", "by_hand")
     return Table("versions", VERSIONS, shown.iterator)
 
 
@@ -92,7 +92,7 @@ def properties(shapes: Sequence[Shape]) -> Table:
 
 def property_rows(shapes: Sequence[Shape]) -> Iterator[Sequence[Any]]:
     for shape in shapes:
-        for node in nodes(shape.evidence, observations=shape.observations):
+        for node in shape.nodes():
             yield (shape.part.name, shape.part.status, *node_cells(node))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
+from affidavit.operations import nameless
 from catalog.drift import KINDS
 from workspaces.models import Environment, Workspace
 
@@ -81,6 +82,12 @@ class Operation(models.Model):
     outline_digest = models.BinaryField(max_length=32)
     unknowns = models.PositiveIntegerField(default=0, help_text="Places of unknown type.")
 
+    # Where a rule by hand says so, what was reported here is shown elsewhere, or more than that is shown here.
+    shown_under = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="shown_here")
+    own: Any = models.JSONField(
+        null=True, help_text="What was reported here, where it is not what is shown: catalog.sums.facts()."
+    )
+
     version = models.PositiveIntegerField(default=0, help_text="Number of its latest version; 0 before it has begun.")
     drifted_at = models.DateTimeField(null=True, help_text="When its last drift was found.")
     epoch = models.PositiveIntegerField(default=0, help_text="How often it was started afresh: evidence goes there.")
@@ -94,6 +101,11 @@ class Operation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
+
+    @property
+    def shown_together(self) -> list[Operation]:
+        """The rows whose evidence is shown here: this one, then those that a rule puts under it."""
+        return [self, *self.shown_here.all()]
 
     @property
     def status_counts(self) -> list[tuple[int, int]]:
@@ -144,6 +156,7 @@ class OperationVersion(models.Model):
     since = models.DateTimeField()
     observations = models.BigIntegerField()
     outline = models.TextField()
+    by_hand = models.BooleanField(default=False, help_text="A decision by hand made it, no observation.")
 
     class Meta:
         ordering = ["-number"]
@@ -185,22 +198,114 @@ class Drift(models.Model):
         return KINDS[self.kind]
 
 
-class FreshStart(models.Model):
+class Decision(models.Model):
+    """Something decided by hand, until it is taken back."""
+
+    at = models.DateTimeField()
+    actor = models.CharField(max_length=150)
+    taken_back_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["-id"]
+
+
+class FreshStart(Decision):
     """From `at` on the shapes of an operation are learnt anew, until that is taken back; nothing is forgotten.
 
-    epoch: the first that counts; statuses: observations by status until then.
+    part: the only one it is for, with the node at `pointer`; "" for the whole operation. epoch: the first that
+    counts; statuses: observations by status until then. through: where another operation was started afresh while
+    this one was shown under it, that start. It holds while this one is shown there by the rules that stood then, none
+    newer than `newest_rule`.
     """
 
     operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="fresh_starts")
+    part = models.CharField(max_length=8, blank=True, help_text="`query`, `request` or a status.")
+    pointer = models.TextField(blank=True)
     epoch = models.PositiveIntegerField()
-    at = models.DateTimeField()
-    actor = models.CharField(max_length=150)
     statuses: Any = models.JSONField(default=dict)
-    taken_back_at = models.DateTimeField(null=True)
+    through = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="reached")
+    newest_rule = models.BigIntegerField(default=0)
+    in_reach = models.BooleanField(default=True, help_text="Whether those rules lead there still.")
 
     class Meta:
         ordering = ["-epoch"]
         constraints = [models.UniqueConstraint(fields=["operation", "epoch"], name="one_fresh_start_per_epoch")]
 
     def __str__(self) -> str:
-        return f"fresh start {self.epoch}"
+        return f"fresh start {self.epoch} {self.place}".rstrip()
+
+    @property
+    def place(self) -> str:
+        """`200 /lines/[]`; "" for the whole operation."""
+        return f"{self.part} {self.pointer}".rstrip()
+
+    @property
+    def holds(self) -> bool:
+        return self.in_reach and self.taken_back_at is None
+
+
+class TemplateRule(Decision):
+    """By hand: what was and will be reported under `source` is shown under `target`, until that is taken back.
+
+    method: "" for all. source: as Operation.key; target: with the names that are shown. matching: whatever else
+    matches the target, too.
+    """
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="template_rules")
+    method = models.CharField(max_length=MAX_METHOD, blank=True)
+    source = models.CharField(max_length=MAX_PATH_BYTES)
+    target = models.CharField(max_length=MAX_PATH_BYTES)
+    matching = models.BooleanField(default=False)
+
+    class Meta(Decision.Meta):
+        indexes = [models.Index(fields=["environment", "id"], name="template_rules")]
+
+    def __str__(self) -> str:
+        return f"{self.method or 'all methods'} {self.source} → {self.target}"
+
+    @property
+    def key(self) -> str:
+        """The target as Operation.key."""
+        return nameless(self.target)
+
+
+class RedactionRule(Decision):
+    """By hand: reporters mark properties of this name `redacted`, or drop them, until that is taken back.
+
+    environment: null for every one of the workspace. name: `*` stands for any run of characters.
+    """
+
+    SENSITIVE, DROP = "sensitive", "drop"
+    KINDS = (SENSITIVE, DROP)
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="redaction_rules")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, null=True, related_name="redaction_rules")
+    kind = models.CharField(max_length=9, choices=[(SENSITIVE, "sensitive"), (DROP, "drop")])
+    name = models.CharField(max_length=100)
+
+    class Meta(Decision.Meta):
+        indexes = [models.Index(fields=["workspace", "id"], name="redaction_rules")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+class MapRule(Decision):
+    """Whether the object at a place is shown as a map or with its properties, until that is taken back.
+
+    part: `query`, `request` or a status. Of several for one place the latest holds.
+    """
+
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="map_rules")
+    part = models.CharField(max_length=8)
+    pointer = models.TextField(blank=True)
+    as_map = models.BooleanField()
+
+    def __str__(self) -> str:
+        return f"{self.place} is {'a map' if self.as_map else 'no map'}"
+
+    @property
+    def place(self) -> str:
+        """`200 /lines/[]`."""
+        return f"{self.part} {self.pointer}".rstrip()

@@ -28,6 +28,11 @@ def operation_names(operations: Sequence[tuple[str, str]]) -> list[str]:
     ]
 
 
+def name_words(path: str) -> list[str]:
+    """The words that every path of the same plain name has, too."""
+    return [word for word in WORD.findall(path) if word.lower() != "by"]
+
+
 def plain_name(method: str, path: str) -> str:
     spoken = PARAMETER.sub(r" by \1 ", path)
     return "_".join(WORD.findall(f"{method.lower()} {spoken}"))

@@ -22,6 +22,25 @@ def below(pointer: str, name: str) -> str:
     return f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
 
 
+def steps_of(pointer: str) -> list[str]:
+    """The names in a pointer, with `[]` and `{}` as they stand; the root has none."""
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+
+
+def is_within(pointer: str, outer: str) -> bool:
+    """Whether a place is at or beneath another."""
+    return f"{pointer}/".startswith(f"{outer}/")
+
+
+def inside(evidence: Evidence, pointer: str) -> Iterator[tuple[str, str, Evidence]]:
+    """The places right under one: the step there, the pointer, the evidence."""
+    for name, child in evidence.properties.items():
+        yield name, below(pointer, name), child
+    for name, held in ((ITEMS, evidence.items), (VALUES, evidence.values)):
+        if held is not None:
+            yield name, f"{pointer}/{name}", held
+
+
 def places(evidence: Evidence, *, observations: int | None, pointer: str = "") -> Iterator[tuple[str, Place]]:
     """Every place by its pointer, the root first; `observations` is how often the root could have been there."""
     yield pointer, Place(evidence, observations)

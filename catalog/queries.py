@@ -10,12 +10,14 @@ from datetime import datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import Max, Min, Q, QuerySet, Sum
-from django.db.models.functions import Collate
+from django.db.models import F, Max, Min, Prefetch, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, Collate
 
 from affidavit.operations import nameless
 from catalog.filters import DriftFilters, Filters
-from catalog.models import Drift, Operation, OperationVersion, WitnessReport
+from catalog.models import Drift, Operation, OperationVersion, TemplateRule, WitnessReport
+from catalog.operation_names import name_words, operation_names
+from catalog.shown_under import Rule, Rules
 from wire.ranges import Range
 from workspaces.models import Environment
 
@@ -28,6 +30,7 @@ ORDERS = {
     "first": ("-first_seen_at", PATH.asc(), METHOD.asc()),
     "last": ("-last_seen_at", PATH.asc(), METHOD.asc()),
 }
+TEXTS = ("document", "outline", "search")  # large, and needed by few
 LISTED = (
     "method", "path", "observations", "statuses", "properties", "undecided", "first_seen_at", "last_seen_at",
     "unknowns", "drifted_at",
@@ -35,7 +38,7 @@ LISTED = (
 DIGEST = """
     SELECT encode(sha256(coalesce(
         string_agg({column}, ''::bytea ORDER BY path COLLATE "C", method COLLATE "C"), ''::bytea)), 'hex')
-    FROM catalog_operation WHERE environment_id = %s AND begun
+    FROM catalog_operation WHERE environment_id = %s AND begun AND shown_under_id IS NULL
 """
 
 
@@ -51,8 +54,8 @@ class Overview:
 
 
 def shown(environment: Environment) -> QuerySet[Operation]:
-    """The operations that have begun; the others are kept but shown nowhere (contract 4)."""
-    return Operation.objects.filter(environment=environment, begun=True)
+    """The operations that have begun and that no rule shows elsewhere; the others are kept, not shown (contract 4)."""
+    return Operation.objects.filter(environment=environment, begun=True, shown_under=None)
 
 
 def listed(environment: Environment, range: Range, filters: Filters) -> QuerySet[Operation]:
@@ -78,10 +81,41 @@ def methods(environment: Environment) -> list[str]:
     return list(shown(environment).order_by("method").values_list("method", flat=True).distinct())
 
 
-def operation(environment: Environment, method: str, path: str) -> Operation | None:
-    """One operation with its parts, by any names of its parameters."""
-    found = shown(environment).filter(method=method, key=nameless(path))
-    return found.defer("document", "outline", "search").prefetch_related("parts", "fresh_starts").first()
+def operation(environment: Environment, method: str, path: str, *, as_reported: bool = False) -> Operation | None:
+    """One operation with its parts, by any names of its parameters, or the one that it is shown under.
+
+    as_reported: itself, although it is shown elsewhere.
+    """
+    named = Operation.objects.filter(environment=environment, method=method, key=nameless(path))
+    place = F("pk") if as_reported else Coalesce("shown_under_id", "pk")
+    found = Operation.objects.filter(environment=environment, begun=True, pk__in=named.values_list(place))
+    return found.defer(*TEXTS).prefetch_related("parts", "fresh_starts", "map_rules", members()).first()
+
+
+def members() -> Prefetch:
+    """What is shown under an operation, with what is needed of it."""
+    rows = Operation.objects.defer(*TEXTS).order_by("method", "key").prefetch_related("parts", "fresh_starts")
+    return Prefetch("shown_here", rows)
+
+
+def template_rules(environment: Environment) -> Rules:
+    """The rules by hand that stand: under which template what was reported is shown."""
+    columns = ("pk", "method", "source", "target", "matching")
+    return Rules(Rule(*row) for row in standing_template_rules(environment).values_list(*columns))
+
+
+def standing_template_rules(environment: Environment) -> QuerySet[TemplateRule]:
+    return TemplateRule.objects.filter(environment=environment, taken_back_at=None)
+
+
+def tool_name(environment: Environment, outline: Mapping[str, Any]) -> str:
+    """The name of an operation in the downloads, which depends on those that would be called the same."""
+    own = outline["method"], outline["path"]
+    found = shown(environment).filter(method__iexact=own[0])
+    for word in name_words(own[1]):
+        found = found.filter(path__icontains=word)
+    alike = [own, *(pair for pair in found.values_list("method", "path") if pair != own)]
+    return operation_names(alike)[0]
 
 
 def catalog_texts(environment: Environment, *, evidence: bool) -> Iterator[tuple[str, bytes, bytes]]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 from affidavit.operations import Identity, OperationSum, Part, Sums
-from catalog import versions
+from catalog import queries, versions
 from catalog.models import Drift, Operation, OperationPart, OperationVersion
-from catalog.parts import shown_evidence
+from catalog.parts import Maps, map_rules_of, mapped
 from catalog.projection import project
+from catalog.shown_under import Rules
+from catalog.sums import facts, identity_of, own_counts, own_sum, shown_sum, together
 from catalog.versions import Folded
 from workspaces.models import Environment
 
@@ -19,17 +24,118 @@ IDENTITY = ["environment", "method", "key"]
 PART_IDENTITY = ["operation", "part", "status", "epoch"]
 SUMMED = [field.name for field in Operation._meta.concrete_fields if field.name not in {"id", *IDENTITY}]
 
+Stored = Mapping[Identity, Operation]
+
 
 def merge_into_catalog(environment: Environment, sums: Sums, *, now: datetime) -> None:
     """Add `sums` to the catalog, with versions and drift. The caller holds the environment's lock."""
-    touched = list(sums)
-    for start in range(0, len(touched), OPERATIONS_AT_ONCE):
-        merge_some(environment, dict(touched[start : start + OPERATIONS_AT_ONCE]), now=now)
+    rules = queries.template_rules(environment)
+    for touched in batches(sums, rules):
+        merge_some(environment, touched, rules, now=now)
 
 
-def merge_some(environment: Environment, touched: Mapping[Identity, OperationSum], *, now: datetime) -> None:
-    stored = stored_rows(environment, touched)
-    folds = [merged(environment, identity, stored.get(identity), added) for identity, added in touched.items()]
+def batches(sums: Sums, rules: Rules) -> Iterator[Mapping[Identity, OperationSum]]:
+    """A few operations at once; what is shown in one place stays together, so that it is summed and compared once."""
+    batch: dict[Identity, OperationSum] = {}
+    by_place = sorted(((rules.place(identity), identity, summed) for identity, summed in sums), key=itemgetter(0, 1))
+    for _, group in groupby(by_place, key=itemgetter(0)):
+        batch |= {identity: summed for _, identity, summed in group}
+        if len(batch) >= OPERATIONS_AT_ONCE:
+            yield batch
+            batch = {}
+    if batch:
+        yield batch
+
+
+def merge_some(
+    environment: Environment, touched: Mapping[Identity, OperationSum], rules: Rules, *, now: datetime
+) -> None:
+    stored = stored_rows(environment, {*touched, *map(rules.place, touched)})
+    shown = shown_folds(environment, touched, stored, rules)
+    save(list(shown.values()), now=now)
+    save(hidden_folds(environment, touched, stored, shown, rules), now=now)
+
+
+def shown_folds(
+    environment: Environment, touched: Mapping[Identity, OperationSum], stored: Stored, rules: Rules
+) -> dict[Identity, Folded]:
+    """By the places where what came is shown."""
+    came: dict[Identity, dict[Identity, OperationSum]] = {}
+    for identity, added in touched.items():
+        came.setdefault(rules.place(identity), {})[identity] = added
+    return {
+        place: folded(environment, place, stored.get(place), arrived[place])
+        if not rules.speak_of(place)
+        else folded_together(environment, place, stored.get(place), arrived, rules)
+        for place, arrived in came.items()
+    }
+
+
+def folded(environment: Environment, identity: Identity, stored: Operation | None, added: OperationSum) -> Folded:
+    """What came for a template of which no rule speaks."""
+    total = added
+    if stored is not None and (before := own_sum(stored)):
+        total = before
+        total.add(added)
+    return Folded(stored, *row_of(environment, identity, stored, total), total, added)
+
+
+def folded_together(
+    environment: Environment,
+    place: Identity,
+    stored: Operation | None,
+    arrived: Mapping[Identity, OperationSum],
+    rules: Rules,
+) -> Folded:
+    """What came for templates that a rule shows in one place, its own perhaps among them."""
+    parts = [(identity.key, added) for identity, added in arrived.items()]
+    before = shown_sum(stored, rules) if stored else None
+    added = together(place, parts, rules)
+    total = together(place, [*([(place.key, before)] if before else []), *parts], rules)
+    row, maps = row_of(environment, place, stored, total)
+    row.own = own_facts(place, stored, arrived.get(place))
+    return Folded(stored, row, maps, total, added, own=arrived.get(place) or OperationSum(0, 0))
+
+
+def own_facts(place: Identity, stored: Operation | None, added: OperationSum | None) -> Mapping[str, Any]:
+    """What `Operation.own` keeps of a place where a rule shows more."""
+    before = own_counts(stored) if stored else None
+    came = added and replace(added, evidence={})
+    own = together(place, [(place.key, one) for one in (before, came) if one], Rules())
+    return facts(own) if own else {}
+
+
+def hidden_folds(
+    environment: Environment,
+    touched: Mapping[Identity, OperationSum],
+    stored: Stored,
+    shown: Mapping[Identity, Folded],
+    rules: Rules,
+) -> list[Folded]:
+    """What is stored under templates that are shown elsewhere."""
+    folds = []
+    for identity, added in touched.items():
+        if (place := rules.place(identity)) != identity:
+            before = stored.get(identity)
+            fold = folded_together(environment, identity, before, {identity: added}, rules)
+            fold.row.shown_under = shown[place].row
+            folds.append(fold)
+    return folds
+
+
+def row_of(
+    environment: Environment, identity: Identity, stored: Operation | None, total: OperationSum
+) -> tuple[Operation, Maps]:
+    """A row that shows this sum, and what it shows as maps."""
+    evidence, maps = mapped(total.evidence, map_rules_of(stored) if stored else {})
+    row = operation_row(environment, identity, replace(total, evidence=evidence))
+    if stored is not None:
+        row.epoch, row.shown_from = stored.epoch, stored.shown_from
+    return row, maps
+
+
+def save(folds: Sequence[Folded], *, now: datetime) -> None:
+    """Write rows, parts, versions and drift of these folds. Where a row is shown is stored before."""
     drift = versions.drift_of(folds, now=now)
     rows = [fold.row for fold in folds]
     Operation.objects.bulk_create(rows, update_conflicts=True, unique_fields=IDENTITY, update_fields=SUMMED)
@@ -39,17 +145,6 @@ def merge_some(environment: Environment, touched: Mapping[Identity, OperationSum
     )
     OperationVersion.objects.bulk_create([versions.version_row(fold, now=now) for fold in folds if fold.is_new_version])
     Drift.objects.bulk_create(drift)
-
-
-def merged(environment: Environment, identity: Identity, stored: Operation | None, added: OperationSum) -> Folded:
-    total = added
-    if stored is not None:
-        total = sum_of(stored)
-        total.add(added)
-    row = operation_row(environment, identity, total)
-    if stored is not None:
-        row.epoch, row.shown_from = stored.epoch, stored.shown_from
-    return Folded(stored, row, total, added)
 
 
 def part_row(fold: Folded, part: Part) -> OperationPart:
@@ -63,33 +158,16 @@ def part_row(fold: Folded, part: Part) -> OperationPart:
     )
 
 
-def stored_rows(environment: Environment, touched: Iterable[Identity]) -> dict[Identity, Operation]:
+def stored_rows(environment: Environment, wanted: Collection[Identity]) -> dict[Identity, Operation]:
     """What the catalog holds of these operations; those it does not know are absent."""
-    wanted = set(touched)
     rows = Operation.objects.filter(
         environment=environment,
         method__in={identity.method for identity in wanted},
         key__in={identity.key for identity in wanted},
-    ).prefetch_related("parts")
-    found = {Identity(row.method, row.key): row for row in rows.defer("document", "outline", "search")}
-    return {identity: row for identity, row in found.items() if identity in wanted}
-
-
-def sum_of(row: Operation) -> OperationSum:
-    """The sum that a row and those of its parts hold that are shown."""
-    summed = OperationSum.from_state(
-        {
-            "first": int(row.first_seen_at.timestamp()),
-            "last": int(row.last_seen_at.timestamp()),
-            "statuses": row.statuses,
-            "names": row.names,
-            "types": row.types,
-            "undecided": row.undecided,
-            "parts": [],
-        }
     )
-    summed.evidence = shown_evidence(row)
-    return summed
+    rows = rows.defer(*queries.TEXTS).prefetch_related("parts", "fresh_starts", "map_rules", queries.members())
+    found = {identity_of(row): row for row in rows}
+    return {identity: row for identity, row in found.items() if identity in wanted}
 
 
 def operation_row(environment: Environment, identity: Identity, summed: OperationSum) -> Operation:

@@ -13,6 +13,8 @@ from catalog.places import ITEMS, VALUES, below, type_words
 EPOCH = date(1970, 1, 1)
 FOLDED_FROM = 20  # a node with as many nodes beneath it is shown closed
 DEEPEST_INDENT = 8
+PLACES = {"": "the whole body", ITEMS: "each item", VALUES: "each value"}
+EMPTY_OBJECT = "always {} so far"
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class Node:
 
     name: the property, `[]` for items of an array, `{}` for what keys that are data hold, "" the root.
     parents: how often it could have been there: its parent was an object, or for the root the observations.
-    types: counts per type, null included, where more than one was seen. size: nodes beneath it.
+    types: counts per type, null included, where more than one was seen. names: of an object that is shown as a map,
+    how many it has. fresh: it was started afresh, and `seen` and `parents` count since. size: nodes beneath it.
     opens: something is beneath it; lazy: which is left for when it is opened. closes: how many folded nodes end here.
     """
 
@@ -38,6 +41,8 @@ class Node:
     collapsed: bool
     first: date | None
     last: date | None
+    names: int = 0
+    fresh: bool = False
     size: int = 0
     opens: bool = False
     closes: int = 0
@@ -45,7 +50,7 @@ class Node:
 
     @property
     def label(self) -> str:
-        return {ITEMS: "each item", VALUES: "each value"}.get(self.name, self.name)
+        return PLACES.get(self.name, self.name) if self.is_place else self.name
 
     @property
     def presence(self) -> float | None:
@@ -62,13 +67,26 @@ class Node:
 
     @property
     def is_place(self) -> bool:
-        """It has no name of its own: items of an array, values of a map."""
-        return self.name in (ITEMS, VALUES)
+        """It has no name of its own: the root, items of an array, values of a map."""
+        return self.depth == 0 or self.name in (ITEMS, VALUES)
+
+    @property
+    def is_object(self) -> bool:
+        """Whether an object was seen here, perhaps among other types."""
+        return self.color == "object" or "object" in self.types or self.reason == EMPTY_OBJECT
 
     @property
     def color(self) -> str:
         """The type of which the whole is coloured: an array's own, not its items'."""
         return {"map": "object"}.get(first := self.type.split()[0], first)
+
+    @property
+    def tags(self) -> list[str]:
+        """What else there is to know of it."""
+        tags = ["redacted"] if self.redacted else []
+        tags += [f"{self.names:,} names"] if self.names else []
+        tags += ["names not kept"] if self.collapsed else []
+        return [*tags, "afresh"] if self.fresh else tags
 
     @property
     def indent(self) -> int:
@@ -79,9 +97,29 @@ class Node:
         return range(self.closes)
 
 
-def nodes(evidence: Evidence, *, observations: int) -> Iterator[Node]:
-    """Every node of a shape; `observations` is how often the root could have been there."""
-    return walk("", "", 0, evidence, describe(evidence, max_nodes=None), observations)
+def nodes(
+    evidence: Evidence,
+    *,
+    observations: int,
+    maps: Mapping[str, int] | None = None,
+    fresh: Mapping[str, int | None] | None = None,
+) -> Iterator[Node]:
+    """Every node of a shape; `observations` is how often the root could have been there.
+
+    maps, fresh: as in catalog.shown.Shown.
+    """
+    for node in walk("", "", 0, evidence, describe(evidence, max_nodes=None), observations):
+        yield marked(node, maps, fresh) if maps or fresh else node
+
+
+def marked(node: Node, maps: Mapping[str, int] | None, fresh: Mapping[str, int | None] | None) -> Node:
+    since = (fresh or {}).get(node.pointer)
+    return replace(
+        node,
+        names=(maps or {}).get(node.pointer, 0),
+        fresh=node.pointer in (fresh or {}),
+        parents=node.parents if since is None else since,
+    )
 
 
 def walk(
@@ -122,26 +160,21 @@ def folded(rows: Sequence[Node], *, at: str = "", inside_only: bool = False, lim
     at: the pointer of the place to begin with; inside_only: without its own row. What is beneath a large place
     further down is left out until that is opened.
     """
-    whole = sized(rows)
-    start = next((index for index, row in enumerate(whole) if row.pointer == at), 0)
-    shown = list(picked(whole[start : start + whole[start].size + 1]))[1 if inside_only else 0 :]
+    sizes, _ = extents(rows)
+    start = next((index for index, row in enumerate(rows) if row.pointer == at), 0)
+    end = start + sizes[start] + 1
+    shown = list(picked(rows[start:end], sizes[start:end]))[1 if inside_only else 0 :]
     return closing(shown[:limit]), len(shown) > limit
 
 
-def picked(rows: Sequence[Node]) -> Iterator[Node]:
-    """The first row opened, and what is beneath large places left out."""
+def picked(rows: Sequence[Node], sizes: Sequence[int]) -> Iterator[Node]:
+    """The first row opened, and what is beneath large places left out; each told how many are beneath it."""
     index = 0
     while index < len(rows):
-        row = rows[index]
-        lazy = index > 0 and row.size >= FOLDED_FROM
-        yield replace(row, lazy=lazy)
-        index += 1 + (row.size if lazy else 0)
-
-
-def sized(rows: Sequence[Node]) -> list[Node]:
-    """The same rows, told how many are beneath them."""
-    sizes, _ = extents(rows)
-    return [replace(row, size=size, opens=size > 0) for row, size in zip(rows, sizes, strict=True)]
+        size = sizes[index]
+        lazy = index > 0 and size >= FOLDED_FROM
+        yield replace(rows[index], size=size, lazy=lazy)
+        index += 1 + (size if lazy else 0)
 
 
 def closing(rows: Sequence[Node]) -> list[Node]:
@@ -175,7 +208,7 @@ def end_at(parent: int, last: int, sizes: list[int], closes: list[int]) -> None:
 def reason_words(descriptor: Mapping[str, Any]) -> str:
     match descriptor.get("reason"), descriptor.get("of"), descriptor["type"]:
         case "empty", "object", _:
-            return "always {} so far"
+            return EMPTY_OBJECT
         case "empty", _, _:
             return "nothing seen yet"
         case "divergent", _, _:

@@ -12,7 +12,9 @@ from affidavit import Evidence, describe
 from affidavit.operations import OperationSum, Part
 from catalog.drift import PATH, Change, IsWhole, changes, gone, in_words
 from catalog.models import Drift, Operation, OperationPart, OperationVersion
-from catalog.places import Place, places
+from catalog.parts import Maps, first_epoch, key_of, node_starts
+from catalog.places import Place, is_within, places
+from catalog.shown import with_maps
 from catalog.silence import Heard, Held, listen
 
 SECONDS_PER_DAY = 86400
@@ -20,12 +22,23 @@ SECONDS_PER_DAY = 86400
 
 @dataclass
 class Folded:
-    """One operation in one fold: its row as it was (None when it is new) and as it becomes, its sum, and what came."""
+    """One operation in one fold: its row as it was (None when it is new) and as it becomes, its sum, and what came.
+
+    maps: what is shown as maps; in the sums it is not yet. own: where a rule by hand makes more of what came than was
+    reported under this very template, the latter.
+    """
 
     before: Operation | None
     row: Operation
+    maps: Maps
     total: OperationSum
     added: OperationSum
+    own: OperationSum | None = None
+
+    @property
+    def is_shown(self) -> bool:
+        """What is shown under another operation has no versions and no drift meanwhile; the other one has."""
+        return self.row.shown_under is None
 
     @property
     def is_known(self) -> bool:
@@ -34,7 +47,7 @@ class Folded:
 
     @property
     def is_new_version(self) -> bool:
-        if not self.row.begun:
+        if not (self.row.begun and self.is_shown):
             return False
         return not self.is_known or bytes(self.before.outline_digest) != self.row.outline_digest
 
@@ -47,26 +60,64 @@ class Folded:
     @cached_property
     def restarted(self) -> set[str]:
         """The parts whose evidence is all from before a fresh start: their first descriptor is no change."""
-        rows = self.before.parts.all() if self.before else ()
-        shown = {key_of_row(row) for row in rows if row.epoch >= self.row.shown_from}
-        return {key_of_row(row) for row in rows} - shown
+        together = self.before.shown_together if self.before else ()
+        parts = [(row, part) for row in together for part in row.parts.all() if part.evidence]
+        shown = {key_of_row(part) for row, part in parts if part.epoch >= first_epoch(row, key_of_row(part))}
+        return {key_of_row(part) for _, part in parts} - shown
+
+    @cached_property
+    def fresh_nodes(self) -> set[tuple[str, str]]:
+        """Part and pointer of the nodes that were started afresh: the first type of one is no change."""
+        together = self.before.shown_together if self.before else ()
+        return {(start.part, start.pointer) for row in together for start in row.fresh_starts.all() if start.holds}
+
+    def is_first(self, change: Change) -> bool:
+        """Whether it is only what came first after a fresh start."""
+        is_fresh = (change.part, change.pointer) in self.fresh_nodes
+        return change.part in self.restarted or (is_fresh and change.is_of_nothing)
 
     def evidence_of_epoch(self, part: Part) -> Evidence:
-        """What is to be stored of a part: the current epoch's own sum."""
-        if self.row.epoch == self.row.shown_from:
+        """What is to be stored of a part: the current epoch's own sum; empty where only others have any."""
+        if self.own is None and self.row.epoch == self.row.shown_from:
             return self.total.evidence[part]
         stored = self.stored_parts.get(part)
         evidence = Evidence.from_state(stored.evidence) if stored else Evidence()
-        evidence.add(self.added.evidence[part])
+        evidence.add((self.own or self.added).evidence.get(part, Evidence()))
         return evidence
+
+    def as_shown(self, evidence: Mapping[Part, Evidence], part: Part) -> Evidence:
+        """A part of one of the sums, with maps as maps."""
+        maps = self.maps.get(part, {})
+        return with_maps(evidence[part], lambda pointer, _: pointer in maps) if maps else evidence[part]
+
+    def heard_before(self, part: Part) -> Held:
+        """What is held of the silences of a part: of its latest epoch that is shown, but for what was started since."""
+        rows = self.before.parts.all() if self.before else ()
+        first = first_epoch(self.before, key_of(part)) if self.before else 0
+        held = [row for row in rows if Part(row.part, row.status) == part and row.epoch >= first]
+        if not held:
+            return {}
+        latest = max(held, key=lambda row: row.epoch)
+        since = [start.pointer for start in node_starts(self.before, key_of(part)) if start.epoch > latest.epoch]
+        return {
+            pointer: silence
+            for pointer, silence in latest.silence.items()
+            if not any(is_within(pointer, start) for start in since)
+        }
 
     @cached_property
     def silences(self) -> dict[Part, tuple[Held, list[Heard]]]:
         """By part that came: what is held of its silences, and what is to be told."""
         held = self.stored_parts
+        if not self.is_shown:
+            return {part: (held[part].silence if part in held else {}, []) for part in self.added.evidence}
         return {
-            part: listen(held[part].silence if part in held else {}, self.total.evidence[part], evidence)
-            for part, evidence in self.added.evidence.items()
+            part: listen(
+                self.heard_before(part),
+                self.as_shown(self.total.evidence, part),
+                self.as_shown(self.added.evidence, part),
+            )
+            for part in self.added.evidence
         }
 
     @cached_property
@@ -74,8 +125,8 @@ class Folded:
         """The places in what came, by part and pointer."""
         return {
             (key_of(part), pointer): place
-            for part, evidence in self.added.evidence.items()
-            for pointer, place in places(evidence, observations=self.observed(part))
+            for part in self.added.evidence
+            for pointer, place in places(self.as_shown(self.added.evidence, part), observations=self.observed(part))
         }
 
     def observed(self, part: Part) -> int:
@@ -83,10 +134,6 @@ class Folded:
         if part.status:
             return self.added.statuses[part.status]
         return sum(count for status, count in self.added.statuses.items() if 200 <= status < 400)
-
-
-def key_of(part: Part) -> str:
-    return str(part.status or part.name)
 
 
 def key_of_row(row: OperationPart) -> str:
@@ -103,7 +150,7 @@ def drift_of(folds: Sequence[Folded], *, now: datetime) -> list[Drift]:
 def numbered(fold: Folded, outlines: Mapping[int, str], *, now: datetime) -> list[Drift]:
     version = fold.before.version if fold.before else 0
     fold.row.version = version + 1 if fold.is_new_version else version
-    drift = list(drift_rows(fold, outlines, now=now)) if fold.is_known else []
+    drift = list(drift_rows(fold, outlines, now=now)) if fold.is_known and fold.is_shown else []
     fold.row.drifted_at = now if drift else fold.before and fold.before.drifted_at
     return drift
 
@@ -112,7 +159,7 @@ def drift_rows(fold: Folded, outlines: Mapping[int, str], *, now: datetime) -> I
     if before := outlines.get(fold.before.pk):
         found = changes(json.loads(before), json.loads(fold.row.outline), is_whole=is_whole(fold))
         for change in found:
-            if change.part not in fold.restarted:
+            if not fold.is_first(change):
                 yield row_of(fold, change, *seen_of(fold, change), since=moment(fold.added.first), now=now)
     for part, (_, told) in fold.silences.items():
         for heard in told:
@@ -174,7 +221,7 @@ def with_counts(fold: Folded, change: Change) -> str:
     if not change.after.startswith("different types"):
         return change.after
     part = Part("response", int(change.part)) if change.part.isdigit() else Part(change.part)
-    found = dict(places(fold.total.evidence[part], observations=None)).get(change.pointer)
+    found = dict(places(fold.as_shown(fold.total.evidence, part), observations=None)).get(change.pointer)
     return f"{change.after} ({kinds_seen(found.evidence)})" if found else change.after
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -11,10 +11,15 @@ from django.http import HttpRequest
 
 from affidavit import describe
 from catalog import exports, history, queries
+from catalog.curl import curl
 from catalog.filters import SHOWS, SORTED_COLUMNS, STATUS_CLASSES, Filters
 from catalog.json_schema import schema_of
+from catalog.models import Operation
 from catalog.parts import Shape, chosen, parameters_of, shapes_of
-from catalog.tree import folded, nodes
+from catalog.places import VALUES
+from catalog.reported import template_context
+from catalog.tools import tool
+from catalog.tree import Node, folded
 from wire.problems import Problem
 from wire.ranges import Range
 from workspaces.models import Environment
@@ -22,6 +27,7 @@ from workspaces.pages import Page
 
 OPERATIONS_A_PAGE = 100
 PARKED_SHOWN = 20
+TOOL_SHOWN = 20_000  # characters; a longer definition is in the download only
 NODES_SHOWN = 1000  # rows; what large places hold comes when they are opened
 # The downloads of contract 5, by the name of their address.
 FORMS = (("catalog-openapi", "OpenAPI"), ("catalog-schemas", "JSON Schema"), ("catalog-tools", "Tools"))
@@ -67,7 +73,8 @@ def first_report(environment: Environment) -> str:
 def operation(request: HttpRequest, environment: Environment, range: Range) -> Page:
     """Raises Problem 404 where the environment has no such operation."""
     method, path = (request.GET.get(name, "").replace("\0", "") for name in ("method", "path"))
-    found = queries.operation(environment, method.upper(), path)
+    as_reported = request.GET.get("as") == "reported"
+    found = queries.operation(environment, method.upper(), path, as_reported=as_reported)
     if found is None:
         detail = (
             "This environment has no such operation. Look for it in the catalog or in another environment,"
@@ -87,28 +94,58 @@ def operation(request: HttpRequest, environment: Environment, range: Range) -> P
     at = request.GET.get("at", "")
 
     def context() -> Mapping[str, Any]:
+        rows = list(part.nodes())
         if at and request.htmx:
-            return tree_context(part, at, inside_only=True)
+            return tree_context(request, part, rows, at, inside_only=True)
         return {
-            **tree_context(part, at),
+            **tree_context(request, part, rows, at),
+            **call_context(environment, found),
             "operation": found,
             "shapes": shapes,
             "parameters": parameters_of(found),
             "timeline": history.timeline(found),
             "compared": compared,
-            "fresh_starts": found.fresh_starts.all(),
+            "fresh_starts": [start for start in found.fresh_starts.all() if not start.through_id],
+            "map_rules": found.map_rules.all(),
+            "template": template_context(found, request.GET),
+            "place": place_of(found, part.key, rows, at),
         }
 
     partial = "catalog/_partials/inside.html" if at else ""
     return Page("catalog/operation.html", context, tables, partial=partial)
 
 
-def tree_context(part: Shape, at: str, *, inside_only: bool = False) -> Mapping[str, Any]:
+def tree_context(
+    request: HttpRequest, part: Shape, rows: Sequence[Node], at: str, *, inside_only: bool = False
+) -> Mapping[str, Any]:
     """The rows of a part from the place `at` on; its schema where all of it is shown."""
-    rows = list(nodes(part.evidence, observations=part.observations))
     shown, is_cut = folded(rows, at=at, inside_only=inside_only, limit=NODES_SHOWN)
     context = {"part": part, "nodes": shown, "at": at, "nodes_shown": NODES_SHOWN, "is_cut": is_cut}
+    context["elsewhere"] = query_without(request, "at")
     if len(shown) < len(rows):
         return context
     schema = schema_of(describe(part.evidence, counts=False))
     return {**context, "schema": json.dumps(schema, indent=2, ensure_ascii=False)}
+
+
+def place_of(operation: Operation, key: str, rows: Sequence[Node], at: str) -> Mapping[str, Any]:
+    """The place that an address names, else the root: its node, the map rule that holds there, if any, and whether
+    keys that are data were seen in it."""
+    places = {node.pointer: node for node in rows}
+    node = places.get(at, rows[0])
+    standing = (rule for rule in operation.map_rules.all() if not rule.taken_back_at)
+    rule = next((rule for rule in standing if (rule.part, rule.pointer) == (key, node.pointer)), None)
+    return {"node": node, "rule": rule, "has_keys": not node.names and f"{node.pointer}/{VALUES}" in places}
+
+
+def call_context(environment: Environment, operation: Operation) -> Mapping[str, Any]:
+    """How the operation is called: a line for a shell, and the definition of a tool unless it is too long to read."""
+    outline = json.loads(operation.outline)
+    definition = json.dumps(tool(queries.tool_name(environment, outline), outline), indent=2, ensure_ascii=False)
+    return {"curl": curl(outline), "tool": definition if len(definition) <= TOOL_SHOWN else ""}
+
+
+def query_without(request: HttpRequest, name: str) -> str:
+    members = request.GET.copy()
+    members.pop(name, None)
+    return members.urlencode()

@@ -9,6 +9,7 @@ PAGES = {
     "operation": "/operation?method=GET&path=/orders/{orderId}",
     "drift": "/drift",
     "difference": "/difference?against=staging",
+    "rules": "/rules",
     "outcomes": "/outcomes",
     "one outcome": "/outcome?key=purchase",
     "broken joins": "/joins",

@@ -150,3 +150,19 @@ def test_a_redacted_name_is_told():
     before, after = ({"type": "string"}, {"type": "string", "redacted": True})
     (change,) = changes(outline(responses={"200": before}), outline(responses={"200": after}))
     assert (change.kind, change.breaks) == ("redacted", "")
+
+
+RECORD = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
+MAP = {"type": "object", "values": {"type": "integer"}}
+
+
+@pytest.mark.parametrize(("before", "after", "kind"), [(RECORD, MAP, "map"), (MAP, RECORD, "no-map")])
+def test_names_that_are_shown_as_keys_or_shown_again_are_one_change_that_breaks_nobody(before, after, kind):
+    (change,) = changes(outline(responses={"200": before}), outline(responses={"200": after}))
+    assert (change.pointer, change.kind, change.breaks) == ("", kind, "")
+
+
+def test_a_name_beside_keys_that_are_data_is_new_and_no_end_of_a_map():
+    both = {**MAP, "properties": {"default": {"type": "integer"}}}
+    (change,) = changes(outline(responses={"200": MAP}), outline(responses={"200": both}))
+    assert (change.pointer, change.kind) == ("/default", "new")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -51,7 +52,7 @@ def properties(client: Any, created: Any, **query: str) -> list[dict[str, Any]]:
 
 def test_the_facts_stand_on_top(browser_client, filled):
     page = shown(browser_client, filled)
-    assert f'<h1 class="mono">{PATH}</h1>' in page
+    assert '<h1 class="mono path">/orders/<wbr>{orderId}</h1>' in page
     assert re.search(r"Observations</small><div class=\"v\">9</div>", page)
     assert re.search(r"<code>orderId</code> <span class=\"integer\">integer</span>", page)
 
@@ -98,7 +99,7 @@ def test_the_csv_has_the_same_rows(browser_client, filled):
 
 def test_any_names_of_the_parameters_find_it(browser_client, filled):
     response = browser_client.get(address(filled), {"method": "get", "path": "/orders/{id}"})
-    assert f"{PATH}</h1>" in response.content.decode()
+    assert "/orders/<wbr>{orderId}</h1>" in response.content.decode()
 
 
 def test_a_status_without_a_body_says_so(browser_client, filled):
@@ -135,6 +136,33 @@ def test_a_shape_that_is_too_large_for_a_page_says_that_it_was_cut(browser_clien
     assert "more than 3 places" in page
     assert page.count("<details") == page.count("</details>")
     assert len(properties(browser_client, filled)) == 12
+
+
+def test_the_call_stands_beside_the_shape_as_it_is_in_the_downloads(api, browser_client, filled):
+    page = unescape(shown(browser_client, filled))
+    assert "https://api.example.com/orders/{orderId}?expand={string}" in page
+    exported = api.get("/api/catalog/tools.json").json()["tools"]
+    (tool,) = [tool for tool in exported if tool["operation"] == f"GET {PATH}"]
+    assert json.dumps(tool, indent=2) in page
+    for other in exported:
+        method, path = other["operation"].split(" ")
+        one = browser_client.get(address(filled), {"method": method, "path": path}).content.decode()
+        assert json.dumps(other, indent=2) in unescape(one)
+
+
+def test_operations_that_would_be_called_the_same_are_named_as_in_the_downloads(api, browser_client, filled):
+    twins = ["/a/{id}", "/a/by/id", "/A/by-id", "/a/{other}/id"]
+    deliver(api, filled, *[observation("GET", path, 200) for path in twins])
+    for tool in api.get("/api/catalog/tools.json").json()["tools"]:
+        query = dict(zip(("method", "path"), tool["operation"].split(" "), strict=True))
+        assert f'"name": "{tool["name"]}"' in unescape(browser_client.get(address(filled), query).content.decode())
+
+
+def test_a_tool_definition_that_is_too_long_is_left_to_the_download(browser_client, filled, monkeypatch):
+    monkeypatch.setattr(views, "TOOL_SHOWN", 100)
+    page = shown(browser_client, filled)
+    assert "all tool definitions</a>" in page
+    assert "inputSchema" not in page
 
 
 @pytest.mark.parametrize(

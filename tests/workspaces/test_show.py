@@ -120,3 +120,9 @@ def test_an_address_of_a_page_takes_members_of_its_own():
     url = drawn(tag, "range=7d", environment=environment())
     assert parse_qs(url.partition("?")[2]) == {"table": ["keys"], "range": ["30d"]}
     assert drawn("{% page_url 'overview' %}", environment=environment()) == "/w/lumen/staging/overview"
+
+
+def test_a_path_is_wrapped_behind_its_slashes_but_not_behind_the_first():
+    rendered = Template("{{ path|breakable }}").render(Context({"path": "/orders/{orderId}/<b>"}))
+    assert rendered == "/orders/<wbr>{orderId}/<wbr>&lt;b&gt;"
+    assert Template("{{ path|breakable }}").render(Context({"path": "/"})) == "/"

@@ -23,7 +23,7 @@ class Section:
 
 SECTIONS = (
     Section("overview", "Overview", "h"),
-    Section("catalog", "Catalog", "c", within=("operation", "difference")),
+    Section("catalog", "Catalog", "c", within=("operation", "difference", "rules")),
     Section("drift", "Drift", "d"),
     Section("outcomes", "Outcomes", "o", within=("outcome",), begins_group=True),
     Section("joins", "Broken joins", "j"),

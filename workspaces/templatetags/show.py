@@ -1,6 +1,6 @@
 """How numbers, times and addresses are written; built into every template.
 
-Filters: `count`, `percent`, `ago`, `bytes`. Tags: `query`, `query_inputs`, `page_url`, `kept_range`.
+Filters: `count`, `percent`, `ago`, `bytes`, `breakable`. Tags: `query`, `query_inputs`, `page_url`, `kept_range`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.http import QueryDict
 from django.template import Context
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 register = template.Library()
@@ -74,6 +74,12 @@ def in_bytes(value: float | None) -> str:
     unit = min(max(int(value).bit_length() - 1, 0) // 10, len(UNITS) - 1)
     scaled = value / 1024**unit
     return f"{scaled:.1f}".removesuffix(".0") + f" {UNITS[unit]}"
+
+
+@register.filter
+def breakable(path: str) -> SafeString:
+    """A path that is wrapped behind its slashes and nowhere else."""
+    return SafeString(escape(path[:1]) + escape(path[1:]).replace("/", "/<wbr>"))
 
 
 @register.simple_tag(takes_context=True)

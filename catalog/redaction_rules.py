@@ -1,0 +1,101 @@
+"""Redaction rules by hand: names that reporters mark as sensitive or leave out; they pull them at start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from affidavit import retemplate
+from catalog.models import RedactionRule
+from workspaces.models import AuditEntry, Environment
+
+MAX_NAME = 100
+WILDCARD = "*"
+# What can be wrong with a rule, by code.
+FAULTS: Mapping[str, str] = {
+    "kind": "Choose sensitive or drop.",
+    "length": f"Write a name of 1 to {MAX_NAME} characters.",
+    "control": "Write a name without control characters, and none around it.",
+    "all": "This would be every property. Write a part of the name beside the asterisk.",
+    "value": "This reads like a value, a number or an id, not like the name of a property.",
+}
+
+
+class RedactionFault(ValueError):
+    """Why a rule cannot stand; its code is one of FAULTS."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(FAULTS[code])
+        self.code = code
+
+
+@transaction.atomic
+def add(
+    environment: Environment, kind: str, name: str, *, everywhere: bool = False, actor: str, now: datetime
+) -> RedactionRule:
+    """From their next start on reporters of this environment redact properties of this name; one that stands, stays.
+
+    everywhere: in all environments of the workspace. Raises RedactionFault.
+    """
+    if code := fault(kind, name):
+        raise RedactionFault(code)
+    environment.hold()
+    where: dict[str, Any] = {
+        "workspace_id": environment.workspace_id,
+        "environment": None if everywhere else environment,
+    }
+    rule, is_new = RedactionRule.objects.get_or_create(
+        **where, kind=kind, name=name, taken_back_at=None, defaults={"at": now, "actor": actor}
+    )
+    if is_new:
+        log(rule, "redaction rule added", actor=actor, now=now)
+    return rule
+
+
+@transaction.atomic
+def take_back(rule: RedactionRule, *, actor: str, now: datetime) -> None:
+    """Reporters that start from now on do without it; a second time changes nothing."""
+    for environment in [rule.environment] if rule.environment else rule.workspace.environments.order_by("id"):
+        environment.hold()
+    if RedactionRule.objects.filter(pk=rule.pk, taken_back_at=None).update(taken_back_at=now):
+        log(rule, "redaction rule taken back", actor=actor, now=now)
+
+
+def fault(kind: str, name: str) -> str:
+    """The first thing that is wrong with a rule, as a code; "" where nothing is."""
+    checks = {
+        "kind": kind not in RedactionRule.KINDS,
+        "length": not 0 < len(name) <= MAX_NAME,
+        "control": not name.isprintable() or name != name.strip(),
+        "all": not name.strip(WILDCARD + " "),
+        "value": is_value(name),
+    }
+    return next((code for code, wrong in checks.items() if wrong), "")
+
+
+def is_value(name: str) -> bool:
+    segment = f"/{quote(name, safe='')}"
+    return retemplate(segment, {}).path != segment
+
+
+def of(environment: Environment) -> QuerySet[RedactionRule]:
+    """Every rule that is or was for this environment, its own and its workspace's, the latest first."""
+    here = Q(environment=environment) | Q(environment=None)
+    return RedactionRule.objects.filter(here, workspace_id=environment.workspace_id).select_related("environment")
+
+
+def pulled(environment: Environment) -> list[dict[str, str]]:
+    """The rules that stand, as reporters get them: `{kind, name}`, each once, sorted by both."""
+    found = of(environment).filter(taken_back_at=None).values_list("kind", "name")
+    return [{"kind": kind, "name": name} for kind, name in sorted(set(found))]
+
+
+def log(rule: RedactionRule, action: str, *, actor: str, now: datetime) -> None:
+    where = rule.environment.name if rule.environment else "all"
+    facts = {"environment": where, "kind": rule.kind, "name": rule.name}
+    AuditEntry.objects.create(workspace_id=rule.workspace_id, at=now, actor=actor, action=action, facts=facts)

@@ -1,0 +1,121 @@
+"""Merge two operations or rename a template by hand: rules that hold for future traffic and can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from affidavit import retemplate
+from affidavit.operations import Identity, nameless
+from catalog import queries
+from catalog.models import MAX_PATH_BYTES, Operation, TemplateRule
+from catalog.serializers import PathTemplate, path_faults
+from catalog.show import hold, show_again
+from catalog.shown_under import Rules
+from catalog.sums import identity_of
+from workspaces.models import AuditEntry, Environment
+
+# What can be wrong with a rule, by code.
+FAULTS: Mapping[str, str] = {
+    **{code: str(PathTemplate.default_error_messages[code]) for code in (
+        "start", "query", "bytes", "control", "braces", "name", "clash",
+    )},
+    "segments": "Write as many segments as the template has that is to be shown there.",
+    "raw": "A segment reads like a value, a number or an id: make it a parameter, {id} for example.",
+    "circle": "Another rule leads from there back to here. Take that back first, on the page of rules.",
+}  # fmt: skip
+
+
+class RuleFault(ValueError):
+    """Why a rule cannot stand; its code is one of FAULTS."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(FAULTS[code])
+        self.code = code
+
+
+@transaction.atomic
+def show_under(
+    environment: Environment, source: str, target: str, *, method: str = "", matching: bool = False, actor: str,
+    now: datetime,
+) -> TemplateRule:  # fmt: skip
+    """Show what was and will be reported under `source` under `target`: a merge, where that is observed itself.
+
+    method: "" for all. matching: whatever else matches the target, too. Raises RuleFault.
+    """
+    if code := fault(source, target):
+        raise RuleFault(code)
+    hold(environment)
+    before = queries.template_rules(environment)
+    rule = TemplateRule.objects.create(
+        environment=environment, method=method, source=nameless(source), target=target, matching=matching, at=now,
+        actor=actor,
+    )  # fmt: skip
+    rearrange(environment, before, now=now)
+    log(rule, "operations shown under another template", actor=actor, now=now)
+    return rule
+
+
+@transaction.atomic
+def take_back(rule: TemplateRule, *, actor: str, now: datetime) -> None:
+    """Show what would have been shown without it; a second time changes nothing. Raises RuleFault."""
+    hold(rule.environment)
+    before = queries.template_rules(rule.environment)
+    if TemplateRule.objects.filter(pk=rule.pk, taken_back_at=None).update(taken_back_at=now):
+        rearrange(rule.environment, before, now=now)
+        log(rule, "template rule taken back", actor=actor, now=now)
+
+
+def fault(source: str, target: str) -> str:
+    """The first thing that is wrong with a target, as a code; "" where nothing is."""
+    if len(target) > MAX_PATH_BYTES:
+        return "bytes"
+    if found := path_faults(target):
+        return found[0]
+    if target.count("/") != source.count("/"):
+        return "segments"
+    return "raw" if retemplate(target, {}).path != target else ""
+
+
+def rearrange(environment: Environment, before: Rules, *, now: datetime) -> None:
+    """Put every operation where the rules that stand now show it. Raises RuleFault where they lead in a circle."""
+    after = queries.template_rules(environment)
+    if after.has_circle:
+        raise RuleFault("circle")
+    rows = list(Operation.objects.filter(environment=environment).only("method", "key", "shown_under", "first_seen_at"))
+    moved = [row for row in rows if before.way(identity_of(row)) != after.way(identity_of(row))]
+    places = {identity_of(row): row for row in rows}
+    for row in moved:
+        place = after.place(identity_of(row))
+        if place not in places:
+            places[place] = empty_row(environment, place, row)
+        row.shown_under = None if places[place] == row else places[place]
+    Operation.objects.bulk_update(moved, ["shown_under"])
+    touched = {places[rules.place(identity_of(row))].pk for row in moved for rules in (before, after)}
+    renamed = {row.pk for row in rows if before.names(identity_of(row)) != after.names(identity_of(row))}
+    show_again(environment, touched | renamed | {row.pk for row in moved}, after, now=now)
+
+
+def empty_row(environment: Environment, place: Identity, shown_there: Operation) -> Operation:
+    """A row for a place where nothing was reported yet."""
+    return Operation.objects.create(
+        environment=environment, method=place.method, key=place.key, own={}, path=place.key,
+        first_seen_at=shown_there.first_seen_at, last_seen_at=shown_there.first_seen_at, begun=False, observations=0,
+        properties=0, search="", document="", outline="", document_digest=b"", outline_digest=b"",
+    )  # fmt: skip
+
+
+def log(rule: TemplateRule, action: str, *, actor: str, now: datetime) -> None:
+    facts: dict[str, Any] = {
+        "environment": rule.environment.name,
+        "method": rule.method or "all",
+        "source": rule.source,
+        "target": rule.target,
+        "matching": rule.matching,
+    }
+    AuditEntry.objects.create(
+        workspace_id=rule.environment.workspace_id, at=now, actor=actor, action=action, facts=facts
+    )

@@ -1,0 +1,107 @@
+"""A shape of 2,000 nodes: its levels come when they are opened, and what is decided on it is decided by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+
+from affidavit import describe, infer
+from catalog.fold import fold
+
+LETTERS = "abcdefghijklmnopqrstuv"
+BODY = {f"group{a}": {f"part{b}": dict.fromkeys(LETTERS[:9], 1) for b in LETTERS} for a in LETTERS[:9]}
+PATH = "/security_monitoring/configuration/suppressions/{suppressionId}/validation"
+
+
+@pytest.fixture
+def large(filled: str, workspace: Any, api: Any) -> str:
+    """The address of an operation whose answer has 1,990 nodes and whose request has two."""
+    seen = {"method": "PUT", "path": PATH, "status": 200, "count": 1, "response": describe(infer(BODY))}
+    report = {"reportId": str(uuid.uuid4()), "observations": [{**seen, "request": describe(infer({"sku": "x"}))}]}
+    assert api.post("/api/witness-reports", report).status_code == 202
+    fold(workspace.workspace.environments.get(name="production"), now=timezone.now())
+    return f"{filled}/operation?method=PUT&path={PATH}"
+
+
+def test_levels_come_when_they_are_opened_and_only_once(new_tab, large):
+    tab = new_tab()
+    asked: list[str] = []
+    page = tab.open(large)
+    page.on("request", lambda request: asked.append(request.url))
+    assert page.locator(".tree .row").count() < 40
+    assert "partc" not in page.inner_text(".tree")
+    group = page.locator("summary", has_text="groupb")
+    group.click()
+    page.locator("summary", has_text="partc").wait_for()
+    assert page.locator(".tree summary", has_text="part").count() == len(LETTERS)
+    group.click()
+    group.click()
+    page.wait_for_load_state("networkidle")
+    assert [url.split("at=")[1] for url in asked] == ["%2Fgroupb"]
+    assert tab.complaints == []
+
+
+def test_without_javascript_a_level_is_a_page(new_tab, large):
+    page = new_tab(javascript=False).open(large)
+    page.locator("summary", has_text="groupb").click()
+    page.get_by_role("link", name="Show the 220 places inside").locator("visible=true").click()
+    assert "at=%2Fgroupb" in page.url
+    assert "partc" in page.inner_text(".tree")
+    assert "groupa" not in page.inner_text(".tree")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_of_a_place_is_clean_with_all_that_it_can_open(new_tab, large, width, scheme):
+    tab = new_tab(width=width, scheme=scheme)
+    page = tab.open(f"{large}&at=/groupb/partc")
+    for summary in page.locator("details.codes summary").all():
+        summary.click()
+    violations = Axe().run(page).response["violations"]
+    assert [(found["id"], found["nodes"][0]["html"][:120]) for found in violations] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert tab.complaints == []
+
+
+def test_a_place_is_chosen_by_its_row_shown_as_a_map_and_back(new_tab, large):
+    page = new_tab().open(f"{large}&at=/groupb")
+    page.get_by_role("link", name="Decide on /groupb/partc by hand").click()
+    page.wait_for_url(re.compile("at=%2Fgroupb%2Fpartc"))
+    page.get_by_role("button", name="Show as a map").click()
+    page.wait_for_load_state("networkidle")
+    assert "map of integer" in page.inner_text(".tree")
+    page.get_by_role("button", name="Take back that 200 /groupb/partc is shown so").click()
+    page.wait_for_load_state("networkidle")
+    assert "map of integer" not in page.inner_text("#shape")
+
+
+def test_the_call_is_copied_as_it_stands(new_tab, large):
+    tab = new_tab()
+    tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = tab.open(large)
+    copied = {}
+    for kind in ("curl line", "tool definition"):
+        page.locator("details.codes", has=page.get_by_label(f"Copy the {kind}")).locator("summary").click()
+        page.get_by_role("button", name=f"Copy the {kind}").click()
+        page.locator(f'button[aria-label="Copy the {kind}"]', has_text="Copied").wait_for()
+        copied[kind] = page.evaluate("navigator.clipboard.readText()")
+    assert copied["curl line"].startswith(f"curl --globoff -X PUT 'https://api.example.com{PATH}'")
+    assert copied["curl line"].endswith('--data \'{"sku": "<string>"}\'')
+    assert json.loads(copied["tool definition"])["operation"] == f"PUT {PATH}"
+
+
+def test_a_path_is_never_broken_inside_a_word(new_tab, large, filled):
+    page = new_tab(width=390).open(f"{filled}/catalog?q=security")
+    words = page.evaluate(
+        """[...document.querySelector('th code.path').childNodes].filter((node) => node.nodeType === 3).map((node) => {
+             const range = document.createRange(); range.selectNodeContents(node);
+             return range.getClientRects().length; })"""
+    )
+    assert words == [1] * 5
+    assert page.locator("th code.path").inner_text() == PATH

@@ -1,0 +1,218 @@
+"""Start one node afresh: only what comes from then on is shown of it; taken back, it is as if it never was."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from affidavit import Evidence, describe, infer
+from catalog import queries, template_rules
+from catalog.afresh import start_afresh, take_back
+from catalog.models import Drift, FreshStart, Operation, OperationPart
+from catalog.parts import shapes_of
+from catalog.template_rules import show_under
+from tests.catalog.reports import deliver, environment_of, observation
+from workspaces.models import AuditEntry
+
+pytestmark = pytest.mark.django_db
+PATH = "/orders/{orderId}"
+AT = 1_790_000_000
+OLD, NEW = {"id": 1, "total": 2, "lines": [{"sku": 1}]}, {"id": "1", "total": 2, "lines": [{"sku": "x"}]}
+
+
+def production() -> Operation:
+    return Operation.objects.filter(environment__name="production", shown_under=None).earliest("pk")
+
+
+def shown(status: str = "200") -> Any:
+    """The response in the catalog."""
+    return json.loads(production().document)["responses"][status]
+
+
+def afresh(pointer: str, part: str = "200") -> FreshStart:
+    return start_afresh(production(), part=part, pointer=pointer, actor="ann", now=timezone.now())
+
+
+def kinds(pointer_names: dict[str, Any]) -> dict[str, tuple[str, int]]:
+    return {name: (one["type"], one["seen"]) for name, one in pointer_names["properties"].items()}
+
+
+@pytest.fixture
+def changed(api: Any, workspace: Any) -> Any:
+    """A type that was changed on purpose: unknown, for ever."""
+    deliver(api, workspace, *[observation(response=OLD, lastSeenAt=AT)] * 5)
+    deliver(api, workspace, observation(response=NEW, lastSeenAt=AT))
+    assert shown()["properties"]["id"]["type"] == "unknown"
+    return workspace
+
+
+def test_only_what_comes_from_then_on_is_shown_of_it_and_all_of_the_rest(api, changed):
+    afresh("/id")
+    assert kinds(shown()) == {"id": ("unknown", 0), "total": ("integer", 6), "lines": ("array", 6)}
+    deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3)
+    assert kinds(shown()) == {"id": ("string", 3), "total": ("integer", 9), "lines": ("array", 9)}
+
+
+def test_its_presence_is_counted_from_then_on(api, changed):
+    afresh("/id")
+    deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3, observation(response={}, lastSeenAt=AT))
+    (shape,) = shapes_of(Operation.objects.get())
+    nodes = {node.pointer: node for node in shape.nodes()}
+    assert (nodes["/id"].seen, nodes["/id"].parents, nodes["/id"].fresh) == (3, 4, True)
+    assert (nodes["/total"].seen, nodes["/total"].parents, nodes["/total"].fresh) == (9, 10, False)
+
+
+def test_its_first_type_is_a_version_and_no_drift_and_what_follows_is_drift(api, changed):
+    before = Drift.objects.count()
+    afresh("/id")
+    deliver(api, changed, observation(response=NEW))
+    assert (Operation.objects.get().version, Drift.objects.count()) == (4, before)
+    deliver(api, changed, observation(response={**NEW, "id": True}))
+    told = Drift.objects.latest("id")
+    assert (told.pointer, told.kind, told.before, told.breaks) == ("/id", "type", "string", "consumer")
+
+
+def test_the_items_of_an_array_and_all_of_a_part_can_be_started_afresh(api, changed):
+    afresh("/lines/[]")
+    assert shown()["properties"]["lines"]["items"] == {"type": "unknown", "reason": "empty", "seen": 0}
+    deliver(api, changed, observation(response=NEW))
+    assert kinds(shown()["properties"]["lines"]["items"]) == {"sku": ("string", 1)}
+    afresh("")
+    assert shown() == {"type": "unknown", "reason": "empty", "seen": 0}
+    deliver(api, changed, *[observation(response={"id": "x"})] * 2)
+    assert kinds(shown()) == {"id": ("string", 2)}
+    (shape,) = shapes_of(Operation.objects.get())
+    assert shape.observations == 2
+
+
+def test_a_request_that_was_started_afresh_is_new_to_nobody(api, workspace):
+    sent = [observation("POST", "/orders", 201, request={"sku": 1})] * 3
+    deliver(api, workspace, *sent)
+    afresh("", "request")
+    assert json.loads(Operation.objects.get().document)["request"] is None
+    deliver(api, workspace, *sent)
+    assert json.loads(Operation.objects.get().document)["request"]["seen"] == 3
+    assert not Drift.objects.exists()
+
+
+def test_a_part_that_came_only_since_is_not_touched_by_a_start_of_another(api, changed):
+    afresh("/id", "404")
+    assert shown()["properties"]["id"]["seen"] == 6
+
+
+def test_silences_outlast_the_start_of_another_node_and_are_told_once(api, workspace):
+    deliver(api, workspace, *[observation(response=OLD, lastSeenAt=AT)] * 100)
+    deliver(api, workspace, *[observation(response={"id": 1, "lines": []})] * 30)
+    assert [drift.pointer for drift in Drift.objects.filter(kind="quiet")] == ["/total"]
+    afresh("/id")
+    for _ in range(3):
+        deliver(api, workspace, *[observation(response={"id": 1, "lines": []})] * 30)
+    assert [drift.pointer for drift in Drift.objects.filter(kind="quiet")] == ["/total"]
+
+
+BODIES = [OLD, NEW, {"id": None}, [1], {"lines": []}, {"lines": [{"sku": 1}, "x"]}, {"a": {"b": {"c": 1}}}]
+POINTERS = ["", "/id", "/lines", "/lines/[]", "/lines/[]/sku", "/a", "/a/b", "/a/b/c", "/a/{}", "/nowhere"]
+
+
+def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[FreshStart]:
+    """Deliver to both environments, and start and take back in one of them."""
+    starts: list[FreshStart] = []
+    for _ in range(14):
+        seen = observation(response=chance.choice(BODIES), status=chance.choice([200, 200, 409]), lastSeenAt=AT)
+        deliver(api, created, seen)
+        deliver(api, created, seen, environment="staging")
+        if chance.random() < 0.5:
+            whole = chance.random() < 0.2
+            starts.append(afresh("", "") if whole else afresh(chance.choice(POINTERS), chance.choice(["200", "409"])))
+        if starts and chance.random() < 0.3:
+            take_back(chance.choice(starts), actor="ann", now=timezone.now())
+    return starts
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed):
+    chance = random.Random(seed)
+    starts = act_by_chance(api, workspace, chance)
+    for start in chance.sample(starts, len(starts)):
+        take_back(start, actor="ann", now=timezone.now())
+    started, never = Operation.objects.order_by("environment_id")
+    assert started.epoch > 0
+    assert (started.document, started.outline) == (never.document, never.outline)
+
+
+@pytest.mark.parametrize("seed", range(6, 10))
+def test_a_fold_shows_the_same_as_projecting_all_anew(api, workspace, seed):
+    act_by_chance(api, workspace, random.Random(seed))
+    deliver(api, workspace, observation(response=OLD, lastSeenAt=AT))
+    folded = production()
+    take_back(afresh("/nowhere"), actor="ann", now=timezone.now())
+    assert production().document == folded.document
+
+
+def test_what_is_shown_under_the_operation_starts_afresh_with_it(api, changed):
+    environment = environment_of(changed)
+    other = observation(path="/orders/latest", response=OLD, lastSeenAt=AT)
+    deliver(api, changed, *[other] * 4)
+    rule = show_under(environment, "/orders/latest", PATH, actor="ann", now=timezone.now())
+    assert shown()["properties"]["id"]["seen"] == 10
+    start = afresh("/id")
+    deliver(api, changed, observation(response=NEW, lastSeenAt=AT), {**other, "response": describe(infer(NEW))})
+    assert kinds(shown()) == {"id": ("string", 2), "total": ("integer", 12), "lines": ("array", 12)}
+    (shape,) = shapes_of(queries.operation(environment, "GET", PATH))
+    assert [(node.seen, node.parents) for node in shape.nodes() if node.pointer == "/id"] == [(2, 2)]
+    template_rules.take_back(rule, actor="ann", now=timezone.now())
+    assert kinds(shown()) == {"id": ("string", 1), "total": ("integer", 7), "lines": ("array", 7)}
+    take_back(start, actor="ann", now=timezone.now())
+    assert shown()["properties"]["id"]["type"] == "unknown"
+
+
+def test_what_was_summed_is_all_kept(api, changed):
+    afresh("/id")
+    deliver(api, changed, observation(response=NEW))
+    kept = Evidence()
+    for row in OperationPart.objects.filter(part="response"):
+        kept.add(Evidence.from_state(row.evidence))
+    assert kept.properties["id"].counts == {"integer": 5, "string": 2}
+
+
+def test_both_are_in_the_audit_log_with_their_place(changed):
+    take_back(afresh("/id"), actor="bob", now=timezone.now())
+    entries = AuditEntry.objects.filter(workspace=changed.workspace).exclude(action="workspace created")
+    assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
+        ("ann", "operation started afresh", "200 /id"),
+        ("bob", "fresh start taken back", "200 /id"),
+    }
+
+
+def act(client: Client, created: Any, then: str = "", **members: str) -> Any:
+    address = f"/w/{created.workspace.slug}/production/operation/afresh{then}"
+    return client.post(address, {"method": "GET", "path": PATH, "part": "200", "pointer": "/id", **members})
+
+
+def test_a_member_starts_a_node_afresh_and_takes_it_back_on_the_page(browser_client, changed):
+    answer = act(browser_client, changed)
+    start = FreshStart.objects.get()
+    assert (answer.status_code, start.part, start.pointer, start.actor) == (303, "200", "/id", "test-operator")
+    page = browser_client.get(answer["Location"]).content.decode()
+    assert '<span class="tag">afresh</span>' in page
+    assert "what is shown begins here" not in page
+    assert act(browser_client, changed, "/1/take-back").status_code == 303
+    assert shown()["properties"]["id"]["type"] == "unknown"
+
+
+@pytest.mark.parametrize("members", [{"pointer": "/nowhere"}, {"part": "500"}, {"path": "/nowhere"}])
+def test_a_place_that_does_not_exist_is_refused(browser_client, changed, members):
+    assert act(browser_client, changed, **members).status_code == 404
+    assert not FreshStart.objects.exists()
+
+
+def test_an_outsider_cannot(client, changed):
+    client.force_login(get_user_model().objects.create_user("outsider"))
+    assert act(client, changed).status_code == 404
+    assert not FreshStart.objects.exists()

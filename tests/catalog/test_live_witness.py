@@ -1,0 +1,68 @@
+"""A live reporter and the real hub: its rules are kept, its reports taken, and all is in the catalog (contract 4)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import flask
+import pytest
+from django.utils import timezone
+from witness_hub import Hub, close_all, witness
+
+from affidavit.contrib.wsgi import WitnessMiddleware
+from catalog import redaction_rules
+from catalog.fold import fold
+from tests.catalog.reports import environment_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    close_all()
+
+
+def shop(eye: Any) -> Any:
+    app = flask.Flask(__name__)
+
+    @app.get("/orders/<int:order_id>")
+    def show(order_id: int) -> Any:
+        return {"id": order_id, "userHomeEmail": "canary@example.com", "shoeSize": 42, "total": 9.5}
+
+    @app.post("/orders")
+    def order() -> Any:
+        return flask.request.get_json(), 201
+
+    app.wsgi_app = WitnessMiddleware(app.wsgi_app, eye)  # type: ignore[method-assign]
+    return app.test_client()
+
+
+def test_what_an_app_answers_stands_in_the_catalog_under_the_hub_s_rules(api, workspace):
+    environment = environment_of(workspace)
+    now = timezone.now()
+    redaction_rules.add(environment, "sensitive", "shoe*", actor="anna", now=now)
+    redaction_rules.add(environment, "drop", "user*Email", everywhere=True, actor="anna", now=now)
+    hub = Hub(*api.get("/api/witness-rules?environment=production").json()["rules"])
+    client = shop(eye := witness(hub, environment="production"))
+    for number in range(300):
+        client.get(f"/orders/{number}?full=1", buffered=True)
+        if number % 30 == 0:
+            eye.flush()
+    client.post("/orders", json={"books": [1, None]}, buffered=True)
+    assert eye.flush()
+    for body in hub.bodies:
+        assert api.post("/api/witness-reports", json.loads(body)).status_code == 202
+    fold(environment, now=timezone.now())
+    catalog = json.loads(b"".join(api.get("/api/catalog")))
+    posted, got = catalog["operations"]
+    assert (posted["path"], posted["observations"]) == ("/orders", 1)
+    assert (got["path"], got["observations"]) == ("/orders/{order_id}", 300)
+    shape = got["responses"]["200"]
+    assert {name: "redacted" in of for name, of in shape["properties"].items()} == {
+        "id": False, "shoeSize": True, "total": False,
+    }  # fmt: skip
+    assert 0 < shape["seen"] <= 300
+    assert {of["seen"] for of in shape["properties"].values()} == {shape["seen"]}
+    assert eye.stats.delivered == 301

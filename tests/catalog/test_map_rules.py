@@ -1,0 +1,222 @@
+"""Maps by alike values and by hand: shown everywhere, nothing forgotten, taken back as if they never were."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from catalog import queries, template_rules
+from catalog.map_rules import show_as, take_back
+from catalog.models import Drift, MapRule, Operation, OperationPart
+from catalog.template_rules import show_under
+from tests.catalog.reports import deliver, environment_of, observation
+from tests.sdk.test_alike_maps import PRICE, bodies
+from workspaces.models import AuditEntry
+
+pytestmark = pytest.mark.django_db
+PATH = "/prices"
+AT = 1_790_000_000
+BOX = {"width": 1, "height": 2, "depth": 3}
+
+
+def prices(*values: Any) -> list[dict[str, Any]]:
+    return [observation(path=PATH, response={"by": value}, lastSeenAt=AT) for value in values]
+
+
+def document(environment: str = "production") -> Any:
+    """The response in the catalog."""
+    return json.loads(Operation.objects.get(environment__name=environment).document)["responses"]["200"]
+
+
+def shape(environment: str = "production") -> Any:
+    return document(environment)["properties"]["by"]
+
+
+def rule(pointer: str = "/by", *, as_map: bool, part: str = "200") -> MapRule:
+    found = Operation.objects.order_by("environment_id").first()
+    return show_as(found, part, pointer, as_map=as_map, actor="ann", now=timezone.now())
+
+
+@pytest.fixture
+def alike(api: Any, workspace: Any) -> Any:
+    deliver(api, workspace, *prices(*bodies(PRICE)))
+    return workspace
+
+
+@pytest.fixture
+def boxes(api: Any, workspace: Any) -> Any:
+    deliver(api, workspace, *prices(BOX, BOX))
+    return workspace
+
+
+def test_a_map_by_alike_values_is_one_in_the_catalog_and_in_every_form(api, alike):
+    assert "properties" not in shape()
+    assert (shape()["values"]["seen"], shape()["values"]["properties"]["amount"]["seen"]) == (40, 40)
+    (schema,) = api.get("/api/catalog/schemas.json").json()["$defs"].values()
+    assert schema["properties"]["by"]["additionalProperties"]["properties"]["amount"] == {"type": "integer"}
+    assert "properties" not in schema["properties"]["by"]
+    assert Operation.objects.get().properties == 3
+
+
+def test_its_names_are_kept_and_later_evidence_shows_them_again(api, alike):
+    held = OperationPart.objects.get(part="response").evidence
+    assert len(held["properties"]["by"]["properties"]) == 40
+    deliver(api, alike, *prices({"bal": "closed"}))
+    assert len(shape()["properties"]) == 40
+    assert [(drift.pointer, drift.kind, drift.breaks) for drift in Drift.objects.all()] == [("/by", "no-map", "")]
+
+
+def test_keys_of_a_map_never_go_quiet_and_what_is_in_every_value_does(api, alike):
+    deliver(api, alike, *prices(*[{"new": PRICE}] * 3))
+    assert not Drift.objects.exists()
+    deliver(api, alike, *prices(*bodies({"amount": 1, "until": "x"}, names=60)))
+    kinds = {(drift.pointer, drift.kind) for drift in Drift.objects.all()}
+    assert kinds == {("/by/{}/until", "new"), ("/by/{}/currency", "quiet")}
+
+
+def test_a_query_is_never_a_map_by_itself(api, workspace):
+    deliver(api, workspace, *[observation(path=PATH, query=body) for body in bodies(PRICE)])
+    assert len(json.loads(Operation.objects.get().document)["query"]["properties"]) == 40
+
+
+def test_by_hand_a_record_is_a_map_for_what_comes_too(api, boxes):
+    rule(as_map=True)
+    assert shape()["values"] == {"type": "integer", "seen": 6}
+    deliver(api, boxes, *prices({**BOX, "colour": 4}))
+    assert (shape()["values"]["seen"], "properties" in shape()) == (10, False)
+    assert not Drift.objects.exists()
+
+
+def test_by_hand_a_map_by_alike_values_has_properties(alike):
+    rule(as_map=False)
+    assert len(shape()["properties"]) == 40
+    rule(as_map=True)
+    assert "properties" not in shape()
+
+
+def test_the_latest_rule_of_a_place_holds_and_taken_back_the_one_before(alike):
+    first, second = rule(as_map=False), rule(as_map=True)
+    assert "values" in shape()
+    take_back(second, actor="ann", now=timezone.now())
+    assert "properties" in shape()
+    take_back(first, actor="ann", now=timezone.now())
+    assert "values" in shape()
+    version = Operation.objects.get().version
+    take_back(first, actor="ann", now=timezone.now())
+    assert Operation.objects.get().version == version
+
+
+def test_a_map_of_operations_that_are_shown_as_one_is_decided_by_all_of_their_keys(api, workspace):
+    some, others = bodies(PRICE)[:8], bodies(PRICE)[8:]
+    deliver(api, workspace, *prices(*some))
+    deliver(api, workspace, *[{**one, "path": "/other"} for one in prices(*others)])
+    environment = environment_of(workspace)
+    merged = show_under(environment, "/other", PATH, actor="ann", now=timezone.now())
+    (place,) = queries.shown(environment)
+    assert "values" in json.loads(place.document)["responses"]["200"]["properties"]["by"]
+    deliver(api, workspace, *prices({"new": PRICE}))
+    assert not Drift.objects.exists()
+    template_rules.take_back(merged, actor="ann", now=timezone.now())
+    documents = [json.loads(one.document)["responses"]["200"] for one in queries.shown(environment).order_by("path")]
+    assert [len(one["properties"]["by"].get("properties", {})) for one in documents] == [0, 17]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed):
+    chance = random.Random(seed)
+    rules: list[MapRule] = []
+    for _ in range(12):
+        body = chance.choice([BOX, {"a": {"x": 1}}, {"a": {"y": None}, "b": {"x": "s"}}, {"a": []}, *bodies(PRICE)[:3]])
+        for environment in ("production", "staging"):
+            deliver(api, workspace, *prices(body), environment=environment)
+        if chance.random() < 0.4:
+            rules.append(rule(chance.choice(["", "/by", "/by/a", "/{}", "/by/{}"]), as_map=chance.random() < 0.7))
+        if rules and chance.random() < 0.3:
+            take_back(chance.choice(rules), actor="ann", now=timezone.now())
+    for one in chance.sample(rules, len(rules)):
+        take_back(one, actor="ann", now=timezone.now())
+    ruled, never = Operation.objects.order_by("environment_id")
+    assert (ruled.document, ruled.outline) == (never.document, never.outline)
+    states = [sorted((row.part, str(row.evidence)) for row in one.parts.all()) for one in (ruled, never)]
+    assert states[0] == states[1]
+
+
+def test_each_is_a_version_by_hand_and_in_the_audit_log(boxes):
+    take_back(rule(as_map=True), actor="bob", now=timezone.now())
+    assert Operation.objects.get().version == 3
+    entries = AuditEntry.objects.filter(workspace=boxes.workspace).exclude(action="workspace created")
+    assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
+        ("ann", "shown as a map", "200 /by"),
+        ("bob", "map rule taken back", "200 /by"),
+    }
+
+
+def act(client: Client, created: Any, then: str = "", **members: str) -> Any:
+    address = f"/w/{created.workspace.slug}/production/operation/maps{then}"
+    named = {"method": "GET", "path": PATH, "part": "200", "pointer": "/by"}
+    return client.post(address, {**named, **members})
+
+
+def page(client: Client, created: Any, **query: str) -> str:
+    address = f"/w/{created.workspace.slug}/production/operation"
+    return client.get(address, {"method": "GET", "path": PATH, **query}).content.decode()
+
+
+def test_a_member_decides_on_the_page_and_takes_it_back(browser_client, alike):
+    shown = page(browser_client, alike, at="/by")
+    assert ">40 names<" in shown
+    assert "what they hold is alike" in shown
+    answer = act(browser_client, alike, **{"as": "properties"})
+    assert (answer.status_code, MapRule.objects.get().actor) == (303, "test-operator")
+    assert "Show as a map" in browser_client.get(answer["Location"]).content.decode()
+    assert "properties" in shape()
+    assert act(browser_client, alike, f"/{MapRule.objects.get().pk}/take-back").status_code == 303
+    assert "values" in shape()
+    assert act(browser_client, alike, "/999999999/take-back").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("members", "status"),
+    [
+        ({"as": "properties", "pointer": "/nowhere"}, 404),
+        ({"as": "properties", "part": "500"}, 404),
+        ({"as": "properties", "part": ""}, 404),
+        ({"as": "list"}, 400),
+        ({}, 400),
+        ({"as": "map", "path": "/nowhere"}, 404),
+    ],
+)
+def test_a_place_or_a_choice_that_is_none_is_refused(browser_client, boxes, members, status):
+    assert act(browser_client, boxes, **members).status_code == status
+    assert not MapRule.objects.exists()
+
+
+def test_what_was_erased_is_said_to_stay_so(api, browser_client, boxes):
+    many = {f"name{a}{b}": 1 for a in "abcdefghijklmnop" for b in "abcdefghijklmnop"}
+    deliver(api, boxes, *prices(many))
+    shown = page(browser_client, boxes, at="/by")
+    assert "they cannot be shown as properties" in shown
+    assert 'value="properties"' not in shown
+    deliver(api, boxes, observation(path="/by-id", response={"4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": 1, "all": 2}))
+    address = f"/w/{boxes.workspace.slug}/production/operation?method=GET&path=/by-id"
+    assert "They were never kept" in browser_client.get(address).content.decode()
+
+
+def test_nobody_else_can(client, boxes, other_workspace):
+    assert act(client, boxes, **{"as": "map"}).status_code == 302
+    key = {"x-service-api-key": boxes.secret_key}
+    by_key = client.post(f"/w/{boxes.workspace.slug}/production/operation/maps", headers=key)
+    assert by_key.status_code == 302
+    client.force_login(get_user_model().objects.create_user("outsider"))
+    assert act(client, boxes, **{"as": "map"}).status_code == 404
+    assert not MapRule.objects.exists()
+
+
+def test_it_is_not_done_by_a_link(browser_client, boxes):
+    assert browser_client.get(f"/w/{boxes.workspace.slug}/production/operation/maps").status_code == 405

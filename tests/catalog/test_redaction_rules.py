@@ -1,0 +1,131 @@
+"""Redaction rules: made and taken back by hand, pulled by reporters; they hold names, never values."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.utils import timezone
+
+from catalog.models import RedactionRule
+from catalog.redaction_rules import FAULTS, RedactionFault, add, fault, pulled, take_back
+from tests.catalog.reports import environment_of
+from workspaces.models import AuditEntry
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "/api/witness-rules"
+
+
+def made(created: Any, kind: str, name: str, *, environment: str = "production", **options: Any) -> RedactionRule:
+    return add(environment_of(created, environment), kind, name, actor="ann", now=timezone.now(), **options)
+
+
+def test_reporters_get_the_rules_that_stand_sorted_and_each_once(api, workspace):
+    made(workspace, "sensitive", "user*Email")
+    made(workspace, "drop", "trace")
+    made(workspace, "sensitive", "maiden name", everywhere=True)
+    made(workspace, "drop", "trace", everywhere=True)
+    made(workspace, "drop", "staged", environment="staging")
+    take_back(made(workspace, "drop", "never"), actor="ann", now=timezone.now())
+    answer = api.get(ADDRESS, environment="production")
+    assert answer["Content-Type"] == "application/json"
+    assert json.loads(answer.content) == {
+        "rules": [
+            {"kind": "drop", "name": "trace"},
+            {"kind": "sensitive", "name": "maiden name"},
+            {"kind": "sensitive", "name": "user*Email"},
+        ]
+    }
+    assert {"kind": "drop", "name": "staged"} in pulled(environment_of(workspace, "staging"))
+
+
+def test_what_has_not_changed_is_304_and_what_has_is_not(api, workspace):
+    tag = api.get(ADDRESS)["ETag"]
+    assert not tag.startswith("W/")
+    assert api.get(ADDRESS, headers={"If-None-Match": tag}).status_code == 304
+    made(workspace, "drop", "trace")
+    again = api.get(ADDRESS, headers={"If-None-Match": tag})
+    assert (again.status_code, json.loads(again.content)["rules"]) == (200, [{"kind": "drop", "name": "trace"}])
+
+
+def test_without_a_key_or_with_another_workspaces_there_is_nothing_of_it(api, client, workspace, other_workspace):
+    made(workspace, "drop", "trace", everywhere=True)
+    assert client.get(ADDRESS).status_code == 401
+    assert json.loads(api.get(ADDRESS, key=other_workspace.secret_key).content) == {"rules": []}
+    assert api.get(ADDRESS, environment="nowhere").json()["code"] == "unknown-environment"
+    assert api.get(ADDRESS, key=workspace.publishable_key).status_code in (401, 403)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "code"),
+    [
+        ("sensitive", "user*Email", ""), ("drop", "x-internal.note", ""), ("drop", "Straße", ""), ("drop", "v2", ""),
+        ("erase", "name", "kind"), ("drop", "", "length"), ("drop", "x" * 101, "length"), ("drop", "a\0b", "control"),
+        ("drop", " name", "control"), ("drop", "*", "all"), ("drop", "* *", "all"),
+        ("drop", "anna@example.org", "value"), ("drop", "4111111111111111", "value"),
+        ("drop", "0b6f3f1e-6a53-4b8e-9d7e-2f1f6f0f9a11", "value"),
+    ],
+)  # fmt: skip
+def test_a_rule_is_a_kind_and_a_name(workspace, kind, name, code):
+    assert fault(kind, name) == code
+    if code:
+        with pytest.raises(RedactionFault):
+            made(workspace, kind, name)
+    assert RedactionRule.objects.count() == 0
+
+
+def test_the_same_twice_is_one_rule_and_one_entry_in_the_log(workspace):
+    one, two = made(workspace, "drop", "trace"), made(workspace, "drop", "trace")
+    for _ in range(2):
+        take_back(one, actor="bob", now=timezone.now())
+    assert one == two
+    entries = AuditEntry.objects.filter(action__startswith="redaction").order_by("id")
+    assert [(entry.actor, entry.action, entry.facts) for entry in entries] == [
+        ("ann", "redaction rule added", {"environment": "production", "kind": "drop", "name": "trace"}),
+        ("bob", "redaction rule taken back", {"environment": "production", "kind": "drop", "name": "trace"}),
+    ]
+
+
+def act(client: Any, created: Any, then: str = "/redaction", **members: str) -> Any:
+    return client.post(f"/w/{created.workspace.slug}/production/rules{then}", members)
+
+
+def test_a_member_adds_one_and_takes_it_back_on_the_page(browser_client, workspace):
+    answer = act(browser_client, workspace, kind="drop", name="trace", everywhere="1")
+    rule = RedactionRule.objects.get()
+    assert (answer.status_code, rule.actor, rule.environment) == (303, "test-operator", None)
+    page = browser_client.get(answer["Location"]).content.decode()
+    assert '<code class="path">trace</code>' in page
+    assert "all environments" in page
+    assert act(browser_client, workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 303
+    assert RedactionRule.objects.get().taken_back_at
+
+
+def test_a_fault_is_told_beside_what_was_written(browser_client, workspace):
+    answer = act(browser_client, workspace, kind="drop", name="**")
+    page = browser_client.get(answer["Location"]).content.decode()
+    assert FAULTS["all"] in page
+    assert 'value="**"' in page
+    assert not RedactionRule.objects.exists()
+
+
+def test_a_value_is_repeated_nowhere(browser_client, workspace):
+    answer = act(browser_client, workspace, kind="drop", name="anna@example.org")
+    assert FAULTS["value"] in browser_client.get(answer["Location"]).content.decode()
+    assert "example.org" not in answer["Location"]
+    assert not AuditEntry.objects.filter(facts__name="anna@example.org").exists()
+
+
+def test_nobody_else_can(client, workspace, other_workspace):
+    rule = made(workspace, "drop", "trace")
+    assert act(client, workspace, kind="drop", name="more").status_code == 302
+    client.force_login(get_user_model().objects.create_user("outsider"))
+    assert act(client, workspace, kind="drop", name="more").status_code == 404
+    assert act(client, workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 404
+    outside = get_user_model().objects.create_user("neighbour")
+    other_workspace.workspace.memberships.create(user=outside)
+    client.force_login(outside)
+    assert act(client, other_workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 404
+    assert RedactionRule.objects.get().taken_back_at is None

@@ -1,0 +1,185 @@
+"""The page of rules: everything that was decided by hand, when and by whom; each taken back there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.utils import timezone
+
+from catalog import queries, rules_page
+from catalog.afresh import start_afresh
+from catalog.map_rules import show_as
+from catalog.models import TemplateRule
+from catalog.redaction_rules import add
+from catalog.template_rules import FAULTS, show_under, take_back
+from tests.catalog.reports import deliver, environment_of, observation
+
+pytestmark = pytest.mark.django_db
+RED, SHOP = "/shops/red/{itemId}", "/shops/{shop}/{item}"
+KINDS = {"template-rules", "fresh-starts", "map-rules", "redaction-rules"}
+
+
+def address(created: Any, page: str = "rules") -> str:
+    return f"/w/{created.workspace.slug}/production/{page}"
+
+
+@pytest.fixture
+def decided(api: Any, workspace: Any) -> Any:
+    """One decision of each kind."""
+    environment = environment_of(workspace)
+    deliver(api, workspace, observation(path=RED, response={"a": {"b": 1}}), observation(path="/shops/blue/{x}"))
+    by = {"actor": "ann", "now": timezone.now()}
+    show_under(environment, RED, SHOP, matching=True, **by)
+    place = queries.operation(environment, "GET", SHOP)
+    start_afresh(place, **by)
+    show_as(place, "200", "/a", as_map=True, **by)
+    add(environment, "sensitive", "user*Email", **by)
+    return workspace
+
+
+def tables(client: Any, created: Any) -> Any:
+    return json.loads(b"".join(client.get(address(created, "rules.json")).streaming_content))["tables"]
+
+
+def test_every_kind_of_decision_is_listed_with_when_and_by_whom(browser_client, decided):
+    page = browser_client.get(address(decided)).content.decode()
+    for text in ("/shops/red/", "and whatever else matches", "a map", "user*Email", "ann"):
+        assert text in page
+    found = tables(browser_client, decided)
+    assert set(found) == KINDS
+    assert {(len(rows), rows[0]["by"], rows[0]["takenBackAt"]) for rows in found.values()} == {(1, "ann", None)}
+    rule = found["template-rules"][0]
+    assert (rule["method"], rule["source"], rule["target"], rule["matching"]) == (None, "/shops/red/{}", SHOP, True)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_each_is_a_table_of_its_own(browser_client, decided, kind):
+    answer = browser_client.get(address(decided, "rules.csv"), {"table": kind})
+    assert len(b"".join(answer.streaming_content).decode().splitlines()) == 2
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_each_is_taken_back_there(browser_client, decided, kind):
+    rule = next(one for one in rules_page.KINDS if one.name == kind).rows(environment_of(decided)).get()
+    answer = browser_client.post(address(decided, f"rules/{kind}/{rule.pk}/take-back"))
+    assert (answer.status_code, answer["Location"]) == (303, f"{address(decided)}#{kind}")
+    rule.refresh_from_db()
+    assert rule.taken_back_at
+    assert browser_client.post(address(decided, f"rules/{kind}/{rule.pk}/take-back")).status_code == 303
+
+
+def test_an_empty_page_says_where_decisions_are_made(browser_client, workspace):
+    page = browser_client.get(address(workspace)).content.decode()
+    assert page.count("operation's page") + page.count("operation&#x27;s page") == 3
+
+
+@pytest.mark.parametrize("then", ["rules/nothing/1/take-back", "rules/template-rules/999/take-back"])
+def test_what_does_not_exist_is_404(browser_client, decided, then):
+    assert browser_client.post(address(decided, then)).status_code == 404
+
+
+def test_a_key_reads_but_does_not_act(client, decided):
+    key = {"x-service-api-key": decided.secret_key}
+    assert "Take back" not in client.get(address(decided), headers=key).content.decode()
+    rule = TemplateRule.objects.get()
+    assert client.post(address(decided, f"rules/template-rules/{rule.pk}/take-back"), headers=key).status_code == 302
+    rule.refresh_from_db()
+    assert rule.taken_back_at is None
+
+
+def test_an_outsider_finds_nothing_and_changes_nothing(client, decided, other_workspace):
+    client.force_login(get_user_model().objects.create_user("outsider"))
+    rule = TemplateRule.objects.get()
+    assert client.get(address(decided)).status_code == 404
+    assert client.get(address(decided, "rules.json")).status_code == 404
+    assert client.post(address(decided, f"rules/template-rules/{rule.pk}/take-back")).status_code == 404
+    assert client.post(address(decided, "operation/template"), {"method": "GET", "path": SHOP}).status_code == 404
+    stranger = {"x-service-api-key": other_workspace.secret_key}
+    assert client.get(address(decided), headers=stranger).status_code == 404
+
+
+def show(client: Any, created: Any, **members: str) -> Any:
+    sent = {"method": "GET", "path": "/shops/blue/{x}", "target": SHOP, **members}
+    return client.post(address(created, "operation/template"), sent)
+
+
+@pytest.fixture
+def observed(api: Any, workspace: Any) -> Any:
+    deliver(api, workspace, observation(path=RED), observation(path="/shops/blue/{x}", count=3))
+    return workspace
+
+
+def test_a_member_shows_an_operation_under_another_template_on_its_page(browser_client, observed):
+    answer = show(browser_client, observed, only="1")
+    rule = TemplateRule.objects.get()
+    assert (answer.status_code, rule.actor, rule.method, rule.matching) == (303, "test-operator", "GET", False)
+    page = browser_client.get(answer["Location"]).content.decode()
+    assert "Reported as" in page
+    assert "as it was reported" in page
+    old = browser_client.get(address(observed, "operation"), {"method": "GET", "path": "/shops/blue/{x}"})
+    assert "is shown here" in old.content.decode()
+
+
+def test_what_was_reported_can_still_be_looked_at(browser_client, observed):
+    show(browser_client, observed)
+    query = {"method": "GET", "path": "/shops/blue/{y}", "as": "reported"}
+    page = browser_client.get(address(observed, "operation"), query).content.decode()
+    assert "This is what was reported under this very template" in page
+    assert "show-under" not in page
+    assert "Show there" not in page
+
+
+def test_a_fresh_start_of_what_was_shown_together_is_listed_where_it_was_made_alone(browser_client, observed):
+    environment = environment_of(observed)
+    by = {"actor": "ann", "now": timezone.now()}
+    rule = show_under(environment, RED, "/shops/blue/{x}", **by)
+    start_afresh(queries.operation(environment, "GET", RED), **by)
+    take_back(rule, **by)
+    pages = [
+        browser_client.get(address(observed, "operation"), {"method": "GET", "path": path}).content.decode()
+        for path in (RED, "/shops/blue/{x}")
+    ]
+    assert ["what is shown begins here" in page for page in pages] == [False, True]
+    assert "Take back what was started afresh" not in pages[0]
+    red = {"method": "GET", "path": RED}
+    assert browser_client.post(address(observed, "operation/afresh/1/take-back"), red).status_code == 404
+
+
+def test_a_nul_in_what_is_sent_is_left_out(browser_client, observed):
+    assert show(browser_client, observed, path="/shops/blue/{x}\0").status_code == 303
+    assert TemplateRule.objects.get().source == "/shops/blue/{}"
+
+
+@pytest.mark.parametrize(("target", "code"), [("/shops", "segments"), ("/a/{b}/{b}", "clash"), ("", "start")])
+def test_a_fault_is_told_beside_what_was_written(browser_client, observed, target, code):
+    answer = show(browser_client, observed, target=target, matching="1")
+    assert answer.status_code == 303
+    page = browser_client.get(answer["Location"]).content.decode()
+    assert FAULTS[code] in page
+    assert 'name="matching" value="1" checked' in page
+    assert not TemplateRule.objects.exists()
+
+
+def test_a_value_in_a_target_is_repeated_nowhere(browser_client, observed):
+    answer = show(browser_client, observed, target="/shops/anna@example.org/{id}")
+    assert FAULTS["raw"] in browser_client.get(answer["Location"]).content.decode()
+    assert "example.org" not in answer["Location"]
+
+
+def test_what_cannot_be_taken_back_yet_says_so(browser_client, observed):
+    environment = environment_of(observed)
+    by = {"actor": "ann", "now": timezone.now()}
+    pinned = show_under(environment, RED, RED, **by)
+    show_under(environment, "/shops/blue/{}", SHOP, matching=True, **by)
+    show_under(environment, SHOP, RED, **by)
+    answer = browser_client.post(address(observed, f"rules/template-rules/{pinned.pk}/take-back"))
+    assert "cannot be taken back yet" in browser_client.get(answer["Location"]).content.decode()
+    pinned.refresh_from_db()
+    assert pinned.taken_back_at is None
+
+
+def test_the_catalog_leads_to_it(browser_client, observed):
+    assert f'href="{address(observed)}"' in browser_client.get(address(observed, "catalog")).content.decode()

@@ -1,0 +1,190 @@
+"""What is shown of epochs, of nodes started afresh and of maps; against a model that counts one value after another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from affidavit import Evidence, describe, infer
+from catalog.places import below, is_within, places, steps_of
+from catalog.shown import Held, NodeStart, Shown, grafted
+from catalog.shown import shown as shown_together
+from tests.sdk.test_alike_maps import PRICE, bodies, seen
+
+NAMES = ["a", "b", "", "x/y", "~0"]
+values = st.recursive(
+    st.none() | st.integers(0, 1) | st.just("x"),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
+    max_leaves=8,
+)
+epochs = st.lists(st.lists(values, max_size=4), min_size=1, max_size=4)
+steps = st.lists(st.sampled_from([*NAMES, "[]"]), max_size=3)
+starts = st.lists(st.tuples(st.integers(1, 4), steps), max_size=4)
+
+
+def shown(epochs: dict[int, Evidence], *, starts: Sequence[NodeStart] = (), **options: Any) -> Shown:
+    return shown_together([Held(epochs, starts)], **options)
+
+
+def pointer_of(path: list[str]) -> str:
+    pointer = ""
+    for step in path:
+        pointer = f"{pointer}/[]" if step == "[]" else below(pointer, step)
+    return pointer
+
+
+def summed_by_epoch(batches: list[list[Any]]) -> dict[int, Evidence]:
+    return {epoch: seen(*batch) for epoch, batch in enumerate(batches)}
+
+
+def counted(evidence: Evidence) -> dict[str, dict[str, int]]:
+    """Counts by pointer, of the places where anything was seen."""
+    found = places(evidence, observations=None)
+    return {pointer: dict(place.evidence.counts) for pointer, place in found if place.evidence.counts}
+
+
+def one_by_one(batches: list[list[Any]], node_starts: list[NodeStart]) -> dict[str, dict[str, int]]:
+    """The model: a value counts in a place when it came in or after the latest start of that place or one around it."""
+    total: dict[str, dict[str, int]] = {}
+    for epoch, batch in enumerate(batches):
+        for value in batch:
+            for pointer, counts in counted(infer(value)).items():
+                if all(epoch >= start.epoch for start in node_starts if is_within(pointer, start.pointer)):
+                    held = total.setdefault(pointer, {})
+                    for kind, count in counts.items():
+                        held[kind] = held.get(kind, 0) + count
+    return total
+
+
+@given(epochs, starts)
+@settings(deadline=None)
+def test_starts_at_any_places_and_times_nest_as_if_each_value_were_counted_by_itself(batches, given_starts):
+    node_starts = [NodeStart(epoch, pointer_of(path)) for epoch, path in given_starts]
+    result = shown(summed_by_epoch(batches), starts=node_starts, by_likeness=False)
+    assert counted(result.evidence) == one_by_one(batches, node_starts)
+
+
+@given(epochs, starts)
+@settings(deadline=None)
+def test_what_is_shown_changes_nothing_of_what_was_summed(batches, given_starts):
+    held = summed_by_epoch(batches)
+    before = json.dumps([evidence.to_state() for evidence in held.values()])
+    shown(
+        held, starts=[NodeStart(epoch, pointer_of(path)) for epoch, path in given_starts], maps={"": True, "/a": True}
+    )
+    assert json.dumps([evidence.to_state() for evidence in held.values()]) == before
+    assert shown(held).evidence == seen(*[value for batch in batches for value in batch])
+
+
+@given(values, st.lists(st.sampled_from(NAMES), max_size=3))
+def test_a_pointer_leads_back_to_its_steps(value, path):
+    assert steps_of(pointer_of(path)) == path
+    for pointer, _ in places(infer(value), observations=None):
+        assert is_within(pointer, "")
+
+
+def test_a_node_without_anything_since_its_start_stays_and_is_empty():
+    descriptor = describe(grafted(seen({"a": {"b": 1}, "c": [1]}), ["a"], Evidence()))
+    assert descriptor["properties"]["a"] == {"type": "unknown", "reason": "empty", "seen": 0}
+    items = describe(grafted(seen({"c": [1, "x"]}), ["c", "[]"], Evidence()))["properties"]["c"]["items"]
+    assert items == {"type": "unknown", "reason": "empty", "seen": 0}
+
+
+def test_presence_since_a_start_is_told_by_what_came_since():
+    held = {0: seen(*[{"a": 1, "b": 1}] * 8), 1: seen({"a": "x"}, {"b": 2}, {"b": 3}, None)}
+    result = shown(held, starts=[NodeStart(1, "/a")])
+    assert (result.evidence.properties["a"].counts, result.fresh) == ({"string": 1}, {"/a": 3})
+    assert shown(held, starts=[NodeStart(1, "/a"), NodeStart(2, "")]).fresh == {"": None}
+
+
+def by_key(*kinds: Any) -> Evidence:
+    """Objects under rare keys, in an array; `old` of each is one of `kinds`."""
+    total = Evidence()
+    for kind in kinds:
+        total.add(infer({"list": [{"m": body} for body in bodies({**PRICE, "old": kind})]}))
+    return total
+
+
+def old_of(evidence: Evidence) -> str:
+    (place,) = [place for pointer, place in places(evidence, observations=None) if pointer == "/list/[]/m/{}/old"]
+    return describe(place.evidence)["type"]
+
+
+def test_a_start_within_a_map_holds_for_every_key():
+    held = {0: by_key(1), 1: by_key("x")}
+    started = shown(held, starts=[NodeStart(1, "/list/[]/m/{}/old")])
+    assert shown(held).maps == started.maps == {"/list/[]/m": 40}
+    assert [old_of(one.evidence) for one in (shown(held), started)] == ["unknown", "string"]
+    assert started.fresh["/list/[]/m/{}/old"] == 40
+    as_properties = shown(held, starts=[NodeStart(1, "/list/[]/m/{}/old")], maps={"/list/[]/m": False})
+    assert as_properties.maps == {}
+    assert as_properties.fresh["/list/[]/m/bal/old"] == 1
+
+
+def map_of(*values: Any, **options: Any) -> Shown:
+    return shown({0: seen(*values)}, **options)
+
+
+def test_a_map_by_alike_values_is_shown_as_values_and_keeps_its_names():
+    held = seen(*bodies(PRICE))
+    result = shown({0: held})
+    assert result.maps == {"": 40}
+    assert describe(result.evidence, counts=False) == {
+        "type": "object",
+        "values": {
+            "type": "object",
+            "properties": {"amount": {"type": "integer"}, "currency": {"type": "string"}},
+        },
+    }
+    assert len(held.properties) == 40
+
+
+def test_by_hand_it_is_a_map_or_properties_whatever_its_values_say():
+    assert map_of(*bodies(PRICE), maps={"": False}).maps == {}
+    result = map_of({"width": 1, "height": 2.5, "4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": None}, maps={"": True})
+    assert describe(result.evidence) == {
+        "type": "object",
+        "seen": 1,
+        "values": {"type": "number", "nullable": True, "seen": 3, "nulls": 1, "types": {"number": 1, "integer": 1}},
+    }
+
+
+def test_maps_within_maps_are_told_by_the_places_that_are_shown():
+    nested = {"x": {"a": {"k": 1}}, "y": {"b": {"k": "s"}}}
+    result = map_of(nested, maps={"": True, "/{}": True, "/x": True})
+    assert result.maps == {"": 2, "/{}": 2}
+    inner = describe(result.evidence, counts=False)["values"]["values"]["properties"]["k"]
+    assert inner == {"type": "unknown", "reason": "divergent"}
+
+
+def test_names_that_were_erased_by_number_do_not_come_back():
+    many = {f"name{'abcdefghij'[n % 10]}{'abcdefghij'[n // 10 % 10]}{'abc'[n // 100]}": 1 for n in range(201)}
+    result = map_of(many, maps={"": False})
+    assert result.evidence.collapsed
+    assert not result.evidence.properties
+
+
+@given(st.lists(values, max_size=5), st.lists(values, max_size=5))
+@settings(deadline=None)
+def test_the_same_evidence_is_shown_alike_however_it_came(some, others):
+    one, two = shown({0: seen(*some), 1: seen(*others)}), shown({0: seen(*others, *some)})
+    assert json.dumps(describe(one.evidence)) == json.dumps(describe(two.evidence))
+
+
+@pytest.mark.parametrize("pointer", ["/nothing", "/a/[]", "/a/{}", "/nothing/a"])
+def test_a_start_where_nothing_is_changes_nothing(pointer):
+    held = {0: seen({"a": 1})}
+    assert shown(held, starts=[NodeStart(1, pointer)]).evidence == held[0]
+
+
+def test_operations_that_are_shown_as_one_count_together_from_the_start_of_each():
+    ours = Held({0: seen(*[{"a": 1}] * 8), 1: seen({"a": "x"}, {})}, [NodeStart(1, "/a")])
+    theirs = Held({0: seen({"a": "y"}, {"b": 1}, {"b": 1})})
+    result = shown_together([ours, theirs])
+    assert (result.evidence.properties["a"].counts, result.fresh) == ({"string": 2}, {"/a": 5})
+    assert result.evidence.counts == {"object": 13}

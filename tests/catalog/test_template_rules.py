@@ -1,0 +1,380 @@
+"""Merged and renamed by hand: shown so, future traffic too, and taken back as if it never was (contract 4)."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from catalog import afresh, difference, document, downloads, queries
+from catalog.fold import fold
+from catalog.models import Drift, OperationVersion, TemplateRule
+from catalog.template_rules import RuleFault, show_under, take_back
+from tests.catalog.reports import deliver, environment_of, observation, report
+from workspaces.create import create_workspace
+from workspaces.models import AuditEntry, Environment
+
+pytestmark = pytest.mark.django_db
+AT = 1_790_000_000
+RED, BLUE = "/shops/red/{itemId}", "/shops/blue/{itemId}"
+SHOP = "/shops/{shop}/{item}"
+
+
+def merge(environment: Environment, source: str, target: str, **options: Any) -> TemplateRule:
+    return show_under(environment, source, target, actor="ann", now=timezone.now(), **options)
+
+
+def undo(rule: TemplateRule) -> None:
+    take_back(rule, actor="ann", now=timezone.now())
+
+
+def catalog(environment: Environment) -> list[Any]:
+    rendered = document.render(environment, evidence=True)
+    return json.loads(b"".join(rendered.chunks()))["operations"]
+
+
+def paths(environment: Environment) -> list[tuple[str, str]]:
+    return [(one["method"], one["path"]) for one in catalog(environment)]
+
+
+def listed(environment: Environment) -> list[Any]:
+    """All that pages and downloads tell of an environment, without its name."""
+    columns = ("method", "path", "observations", "statuses", "properties", "undecided", "first_seen_at",
+               "last_seen_at", "unknowns", "search", "document", "outline", "names", "types")  # fmt: skip
+    rows = [list(map(str, row)) for row in queries.shown(environment).order_by("path", "method").values_list(*columns)]
+    digests = [queries.catalog_digest(environment, evidence=evidence) for evidence in (True, False)]
+    return [*rows, *digests]
+
+
+@pytest.fixture
+def environment(workspace: Any) -> Environment:
+    return environment_of(workspace)
+
+
+@pytest.fixture
+def shops(api: Any, workspace: Any, environment: Environment) -> Environment:
+    """Two templates that are one operation, of which the learner could not know."""
+    deliver(
+        api,
+        workspace,
+        *[observation(path=RED, response={"id": 1, "red": True}, lastSeenAt=AT, undecided=[1],
+                      parameters={"itemId": {"type": "integer"}})] * 3,
+        observation(path=RED, status=404, count=2, response={"detail": "x"}, lastSeenAt=AT + 60),
+        *[observation(path=BLUE, response={"id": "x", "blue": None}, request={"a": 1}, lastSeenAt=AT - 90_000)] * 4,
+    )  # fmt: skip
+    return environment
+
+
+def test_a_merge_shows_the_sum_of_both(shops):
+    merge(shops, RED, SHOP)
+    merge(shops, BLUE, SHOP)
+    (shown,) = catalog(shops)
+    assert (shown["path"], shown["observations"]) == (SHOP, 9)
+    assert (shown["firstSeenAt"], shown["lastSeenAt"]) == (AT - 90_000, AT + 60)
+    assert shown["parameters"] == {
+        "shop": {"type": "string", "seen": 9},
+        "item": {"type": "integer", "seen": 9, "types": {"integer": 3, "unknown": 6}},
+    }
+    body = shown["responses"]["200"]
+    assert (body["seen"], body["properties"]["red"]["seen"], body["properties"]["id"]["type"]) == (7, 3, "unknown")
+    assert shown["request"]["seen"] == 4
+    assert list(shown["responses"]) == ["200", "404"]
+
+
+def test_a_merge_into_an_observed_operation_takes_its_names(api, workspace, shops):
+    deliver(api, workspace, observation(path="/shops/{which}/{id}", response={"id": 2}, lastSeenAt=AT))
+    merge(shops, RED, "/shops/{which}/{id}")
+    merge(shops, BLUE, "/shops/{which}/{id}")
+    assert [(one["path"], one["observations"]) for one in catalog(shops)] == [("/shops/{which}/{id}", 10)]
+
+
+def test_it_holds_for_future_traffic_of_methods_and_templates_that_were_never_seen_before(api, workspace, shops):
+    merge(shops, RED, SHOP)
+    merge(shops, "/shops/green/{}", SHOP, method="GET")
+    green = "/shops/green/{x}"
+    deliver(api, workspace, observation(path=green, count=5), observation("PUT", RED), observation("PUT", green))
+    assert paths(shops) == [("GET", BLUE), ("PUT", "/shops/green/{x}"), ("GET", SHOP), ("PUT", SHOP)]
+    assert queries.operation(shops, "GET", SHOP).observations == 10
+
+
+def test_what_else_matches_follows_only_where_that_was_asked_for(api, workspace, shops):
+    rule = merge(shops, RED, SHOP)
+    assert ("GET", BLUE) in paths(shops)
+    undo(rule)
+    merge(shops, RED, SHOP, matching=True)
+    deliver(api, workspace, observation(path="/shops/green/{x}"), observation(path="/shops/green/{x}/more"))
+    assert paths(shops) == [("GET", "/shops/green/{x}/more"), ("GET", SHOP)]
+    pinned = merge(shops, BLUE, BLUE)
+    assert ("GET", BLUE) in paths(shops)
+    undo(pinned)
+    assert ("GET", BLUE) not in paths(shops)
+
+
+def test_renaming_the_parameters_alone_keeps_the_operation(shops):
+    merge(shops, RED, "/shops/red/{sku}")
+    assert ("GET", "/shops/red/{sku}") in paths(shops)
+    assert queries.operation(shops, "GET", RED).undecided == {}
+    undo(TemplateRule.objects.get())
+    assert ("GET", RED) in paths(shops)
+    assert queries.operation(shops, "GET", RED).undecided == {"1": 3}
+
+
+def test_an_operation_merged_into_a_renamed_one_is_found_where_that_is(shops):
+    first, second = merge(shops, RED, BLUE), merge(shops, BLUE, SHOP)
+    assert paths(shops) == [("GET", SHOP)]
+    for address in (RED, BLUE, SHOP):
+        assert queries.operation(shops, "GET", address).path == SHOP
+    undo(first)
+    assert [(one["path"], one["observations"]) for one in catalog(shops)] == [(RED, 5), (SHOP, 4)]
+    undo(second)
+    assert paths(shops) == [("GET", BLUE), ("GET", RED)]
+
+
+def test_a_circle_is_refused_and_changes_nothing(shops):
+    before = listed(shops)
+    rule = merge(shops, RED, BLUE)
+    with pytest.raises(RuleFault, match="leads from there back"):
+        merge(shops, BLUE, RED)
+    assert TemplateRule.objects.count() == 1
+    undo(rule)
+    assert listed(shops) == before
+
+
+def test_taking_back_what_keeps_a_circle_apart_is_refused(shops):
+    pinned = merge(shops, RED, RED)
+    merge(shops, BLUE, SHOP, matching=True)
+    merge(shops, SHOP, RED)
+    with pytest.raises(RuleFault):
+        undo(pinned)
+    assert TemplateRule.objects.get(pk=pinned.pk).taken_back_at is None
+
+
+@pytest.mark.parametrize(
+    ("target", "code"),
+    [
+        ("shops/{a}/{b}", "start"), ("/shops/{a}", "segments"), ("/shops/{a}/{b}/c", "segments"),
+        ("/shops/{a}/{a}", "clash"), ("/shops/{}/{b}", "name"), ("/shops/{a/{b}", "braces"), ("/shops/17/{b}", "raw"),
+        ("/shops/{a}?/{b}", "query"), ("/sh ops/{a}/{b}", "control"), ("/shops/anna@example.org/{b}", "raw"),
+        ("/shops/{a}/" + "x" * 2000, "bytes"), ("/shops/{a}/" + "é" * 1500, "bytes"), ("/shops/{a}/\0", "control"),
+    ],
+)  # fmt: skip
+def test_a_target_that_is_no_template_of_as_many_segments_is_refused(shops, target, code):
+    with pytest.raises(RuleFault) as caught:
+        merge(shops, RED, target)
+    assert caught.value.code == code
+    assert not TemplateRule.objects.exists()
+
+
+def test_by_hand_there_is_at_most_one_version_marked_as_such_and_no_drift(api, workspace, shops):
+    rule = merge(shops, RED, BLUE)
+    made = OperationVersion.objects.filter(by_hand=True)
+    assert [(one.operation.key, one.number) for one in made] == [("/shops/blue/{}", 2)]
+    deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}, lastSeenAt=AT))
+    undo(rule)
+    deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}, lastSeenAt=AT))
+    deliver(api, workspace, observation(path=BLUE, response={"id": "x", "blue": None}, lastSeenAt=AT))
+    assert not Drift.objects.exists()
+    assert made.all().count() == 2
+    assert set(OperationVersion.objects.filter(operation__key="/shops/red/{}").values_list("number", flat=True)) == {1}
+
+
+def test_what_changes_in_what_is_shown_together_drifts_once_and_there(api, workspace, shops):
+    merge(shops, RED, SHOP)
+    merge(shops, BLUE, SHOP)
+    deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True, "new": 1}, lastSeenAt=AT))
+    assert [(one.operation.path, one.pointer, one.kind) for one in Drift.objects.all()] == [(SHOP, "/new", "new")]
+
+
+def test_a_shared_property_goes_quiet_only_when_all_that_is_shown_together_misses_it(api, workspace, shops):
+    merge(shops, BLUE, RED)
+    seen = [observation(path=path, response=body) for path, body in ((RED, {"red": True}), (BLUE, {"id": 1}))]
+    deliver(api, workspace, *seen * 100)
+    quiet = set(Drift.objects.filter(kind="quiet").values_list("operation__key", "pointer"))
+    assert quiet == {("/shops/red/{}", "/blue")}
+
+
+def test_a_merged_operation_starts_afresh_with_all_that_is_shown_there_and_only_there(api, workspace, shops):
+    rule = merge(shops, RED, BLUE)
+    start = afresh.start_afresh(queries.operation(shops, "GET", RED), actor="ann", now=timezone.now())
+    (shown,) = catalog(shops)
+    assert (shown["observations"], shown["responses"]["200"]["seen"]) == (9, 0)
+    deliver(api, workspace, observation(path=RED, response={"id": 1}, lastSeenAt=AT))
+    assert catalog(shops)[0]["responses"]["200"]["seen"] == 1
+    undo(rule)
+    assert [one["responses"]["200"]["seen"] for one in catalog(shops)] == [0, 4]
+    again = merge(shops, RED, BLUE)
+    assert catalog(shops)[0]["responses"]["200"]["seen"] == 4
+    afresh.take_back(start, actor="ann", now=timezone.now())
+    assert catalog(shops)[0]["responses"]["200"]["seen"] == 8
+    undo(again)
+    assert [one["responses"]["200"]["seen"] for one in catalog(shops)] == [4, 4]
+
+
+def test_a_source_that_was_started_afresh_stays_so_where_it_is_shown(shops):
+    start = afresh.start_afresh(queries.operation(shops, "GET", RED), actor="ann", now=timezone.now())
+    merge(shops, RED, BLUE)
+    assert catalog(shops)[0]["responses"]["200"]["seen"] == 4
+    afresh.take_back(start, actor="ann", now=timezone.now())
+    assert catalog(shops)[0]["responses"]["200"]["seen"] == 7
+
+
+def test_searches_lists_and_every_download_show_it_in_one_place(shops):
+    merge(shops, RED, SHOP)
+    merge(shops, BLUE, SHOP)
+    for form in downloads.FORMS:
+        body = downloads.download(shops, form).body.decode()
+        assert "red/" not in body
+        assert "blue/" not in body
+    openapi = json.loads(downloads.download(shops, "openapi").body)
+    assert list(openapi["paths"]) == [SHOP]
+    found = queries.shown(shops).filter(search__icontains="blue:")
+    assert [one.path for one in found] == [SHOP]
+
+
+def test_other_environments_know_nothing_of_it(api, workspace, shops):
+    deliver(api, workspace, observation(path=RED), environment="staging")
+    merge(shops, RED, SHOP)
+    assert paths(environment_of(workspace, "staging")) == [("GET", RED)]
+
+
+def test_environments_differ_by_what_is_shown_in_each(api, workspace, shops):
+    deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}), environment="staging")
+    staging = environment_of(workspace, "staging")
+    merge(shops, RED, SHOP)
+    found = {(one.path, one.change.kind) for one in difference.between(shops, staging)}
+    assert found == {(SHOP, "gone"), (RED, "new"), (BLUE, "gone")}
+    merge(staging, RED, SHOP)
+    assert SHOP not in {one.path for one in difference.between(shops, staging) if one.change.part == "operation"}
+
+
+def test_both_are_in_the_audit_log(shops):
+    undo(merge(shops, RED, SHOP, method="GET"))
+    entries = AuditEntry.objects.filter(workspace=shops.workspace).exclude(action="workspace created")
+    assert {(entry.actor, entry.action, entry.facts["source"], entry.facts["target"]) for entry in entries} == {
+        ("ann", "operations shown under another template", "/shops/red/{}", SHOP),
+        ("ann", "template rule taken back", "/shops/red/{}", SHOP),
+    }
+
+
+TEMPLATES = ["/s/red/{id}", "/s/blue/{id}", "/s/{shop}/{item}", "/s/{shop}/items", "/t/{shop}/{item}", "/s/green/items"]
+BODIES = [{"id": 1}, {"id": "x"}, {"id": None, "tags": []}, {"tags": ["a"]}, [1], {}]
+
+
+class Twins:
+    """Two environments with the same reports: one with all rules, one with those only that are never taken back."""
+
+    def __init__(self, api: Any, created: Any, chance: random.Random) -> None:
+        self.api, self.created, self.chance = api, created, chance
+        self.with_all, self.with_some = environment_of(created), environment_of(created, "staging")
+        self.doomed: list[TemplateRule] = []
+
+    def report(self) -> None:
+        seen = [
+            observation(
+                self.chance.choice(["GET", "GET", "PUT"]),
+                self.chance.choice(TEMPLATES),
+                self.chance.choice([200, 200, 404, 409]),
+                self.chance.choice([1, 1, 5]),
+                response=self.chance.choice(BODIES),
+                lastSeenAt=AT + self.chance.randrange(200_000),
+                parameters={},
+            )
+            for _ in range(self.chance.choice([1, 3]))
+        ]
+        for environment in ("production", "staging"):
+            deliver(self.api, self.created, *seen, environment=environment)
+
+    def rule(self) -> None:
+        source, target = self.chance.choice(TEMPLATES), self.chance.choice(TEMPLATES)
+        options = {"method": self.chance.choice(["", "", "GET"]), "matching": self.chance.random() < 0.3}
+        try:
+            made = merge(self.with_all, source, target.replace("item}", "thing}"), **options)
+        except RuleFault:
+            return
+        try:
+            if self.chance.random() < 0.4:
+                merge(self.with_some, source, target.replace("item}", "thing}"), **options)
+                return
+        except RuleFault:  # only a rule that will be taken back keeps a circle apart
+            pass
+        self.doomed.append(made)
+
+    def start_afresh(self) -> None:
+        for place in self.chance.sample(TEMPLATES, 2):
+            rows = [queries.operation(one, "GET", place) for one in (self.with_all, self.with_some)]
+            if all(row and rows[0] and row.key == rows[0].key for row in rows):
+                for row in rows:
+                    afresh.start_afresh(row, actor="ann", now=timezone.now())
+
+    def take_one_back(self) -> None:
+        if self.doomed:
+            rule = self.chance.choice(self.doomed)
+            try:
+                undo(rule)
+                self.doomed.remove(rule)
+            except RuleFault:
+                return
+
+
+@pytest.mark.parametrize("seed", [*range(8), 330, 332, 347, 359])
+def test_taken_back_all_is_byte_for_byte_as_if_the_rule_had_never_been(api, workspace, seed):
+    chance = random.Random(seed)
+    twins = Twins(api, workspace, chance)
+    steps = [twins.report, twins.report, twins.rule, twins.rule, twins.take_one_back, twins.start_afresh]
+    for _ in range(25):
+        chance.choice(steps)()
+    while twins.doomed:
+        twins.take_one_back()
+    assert listed(twins.with_all) == listed(twins.with_some)
+    assert TemplateRule.objects.filter(environment=twins.with_all, taken_back_at=None).count() == (
+        TemplateRule.objects.filter(environment=twins.with_some).count()
+    )
+    twins.report()
+    assert listed(twins.with_all) == listed(twins.with_some)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_decisions_while_several_workers_fold_and_reports_come_twice_lose_nothing():
+    created = create_workspace("Busy", ["staging"], actor="test", now=timezone.now())
+    environment, client = environment_of(created), Client()
+    failures: list[BaseException] = []
+
+    def repeated(act: Callable[[], object]) -> None:
+        try:
+            for _ in range(12):
+                act()
+        except BaseException as error:  # told below: a thread's failure must fail the test
+            failures.append(error)
+        finally:
+            connection.close()
+
+    def decide() -> None:
+        undo(merge(environment, RED, BLUE))
+        undo(merge(environment, RED, SHOP, matching=True))
+
+    work = [lambda: fold(environment, now=timezone.now())] * 2 + [decide]
+    threads = [threading.Thread(target=repeated, args=(act,)) for act in work]
+    for thread in threads:
+        thread.start()
+    for number in range(30):
+        sent = report(observation(path=RED if number % 3 else BLUE, response={"n": number % 2 or "x"}, lastSeenAt=AT))
+        for _ in range(2):
+            answer = client.post(
+                "/api/witness-reports", sent, content_type="application/json",
+                headers={"x-service-api-key": created.secret_key},
+            )  # fmt: skip
+            assert answer.status_code == 202
+    for thread in threads:
+        thread.join()
+    fold(environment, now=timezone.now())
+    assert failures == []
+    assert [(one["path"], one["observations"]) for one in catalog(environment)] == [(BLUE, 10), (RED, 20)]
+    merge(environment, RED, BLUE)
+    assert catalog(environment)[0]["responses"]["200"]["seen"] == 30
