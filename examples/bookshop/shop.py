@@ -99,7 +99,7 @@ class Bookshop:
             ("GET", "/books/<int:bookId>", self.book),
             ("GET", "/cart", self.cart),
             ("POST", "/cart/lines", self.put_in_cart),
-            ("DELETE", "/cart/lines/<int:bookId>", self.take_out_of_cart),
+            ("DELETE", "/cart/lines/<int:lineId>", self.take_out_of_cart),
             ("GET", "/orders", self.orders),
             ("POST", "/orders", self.place_order),
             ("GET", "/orders/<int:orderId>", self.order),
