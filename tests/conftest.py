@@ -12,8 +12,13 @@ from django.contrib.auth import get_user_model
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
+from hypothesis import HealthCheck, settings
 
 from workspaces.create import Created, create_workspace
+
+# How long an example takes is the machine's business; no test fails over it.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
