@@ -141,12 +141,19 @@ TEMPLATES = [
     }
 ]
 
+# Poolers that hand a connection on after each transaction lose prepared statements, unless they follow them.
+DATABASE_PREPARE = env.bool("DATABASE_PREPARE", not DATABASE_URL)
 DATABASES = {
     "default": {
         **FOUND_DATABASE,
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {"connect_timeout": 5, "application_name": "affidavit", **FOUND_DATABASE.get("OPTIONS", {})},
+        "OPTIONS": {
+            "connect_timeout": 5,
+            "application_name": "affidavit",
+            "prepare_threshold": 0 if DATABASE_PREPARE else None,
+            **FOUND_DATABASE.get("OPTIONS", {}),
+        },
     }
 }
 

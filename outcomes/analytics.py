@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from outcomes import beside, keys, queries
+from outcomes import beside, keys, leaders, queries
 from outcomes.filters import KeyFilters
 from outcomes.keys import KeyLine, KeyPage
 from outcomes.queries import Chart, Totals
@@ -46,9 +46,8 @@ class Analytics:
 
     def keys_from(self, start: int) -> KeyPage:
         lead = 0 if self.asked.chosen else self.asked.next_rank - 1
-        return keys.page(
-            self.environment, self.range, search=self.asked.search, start=start, limit=ROWS_A_PAGE, lead=lead
-        )
+        limit = ROWS_A_PAGE if self.asked.opened else FOLDED_FROM + 2
+        return leaders.page(self.environment, self.range, search=self.asked.search, start=start, limit=limit, lead=lead)
 
     @property
     def folded(self) -> bool:

@@ -41,18 +41,25 @@ class Reached:
         return f"{round(self.first_reported_at.timestamp() * 1_000_000)}-{self.pk}"
 
 
-# The latest first, key by key from the last one in code point order: as the index has them. Conversations are looked
-# up one by one (OFFSET 0): as a join, the planner might read all of them for each page.
-PAGE = """
+# The latest first, key by key from the last one in code point order: as the index has them. The rest of a key and the
+# keys after it are asked for apart (the second only where the first has too few): compared as one row of values, the
+# planner takes what is left for next to nothing and reads the whole table. Conversations are looked up one by one
+# (OFFSET 0): as a join, it might read all of them for each page.
+KNOWN = """
+SELECT * FROM outcomes_outcome
+WHERE environment_id = %(environment)s AND NOT broken AND first_reported_at >= %(start)s AND first_reported_at < %(end)s
+"""
+ORDERED = "ORDER BY outcome_key DESC, first_reported_at DESC, id DESC LIMIT %(limit)s"
+PAGE = f"""
 SELECT conversation.conversation_id, outcome_key, started_at, first_reported_at, last_reported_at, reports,
        healed_at, page.id
 FROM (
-  SELECT * FROM outcomes_outcome
-  WHERE environment_id = %(environment)s AND NOT broken AND (%(key)s = '' OR outcome_key = %(key)s)
-    AND first_reported_at >= %(start)s AND first_reported_at < %(end)s
-    AND (%(after_key)s::text IS NULL
-      OR (outcome_key, first_reported_at, id) < (%(after_key)s, %(after_time)s::timestamptz, %(after_id)s::bigint))
-  ORDER BY outcome_key DESC, first_reported_at DESC, id DESC LIMIT %(limit)s
+  ({KNOWN} AND outcome_key = %(after_key)s
+    AND (first_reported_at, id) < (%(after_time)s::timestamptz, %(after_id)s::bigint) {ORDERED})
+  UNION ALL
+  ({KNOWN} AND (%(key)s = '' OR outcome_key = %(key)s)
+    AND (%(after_key)s::text IS NULL OR outcome_key < %(after_key)s) {ORDERED})
+  LIMIT %(limit)s
 ) AS page
 CROSS JOIN LATERAL (
   SELECT conversation_id, started_at FROM outcomes_conversation WHERE id = page.conversation_id OFFSET 0

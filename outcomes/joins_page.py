@@ -28,7 +28,7 @@ from workspaces.access import environment_of_member, workspaces_of
 from workspaces.models import Environment
 from workspaces.pages import Page
 
-DIAGNOSED_AT_ONCE = 1000  # the newest; the exports diagnose all
+DIAGNOSED_AT_ONCE = 500  # the newest; the exports diagnose all
 MOVES_SHOWN = 10
 
 
@@ -38,14 +38,15 @@ def broken_joins(request: HttpRequest, environment: Environment, range: Range) -
     def context() -> Mapping[str, Any]:
         if not queries.has_any(environment):
             return {"empty": True, **first_report(environment)}
+        totals = queries.totals(environment, range)
         return {
             "asked": asked,
-            "totals": queries.totals(environment, range),
+            "totals": totals,
             "before": queries.totals(environment, range.before()),
             "healed": joins.healed(environment, range),
             "late": joins.healed_outcomes(environment, range)[:ROWS_A_PAGE],
             "oldest": joins.oldest(environment),
-            **diagnosed(environment, range, asked, request.GET.get("page")),
+            **diagnosed(environment, range, asked, request.GET.get("page"), totals.broken),
             **rates(environment, range),
             **moves(request, environment, range, asked),
         }
@@ -53,12 +54,16 @@ def broken_joins(request: HttpRequest, environment: Environment, range: Range) -
     return Page("outcomes/broken_joins.html", context, join_exports.of_broken_joins(environment, range, asked))
 
 
-def diagnosed(environment: Environment, range: Range, asked: JoinFilters, number: str | None) -> Mapping[str, Any]:
-    """The causes, of the newest where there are very many, and one page of the broken joins themselves."""
+def diagnosed(
+    environment: Environment, range: Range, asked: JoinFilters, number: str | None, count: int
+) -> Mapping[str, Any]:
+    """The causes, of the newest where there are very many, and one page of the `count` broken joins themselves."""
     waiting = joins.still_broken(environment, range)
     newest = list(joins.diagnosed(environment, waiting[:DIAGNOSED_AT_ONCE]))
     chosen = [join for join in newest if joins.is_of(join, asked.why, asked.found_in)] if asked else waiting
-    rows = Paginator(chosen, ROWS_A_PAGE).get_page(number)
+    paginator = Paginator(chosen, ROWS_A_PAGE)
+    paginator.count = len(chosen) if asked else count  # the tallies' number, so that no row is counted
+    rows = paginator.get_page(number)
     shown = rows.object_list if asked else joins.diagnosed(environment, rows.object_list)
     names = join_exports.key_names(environment)
     causes = joins.causes(newest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -37,17 +37,30 @@ class KeyLine:
     keys: int = 1
 
     @property
+    def rank(self) -> tuple[int | str, ...]:
+        """The order of the table: most outcomes first, ties by broken joins, by the period before, by code point."""
+        return -self.outcomes, -self.broken, -self.before, self.key
+
+    def of(self, keys: int) -> KeyLine:
+        """The same as the line of so many keys together."""
+        return replace(self, keys=keys)
+
+    @property
     def numbers(self) -> tuple[int, ...]:
         return self.outcomes, self.broken, self.reports, self.reached, self.before
 
 
 @dataclass(frozen=True)
 class KeyPage:
-    """Keys from the one after `start` on, the `leading` ones of all, and what all of them come to."""
+    """Keys from the one after `start` on, the `leading` ones of all, and what all of them come to.
+
+    counted: whether `everything.keys` is their number; else there are at least so many.
+    """
 
     lines: Sequence[KeyLine]
     leading: Sequence[KeyLine]
     everything: KeyLine
+    counted: bool = True
 
     def others(self, shown: Sequence[KeyLine]) -> KeyLine:
         """All keys but the shown ones, as one line."""
@@ -56,8 +69,14 @@ class KeyPage:
         return KeyLine("", *rest, keys=self.everything.keys - len(shown))
 
 
+def containing(column: str) -> str:
+    """SQL: the text looked for is empty or part of the key, whatever its case."""
+    text, looked_for = f'lower({column} COLLATE "default")', 'lower(%(search)s COLLATE "default")'
+    return f"(%(search)s = '' OR position({looked_for} IN {text}) > 0)"
+
+
 # Each segment is looked up and summed by itself: joined to the tallies as a whole, it would cost a pass over them.
-KEYS = """
+KEYS = f"""
 SELECT outcome_key,
        coalesce(sum(outcomes) FILTER (WHERE is_now), 0)::bigint AS outcomes,
        coalesce(sum(broken) FILTER (WHERE is_now), 0)::bigint AS broken,
@@ -74,9 +93,8 @@ CROSS JOIN LATERAL (
          max(last_reported_at) AS last_reported_at
   FROM outcomes_tally
   WHERE environment_id = %(environment)s AND grain = segment.grain AND starts_at >= since AND starts_at < till
-    AND outcome_key <> ''
-    AND (%(named)s::text[] IS NULL OR outcome_key = ANY(%(named)s))
-    AND (%(search)s = '' OR position(lower(%(search)s COLLATE "default") IN lower(outcome_key COLLATE "default")) > 0)
+    AND (%(named)s::text[] IS NULL AND outcome_key <> '' OR outcome_key = ANY(%(named)s))
+    AND {containing("outcome_key")}
   GROUP BY outcome_key
 ) AS part
 GROUP BY outcome_key
@@ -102,22 +120,29 @@ SELECT DISTINCT given.outcome_key, tally.outcome_key
 FROM unnest(%(keys)s::text[]) AS given (outcome_key)
 CROSS JOIN LATERAL (
   SELECT outcome_key FROM outcomes_tally
-  WHERE environment_id = %(environment)s AND grain = 'm' AND {FORM} = {FORM_OF_GIVEN}
+  WHERE environment_id = %(environment)s AND grain = 'm' AND {FORM} = {FORM_OF_GIVEN} OFFSET 0
 ) AS tally
 WHERE tally.outcome_key <> given.outcome_key
 """
 
 
 def page(
-    environment: Environment, range: Range, *, search: str = "", start: int = 0, limit: int = 50, lead: int = 0
+    environment: Environment,
+    range: Range,
+    *,
+    search: str = "",
+    start: int = 0,
+    limit: int = 50,
+    lead: int = 0,
+    only: Sequence[str] | None = None,
 ) -> KeyPage:
     """Keys reported in the range or the period before it, most outcomes first, ties by code point.
 
-    search: text that a key holds, whatever its case.
+    search: text that a key holds, whatever its case; only: no other keys than these.
     """
     with connection.cursor() as cursor:
         page = {"start": start, "limit": limit, "lead": lead}
-        cursor.execute(PAGE, {**parameters(environment, range, search=search), **page})
+        cursor.execute(PAGE, {**parameters(environment, range, search=search, named=only), **page})
         rows = cursor.fetchall()
     keys, *sums = (int(number or 0) for number in rows[0][:6])
     leading, lines = ([KeyLine(*row[7:]) for row in rows if row[6] is leads] for leads in (True, False))
@@ -133,7 +158,7 @@ def every(environment: Environment, range: Range, *, search: str = "") -> Iterat
 
 
 def named(environment: Environment, range: Range, keys: Sequence[str]) -> Mapping[str, KeyLine]:
-    """These keys, with zeros for those that were not reported."""
+    """These keys ("" for all of them together), with zeros for those that were not reported."""
     with connection.cursor() as cursor:
         cursor.execute(KEYS, parameters(environment, range, named=keys))
         found = {row[0]: KeyLine(*row) for row in cursor}

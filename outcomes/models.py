@@ -12,6 +12,15 @@ FORM_OF_KEY = """translate(lower(%(expressions)s COLLATE "default"), U&'-_ \\000
 ALIKE_FORM = Func(F("outcome_key"), template=FORM_OF_KEY)
 
 
+# Where magnitudes begin: four for each doubling. The first is of 1; what is not positive has magnitude 0.
+STEPS = sorted({round(2 ** (n / 4)) for n in range(4 * 40)})
+MAGNITUDE = Func(
+    F("outcomes"),
+    template=f"width_bucket(%(expressions)s, '{{{','.join(map(str, STEPS))}}}'::bigint[])::smallint",
+    output_field=models.SmallIntegerField(),
+)
+
+
 class Conversation(models.Model):
     """One row per environment and conversation id, known or not: where a report and a registration meet.
 
@@ -95,7 +104,8 @@ class Tally(models.Model):
     outcomes, broken, reports: of what was first reported in the bucket; with its first and last report's time.
     conversations: how many started in the bucket; reached: their outcomes, whenever reported.
     Writers at the same moment use different lanes, so that none waits for another's commit; readers sum them,
-    and a lane by itself may be negative.
+    and a lane by itself may be negative. magnitude: how many of STEPS `outcomes` has reached, so that the leading
+    keys of a bucket are found by an index that does not change with every report.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "grain", "outcome_key", "starts_at", "lane")
@@ -107,6 +117,7 @@ class Tally(models.Model):
     starts_at = models.DateTimeField()
     lane = models.SmallIntegerField()
     outcomes = models.BigIntegerField()
+    magnitude = models.GeneratedField(expression=MAGNITUDE, output_field=models.SmallIntegerField(), db_persist=True)
     broken = models.BigIntegerField()
     reports = models.BigIntegerField()
     reached = models.BigIntegerField()
@@ -116,7 +127,7 @@ class Tally(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(fields=["environment", "grain", "starts_at"], name="tally_by_time"),
+            models.Index(fields=["environment", "grain", "starts_at", "-magnitude"], name="leading_by_time"),
             # One row or so for each key: what the keys of one form are looked up in.
             models.Index("environment", ALIKE_FORM, name="keys_by_form", condition=Q(grain="m")),
         ]

@@ -12,6 +12,7 @@ from outcomes.broken_joins import Cause, causes, diagnosed, still_broken
 from outcomes.charts import Line, rest_of
 from outcomes.keys import of_segments
 from outcomes.models import Tally
+from outcomes.parts import Parts
 from outcomes.tally import cover
 from wire.buckets import Bucket, buckets
 from wire.ranges import Range
@@ -57,15 +58,17 @@ CROSS JOIN LATERAL (
 ) AS part
 """
 
+# Key by key, so that a segment is looked up by its key; days and months are told apart, quarter hours summed.
 SERIES = f"""
-SELECT position, outcome_key, sum(outcomes), sum(broken), sum(conversations)
-FROM unnest(%(positions)s::int[], %(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
-  AS segment (position, grain, since, till)
+SELECT key, segment.grain, at, CASE segment.grain WHEN 'q' THEN till END, outcomes, broken, conversations
+FROM unnest(%(keys)s::text[]) AS key
+CROSS JOIN unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
+  AS segment (grain, since, till)
 CROSS JOIN LATERAL (
-  SELECT outcome_key, sum(outcomes) AS outcomes, sum(broken) AS broken, sum(conversations) AS conversations
-  {TALLIES_OF_SEGMENT} AND outcome_key = ANY(%(keys)s) GROUP BY outcome_key
+  SELECT CASE segment.grain WHEN 'q' THEN since ELSE starts_at END AS at, sum(outcomes)::bigint AS outcomes,
+         sum(broken)::bigint AS broken, sum(conversations)::bigint AS conversations
+  {TALLIES_OF_SEGMENT} AND outcome_key = key GROUP BY 1
 ) AS part
-GROUP BY position, outcome_key
 """
 
 
@@ -137,19 +140,16 @@ class Series:
 
 def series(environment: Environment, shown: Sequence[Bucket], keys: Sequence[str]) -> Mapping[str, Series]:
     """What began in each bucket by key; ALL_KEYS for all of them together."""
-    pieces = [(n, segment) for n, bucket in enumerate(shown) for segment in cover(bucket.start, bucket.end)]
-    query = {
-        "environment": environment.pk,
-        "keys": list(keys),
-        "positions": [position for position, _ in pieces],
-        **of_segments([segment for _, segment in pieces]),
-    }
+    parts = Parts.of(tuple(shown))
     found = {key: Series(*([0] * len(shown) for _ in range(3))) for key in keys}
     with connection.cursor() as cursor:
-        cursor.execute(SERIES, query)
-        for position, key, *numbers in cursor:
+        cursor.execute(SERIES, {"environment": environment.pk, "keys": list(found), **of_segments(parts.segments)})
+        for key, grain, start, end, *numbers in cursor:
             line = found[key]
-            line.outcomes[position], line.broken[position], line.conversations[position] = map(int, numbers)
+            for bucket, sign in parts.uses[grain, start, end]:
+                line.outcomes[bucket] += sign * numbers[0]
+                line.broken[bucket] += sign * numbers[1]
+                line.conversations[bucket] += sign * numbers[2]
     return found
 
 

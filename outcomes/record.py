@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
-
 from outcomes.sql import RECORD
-from workspaces.models import Environment
+from wire.prepared import prepared_cursor
+from workspaces.models import Environment, removed_meanwhile
 
 
 @dataclass(frozen=True)
@@ -38,16 +37,15 @@ class Receipt:
         return {"recorded": self.recorded, "unknownConversations": list(self.unknown)}
 
 
-@transaction.atomic
 def record(
     environment: Environment, reports: Sequence[Report], *, reported_by: int | None = None, now: datetime
 ) -> Receipt:
     """Store one batch; all of it or nothing.
 
+    One statement, so that it needs no other to begin, hold the environment and commit. Raises what `hold` raises.
     Known conversations get their outcomes, the others a broken join that heals when they arrive.
     reported_by: the id of the API key, kept with broken joins.
     """
-    environment.hold()
     parameters = {
         "environment": environment.pk,
         "conversation_ids": [report.conversation_id for report in reports],
@@ -55,9 +53,11 @@ def record(
         "reported_by": reported_by,
         "now": now,
     }
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(RECORD, parameters)
-        recorded, new, unknown = cursor.fetchone()
+        held, recorded, new, unknown = cursor.fetchone()
+    if not held:
+        raise removed_meanwhile()
     return Receipt(recorded, in_order_of_appearance(unknown, reports), new)
 
 

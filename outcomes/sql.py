@@ -4,8 +4,12 @@ That order is why two of them cannot deadlock: a sort or an aggregate between tw
 the other begins. Parameters are named; texts are compared exactly (collation "C").
 """
 
-LANES = 4  # writers that can add to one bucket without waiting for each other's commit
-LANE = f"pg_backend_pid() %% {LANES}"
+LANES = 8  # writers that can add to one bucket without waiting for each other's commit
+# The first that no writer at this moment has, held until the transaction ends; where all are taken, any.
+LANE = f"""coalesce(
+  (SELECT lane FROM generate_series(0, {LANES - 1}) AS lane
+   WHERE pg_try_advisory_xact_lock(%(environment)s::int, lane) LIMIT 1),
+  pg_backend_pid() %% {LANES})"""
 
 # Adds the rows of `change (outcome_key, at, outcomes, broken, reports, reached, conversations,
 # first_reported_at, last_reported_at)` to the tallies of their key and of all keys (''), by quarter hour, day
@@ -61,20 +65,26 @@ quarter_of_key AS (
     broken = tally.broken + excluded.broken
 )"""
 
-# One batch of reports. A conversation that our snapshot shows as known stays known and needs no lock; for any
-# other we insert or lock its one row and so wait for a registration in flight, and see what became of it.
-# Items are summed first, because ON CONFLICT cannot touch a row twice.
+# One batch of reports. The environment is held first, as `hold` does: no item is there before. A conversation that
+# our snapshot shows as known stays known and needs no lock; for any other we insert or lock its one row and so wait
+# for a registration in flight, and see what became of it. Items are summed first, because ON CONFLICT cannot touch a
+# row twice. Conversations are looked up one by one: a plan made while the table was small would read all of it.
 RECORD = f"""
-WITH item AS (
+WITH held AS MATERIALIZED (
+  SELECT FROM workspaces_environment WHERE id = %(environment)s FOR KEY SHARE
+), item AS (
   SELECT conversation_id, outcome_key, count(*) AS reports
-  FROM unnest(%(conversation_ids)s::text[], %(outcome_keys)s::text[]) AS given (conversation_id, outcome_key)
+  FROM held CROSS JOIN unnest(%(conversation_ids)s::text[], %(outcome_keys)s::text[])
+    AS given (conversation_id, outcome_key)
   GROUP BY 1, 2
 ), wanted AS (
   SELECT DISTINCT conversation_id FROM item
 ), known AS (
-  SELECT id, conversation_id, started_at FROM outcomes_conversation
-  WHERE environment_id = %(environment)s AND conversation_id = ANY(%(conversation_ids)s)
-    AND started_at IS NOT NULL
+  SELECT found.* FROM wanted CROSS JOIN LATERAL (
+    SELECT id, conversation_id, started_at FROM outcomes_conversation
+    WHERE environment_id = %(environment)s AND conversation_id = wanted.conversation_id AND started_at IS NOT NULL
+    LIMIT 1
+  ) AS found
 ), met AS (
   INSERT INTO outcomes_conversation AS conversation (environment_id, conversation_id)
   SELECT %(environment)s, conversation_id FROM wanted
@@ -116,7 +126,8 @@ WITH item AS (
   SELECT outcome_key, started_at, 0, 0, 0, 1, 0, NULL, NULL, NULL
   FROM counted WHERE is_new AND started_at IS NOT NULL
 ), {ADD_TO_TALLIES}, {ADD_TO_API_KEY_TALLIES}
-SELECT coalesce(sum(reports) FILTER (WHERE started_at IS NOT NULL), 0)::int AS recorded,
+SELECT EXISTS (SELECT FROM held),
+       coalesce(sum(reports) FILTER (WHERE started_at IS NOT NULL), 0)::int AS recorded,
        count(*) FILTER (WHERE is_new AND started_at IS NOT NULL)::int AS new,
        coalesce(array_agg(DISTINCT conversation_id) FILTER (WHERE started_at IS NULL), '{{}}') AS unknown
 FROM counted

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from typing import NamedTuple
 
 QUARTER = timedelta(minutes=15)
 DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True)
-class Segment:
+class Segment(NamedTuple):
     """The tallies of one grain ("q", "d" or "m") that start in [start, end)."""
 
     grain: str

@@ -9,8 +9,8 @@ from django.db import connection
 
 from outcomes.charts import Rate
 from outcomes.keys import of_segments
+from outcomes.parts import Parts
 from outcomes.queries import ALL_KEYS, chart_buckets, series
-from outcomes.tally import cover
 from wire.buckets import Bucket
 from wire.ranges import Range
 from workspaces.models import Environment
@@ -30,15 +30,23 @@ class Trend:
         return self.rates[:MAX_LINES]
 
 
+# Each reporter's tallies are looked up by its key: by time alone, those of all would be read for each segment.
 BY_API_KEY = """
-SELECT api_key, position, sum(outcomes)::bigint, sum(broken)::bigint
-FROM unnest(%(positions)s::int[], %(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
-  AS segment (position, grain, since, till)
+WITH reporter AS MATERIALIZED (
+  SELECT DISTINCT api_key FROM outcomes_apikeytally WHERE environment_id = %(environment)s AND grain = 'm'
+)
+SELECT reporter.api_key, segment.grain, at, CASE segment.grain WHEN 'q' THEN till END, outcomes, broken
+FROM reporter
+CROSS JOIN unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
+  AS segment (grain, since, till)
 CROSS JOIN LATERAL (
-  SELECT api_key, outcomes, broken FROM outcomes_apikeytally
-  WHERE environment_id = %(environment)s AND grain = segment.grain AND starts_at >= since AND starts_at < till
+  SELECT CASE segment.grain WHEN 'q' THEN since ELSE starts_at END AS at, sum(outcomes)::bigint AS outcomes,
+         sum(broken)::bigint AS broken
+  FROM outcomes_apikeytally AS tally
+  WHERE environment_id = %(environment)s AND tally.grain = segment.grain AND tally.api_key = reporter.api_key
+    AND starts_at >= since AND starts_at < till
+  GROUP BY 1
 ) AS part
-GROUP BY api_key, position
 """
 
 
@@ -60,14 +68,15 @@ def by_api_key(environment: Environment, range: Range) -> Trend:
     """The key with most broken joins first; keys by their first characters, all that is stored of them."""
     shown = chart_buckets(environment, range)
     names = {key.pk: str(key) for key in environment.workspace.api_keys.all()}
-    pieces = [(n, segment) for n, bucket in enumerate(shown) for segment in cover(bucket.start, bucket.end)]
+    parts = Parts.of(tuple(shown))
     found: dict[int, Rate] = {}
     with connection.cursor() as cursor:
-        query = {"environment": environment.pk, "positions": [position for position, _ in pieces]}
-        cursor.execute(BY_API_KEY, {**query, **of_segments([segment for _, segment in pieces])})
-        for key, position, outcomes, broken in cursor:
+        cursor.execute(BY_API_KEY, {"environment": environment.pk, **of_segments(parts.segments)})
+        for key, grain, start, end, outcomes, broken in cursor:
             empty = Rate(names.get(key, "another key"), [0] * len(shown), [0] * len(shown))
             rate = found.setdefault(key, empty)
-            rate.broken[position], rate.reported[position] = broken, outcomes + broken
+            for bucket, sign in parts.uses[grain, start, end]:
+                rate.broken[bucket] += sign * broken
+                rate.reported[bucket] += sign * (outcomes + broken)
     told = [rate for rate in found.values() if rate.total_reported]
     return Trend(shown, sorted(told, key=lambda rate: (-rate.total_broken, -rate.total_reported, rate.name)))

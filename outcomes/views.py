@@ -37,6 +37,7 @@ def key_table(found: Analytics) -> Mapping[str, Any]:
         "lines": [(line, found.alike.get(line.key, ())) for line in found.lines],
         "others": found.others,
         "pages": pages_of(found.keys.everything.keys, found.asked.page),
+        "keys_counted": found.keys.counted,
         "folded_from": FOLDED_FROM,
         "chosen_elsewhere": [key for key in found.asked.chosen if key not in shown],
         "siblings": found.environment.workspace.environments.exclude(pk=found.environment.pk),

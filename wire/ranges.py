@@ -32,7 +32,7 @@ class Range:
 
     @property
     def step(self) -> str:
-        """What a chart's bucket is: "hour" up to two days, "day" up to a quarter, else "month" beyond two years."""
+        """What a chart's bucket is: "hour" up to two days, "day" up to 800 days, beyond that "month"."""
         length = self.end - self.start
         if length <= timedelta(days=2):
             return "hour"

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from affidavit import is_well_formed_key
 from wire.problems import Problem
 from workspaces.create import key_digest
+from workspaces.live_key import live_key
 from workspaces.models import ApiKey
 
 HEADER = "x-service-api-key"
@@ -55,9 +56,7 @@ def secret_key(given: str) -> ApiKey:
         raise Problem(403, "publishable-key-refused", detail)
     if not is_well_formed_key(given):
         raise refused("invalid-api-key", "The key is mistyped or cut off: its check digits do not fit. Copy it again.")
-    key = ApiKey.objects.filter(
-        digest=key_digest(given), kind=ApiKey.SECRET, revoked_at=None
-    ).select_related("workspace").first()  # fmt: skip
+    key = live_key(key_digest(given))
     if key is None:
         raise refused("invalid-api-key", "The key is unknown or was revoked. Make a new one in the settings.")
     return key

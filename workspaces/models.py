@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.db import connection, models
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from wire.problems import Problem
 
@@ -55,16 +57,20 @@ class Environment(models.Model):
         """Keep this environment from being removed until the transaction ends; raises Problem 404 where it is gone.
 
         Whatever writes into one calls this first: a foreign key alone locks it last, when a removal may already
-        wait for rows of the same transaction.
+        wait for rows of the same transaction. A verb of one statement may lock it first in that one (outcomes.sql).
         """
         if not self.is_held():
-            raise Problem(404, "not-found", "This environment was removed in the meantime. Nothing was stored.")
+            raise removed_meanwhile()
 
     def is_held(self) -> bool:
         """`hold`, for those who have nobody to answer."""
         with connection.cursor() as cursor:
             cursor.execute("SELECT FROM workspaces_environment WHERE id = %s FOR KEY SHARE", [self.pk])
             return cursor.rowcount == 1
+
+
+def removed_meanwhile() -> Problem:
+    return Problem(404, "not-found", "This environment was removed in the meantime. Nothing was stored.")
 
 
 class ApiKey(models.Model):
@@ -90,14 +96,18 @@ class ApiKey(models.Model):
     # DRF asks this of whoever is behind a request; a key is always somebody.
     is_authenticated = True
 
+    @cached_property
+    def environments(self) -> Mapping[str, Environment]:
+        """Those of its workspace by name, in the order in which they were made."""
+        return {environment.name: environment for environment in self.workspace.environments.all()}
+
     def environment_named(self, name: str) -> Environment:
         """Exact match in this key's workspace; raises Problem 400 `unknown-environment`."""
-        by_name = {environment.name: environment for environment in self.workspace.environments.all()}
-        if name in by_name:
-            return by_name[name]
-        names = ", ".join(by_name)
+        if name in self.environments:
+            return self.environments[name]
+        names = ", ".join(self.environments)
         detail = f"This workspace has: {names}. Names are compared exactly. Nothing was stored."
-        raise Problem(400, "unknown-environment", detail, extra={"environments": list(by_name)})
+        raise Problem(400, "unknown-environment", detail, extra={"environments": list(self.environments)})
 
 
 class SigningSecret(models.Model):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 from django import template
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 
-from workspaces.templatetags.show import NOTHING, percent
+from workspaces.templatetags.show import NOTHING, count, percent
 
 register = template.Library()
 
@@ -25,6 +28,12 @@ def change(now: int, before: int) -> str:
         return NOTHING
     sign = "+" if now > before else "−" if now < before else ""
     return sign + percent(abs(now - before), before)
+
+
+@register.filter
+def cells(numbers: Iterable[int]) -> SafeString:
+    """A row's numbers as its cells; a table of a year of days has thousands, and a tag for each would take long."""
+    return format_html_join("", '<td class="num">{}</td>', ((count(number),) for number in numbers))
 
 
 @register.filter

@@ -1,0 +1,116 @@
+"""The leading keys of a range, found without reading all of them.
+
+Each bucket of the range gives its largest keys, by index; what it keeps back is no larger than the last of these. So
+what was seen of a key, and all that was kept back, are the bounds between which it lies; only keys that may be among
+the first are then read exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+
+from django.db import connection
+
+from outcomes import keys
+from outcomes.keys import KeyLine, KeyPage, containing, named, of_segments
+from outcomes.models import STEPS
+from outcomes.tally import cover
+from wire.ranges import Range
+from workspaces.models import Environment
+
+ALL_KEYS = ""
+DEPTHS = (8, 32)  # of each bucket, so many times the keys that are wanted
+FEW = 8  # times as many candidates as keys that are wanted are read exactly, no more
+FAR = 500  # keys from the first on, beyond which reading all of them is no dearer
+
+LARGEST = f"""
+WITH bucket AS (
+  SELECT grain, at
+  FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[]) AS segment (grain, since, till)
+  CROSS JOIN LATERAL generate_series(since, till - interval '1 second',
+    CASE grain WHEN 'q' THEN interval '15 minutes' WHEN 'd' THEN interval '1 day' ELSE interval '1 month' END) AS at
+), large AS (
+  SELECT bucket.*, found.* FROM bucket CROSS JOIN LATERAL (
+    SELECT outcome_key, outcomes, magnitude FROM outcomes_tally
+    WHERE environment_id = %(environment)s AND grain = bucket.grain AND starts_at = bucket.at AND outcome_key <> ''
+      AND {containing("outcome_key")}
+    ORDER BY magnitude DESC LIMIT %(depth)s
+  ) AS found
+), kept_back AS (
+  SELECT (((%(steps)s::bigint[])[min(magnitude) + 1] - 1) * (
+    SELECT count(*) FROM outcomes_tally
+    WHERE environment_id = %(environment)s AND grain = large.grain AND starts_at = large.at AND outcome_key = ''
+  ))::bigint AS at_most
+  FROM large GROUP BY grain, at HAVING count(*) = %(depth)s
+)
+SELECT outcome_key, sum(outcomes)::bigint, (SELECT coalesce(sum(at_most), 0)::bigint FROM kept_back),
+       (SELECT count(*) FROM kept_back)
+FROM large GROUP BY outcome_key
+"""
+
+
+@dataclass(frozen=True)
+class Largest:
+    """Keys with the outcomes that were seen of each, and how many more of any key there may be.
+
+    complete: whether nothing was kept back, so that there is no other key.
+    """
+
+    seen: Mapping[str, int]
+    at_most_more: int
+    complete: bool
+
+    def may_lead(self, count: int) -> tuple[Sequence[str], int]:
+        """Those that may be among the first `count`, and how many outcomes any other key has at most.
+
+        A lane that takes away may be among what was kept back, so whether they are the first is still to be seen.
+        """
+        last = sorted(self.seen.values(), reverse=True)[count - 1 : count]
+        least = last[0] - self.at_most_more if last else 0
+        others = max((outcomes for outcomes in self.seen.values() if outcomes < least), default=0)
+        return [key for key, outcomes in self.seen.items() if outcomes >= least], others + self.at_most_more
+
+
+def page(environment: Environment, range: Range, *, search: str, start: int, limit: int, lead: int) -> KeyPage:
+    """As `keys.page`; the keys are counted only where all of them had to be read."""
+    lines, only = leaders(environment, range, max(start + limit, lead) + 1, search=search)
+    if not lines:
+        return keys.page(environment, range, search=search, start=start, limit=limit, lead=lead, only=only)
+    everything = named(environment, range, [ALL_KEYS])[ALL_KEYS]
+    return KeyPage(lines[start : start + limit], lines[:lead], everything.of(len(lines)), counted=False)
+
+
+def leaders(
+    environment: Environment, range: Range, count: int, *, search: str = ""
+) -> tuple[Sequence[KeyLine], Sequence[str] | None]:
+    """The first so many keys in the order of the table; none where they cannot be told without reading all keys.
+
+    Then with all keys that hold the text, where they are few.
+    """
+    for times in DEPTHS if count <= FAR else ():
+        found = largest(environment, range, times * count, search)
+        if found.complete:
+            return (), also_before(environment, range, found, times * count, search) if search else None
+        candidates, others_at_most = found.may_lead(count)
+        if len(candidates) <= FEW * count:
+            lines = sorted(named(environment, range, candidates).values(), key=attrgetter("rank"))[:count]
+            if len(lines) == count and lines[-1].outcomes > others_at_most:
+                return lines, None
+    return (), None
+
+
+def also_before(environment: Environment, range: Range, now: Largest, depth: int, search: str) -> Sequence[str] | None:
+    """The keys of the range, and those of the period before where they are few too."""
+    before = largest(environment, range.before(), depth, search)
+    return [*now.seen, *before.seen] if before.complete else None
+
+
+def largest(environment: Environment, range: Range, depth: int, search: str) -> Largest:
+    query = {"environment": environment.pk, "search": search.replace("\0", ""), "depth": depth, "steps": STEPS}
+    with connection.cursor() as cursor:
+        cursor.execute(LARGEST, {**query, **of_segments(cover(range.start, range.end))})
+        rows = cursor.fetchall()
+    at_most_more, kept_back = rows[0][2:] if rows else (0, 0)
+    return Largest({key: outcomes for key, outcomes, *_ in rows}, at_most_more, not kept_back)

@@ -1,0 +1,75 @@
+"""The leading keys are those of the whole list, in its order, also where only a few of each bucket were looked at."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from outcomes import keys, leaders
+from outcomes.models import STEPS, Tally
+from outcomes.record import Report, record
+from outcomes.register import Arrival, register
+from wire.ranges import Range
+from workspaces.models import Environment
+
+END = datetime(2026, 3, 20, 13, 30, tzinfo=UTC)
+RANGES = [Range(END - timedelta(days=days), END, ZoneInfo("UTC")) for days in (1, 12, 40)]
+
+
+@pytest.fixture
+def long_tail(workspace) -> Environment:
+    """The n-th of 400 keys is about 1/n as frequent as the first, over fifty days."""
+    chance, production = random.Random(3), workspace.workspace.environments.get(name="production")
+    ids = [f"c{n}" for n in range(90)]
+    register(production, [Arrival(id_) for id_ in ids], now=END)
+    for day in range(50):
+        ranks = [int(400 ** chance.random()) for _ in range(200)]
+        reports = [Report(chance.choice(ids), f"key {rank} of {rank % 5}") for rank in ranks]
+        record(production, reports, now=END - timedelta(days=day, minutes=chance.randrange(1400)))
+    return production
+
+
+@pytest.mark.parametrize("shown", RANGES, ids=lambda shown: f"{(shown.end - shown.start).days} days")
+def test_a_page_has_the_lines_of_the_whole_list(long_tail, shown):
+    for search, count in product(["", "of 3", "KEY 1", "nowhere"], [3, 8, 25]):
+        whole = list(keys.every(long_tail, shown, search=search))
+        page = leaders.page(long_tail, shown, search=search, start=2, limit=count, lead=4)
+        assert list(page.lines) == whole[2 : 2 + count]
+        assert list(page.leading) == whole[:4]
+        assert page.everything.keys == len(whole) if page.counted else 2 + count < len(whole)
+
+
+def test_they_are_told_without_reading_all_keys(long_tail):
+    shown = RANGES[-1]
+    lines, _ = leaders.leaders(long_tail, shown, 8)
+    assert lines == list(keys.every(long_tail, shown))[:8]
+    assert len(leaders.largest(long_tail, shown, 16, "").seen) < len(list(keys.every(long_tail, shown)))
+
+
+def test_what_cannot_be_told_apart_from_the_kept_back_is_left_to_the_whole_list(workspace):
+    production = workspace.workspace.environments.get(name="production")
+    register(production, [Arrival("c")], now=END)
+    record(production, [Report("c", f"k{n}") for n in range(60)], now=END - timedelta(hours=1))
+    assert leaders.leaders(production, RANGES[0], 2) == ((), None)
+    page = leaders.page(production, RANGES[0], search="", start=0, limit=2, lead=0)
+    assert ([line.key for line in page.lines], page.everything.keys) == (["k0", "k1"], 60)
+
+
+def test_who_cannot_reach_the_last_of_the_leading_ones_is_not_read():
+    found = leaders.Largest({"a": 9, "b": 7, "c": 5, "d": 4}, at_most_more=2, complete=False)
+    assert found.may_lead(2) == (["a", "b", "c"], 6)
+    assert found.may_lead(9) == (["a", "b", "c", "d"], 2)
+
+
+def magnitudes(environment: Environment) -> Sequence[tuple[int, int]]:
+    return Tally.objects.filter(environment=environment).values_list("outcomes", "magnitude")
+
+
+def test_a_magnitude_is_how_many_steps_were_reached(long_tail):
+    assert all(found == sum(step <= outcomes for step in STEPS) for outcomes, found in magnitudes(long_tail))
+    assert STEPS[:8] == [1, 2, 3, 4, 5, 6, 7, 8]

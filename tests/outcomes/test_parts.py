@@ -1,0 +1,58 @@
+"""The parts of a chart's buckets: added and taken away, they come to each bucket exactly, whatever its ends."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from outcomes.parts import Part, Parts
+from outcomes.tally import DAY, QUARTER, next_month
+from wire.buckets import buckets
+
+ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Asia/Kathmandu", "Pacific/Auckland", "Pacific/Chatham")
+quarters = st.integers(0, 400_000).map(lambda n: datetime(2018, 1, 1, tzinfo=UTC) + n * QUARTER)
+LENGTHS = {"hour": 2 * DAY, "day": 60 * DAY, "month": 400 * DAY}
+
+
+def counted(part: Part) -> Counter[datetime]:
+    """The quarter hours of a part, once each."""
+    coarse = {"d": part.start + DAY, "m": next_month(part.start)}
+    end = part.end or coarse[part.grain]
+    return Counter(part.start + n * QUARTER for n in range((end - part.start) // QUARTER))
+
+
+@settings(deadline=None)
+@given(quarters, st.floats(0.001, 1), st.sampled_from(ZONES), st.sampled_from(sorted(LENGTHS)))
+def test_every_quarter_hour_of_a_bucket_counts_once_and_no_other_at_all(start, share, zone, step):
+    end = start + max(QUARTER, share * LENGTHS[step] // QUARTER * QUARTER)
+    shown = buckets(start, end, ZoneInfo(zone), step)
+    sums: list[Counter[datetime]] = [Counter() for _ in shown]
+    for part, uses in Parts.of(tuple(shown)).uses.items():
+        for position, sign in uses:
+            for quarter in counted(part):
+                sums[position][quarter] += sign
+    for bucket, found in zip(shown, sums, strict=True):
+        expected = {bucket.start + n * QUARTER for n in range((bucket.end - bucket.start) // QUARTER)}
+        assert {quarter: n for quarter, n in found.items() if n} == dict.fromkeys(expected, 1)
+
+
+@given(quarters, st.sampled_from(ZONES), st.sampled_from(["day", "month"]))
+def test_what_is_read_is_what_is_used(start, zone, step):
+    shown = buckets(start, start + timedelta(days=45), ZoneInfo(zone), step)
+    parts = Parts.of(tuple(shown))
+    read = {segment for segment in parts.segments if segment.grain == "q"}
+    assert read == {part for part in parts.uses if part.grain == "q"}
+    for part in parts.uses:
+        assert any(part.grain == grain and since <= part.start < till for grain, since, till in parts.segments)
+
+
+@given(quarters, st.sampled_from(ZONES))
+def test_a_day_of_any_zone_reads_half_of_its_quarter_hours_at_most(start, zone):
+    shown = buckets(start, start + timedelta(days=45), ZoneInfo(zone), "day")
+    lengths = [end - since for grain, since, end in Parts.of(tuple(shown)).segments if grain == "q"]
+    assert max(lengths, default=QUARTER) <= DAY / 2
+    assert len(lengths) <= len(shown) + 1

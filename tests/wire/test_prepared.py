@@ -1,0 +1,38 @@
+"""Prepared statements: planned once per connection where that is allowed, and never elsewhere."""
+
+import pytest
+from django.db import DatabaseError, connection
+
+from wire.prepared import prepared_cursor
+
+PLANNED = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%% AS once'"
+
+
+def run_twice(given: int) -> list[int]:
+    with prepared_cursor() as cursor:
+        cursor.execute("SELECT %(given)s::int AS once", {"given": given})
+        cursor.execute("SELECT %(given)s::int AS once", {"given": given + 1})
+        found = cursor.fetchone()
+        cursor.execute(PLANNED)
+        return [*found, *cursor.fetchone()]
+
+
+@pytest.mark.django_db
+def test_a_statement_is_planned_once_for_all_its_parameters():
+    assert run_twice(1) == [2, 1]
+
+
+@pytest.mark.django_db
+def test_nothing_is_prepared_where_a_pooler_would_lose_it():
+    connection.ensure_connection()
+    allowed, connection.connection.prepare_threshold = connection.connection.prepare_threshold, None
+    try:
+        assert run_twice(100_000) == [100_001, 0]
+    finally:
+        connection.connection.prepare_threshold = allowed
+
+
+@pytest.mark.django_db
+def test_its_errors_are_those_of_every_other_cursor():
+    with pytest.raises(DatabaseError), prepared_cursor() as cursor:
+        cursor.execute("SELECT nothing_of_this_name")
