@@ -56,16 +56,20 @@ def start(address: str) -> Iterator[subprocess.Popen[bytes]]:
         return
     release = str((made[1].at + RELEASE_AFTER).timestamp())
     here = {"cwd": settings.BASE_DIR, "env": {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}}
-    traffic = [sys.executable, "-m", "examples.bookshop", str(keys_file()), "--hub", address, "--released-at", release]
-    yield subprocess.Popen(traffic, **here)
+    command = [sys.executable, "-m", "examples.bookshop", "-", "--hub", address, "--released-at", release]
+    traffic = subprocess.Popen(command, stdin=subprocess.PIPE, **here)
+    with traffic.stdin as keys:  # the file may be gone before the process looks for it
+        keys.write(json.dumps(made[0]).encode())
+    yield traffic
     yield subprocess.Popen([sys.executable, "manage.py", "sample_history"], **here)
 
 
 def found() -> tuple[Mapping[str, Any], AuditEntry] | None:
     """Its keys, and the entry that says when it was made and how many days of its history there are."""
-    if not keys_file().exists():
+    try:
+        created = json.loads(keys_file().read_text())
+    except FileNotFoundError:
         return None
-    created = json.loads(keys_file().read_text())
     entry = AuditEntry.objects.filter(workspace_id=created["workspaceId"], action=MADE).first()
     return (created, entry) if entry else None
 

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from http.client import HTTPException
-from pathlib import Path
 from random import Random
 from socketserver import ThreadingMixIn
 from tempfile import TemporaryDirectory
@@ -46,11 +45,13 @@ class Silent(WSGIRequestHandler):
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m examples.bookshop", description=__doc__)
-    parser.add_argument("workspace", type=Path, help="what `manage.py create_workspace --json` printed")
+    parser.add_argument(
+        "workspace", type=argparse.FileType(), help="what `manage.py create_workspace --json` printed; - reads it"
+    )
     parser.add_argument("--hub", default="http://127.0.0.1:8000", metavar="URL")
     parser.add_argument("--released-at", default="inf", type=float, metavar="UNIX", help="when release.py comes out")
     asked = parser.parse_args()
-    created = json.loads(asked.workspace.read_text())
+    created = json.load(asked.workspace)
     if len(created["audiences"]) < 2:
         parser.error("the workspace needs a second environment: make it with --environment staging")
     for number in (signal.SIGINT, signal.SIGTERM):
