@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponseRedirect, QueryDict
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
@@ -28,16 +27,6 @@ def start_afresh(request: HttpRequest, slug: str, environment: str) -> HttpRespo
 
 @require_POST
 @login_required
-def take_back(request: HttpRequest, slug: str, environment: str, epoch: int) -> HttpResponseRedirect:
-    """Undo one fresh start of the operation; one that was taken back already stays so."""
-    found = operation_of_member(request, slug, environment)
-    start = get_object_or_404(found.fresh_starts, epoch=epoch, through=None)
-    afresh.take_back(start, actor=request.user.get_username(), now=timezone.now())
-    return back_to(found, slug, environment)
-
-
-@require_POST
-@login_required
 def show_as(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Show the object at `part` and `pointer` as a map or with its properties, whatever it looks like."""
     found = operation_of_member(request, slug, environment)
@@ -47,17 +36,6 @@ def show_as(request: HttpRequest, slug: str, environment: str) -> HttpResponseRe
         raise Problem(400, "invalid-request", "Send as=map or as=properties.")
     map_rules.show_as(found, part, pointer, as_map=as_map, actor=request.user.get_username(), now=timezone.now())
     return back_to(found, slug, environment, part, pointer)
-
-
-@require_POST
-@login_required
-def take_back_map_rule(request: HttpRequest, slug: str, environment: str, rule: int) -> HttpResponseRedirect:
-    """Undo one map rule of the operation; one that was taken back already stays so."""
-    found = operation_of_member(request, slug, environment)
-    map_rules.take_back(
-        get_object_or_404(found.map_rules, pk=rule), actor=request.user.get_username(), now=timezone.now()
-    )
-    return back_to(found, slug, environment)
 
 
 def place_of(request: HttpRequest, operation: Operation) -> tuple[str, str]:

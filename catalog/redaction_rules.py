@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 
 from affidavit import retemplate
 from catalog.models import RedactionRule
+from catalog.rule_fault import RuleFault
 from workspaces.models import AuditEntry, Environment
 
 MAX_NAME = 100
@@ -26,24 +27,16 @@ FAULTS: Mapping[str, str] = {
 }
 
 
-class RedactionFault(ValueError):
-    """Why a rule cannot stand; its code is one of FAULTS."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(FAULTS[code])
-        self.code = code
-
-
 @transaction.atomic
 def add(
     environment: Environment, kind: str, name: str, *, everywhere: bool = False, actor: str, now: datetime
 ) -> RedactionRule:
     """From their next start on reporters of this environment redact properties of this name; one that stands, stays.
 
-    everywhere: in all environments of the workspace. Raises RedactionFault.
+    everywhere: in all environments of the workspace. Raises RuleFault.
     """
     if code := fault(kind, name):
-        raise RedactionFault(code)
+        raise RuleFault(code, FAULTS[code])
     environment.hold()
     where: dict[str, Any] = {
         "workspace_id": environment.workspace_id,

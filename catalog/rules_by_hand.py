@@ -13,10 +13,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from catalog import afresh, map_rules, redaction_rules, template_rules
-from catalog.by_hand import operation_of_member
-from catalog.redaction_rules import RedactionFault
+from catalog.by_hand import back_to, operation_of_member
+from catalog.rule_fault import RuleFault
 from catalog.rules_page import KINDS
-from catalog.template_rules import RuleFault
 from workspaces.access import environment_of_member
 from workspaces.models import Environment
 
@@ -57,7 +56,7 @@ def add_redaction(request: HttpRequest, slug: str, environment: str) -> HttpResp
     sent = {name: request.POST.get(name, "") for name in ("kind", "name", "everywhere")}
     try:
         redaction_rules.add(found, sent["kind"], sent["name"], everywhere=bool(sent["everywhere"]), **by(request))
-    except RedactionFault as fault:
+    except RuleFault as fault:
         if fault.code == "value":  # an address is logged, and may hold none
             sent["name"] = ""
         return to_page("rules", found, "redaction-rules", fault=fault.code, **sent)
@@ -67,8 +66,12 @@ def add_redaction(request: HttpRequest, slug: str, environment: str) -> HttpResp
 @require_POST
 @login_required
 def take_back(request: HttpRequest, slug: str, environment: str, kind: str, pk: int) -> HttpResponseRedirect:
-    """Take one decision of a kind back; one that was taken back already stays so."""
+    """Take one decision of a kind back, from the page of rules or from that of the operation `method` `path`.
+
+    One that was taken back already stays so.
+    """
     found = environment_of_member(request, slug, environment)
+    operation = operation_of_member(request, slug, environment) if request.POST.get("path") else None
     decided = next((one for one in KINDS if one.name == kind), None)
     if decided is None:
         raise Http404
@@ -77,7 +80,7 @@ def take_back(request: HttpRequest, slug: str, environment: str, kind: str, pk: 
         TAKE_BACK[kind](rule, **by(request))
     except RuleFault as fault:
         return to_page("rules", found, kind, fault=fault.code)
-    return to_page("rules", found, kind)
+    return back_to(operation, slug, environment) if operation else to_page("rules", found, kind)
 
 
 def by(request: HttpRequest) -> dict[str, Any]:

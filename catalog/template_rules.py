@@ -12,8 +12,9 @@ from affidavit import retemplate
 from affidavit.operations import Identity, nameless
 from catalog import queries
 from catalog.models import MAX_PATH_BYTES, Operation, TemplateRule
+from catalog.rule_fault import RuleFault
 from catalog.serializers import PathTemplate, path_faults
-from catalog.show import hold, show_again
+from catalog.show_again import hold, show_again
 from catalog.shown_under import Rules
 from catalog.sums import identity_of
 from workspaces.models import AuditEntry, Environment
@@ -29,14 +30,6 @@ FAULTS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-class RuleFault(ValueError):
-    """Why a rule cannot stand; its code is one of FAULTS."""
-
-    def __init__(self, code: str) -> None:
-        super().__init__(FAULTS[code])
-        self.code = code
-
-
 @transaction.atomic
 def show_under(
     environment: Environment, source: str, target: str, *, method: str = "", matching: bool = False, actor: str,
@@ -47,7 +40,7 @@ def show_under(
     method: "" for all. matching: whatever else matches the target, too. Raises RuleFault.
     """
     if code := fault(source, target):
-        raise RuleFault(code)
+        raise RuleFault(code, FAULTS[code])
     hold(environment)
     before = queries.template_rules(environment)
     rule = TemplateRule.objects.create(
@@ -84,7 +77,7 @@ def rearrange(environment: Environment, before: Rules, *, now: datetime) -> None
     """Put every operation where the rules that stand now show it. Raises RuleFault where they lead in a circle."""
     after = queries.template_rules(environment)
     if after.has_circle:
-        raise RuleFault("circle")
+        raise RuleFault("circle", FAULTS["circle"])
     rows = list(Operation.objects.filter(environment=environment).only("method", "key", "shown_under", "first_seen_at"))
     moved = [row for row in rows if before.way(identity_of(row)) != after.way(identity_of(row))]
     places = {identity_of(row): row for row in rows}

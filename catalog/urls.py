@@ -18,7 +18,5 @@ urlpatterns = [
     path(f"{RULES}/redaction", rules_by_hand.add_redaction, name="add-redaction-rule"),
     path(f"{RULES}/<slug:kind>/<int:pk>/take-back", rules_by_hand.take_back, name="take-back-rule"),
     path(f"{OPERATION}/afresh", by_hand.start_afresh, name="start-afresh"),
-    path(f"{OPERATION}/afresh/<int:epoch>/take-back", by_hand.take_back, name="take-back-fresh-start"),
     path(f"{OPERATION}/maps", by_hand.show_as, name="show-as"),
-    path(f"{OPERATION}/maps/<int:rule>/take-back", by_hand.take_back_map_rule, name="take-back-map-rule"),
 ]

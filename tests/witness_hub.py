@@ -14,6 +14,7 @@ KEY = make_key("gak_")
 AWAY = HubUnreachable("No answer.", code="unreachable")
 JSON = "application/json"
 PATH = "/api/witness-reports"
+ORDERS = {"route": "/orders/<int:pk>"}
 
 
 class Hub:

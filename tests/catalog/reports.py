@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.test import Client
 from django.utils import timezone
 
 from affidavit import describe, infer
@@ -45,3 +46,8 @@ def deliver(api: Any, created: Created, *observations: dict[str, Any], **members
     response = api.post("/api/witness-reports", report(*observations, **members))
     assert response.status_code == 202, response.content
     fold(environment_of(created, members.get("environment", "production")), now=timezone.now())
+
+
+def taken_back(client: Client, created: Any, kind: str, pk: int, **operation: str) -> Any:
+    """What is answered to the button that takes a decision back, on the page of rules or of an operation."""
+    return client.post(f"/w/{created.workspace.slug}/production/rules/{kind}/{pk}/take-back", operation)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from catalog.afresh import start_afresh, take_back
 from catalog.models import Drift, FreshStart, Operation
-from tests.catalog.reports import deliver, observation
+from tests.catalog.reports import deliver, observation, taken_back
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -104,8 +104,8 @@ def test_both_are_in_the_audit_log(changed):
     }
 
 
-def act(client: Client, created: Any, then: str = "", **members: str) -> Any:
-    address = f"/w/{created.workspace.slug}/production/operation/afresh{then}"
+def act(client: Client, created: Any, **members: str) -> Any:
+    address = f"/w/{created.workspace.slug}/production/operation/afresh"
     return client.post(address, {"method": "GET", "path": PATH, **members})
 
 
@@ -115,9 +115,11 @@ def test_a_member_starts_afresh_and_takes_it_back_on_the_page(browser_client, ch
     page = browser_client.get(answer["Location"]).content.decode()
     assert "what is shown begins here" in page
     assert "since this operation was started afresh" in page
-    assert act(browser_client, changed, "/1/take-back").status_code == 303
+    start, here = FreshStart.objects.get(), {"method": "GET", "path": PATH}
+    back = taken_back(browser_client, changed, "fresh-starts", start.pk, **here)
+    assert (back.status_code, "/operation?" in back["Location"]) == (303, True)
     assert FreshStart.objects.get().taken_back_at
-    assert act(browser_client, changed, "/2/take-back").status_code == 404
+    assert taken_back(browser_client, changed, "fresh-starts", start.pk + 1, **here).status_code == 404
     assert act(browser_client, changed, path="/nowhere").status_code == 404
 
 

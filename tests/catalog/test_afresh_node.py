@@ -17,7 +17,7 @@ from catalog.afresh import start_afresh, take_back
 from catalog.models import Drift, FreshStart, Operation, OperationPart
 from catalog.parts import shapes_of
 from catalog.template_rules import show_under
-from tests.catalog.reports import deliver, environment_of, observation
+from tests.catalog.reports import deliver, environment_of, observation, taken_back
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -190,8 +190,8 @@ def test_both_are_in_the_audit_log_with_their_place(changed):
     }
 
 
-def act(client: Client, created: Any, then: str = "", **members: str) -> Any:
-    address = f"/w/{created.workspace.slug}/production/operation/afresh{then}"
+def act(client: Client, created: Any, **members: str) -> Any:
+    address = f"/w/{created.workspace.slug}/production/operation/afresh"
     return client.post(address, {"method": "GET", "path": PATH, "part": "200", "pointer": "/id", **members})
 
 
@@ -202,7 +202,7 @@ def test_a_member_starts_a_node_afresh_and_takes_it_back_on_the_page(browser_cli
     page = browser_client.get(answer["Location"]).content.decode()
     assert '<span class="tag">afresh</span>' in page
     assert "what is shown begins here" not in page
-    assert act(browser_client, changed, "/1/take-back").status_code == 303
+    assert taken_back(browser_client, changed, "fresh-starts", start.pk, method="GET", path=PATH).status_code == 303
     assert shown()["properties"]["id"]["type"] == "unknown"
 
 

@@ -15,7 +15,7 @@ from catalog import queries, template_rules
 from catalog.map_rules import show_as, take_back
 from catalog.models import Drift, MapRule, Operation, OperationPart
 from catalog.template_rules import show_under
-from tests.catalog.reports import deliver, environment_of, observation
+from tests.catalog.reports import deliver, environment_of, observation, taken_back
 from tests.sdk.test_alike_maps import PRICE, bodies
 from workspaces.models import AuditEntry
 
@@ -157,8 +157,8 @@ def test_each_is_a_version_by_hand_and_in_the_audit_log(boxes):
     }
 
 
-def act(client: Client, created: Any, then: str = "", **members: str) -> Any:
-    address = f"/w/{created.workspace.slug}/production/operation/maps{then}"
+def act(client: Client, created: Any, **members: str) -> Any:
+    address = f"/w/{created.workspace.slug}/production/operation/maps"
     named = {"method": "GET", "path": PATH, "part": "200", "pointer": "/by"}
     return client.post(address, {**named, **members})
 
@@ -176,9 +176,10 @@ def test_a_member_decides_on_the_page_and_takes_it_back(browser_client, alike):
     assert (answer.status_code, MapRule.objects.get().actor) == (303, "test-operator")
     assert "Show as a map" in browser_client.get(answer["Location"]).content.decode()
     assert "properties" in shape()
-    assert act(browser_client, alike, f"/{MapRule.objects.get().pk}/take-back").status_code == 303
+    rule, here = MapRule.objects.get(), {"method": "GET", "path": PATH}
+    assert taken_back(browser_client, alike, "map-rules", rule.pk, **here).status_code == 303
     assert "values" in shape()
-    assert act(browser_client, alike, "/999999999/take-back").status_code == 404
+    assert taken_back(browser_client, alike, "map-rules", rule.pk + 1, **here).status_code == 404
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from catalog.models import RedactionRule
-from catalog.redaction_rules import FAULTS, RedactionFault, add, fault, pulled, take_back
+from catalog.redaction_rules import FAULTS, add, fault, pulled, take_back
+from catalog.rule_fault import RuleFault
 from tests.catalog.reports import environment_of
 from workspaces.models import AuditEntry
 
@@ -71,7 +72,7 @@ def test_without_a_key_or_with_another_workspaces_there_is_nothing_of_it(api, cl
 def test_a_rule_is_a_kind_and_a_name(workspace, kind, name, code):
     assert fault(kind, name) == code
     if code:
-        with pytest.raises(RedactionFault):
+        with pytest.raises(RuleFault):
             made(workspace, kind, name)
     assert RedactionRule.objects.count() == 0
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from catalog import queries, rules_page
 from catalog.afresh import start_afresh
 from catalog.map_rules import show_as
-from catalog.models import TemplateRule
+from catalog.models import FreshStart, TemplateRule
 from catalog.redaction_rules import add
 from catalog.template_rules import FAULTS, show_under, take_back
 from tests.catalog.reports import deliver, environment_of, observation
@@ -144,8 +144,8 @@ def test_a_fresh_start_of_what_was_shown_together_is_listed_where_it_was_made_al
     ]
     assert ["what is shown begins here" in page for page in pages] == [False, True]
     assert "Take back what was started afresh" not in pages[0]
-    red = {"method": "GET", "path": RED}
-    assert browser_client.post(address(observed, "operation/afresh/1/take-back"), red).status_code == 404
+    along = FreshStart.objects.exclude(through=None).get()
+    assert browser_client.post(address(observed, f"rules/fresh-starts/{along.pk}/take-back")).status_code == 404
 
 
 def test_a_nul_in_what_is_sent_is_left_out(browser_client, observed):

@@ -16,7 +16,8 @@ from django.utils import timezone
 from catalog import afresh, difference, document, downloads, queries
 from catalog.fold import fold
 from catalog.models import Drift, OperationVersion, TemplateRule
-from catalog.template_rules import RuleFault, show_under, take_back
+from catalog.rule_fault import RuleFault
+from catalog.template_rules import show_under, take_back
 from tests.catalog.reports import deliver, environment_of, observation, report
 from workspaces.create import create_workspace
 from workspaces.models import AuditEntry, Environment

@@ -12,17 +12,11 @@ from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
-from witness_hub import AWAY, JSON, Hub, close_all, witness
+from witness_hub import AWAY, JSON, Hub, witness
 
 from affidavit.contrib.asgi import IntentMiddleware, WitnessMiddleware
 
 TYPED = [("content-type", JSON)]
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    close_all()
 
 
 def in_loop(test):

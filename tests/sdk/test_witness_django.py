@@ -11,7 +11,7 @@ from django.http import FileResponse, HttpResponse, JsonResponse, StreamingHttpR
 from django.test import AsyncClient, Client
 from django.urls import include, path, re_path
 from signed_calls import as_json, protection, signed
-from witness_hub import AWAY, JSON, Hub, close_all, witness
+from witness_hub import AWAY, JSON, Hub, witness
 
 from affidavit.contrib.django import WitnessMiddleware, intent_exempt
 
@@ -85,8 +85,6 @@ def _site(settings):
     settings.MIDDLEWARE = [MIDDLEWARE]
     settings.ALLOWED_HOSTS = ["*"]
     SITE.read = lambda request: json.loads(request.body)
-    yield
-    close_all()
 
 
 @pytest.fixture

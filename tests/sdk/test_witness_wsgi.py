@@ -7,16 +7,10 @@ import flask
 import pytest
 from scripted_hub import ScriptedHub
 from signed_calls import as_json, protection, signed
-from witness_hub import AWAY, JSON, KEY, Hub, close_all, witness
+from witness_hub import AWAY, JSON, KEY, Hub, witness
 
 from affidavit import Witness
 from affidavit.contrib.wsgi import IntentMiddleware, WitnessMiddleware, current_intent
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    close_all()
 
 
 def shop(eye):

@@ -30,7 +30,6 @@ class Evidence:
     __slots__ = (
         "_kind", "_others", "_times", "collapsed", "first", "items", "last", "properties", "redacted", "values",
     )  # fmt: skip
-    __hash__ = None  # type: ignore[assignment]  # it changes in place
 
     def __init__(self) -> None:
         # Most places ever hold one kind: that is counted here, and a dictionary is made for further ones only.

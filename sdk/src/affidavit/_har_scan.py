@@ -93,7 +93,8 @@ class _Window:
     def peek(self) -> str:
         """The next character that is no white space; "" at the end."""
         while True:
-            self.at = _space.match(self.text, self.at).end()  # type: ignore[union-attr]  # it matches nothing too
+            if space := _space.match(self.text, self.at):
+                self.at = space.end()
             if self.at < len(self.text):
                 return self.text[self.at]
             if self.ended:
@@ -170,15 +171,16 @@ class _Scanner:
         window.peek()
         while True:
             try:
-                value, end = _decoder.raw_decode(window.text, window.at)
+                found: tuple[Json, int] = _decoder.raw_decode(window.text, window.at)
             except (ValueError, RecursionError) as error:
                 cut = _may_be_cut(error, window.text)
                 if window.ended or not cut:
                     self._misformed(cut=cut)
             else:
+                value, end = found
                 if end + LOOKAHEAD <= len(window.text) or window.ended:
                     window.at = end
-                    return value  # type: ignore[no-any-return]  # raw_decode returns JSON
+                    return value
             if len(window.text) - window.at > MAX_VALUE:
                 return self._passed_over()
             window.widen()

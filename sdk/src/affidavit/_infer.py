@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import Any, TypeAlias
 
 from ._evidence import MAX_DEPTH, MAX_NAMES, Evidence
 from ._json import Json
 from ._redaction import DEFAULT, Redactor
+
+Typed: TypeAlias = Any
+"""A JSON value in here: its kind tells which it is, and the type checker cannot follow a kind."""
 
 _KINDS: dict[type, str] = {
     str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null",
@@ -41,17 +45,17 @@ def observe(evidence: Evidence, value: Json, *, redactor: Redactor | None = DEFA
     _count(evidence, value, 1, redactor)
 
 
-def _count(place: Evidence, value: Json, level: int, redactor: Redactor | None) -> None:
+def _count(place: Evidence, value: Typed, level: int, redactor: Redactor | None) -> None:
     """Count one value, which stands on `level`, and all that is in it."""
     kind = _kind(value, _KINDS if level <= MAX_DEPTH else _CUT)
     place.count(kind)
     if kind == "object":
-        _count_members(place, value, level + 1, redactor)  # type: ignore[arg-type]  # its kind says dict
+        _count_members(place, value, level + 1, redactor)
     elif kind == "array" and value:
-        _count_items(place, value, level + 1, redactor)  # type: ignore[arg-type]  # its kind says list
+        _count_items(place, value, level + 1, redactor)
 
 
-def _count_members(place: Evidence, members: dict[str, Json], level: int, redactor: Redactor | None) -> None:
+def _count_members(place: Evidence, members: dict[str, Typed], level: int, redactor: Redactor | None) -> None:
     """Count the members of one object, each in its own place.
 
     The loop that every single value goes through: `_count`, `_kind` and `Evidence.count` are written out in it,
@@ -74,12 +78,12 @@ def _count_members(place: Evidence, members: dict[str, Json], level: int, redact
         else:
             child.count(kind)
         if kind == "object":
-            _count_members(child, value, level + 1, redactor)  # type: ignore[arg-type]  # its kind says dict
+            _count_members(child, value, level + 1, redactor)
         elif kind == "array" and value:
-            _count_items(child, value, level + 1, redactor)  # type: ignore[arg-type]  # its kind says list
+            _count_items(child, value, level + 1, redactor)
 
 
-def _count_items(place: Evidence, items: Sequence[Json], level: int, redactor: Redactor | None) -> None:
+def _count_items(place: Evidence, items: Sequence[Typed], level: int, redactor: Redactor | None) -> None:
     """Count the items, at least one, of the arrays of one place."""
     inner = place.items
     if inner is None:
@@ -91,23 +95,23 @@ def _count_items(place: Evidence, items: Sequence[Json], level: int, redactor: R
 
 
 def _count_all(
-    place: Evidence, values: Sequence[Json], types: set[type], level: int, redactor: Redactor | None
+    place: Evidence, values: Sequence[Typed], types: set[type], level: int, redactor: Redactor | None
 ) -> None:
     """Count values that all stand in one place, type by type."""
     kinds = _KINDS if level <= MAX_DEPTH else _CUT
     for of in types:
-        alike = values if len(types) == 1 else [value for value in values if type(value) is of]
+        alike: Sequence[Typed] = values if len(types) == 1 else [value for value in values if type(value) is of]
         kind = _kind(alike[0], kinds)
         place.count(kind, len(alike))
         if kind == "object":
-            _count_objects(place, alike, level + 1, redactor)  # type: ignore[arg-type]  # their kind says dict
+            _count_objects(place, alike, level + 1, redactor)
         elif kind == "array":
-            items: list[Json] = [*chain.from_iterable(alike)]  # type: ignore[arg-type]  # their kind says list
+            items = [*chain.from_iterable(alike)]
             if items:
                 _count_items(place, items, level + 1, redactor)
 
 
-def _count_objects(place: Evidence, objects: Sequence[dict[str, Json]], level: int, redactor: Redactor | None) -> None:
+def _count_objects(place: Evidence, objects: Sequence[dict[str, Typed]], level: int, redactor: Redactor | None) -> None:
     """Count the members of objects of one place: name by name if all have the same, else one by one."""
     types = _types_by_name(objects)
     if types is None:

@@ -188,6 +188,13 @@ class _Running:
             self._leases.release(self._claim)
 
 
+def intent_of(admission: "Admission | None") -> Intent:
+    """The intent of the request at work. Raises LookupError where none was admitted."""
+    if admission is None:
+        raise LookupError("no intent was verified for this request: is its view protected?")
+    return admission.intent
+
+
 class Admission:
     """Leave to run a call. Settle it: `finish` when there is a response, `abandon` when the handler raised.
 

@@ -31,7 +31,7 @@ class WitnessMiddleware:
         exchange = _Exchange(self._witness, scope, receive, send)
         try:
             await self._app(scope, exchange.receive, exchange.send)
-        except Exception:
+        except Exception:  # whatever the app raised is told as a 500, and goes on
             exchange.tell(failed=True)
             raise
         finally:  # the caller may have gone away halfway

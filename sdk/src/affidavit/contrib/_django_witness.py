@@ -40,7 +40,7 @@ class WitnessMiddleware:
         copy = self._copied(request)
         try:
             response = self._get_response(request)
-        except Exception:
+        except Exception:  # whatever the site raised is told as a 500, and goes on
             self._tell(request, copy, None)
             raise
         self._tell(request, copy, response)
@@ -50,7 +50,7 @@ class WitnessMiddleware:
         copy = self._copied(request)
         try:
             response = await self._get_response(request)
-        except Exception:
+        except Exception:  # whatever the site raised is told as a 500, and goes on
             self._tell(request, copy, None)
             raise
         self._tell(request, copy, response)
@@ -101,7 +101,8 @@ def _request_body(request: HttpRequest, copy: Copy | None) -> Copied:
     if copy is None:
         return Unread.NOT_JSON if request.META.get("CONTENT_TYPE") else None
     if hasattr(request, "_body"):
-        return request._body  # type: ignore[no-any-return]  # bytes, as Django keeps them
+        read: bytes = request._body
+        return read
     length = request.META.get("CONTENT_LENGTH") or ""
     copy.is_whole = copy.is_whole or length == str(copy.size)
     return copy.taken()

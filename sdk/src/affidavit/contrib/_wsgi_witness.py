@@ -1,8 +1,8 @@
 """The shapes of what a WSGI app answers, copied as they pass (contract 4)."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 from affidavit._bodies import Copied, Copy, Unread, is_json
@@ -28,7 +28,7 @@ class WitnessMiddleware:
         exchange = _Exchange(self._witness, environ, start_response)
         try:
             chunks = self._app(environ, exchange.start_response)
-        except Exception:
+        except Exception:  # whatever the app raised is told as a 500, and goes on
             exchange.tell(failed=True)
             raise
         return exchange.watched(chunks)
@@ -168,7 +168,7 @@ class _Passing:
         except StopIteration:
             self._exchange.tell(whole=True)
             raise
-        except Exception:
+        except Exception:  # whatever the app raised is told as a 500, and goes on
             self._exchange.tell(failed=True)
             raise
         self._exchange.passes(chunk)
@@ -185,7 +185,7 @@ class _Passing:
 
 
 class _SizedPassing(_Passing):
-    """One whose number of pieces is known: servers make a `Content-Length` of a single one."""
+    """One of a source whose number of pieces is known: servers make a `Content-Length` of a single one."""
 
     def __len__(self) -> int:
-        return len(self._source)  # type: ignore[arg-type]  # it is made only of what has a length
+        return len(cast(Sized, self._source))

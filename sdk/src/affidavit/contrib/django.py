@@ -103,11 +103,10 @@ def intent_required(
     demands = Demands(minimum_version, operation)
 
     def protected(view: View) -> View:
-        wrapper: Any = (_in_loop if iscoroutinefunction(view) else _in_thread)(view, demands, protection)
-        wrapper.csrf_exempt = True
-        wrapper._non_atomic_requests = set(connections)  # the transaction begins within, see _in_transaction
-        setattr(wrapper, _OWN_RULE, "required")
-        return wrapper  # type: ignore[no-any-return]  # a function that carries what Django looks for
+        wrapper = (_in_loop if iscoroutinefunction(view) else _in_thread)(view, demands, protection)
+        # What Django looks for; the transaction begins within, see _in_transaction.
+        vars(wrapper).update({"csrf_exempt": True, "_non_atomic_requests": set(connections), _OWN_RULE: "required"})
+        return wrapper
 
     return protected if view is None else protected(view)
 
@@ -161,7 +160,8 @@ def _in_loop(view: View, demands: Demands, given: Protection | None) -> View:
 
 def _in_transaction(view: View) -> View:
     """The view as Django would run it: in a transaction per database with ATOMIC_REQUESTS."""
-    return BaseHandler().make_view_atomic(view)  # type: ignore[no-any-return]  # Django has no types
+    atomic: View = BaseHandler().make_view_atomic(view)
+    return atomic
 
 
 def _rendered(response: Any) -> Any:

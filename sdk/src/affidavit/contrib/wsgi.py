@@ -20,7 +20,7 @@ from typing import Any, ParamSpec
 
 from affidavit._deliveries import StoredResponse
 from affidavit._intents import Intent
-from affidavit._protect import NO_DEMANDS, Admission, Call, Demands, Protection
+from affidavit._protect import NO_DEMANDS, Admission, Call, Demands, Protection, intent_of
 from affidavit._refusals import body_too_large
 from affidavit._routes import route_path
 from affidavit.contrib._wsgi_environ import Environ, decoded, prefix, rule
@@ -38,9 +38,7 @@ _CHUNK = 64 * 1024
 def current_intent() -> Intent:
     """The verified intent of the request at work. Raises LookupError outside a protected one."""
     gate = _GATE.get(None)
-    if gate is None or gate.admission is None:
-        raise LookupError("no intent was verified for this request: is its view protected?")
-    return gate.admission.intent
+    return intent_of(gate.admission if gate else None)
 
 
 def intent_required(

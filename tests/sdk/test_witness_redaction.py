@@ -1,0 +1,134 @@
+"""What a live witness keeps back: the rules of the hub and its own, and every value."""
+
+import gc
+import json
+import logging
+from types import FunctionType, ModuleType
+
+import pytest
+from witness_hub import AWAY, JSON, KEY, ORDERS, Hub, seen, witness
+
+from affidavit import Redactor, ReportError
+from affidavit._intake import MAX_QUEUED_BYTES
+
+
+def test_rules_of_the_hub_come_on_top_of_the_redactor_s_own():
+    rules = [
+        {"kind": "sensitive", "name": "shoe*"}, {"kind": "drop", "name": "user*Note"}, {"kind": "odd", "name": "id"},
+        {"kind": "drop"}, {"kind": "drop", "name": 7}, "x",
+    ]  # fmt: skip
+    eye = witness(hub := Hub(*rules), redactor=Redactor(sensitive=["hat"], drop=["secretPlan"]))
+    seen(
+        eye,
+        body={"shoeSize": 1, "hat": 1, "id": 1, "userNote": 1, "user_work_note": {"x": 1}, "secretPlan": 1},
+        **ORDERS,
+    )
+    eye.flush()
+    shown = hub.entries[0]["response"]["properties"]
+    assert {name: "redacted" in shape for name, shape in shown.items()} == {"shoeSize": True, "hat": True, "id": False}
+
+
+@pytest.mark.parametrize("fault", [AWAY, ReportError("No.", code="not-found", status=404), KeyError("x")])
+def test_nothing_is_sent_before_the_rules_are_known(fault, caplog):
+    eye = witness(hub := Hub(untold=fault))
+    for number in range(10):
+        seen(eye, body={"secret": number}, **ORDERS)
+    with caplog.at_level(logging.WARNING, "affidavit.witness"):
+        assert not eye.flush()
+        assert not eye.flush()
+    assert (hub.tried, eye.stats.waiting, len(caplog.records)) == ([], 10, 1)
+    assert KEY not in caplog.text
+    hub.untold = None
+    assert eye.flush()
+    assert hub.counts == {("GET", "/orders/{pk}", 200): 10}
+    assert hub.entries[0]["response"]["seen"] == 10
+
+
+def test_an_answer_that_tells_no_rules_is_no_leave_to_send():
+    eye = witness(hub := Hub())
+    hub.get_json = lambda path, headers: {"detail": "a captive portal"}
+    seen(eye, body={}, **ORDERS)
+    assert not eye.flush()
+    assert hub.tried == []
+
+
+def test_without_rules_the_hub_is_not_asked():
+    eye = witness(hub := Hub(untold=AWAY), rules=False)
+    seen(eye, body={}, **ORDERS)
+    assert eye.flush()
+    assert (hub.asked, len(hub.bodies)) == ([], 1)
+
+
+def test_what_is_held_while_rules_are_unknown_is_bounded():
+    eye = witness(hub := Hub(untold=AWAY))
+    body = json.dumps({"text": "x" * 100_000}).encode()
+    for _ in range(200):
+        seen(eye, body=body, **ORDERS)
+    eye.flush()
+    assert eye._intake._queued_bytes <= MAX_QUEUED_BYTES
+    assert eye.stats.bodies_left_out["no room to keep them"] > 100
+    hub.untold = None
+    assert eye.flush()
+    assert hub.counts == {("GET", "/orders/{pk}", 200): 200}
+
+
+CANARY = "k4n4ry"
+
+
+def test_no_value_is_found_in_what_is_sent(caplog):
+    card, jwt = "4111111111111111", "eyJhbGciOiJIUzI1NiJ9.eyJrNG40cnkiOjEyMzQ1fQ.c2lnbmF0dXJl"
+    eye = witness(hub := Hub())
+    body = {
+        "value": CANARY, "deep": [{"x": [f"{CANARY}-1"]}], f"{CANARY}@example.com": 1, card: {"x": 1}, jwt: 1,
+        "192.168.17.4": 1, "2026-01-02": 2, "550e8400-e29b-41d4-a716-446655440000": 3,
+    }  # fmt: skip
+    for path in (
+        f"/orders/{CANARY}@example.com",
+        f"/files/{card}",
+        f"/t/{jwt}",
+        "/ip/192.168.17.4",
+        f"/users/{CANARY}",
+    ):
+        eye.observe(
+            "POST", path, 200, query=f"q={CANARY}&{CANARY}%40example.com=1&{card}=2",
+            request_body=json.dumps(body).encode(), request_content_type=f"application/json; x={CANARY}",
+            response_body=json.dumps([body, CANARY, 17.0625]).encode(), response_content_type=JSON,
+        )  # fmt: skip
+    seen(eye, f"/orders/{CANARY}", f'{{"{CANARY}'.encode(), route="/orders/<pk>")
+    with caplog.at_level(logging.DEBUG):
+        eye.flush()
+        eye.close()
+    assert len(hub.entries) >= 5
+    sent = b"".join(hub.tried).decode() + caplog.text
+    for value in (CANARY, card, jwt[:20], "17.0625", "192.168.17.4", "2026-01-02", "550e8400"):
+        assert value not in sent
+
+
+def test_no_value_of_a_body_is_held_once_it_was_looked_at():
+    def reachable(things):
+        known, waiting = set(), [things]
+        while waiting:
+            thing = waiting.pop()
+            if id(thing) in known or isinstance(thing, (type, ModuleType, FunctionType)):
+                continue
+            known.add(id(thing))
+            if isinstance(thing, (str, bytes)):
+                yield thing if isinstance(thing, str) else thing.decode("latin-1")
+            else:
+                waiting += gc.get_referents(thing)
+
+    eye = witness(Hub(faults=[AWAY]))
+    for number in range(3):
+        seen(
+            eye,
+            f"/orders/{CANARY}{number}@example.com",
+            {"note": CANARY, f"{CANARY}@example.com": 1},
+            query=f"q={CANARY}",
+        )
+        seen(eye, body={"note": CANARY}, **ORDERS)
+    assert not eye.flush()
+    seen(eye, "/orders/7", {"note": CANARY})
+    eye._digest.look()
+    texts = list(reachable([eye._intake, eye._digest, eye._outbox]))
+    assert "note" in texts
+    assert not [text for text in texts if CANARY in text]
