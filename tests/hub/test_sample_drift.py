@@ -31,7 +31,7 @@ RELEASE = {
 
 
 def played(created: Created, *, hours: int, released_at: float) -> Counter[tuple[str, ...]]:
-    """Two hours of the sample, reported and folded minute by minute: all drift of the successful answers."""
+    """So many hours of the sample, reported and folded minute by minute: all drift of the successful answers."""
     key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, kind=ApiKey.SECRET)
     start = timezone.now().timestamp() - hours * HOUR
     clock, chance = SetClock(start), Random(0)

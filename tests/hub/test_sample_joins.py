@@ -1,0 +1,108 @@
+"""Every kind of broken join in the sample is diagnosed right, by what really became of each conversation id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from examples.bookshop import people
+from examples.bookshop.agenda import Agenda
+from examples.bookshop.assistant import Assistant, places_of
+from hub.sample_history import HistoryHub, SetClock, stack_of
+from outcomes.broken_joins import BrokenJoin, diagnosed
+from outcomes.models import Outcome
+from outcomes.register import Arrival, register
+from workspaces.create import Created
+from workspaces.models import ApiKey, Environment
+
+pytestmark = pytest.mark.django_db
+
+CONVERSATIONS, APART, MINUTE = 200, 30.0, 60.0
+LONGEST = people.LATE[1] + 3600.0  # seconds after the last beginning until all is registered
+
+
+@pytest.fixture
+def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What really became of each id, by the text that reached the shop: the sample's own decision, written down."""
+    became: dict[str, str] = {}
+    next_door: set[str] = set()
+    decide, tell = people.ids, Assistant.register
+
+    def registered(self: Assistant, conversation_id: str) -> Any:
+        if self.place.environment == "staging":
+            next_door.add(conversation_id)
+        return tell(self, conversation_id)
+
+    def decided(*given: Any) -> tuple[str, str, bool]:
+        known, shown, late = decide(*given)
+        if not known:
+            became[shown] = "other-environment" if shown in next_door else "never-seen"
+        elif shown != known:
+            became[shown] = "altered" if known in shown.lower() else "placeholder"
+        else:
+            became[shown] = "late" if late else "known"
+        return known, shown, late
+
+    monkeypatch.setattr(Assistant, "register", registered)
+    monkeypatch.setattr(people, "ids", decided)
+    return became
+
+
+def played(created: Created) -> Environment:
+    """All conversations from production, every id mangled in some way, to the end of the latest of them."""
+    key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, kind=ApiKey.SECRET)
+    start = timezone.now().timestamp() - CONVERSATIONS * APART - LONGEST
+    clock, chance = SetClock(start), Random(7)
+    hub = HistoryHub(key, clock, created.signing_secret)
+    production, staging = (
+        stack_of(place, created.secret_key, hub, chance) for place in places_of(created.as_json())[:2]
+    )
+    agenda, habits = Agenda(clock), people.Habits(mangled=1.0, mistaken=0.0)
+    for number in range(CONVERSATIONS):
+        course = people.conversation(production.assistant, staging.assistant, habits, people.buys)
+        agenda.add(course, at=start + number * APART)
+    for until in minutes(start):
+        while agenda.next_at < until:
+            clock.at = max(clock.at, agenda.next_at)
+            agenda.go_on()
+        hub.settle()
+        production.reporters.outcomes.send()
+    assert not len(agenda)
+    return created.workspace.environments.get(name="production")
+
+
+def minutes(start: float) -> Iterator[float]:
+    return (start + number * MINUTE for number in range(1, int((CONVERSATIONS * APART + LONGEST) / MINUTE)))
+
+
+def broken(environment: Environment) -> dict[str, BrokenJoin]:
+    joins = Outcome.objects.filter(environment=environment, broken=True).select_related("conversation")
+    return {join.conversation_id: join for join in diagnosed(environment, joins)}
+
+
+def test_each_is_diagnosed_as_what_happened_to_it(workspace, truth):
+    production = played(workspace)
+    found = broken(production)
+    assert {join.diagnosis.kind for join in found.values()} == {
+        "other-environment", "altered", "placeholder", "never-seen",
+    }  # fmt: skip
+    assert {id_: join.diagnosis.kind for id_, join in found.items()} == {id_: truth[id_] for id_ in found}
+    reported = set(
+        Outcome.objects.filter(environment=production).values_list("conversation__conversation_id", flat=True)
+    )
+    late = {id_ for id_ in reported if truth[id_] == "late"}
+    assert late  # reported before their conversation came, and healed when it did
+    assert not late & found.keys()
+    assert Outcome.objects.filter(environment=production, healed_at__isnull=False).count() >= len(late)
+
+
+def test_what_another_workspace_knows_changes_no_diagnosis(workspace, other_workspace, truth):
+    production = played(workspace)
+    before = broken(production)
+    theirs = other_workspace.workspace.environments.get(name="staging")
+    register(theirs, [Arrival(id_) for id_ in before], now=timezone.now())
+    assert broken(production) == before
