@@ -21,6 +21,15 @@ from tests.hub.running import Hub, free_port, running_hub
 pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(400)]
 LIVE_SECONDS = 60  # 10 where nothing else runs on the machine
 HISTORY_SECONDS = 180  # 15 there
+BREAK_OFF = """
+from django.db import connection
+with connection.cursor() as cursor:
+    cursor.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE xact_start < now() AND datname IS NOT NULL ORDER BY xact_start LIMIT 1"
+    )
+    print(cursor.rowcount)
+"""  # a day of the history is the longest transaction
 TABLES = {
     "overview": "series",
     "catalog": "operations",
@@ -53,10 +62,21 @@ class SampledHub(Hub):
         facts = self.tables(f"overview.json?range={span}")["facts"]
         return next(row["value"] for row in facts if row["fact"] == name)
 
-    def sample_processes(self, *names: bytes) -> list[int]:
+    @property
+    def days(self) -> list[int]:
+        """Conversations of each of the last 30 days and of today."""
+        return [row["conversations"] for row in self.tables("overview.json?range=30d")["series"]]
+
+    def wait_until(self, true: Callable[[], bool], seconds: float, what: str) -> None:
+        deadline = time.monotonic() + seconds
+        while not true():
+            assert time.monotonic() < deadline, f"{what}:\n{self.output}"
+            time.sleep(0.3)
+
+    def sample_processes(self) -> list[int]:
         """Those that make the history (sample_history) and the traffic (examples.bookshop)."""
         lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in self.processes()}
-        sought = names or (b"examples.bookshop", b"sample_history")
+        sought = (b"examples.bookshop", b"sample_history")
         return [pid for pid, line in lines.items() if any(name in line for name in sought)]
 
 
@@ -75,13 +95,6 @@ def link(hub: SampledHub) -> str:
     return hub.start()
 
 
-def wait_until(true: Callable[[], bool], seconds: float, what: str) -> None:
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.3)
-
-
 def has_rows(hub: Any, page: str, table: str) -> bool:
     return bool(hub.tables(f"{page}.json?range=24h")[table])
 
@@ -89,10 +102,10 @@ def has_rows(hub: Any, page: str, table: str) -> bool:
 def test_live_traffic_is_on_every_page_within_seconds(hub, link):
     for page, table in TABLES.items():
         filled = partial(has_rows, hub, page, table)
-        wait_until(filled, LIVE_SECONDS, page)
-    wait_until(lambda: hub.fact("outcomes", "24h") > 0, LIVE_SECONDS, "outcomes")
+        hub.wait_until(filled, LIVE_SECONDS, page)
+    hub.wait_until(lambda: hub.fact("outcomes", "24h") > 0, LIVE_SECONDS, "outcomes")
     operation = urlencode({"method": "GET", "path": "/books/{bookId}"})
-    wait_until(lambda: bool(hub.tables("catalog.json?q=books")["operations"]), LIVE_SECONDS, "books")
+    hub.wait_until(lambda: bool(hub.tables("catalog.json?q=books")["operations"]), LIVE_SECONDS, "books")
     assert hub.tables(f"operation.json?{operation}")["properties"]
 
 
@@ -103,10 +116,8 @@ def test_its_keys_are_for_this_user_only_and_are_not_printed(hub, link):
 
 
 def test_thirty_days_of_history_have_every_diagnosis_and_nearly_every_reason(hub, link):
-    wait_until(lambda: not hub.sample_processes(b"sample_history"), HISTORY_SECONDS, "history")
-    days = [row["conversations"] for row in hub.tables("overview.json?range=30d")["series"]]
-    assert len(days) >= 30
-    assert min(days[1:-1]) > 20
+    assert len(hub.days) >= 30
+    hub.wait_until(lambda: min(hub.days[1:-1]) > 20, HISTORY_SECONDS, "the history")
     joins = hub.tables("joins.json?range=30d")
     kinds = {row["diagnosis"] for row in joins["diagnoses"]}
     assert kinds == {"other-environment", "altered", "placeholder", "never-seen"}
@@ -126,7 +137,7 @@ def test_one_click_removes_it_for_good_and_nothing_else(hub, link):
     assert hub.request("/w/lumen-books/production/overview.json", key=key)[0] == 401
     assert hub.request("/w/mine/production/overview.json", key=created["secretKey"])[0] == 200
     assert not hub.keys_file.exists()
-    wait_until(lambda: not hub.sample_processes(), 30, "the traffic went on")
+    hub.wait_until(lambda: not hub.sample_processes(), 30, "the traffic went on")
     assert hub.process.poll() is None
     assert "lumen-books was removed by operator" in hub.output
 
@@ -141,9 +152,21 @@ def test_it_can_be_removed_while_its_history_is_being_made(tmp_path):
     hub = SampledHub(tmp_path, free_port())
     try:
         click(hub, hub.start())
-        wait_until(lambda: not hub.sample_processes(), 60, "the sample went on")
+        hub.wait_until(lambda: not hub.sample_processes(), 60, "the sample went on")
         assert "was removed by operator" in hub.output
         assert "error" not in hub.output.lower()
+    finally:
+        hub.kill()
+
+
+def test_its_history_goes_on_where_the_database_broke_off(tmp_path):
+    hub = SampledHub(tmp_path, free_port())
+    try:
+        hub.start()
+        hub.wait_until(lambda: hub.days[1] > 0, HISTORY_SECONDS, "the history")
+        assert hub.days[-2] == 0
+        assert hub.manage("shell", "--no-imports", "-c", BREAK_OFF).stdout.strip() == "1"
+        hub.wait_until(lambda: hub.days[-2] > 20, HISTORY_SECONDS, "the history")
     finally:
         hub.kill()
 

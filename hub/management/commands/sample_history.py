@@ -1,9 +1,15 @@
 """`manage.py sample_history`: what is missing of the sample workspace's 30 days; `up` calls it."""
 
+import time
+
 from django.core.management.base import BaseCommand
+from django.db import DatabaseError, connection
 
 from hub import sample
 from hub.sample_history import make
+from wire.problems import is_outage
+
+PAUSES = (1, 5, 15)  # seconds before it goes on where the database broke a day off
 
 
 class Command(BaseCommand):
@@ -11,6 +17,14 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *args: object, **options: object) -> None:
-        found = sample.found()
-        if found:
-            make(*found)
+        pauses = iter(PAUSES)
+        while found := sample.found():
+            try:
+                make(*found)
+                break
+            except DatabaseError as error:
+                pause = next(pauses, None) if is_outage(error) else None
+                if pause is None:
+                    raise
+                connection.close()
+                time.sleep(pause)
