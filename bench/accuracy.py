@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from affidavit._har import Exchange, read_har
-from affidavit._har_scan import scan
-from affidavit._learner import Learner
-from affidavit._observations import ABSENT, Absent, Observations
-from affidavit._templates import Template
+from affidavit._har.entries import Exchange, read_har
+from affidavit._har.scan import scan
+from affidavit._json import ABSENT, Absent
+from affidavit._paths.learner import Learner
+from affidavit._paths.templates import Template
+from affidavit._witness.observations import Observations
 from affidavit.operations import nameless
 from bench._exported_schemas import Place, fulfilled
 from bench._shape_figures import Bodies, emptied_arrays, nulls_beside_one_type, properties_kept

@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from genson import SchemaBuilder
 
 from affidavit import Evidence, template
-from affidavit._har_scan import scan
-from affidavit._infer import observe
+from affidavit._har.scan import scan
+from affidavit._shapes.infer import observe
 from bench._measure import Row, print_table, without_collections
 from bench.accuracy import RECORDED, TRAFFIC
 

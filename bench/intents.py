@@ -9,7 +9,7 @@ import jwt
 import rfc8785
 
 from affidavit import IntentVerifier, MintedIntent, mint_intent
-from affidavit._args import request_args
+from affidavit._intents.args import request_args
 from bench._measure import Row, medians, print_table
 
 SECRET = "gas_" + "A" * 43

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, StoreUnavailable, mint_intent
-from affidavit._intents import sign_payload
+from affidavit._intents.intent import sign_payload
 
 SECRET = "gas_" + "s" * 43
 WORKSPACE, AUDIENCE = "ws_0123456789abcdef", "urn:affidavit:lumen:production"

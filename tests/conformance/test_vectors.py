@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from affidavit._args import InvalidArgs, request_args
 from affidavit._canonical import canonical_json, number_text
+from affidavit._intents.args import InvalidArgs, request_args
+from affidavit._intents.nonces import MemoryNonces
+from affidavit._intents.reasons import REASONS
+from affidavit._intents.verifier import IntentRejected, IntentVerifier
 from affidavit._json import parse
-from affidavit._nonces import MemoryNonces
-from affidavit._reasons import REASONS
-from affidavit._verifier import IntentRejected, IntentVerifier
 from conformance.cases.canonical import NUMBER_SIGNER
 from conformance.cases.interpreters import interpreter
 from conformance.generate import FOLDER, documents, text_of

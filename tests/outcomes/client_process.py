@@ -10,8 +10,8 @@ import os
 import sys
 from pathlib import Path
 
-from affidavit._keys import KEY_HEADER
-from affidavit._transport import HttpTransport, Retry
+from affidavit._hub.keys import KEY_HEADER
+from affidavit._hub.transport import HttpTransport, Retry
 
 
 def main(hub: str, plan: Path, notes: Path) -> None:

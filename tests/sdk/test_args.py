@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from affidavit._args import InvalidArgs, RequestArgs, args_hash, request_args
 from affidavit._canonical import NotCanonical
+from affidavit._intents.args import InvalidArgs, RequestArgs, args_hash, request_args
 
 JSON = "application/json"
 

@@ -6,7 +6,7 @@ import pytest
 import redis
 from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
 
-from affidavit._deliveries import (
+from affidavit._gate.deliveries import (
     KEPT_FOR,
     LEASE,
     Claim,
@@ -17,9 +17,9 @@ from affidavit._deliveries import (
     StoredResponse,
     fingerprint,
 )
-from affidavit._delivery_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
-from affidavit._intents import intent_of
-from affidavit._store import StoreUnavailable
+from affidavit._gate.delivery_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
+from affidavit._intents.intent import intent_of
+from affidavit._intents.store import StoreUnavailable
 
 NOW = 1_800_000_000.0
 ONE, OTHER = "1" * 64, "2" * 64

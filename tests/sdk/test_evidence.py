@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affidavit._describe import describe
-from affidavit._evidence import KINDS, MAX_NAMES, Evidence, merge
-from affidavit._infer import infer
+from affidavit._shapes.describe import describe
+from affidavit._shapes.evidence import KINDS, MAX_NAMES, Evidence, merge
+from affidavit._shapes.infer import infer
 
 NAMES = ["id", "name", "password", "nested", "17", "anna@example.com", "", "__proto__", "a/b~c"]
 json_values = st.recursive(

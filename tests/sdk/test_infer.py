@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affidavit._evidence import MAX_DEPTH, MAX_NAMES, Evidence, merge
-from affidavit._infer import infer, observe
-from affidavit._redaction import DEFAULT, Redactor
+from affidavit._shapes.evidence import MAX_DEPTH, MAX_NAMES, Evidence, merge
+from affidavit._shapes.infer import infer, observe
+from affidavit._shapes.redaction import DEFAULT, Redactor
 
 NAMES = ["id", "name", "cardNumber", "card", "internal_note", "x-secret-y", "17", "anna@example.com"]
 json_values = st.recursive(

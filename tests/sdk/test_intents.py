@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._args import args_hash
-from affidavit._envelope import SigningKey, Unreadable, open_envelope, seal, signed_payload, signing_key
-from affidavit._intents import intent_of, mint_intent, sign_payload, version_of
+from affidavit._intents.args import args_hash
+from affidavit._intents.envelope import SigningKey, Unreadable, open_envelope, seal, signed_payload, signing_key
+from affidavit._intents.intent import intent_of, mint_intent, sign_payload, version_of
 
 SECRET = "gas_" + "s" * 43
 WYCHEPROOF = Path(__file__).parents[3] / "shared" / "vectors" / "hmac_sha256_test.json"

@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_api import calls
 
-from affidavit import _learner, _path_tree
-from affidavit._learner import Learner
-from affidavit._observations import ABSENT
-from affidavit._sightings import Hashes
+import affidavit._paths.learner as path_learner
+import affidavit._paths.tree as path_tree
+from affidavit._json import ABSENT
+from affidavit._paths.learner import Learner
+from affidavit._paths.sightings import Hashes
 
 TRAFFIC = Path(__file__).parents[2].parent / "shared" / "traffic"
 KEY = Hashes(b"k")
@@ -306,8 +307,8 @@ def test_the_order_of_exchanges_makes_no_difference_nor_does_repeating_them(exch
 @given(EXCHANGES, st.randoms(use_true_random=False))
 def test_beyond_the_bounds_the_order_makes_no_difference_either(exchanges, rng):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_path_tree, "MAX_WORDS", 2)
-        patch.setattr(_learner, "MAX_HASHES", 2)
+        patch.setattr(path_tree, "MAX_WORDS", 2)
+        patch.setattr(path_learner, "MAX_HASHES", 2)
         paths = sorted({path for _, path, *_ in exchanges})
         shuffled = list(exchanges)
         rng.shuffle(shuffled)
@@ -325,8 +326,8 @@ def test_every_template_has_as_many_segments_as_its_path_and_undecided_ones_are_
 
 
 def test_what_is_held_is_bounded_whatever_arrives(monkeypatch):
-    monkeypatch.setattr(_path_tree, "MAX_WORDS", 50)
-    monkeypatch.setattr(_learner, "MAX_HASHES", 100)
+    monkeypatch.setattr(path_tree, "MAX_WORDS", 50)
+    monkeypatch.setattr(path_learner, "MAX_HASHES", 100)
     rng, learner = random.Random(1), Learner()
     for _ in range(2000):
         name, value = ("".join(rng.choices(string.ascii_lowercase, k=9)) for _ in range(2))
@@ -337,13 +338,13 @@ def test_what_is_held_is_bounded_whatever_arrives(monkeypatch):
 
 
 def test_any_number_of_versions_is_no_trouble(monkeypatch):
-    monkeypatch.setattr(_path_tree, "MAX_WORDS", 3)
+    monkeypatch.setattr(path_tree, "MAX_WORDS", 3)
     learner = learned(*((f"GET /v{number}/teams", {}) for number in range(9)))
     assert template(learner, "/v7/teams") == "/v7/teams"
 
 
 def test_a_tree_that_is_full_learns_no_more_but_knows_what_it_knew(monkeypatch):
-    monkeypatch.setattr(_learner, "MAX_PLACES", 40)
+    monkeypatch.setattr(path_learner, "MAX_PLACES", 40)
     learner = learned(("GET /teams/storm", {"name": "storm"}))
     for number in range(200):
         letters = "".join(chr(97 + int(digit)) for digit in str(number))

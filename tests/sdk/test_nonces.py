@@ -8,8 +8,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
 
-from affidavit._nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
-from affidavit._store import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
+from affidavit._intents.nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
+from affidavit._intents.store import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
 
 NOW = 1_800_000_000.0
 ROUNDS = int(os.environ.get("AFFIDAVIT_ROUNDS", "5"))

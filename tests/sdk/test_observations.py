@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._describe import describe
-from affidavit._evidence import Evidence
-from affidavit._infer import infer
-from affidavit._observations import ABSENT, SECONDS_A_DAY, Observations
-from affidavit._received import from_descriptor
-from affidavit._redaction import Redactor
-from affidavit._templates import Template, template
+from affidavit._json import ABSENT
+from affidavit._paths.templates import Template, template
+from affidavit._shapes.describe import describe
+from affidavit._shapes.evidence import Evidence
+from affidavit._shapes.infer import infer
+from affidavit._shapes.received import from_descriptor
+from affidavit._shapes.redaction import Redactor
+from affidavit._witness.observations import SECONDS_A_DAY, Observations
 
 NOON = 20_000 * SECONDS_A_DAY + SECONDS_A_DAY / 2
 ORDER = template("/orders/17")

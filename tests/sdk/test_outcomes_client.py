@@ -2,9 +2,9 @@ import pytest
 from scripted_hub import ScriptedHub, answer, problem, reset
 
 from affidavit._errors import Fault, ReportError
-from affidavit._keys import make_key
-from affidavit._outcomes import OutcomeReceipt, report_outcomes, reportOutcomes
-from affidavit._transport import HttpTransport
+from affidavit._hub.keys import make_key
+from affidavit._hub.transport import HttpTransport
+from affidavit._outcomes.report import OutcomeReceipt, report_outcomes, reportOutcomes
 
 KEY = make_key("gak_")
 SOLD = {"conversationId": "c-1", "outcomeKey": "purchase"}

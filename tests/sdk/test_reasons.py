@@ -1,4 +1,4 @@
-from affidavit._reasons import CHECKS, REASONS
+from affidavit._intents.reasons import CHECKS, REASONS
 
 SPEC = {"missing-header", "malformed", "bad-signature", "expired", "method-mismatch", "path-mismatch"}
 CONTRACT = {

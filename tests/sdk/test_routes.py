@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._routes import MAX_BYTES, route_template
+from affidavit._paths.routes import MAX_BYTES, route_template
 
 
 @pytest.mark.parametrize(("rule", "path", "types"), [

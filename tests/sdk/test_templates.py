@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._templates import Template, is_scaffold, retemplate, template, templated
+from affidavit._paths.templates import Template, is_scaffold, retemplate, template, templated
 
 TRAFFIC = Path(__file__).parents[2].parent / "shared" / "traffic"
 PATHS = [

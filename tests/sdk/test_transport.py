@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from scripted_hub import ScriptedHub, answer, problem, raw, reset, silent
 
 from affidavit._errors import AffidavitError, Fault, HubUnreachable, ReportError
-from affidavit._keys import make_key, required_secret_key
-from affidavit._transport import HttpTransport, Retry
+from affidavit._hub.keys import make_key, required_secret_key
+from affidavit._hub.transport import HttpTransport, Retry
 
 KEY = make_key("gak_")
 HEADERS = {"x-service-api-key": KEY, "Idempotency-Key": "one"}

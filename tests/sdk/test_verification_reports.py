@@ -13,7 +13,7 @@ from scripted_hub import ScriptedHub, answer, problem
 from signed_calls import protection
 
 from affidavit import REASONS, Call, HubUnreachable, ReportError, VerificationReports, make_key
-from affidavit._routes import MAX_LENGTH, MAX_SEGMENTS, reported_operation, route_path
+from affidavit._paths.routes import MAX_LENGTH, MAX_SEGMENTS, reported_operation, route_path
 
 KEY = make_key("gak_")
 AT = 1_800_000_000.0

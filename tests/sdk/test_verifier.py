@@ -8,13 +8,13 @@ from collections import Counter
 
 import pytest
 
-from affidavit._args import args_hash
-from affidavit._envelope import seal, signing_key
-from affidavit._intents import mint_intent, sign_payload
-from affidavit._nonces import MemoryNonces
-from affidavit._reasons import CHECKS, REASONS
-from affidavit._store import StoreUnavailable
-from affidavit._verifier import IntentRejected, IntentVerifier
+from affidavit._intents.args import args_hash
+from affidavit._intents.envelope import seal, signing_key
+from affidavit._intents.intent import mint_intent, sign_payload
+from affidavit._intents.nonces import MemoryNonces
+from affidavit._intents.reasons import CHECKS, REASONS
+from affidavit._intents.store import StoreUnavailable
+from affidavit._intents.verifier import IntentRejected, IntentVerifier
 
 SECRET, OTHER_SECRET = "gas_" + "a" * 43, "gas_" + "b" * 43
 NOW = 1_800_000_000.0

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from witness_hub import Hub, seen, witness
 
-from affidavit._intake import without_data
-from affidavit._learner import Learner
+from affidavit._paths.learner import Learner
+from affidavit._witness.intake import without_data
 
 
 def test_a_path_without_a_route_is_learned_and_what_is_undecided_waits_for_more():

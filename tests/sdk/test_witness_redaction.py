@@ -9,7 +9,7 @@ import pytest
 from witness_hub import AWAY, JSON, KEY, ORDERS, Hub, seen, witness
 
 from affidavit import Redactor, ReportError
-from affidavit._intake import MAX_QUEUED_BYTES
+from affidavit._witness.intake import MAX_QUEUED_BYTES
 
 
 def test_rules_of_the_hub_come_on_top_of_the_redactor_s_own():

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._pace import AT_LEAST_EVERY, LONGEST_STRIDE, SETTLED, Pace
-from affidavit._schedule import PROMPT, Schedule
+from affidavit._witness.pace import AT_LEAST_EVERY, LONGEST_STRIDE, SETTLED, Pace
+from affidavit._witness.schedule import PROMPT, Schedule
 
 MINUTE = 60.0
 

@@ -1,33 +1,33 @@
 """Affidavit: the customer's side of signed intents, witness descriptors and outcomes."""
 
-from ._args import InvalidArgs, RequestArgs, args_hash, request_args
 from ._canonical import NotCanonical, canonical_json
-from ._deliveries import Delivery, DeliveryStore, StoredResponse
-from ._delivery_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
-from ._describe import Descriptor, describe
 from ._errors import AffidavitError, HarError, HubUnreachable, ReportError
-from ._evidence import Evidence, merge
-from ._explain import Check
-from ._infer import infer, observe
-from ._intents import Intent, MintedIntent, mint_intent
-from ._json import InvalidJson, Json
+from ._gate.deliveries import Delivery, DeliveryStore, StoredResponse
+from ._gate.delivery_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
+from ._gate.protect import Admission, Call, Demands, Protection
+from ._gate.reports import VerificationReports
+from ._hub.keys import is_well_formed as is_well_formed_key
+from ._hub.keys import make_key
+from ._intents.args import InvalidArgs, RequestArgs, args_hash, request_args
+from ._intents.explain import Check
+from ._intents.intent import Intent, MintedIntent, mint_intent
+from ._intents.nonces import MemoryNonces, NonceStore, RedisNonces, SqlNonces
+from ._intents.reasons import REASONS, Reason
+from ._intents.store import StoreUnavailable
+from ._intents.verifier import IntentRejected, IntentVerifier
+from ._json import ABSENT, Absent, InvalidJson, Json
 from ._json import parse as parse_json
-from ._keys import is_well_formed as is_well_formed_key
-from ._keys import make_key
-from ._live_witness import Witness, WitnessStats
-from ._nonces import MemoryNonces, NonceStore, RedisNonces, SqlNonces
-from ._observations import ABSENT, Absent, Observations
-from ._outcome_reporter import OutcomeCounts, OutcomeReporter
-from ._outcomes import OutcomeReceipt, report_outcomes, reportOutcomes
-from ._protect import Admission, Call, Demands, Protection
-from ._reasons import REASONS, Reason
-from ._received import InvalidDescriptor, from_descriptor
-from ._redaction import Redactor
-from ._store import StoreUnavailable
-from ._templates import Template, retemplate, template
-from ._verification_reports import VerificationReports
-from ._verifier import IntentRejected, IntentVerifier
-from ._witness import WitnessReceipt, send_observations
+from ._outcomes.report import OutcomeReceipt, report_outcomes, reportOutcomes
+from ._outcomes.reporter import OutcomeCounts, OutcomeReporter
+from ._paths.templates import Template, retemplate, template
+from ._shapes.describe import Descriptor, describe
+from ._shapes.evidence import Evidence, merge
+from ._shapes.infer import infer, observe
+from ._shapes.received import InvalidDescriptor, from_descriptor
+from ._shapes.redaction import Redactor
+from ._witness.live import Witness, WitnessStats
+from ._witness.observations import Observations
+from ._witness.send import WitnessReceipt, send_observations
 
 __all__ = [
     "ABSENT",

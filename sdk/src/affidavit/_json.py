@@ -9,9 +9,19 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import NoReturn, TypeAlias
+from enum import Enum
+from typing import Final, NoReturn, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+class Absent(Enum):
+    """There was no value; `None` would say that it was null."""
+
+    ABSENT = "absent"
+
+
+ABSENT: Final = Absent.ABSENT
 
 MAX_DEPTH = 128
 _BYTE_ORDER_MARK = "\ufeff"

@@ -4,8 +4,8 @@ import argparse
 import os
 
 from affidavit._errors import AffidavitError, ReportError
-from affidavit._keys import required_secret_key
-from affidavit._transport import DEFAULT_BASE_URL, HttpTransport
+from affidavit._hub.keys import required_secret_key
+from affidavit._hub.transport import DEFAULT_BASE_URL, HttpTransport
 
 
 class UsageError(AffidavitError):

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from affidavit._evidence import Evidence
-from affidavit._operation_documents import has_begun, operation_document
-from affidavit._operation_sums import PARAMETER, Identity, OperationSum, Part, Sums, nameless
-from affidavit._received import from_descriptor
+from affidavit._shapes.evidence import Evidence
+from affidavit._shapes.received import from_descriptor
+from affidavit.operations._documents import has_begun, operation_document
+from affidavit.operations._sums import PARAMETER, Identity, OperationSum, Part, Sums, nameless
 
 
 def preview(observations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from affidavit._har_scan import Progress
+from affidavit._har.scan import Progress
 
 WIDTH = 30
 INTERVAL = 0.1  # seconds between two drawings

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-from affidavit._answers import Answer, bad_answer, refusal
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, hub_and_key
-from affidavit._keys import KEY_HEADER
-from affidavit._transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT
+from affidavit._hub.answers import Answer, bad_answer, refusal
+from affidavit._hub.keys import KEY_HEADER
+from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT
 
 DESCRIPTION = """Download the catalog of an environment into a file. Exit status 0: the file was up to date already;
 3: it is new or has changed. The ETag is kept beside it, in FILE.etag."""

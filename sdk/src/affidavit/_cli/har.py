@@ -15,13 +15,13 @@ from affidavit._cli._preview import preview
 from affidavit._cli._progress import progress_bar
 from affidavit._cli._replay import replayable
 from affidavit._errors import ReportError
-from affidavit._har import Exchange, LeftOut, Skip, read_har
-from affidavit._json import Json
-from affidavit._learner import Learner
-from affidavit._observations import ABSENT, Absent, Observations
-from affidavit._templates import Template
-from affidavit._transport import Transport
-from affidavit._witness import content_report_id, send_observations
+from affidavit._har.entries import Exchange, LeftOut, Skip, read_har
+from affidavit._hub.transport import Transport
+from affidavit._json import ABSENT, Absent, Json
+from affidavit._paths.learner import Learner
+from affidavit._paths.templates import Template
+from affidavit._witness.observations import Observations
+from affidavit._witness.send import content_report_id, send_observations
 
 DESCRIPTION = """Read a HAR file, infer the shapes of its traffic on this machine, and send nothing but the
 shapes to a hub. Sending the same file again changes nothing. Paths with a segment that may be a value are

@@ -17,11 +17,11 @@ from typing import IO, Any
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, hub_and_key
 from affidavit._cli._progress import progress_bar
 from affidavit._errors import ReportError
+from affidavit._hub.keys import KEY_HEADER
+from affidavit._hub.transport import Transport
 from affidavit._json import InvalidJson, parse
-from affidavit._keys import KEY_HEADER
-from affidavit._outcome_reporter import MAX_ID, MAX_KEY, _is_text
-from affidavit._outcomes import MAX_ITEMS, NAMES, PATH, _body, _receipt
-from affidavit._transport import Transport
+from affidavit._outcomes.report import MAX_ITEMS, NAMES, PATH, _body, _receipt
+from affidavit._outcomes.reporter import MAX_ID, MAX_KEY, _is_text
 
 DESCRIPTION = """Report the outcomes of a file: CSV with the columns conversationId and outcomeKey, or one JSON object
 with these members on each line (.jsonl). The file is checked whole before anything is sent. An interrupted upload

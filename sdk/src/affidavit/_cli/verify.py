@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from affidavit._cli._hub import UsageError
-from affidavit._explain import Check
-from affidavit._nonces import MemoryNonces
-from affidavit._reasons import REASONS
-from affidavit._verifier import IntentVerifier
+from affidavit._intents.explain import Check
+from affidavit._intents.nonces import MemoryNonces
+from affidavit._intents.reasons import REASONS
+from affidavit._intents.verifier import IntentVerifier
 
 DESCRIPTION = """Check an intent against the request that carries it and print every check in order, with both
 sides where they are no secret. Whether the nonce was used before is known to your backend's store alone. Exit

@@ -12,8 +12,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
-from affidavit._bodies import Copied, Copy, Unread, is_json
-from affidavit._live_witness import Witness
+from affidavit._witness.bodies import Copied, Copy, Unread, is_json
+from affidavit._witness.live import Witness
 from affidavit.contrib._tee import Tee
 
 

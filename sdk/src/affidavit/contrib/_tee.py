@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from affidavit._bodies import Copy
+from affidavit._witness.bodies import Copy
 
 _ALL = ((), (-1,), (None,))
 _INTO_BUFFER = frozenset({"readinto", "readinto1"})

@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import quote
 
-from affidavit._bodies import Copied, Copy, Unread, is_json
-from affidavit._live_witness import Witness
+from affidavit._witness.bodies import Copied, Copy, Unread, is_json
+from affidavit._witness.live import Witness
 from affidavit.contrib._tee import Tee
 from affidavit.contrib._wsgi_environ import Environ, leads_nowhere, prefix, rule
 

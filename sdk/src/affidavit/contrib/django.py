@@ -27,10 +27,10 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
-from affidavit._deliveries import StoredResponse
-from affidavit._protect import NO_DEMANDS, Admission, Call, Demands, Protection
-from affidavit._refusals import body_too_large
-from affidavit._routes import route_path
+from affidavit._gate.deliveries import StoredResponse
+from affidavit._gate.protect import NO_DEMANDS, Admission, Call, Demands, Protection
+from affidavit._gate.refusals import body_too_large
+from affidavit._paths.routes import route_path
 from affidavit.contrib._django_stores import DjangoDeliveries, DjangoNonces, create_tables
 from affidavit.contrib._django_witness import WitnessMiddleware
 

@@ -1,0 +1,1 @@
+"""HAR files as exchanges, read in bounded memory."""

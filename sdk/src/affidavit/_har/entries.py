@@ -1,0 +1,163 @@
+"""What a HAR file tells about an API: its entries as exchanges, or the reason why one is not.
+
+HAR 1.2, as browsers, proxies and test recorders write it. Bodies are taken when they are JSON; an exchange
+with another body, or none, stands without it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from typing import NamedTuple
+from urllib.parse import parse_qs, quote, urlsplit
+
+from affidavit._json import ABSENT, Absent, Json, parse
+from affidavit._paths.routes import PATH_SAFE
+from affidavit._witness.bodies import BODILESS, is_json
+from affidavit._witness.observations import EARLIEST, METHOD, SECONDS_A_DAY
+
+from .scan import Progress, TooLarge, scan
+
+SWITCHED = 101
+UNTOLD_TYPES = frozenset({"", "x-unknown"})  # the second is Chrome's word for none
+
+_UNSOUND = re.compile("[\0\ud800-\udfff]")  # no JSON that the hub takes can carry these
+
+
+class Skip(Enum):
+    """Why an entry is no exchange, in words that follow a count."""
+
+    NOT_HTTP = "not HTTP"
+    WEBSOCKET = "WebSocket"
+    NO_ANSWER = "without an answer"
+    NO_TIME = "without a time between 2000 and tomorrow"
+    TOO_LARGE = "too large"
+    MALFORMED = "malformed"
+
+
+class LeftOut(Enum):
+    """Why a body is not read, in words that follow a count."""
+
+    NOT_JSON = "not JSON by their type"
+    INVALID = "not valid JSON"
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and its response.
+
+    path: raw, percent-encoded. at: Unix seconds. request, response: their JSON body, if any.
+    """
+
+    method: str
+    path: str
+    query: Mapping[str, list[str]]
+    status: int
+    at: float
+    request: Json | Absent | LeftOut
+    response: Json | Absent | LeftOut
+
+
+def read_har(
+    path: str | os.PathLike[str], *, now: float, progress: Progress | None = None, name: str | None = None
+) -> Iterator[Exchange | Skip]:
+    """One item for each entry of the file, in its order.
+
+    now: Unix seconds. name: what errors call the file, if not by its path. Raises HarError.
+    """
+    for entry in scan(path, progress, name=name):
+        yield Skip.TOO_LARGE if isinstance(entry, TooLarge) else _exchange(entry, now)
+
+
+def _exchange(entry: Json, now: float) -> Exchange | Skip:
+    request, response = _object(entry, "request"), _object(entry, "response")
+    method, status = _method(request), _status(response)
+    address = _address(request)
+    if isinstance(address, Skip):
+        return address
+    if status is None or method is None:
+        return Skip.MALFORMED
+    if status < 200:
+        return Skip.WEBSOCKET if status == SWITCHED else Skip.NO_ANSWER
+    at = _time(entry)
+    if at is None or not EARLIEST <= at <= now + SECONDS_A_DAY:
+        return Skip.NO_TIME
+    return Exchange(
+        method,
+        address.path,
+        address.query,
+        status,
+        at,
+        request=_body(_object(request, "postData")),
+        response=ABSENT if method == "HEAD" or status in BODILESS else _body(_object(response, "content")),
+    )
+
+
+class _Address(NamedTuple):
+    path: str
+    query: dict[str, list[str]]
+
+
+def _address(request: Mapping[str, Json]) -> _Address | Skip:
+    text = request.get("url")
+    try:
+        url = urlsplit(text if isinstance(text, str) else "")
+        query = parse_qs(url.query, keep_blank_values=True)
+    except ValueError:
+        return Skip.MALFORMED
+    if url.scheme in ("ws", "wss"):
+        return Skip.WEBSOCKET
+    if url.scheme not in ("http", "https"):
+        return Skip.NOT_HTTP if url.scheme else Skip.MALFORMED
+    if _UNSOUND.search("".join([url.path, *query])):
+        return Skip.MALFORMED
+    return _Address(quote(url.path or "/", safe=PATH_SAFE), query)
+
+
+def _method(request: Mapping[str, Json]) -> str | None:
+    method = request.get("method")
+    return method.upper() if isinstance(method, str) and METHOD.fullmatch(method) else None
+
+
+def _status(response: Mapping[str, Json]) -> int | None:
+    """0 or less where nothing was answered: aborted, blocked, out of reach."""
+    status = response.get("status")
+    return status if type(status) is int and status < 600 else None
+
+
+def _time(entry: Json) -> float | None:
+    """Unix seconds; a time without a zone is taken for UTC."""
+    text = entry.get("startedDateTime") if isinstance(entry, dict) else None
+    try:
+        moment = datetime.fromisoformat(text if isinstance(text, str) else "")
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _body(part: Mapping[str, Json]) -> Json | Absent | LeftOut:
+    """The JSON of `postData` or `content`. The type decides whether it is meant to be JSON; without one, its
+    first character does."""
+    text, mime = part.get("text"), part.get("mimeType")
+    told = mime.strip().lower() if isinstance(mime, str) else ""
+    if not isinstance(text, str) or not text.strip():
+        return ABSENT
+    if told not in UNTOLD_TYPES and not is_json(told):
+        return LeftOut.NOT_JSON
+    try:
+        raw = b64decode(text) if part.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
+        if told in UNTOLD_TYPES and raw.lstrip()[:1] not in (b"{", b"["):
+            return LeftOut.NOT_JSON
+        return parse(raw)
+    except ValueError:  # InvalidJson and base64's own error are such
+        return LeftOut.INVALID
+
+
+def _object(value: object, name: str) -> Mapping[str, Json]:
+    member = value.get(name) if isinstance(value, dict) else None
+    return member if isinstance(member, dict) else {}

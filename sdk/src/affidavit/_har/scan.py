@@ -1,0 +1,214 @@
+"""The entries of a HAR file one by one, in bounded memory: a scanner over `log.entries`.
+
+The file is never held whole: a window of text slides over it, wide enough for one value at a time.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import zlib
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterator
+from io import BufferedIOBase
+from typing import NoReturn
+
+from affidavit._errors import HarError
+from affidavit._json import Json
+
+CHUNK = 256 * 1024
+MAX_VALUE = 16 * 1024 * 1024  # characters of one entry
+LOOKAHEAD = 3  # a number at the very end of the window may go on: 12 of 12e+5
+GZIP_MAGIC = b"\x1f\x8b"
+
+Progress = Callable[[int, int], None]
+"""Called with the bytes read so far and the size of the file."""
+
+_decoder = json.JSONDecoder()
+_space = re.compile(r"[ \t\r\n]*")
+_outside = re.compile(r'["{}\[\]]')
+_inside = re.compile(r'["\\]')
+_closing = re.compile(r"[}\]]")
+_escaped = re.compile(r"(?s:.)")
+
+
+class TooLarge:
+    """Stands for an entry of more than MAX_VALUE characters, which was passed over."""
+
+
+def scan(
+    path: str | os.PathLike[str], progress: Progress | None = None, *, name: str | None = None
+) -> Iterator[Json | TooLarge]:
+    """Each value of `log.entries` of the HAR at `path`, plain or gzip (told by its content).
+
+    The file is read to its very end, so a cut-off one is always told. name: what errors call it, if not by
+    its path. Raises HarError.
+    """
+    name = name or os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            source = gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == GZIP_MAGIC else file
+            yield from _Scanner(name, _Window(_texts(source, file, progress))).entries()
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise HarError(f"{name} is a broken or cut-off gzip file. Get it again.") from None
+    except UnicodeDecodeError:
+        raise HarError(f"{name} is not in UTF-8. Save it again as UTF-8, as HAR asks for.") from None
+    except OSError as error:
+        raise HarError(f"{name} cannot be read: {error.strerror or 'not a readable file'}.") from None
+
+
+def _texts(source: BufferedIOBase, file: BufferedIOBase, progress: Progress | None) -> Iterator[str]:
+    """The text in pieces, CHUNK bytes or so each. A byte order mark is let pass, a split character joined."""
+    decoder = getincrementaldecoder("utf-8-sig")()
+    size = os.fstat(file.fileno()).st_size
+    while data := source.read(CHUNK):
+        if progress and file.seekable():
+            progress(file.tell(), size)
+        yield decoder.decode(data)
+    yield decoder.decode(b"", final=True)
+
+
+class _Window:
+    """The part of the text that is being looked at: `text` from `at` on."""
+
+    def __init__(self, pieces: Iterator[str]) -> None:
+        self._pieces = pieces
+        self.text = ""
+        self.at = 0
+        self.ended = False
+
+    def widen(self) -> None:
+        """Forget what lies behind and at least double what lies ahead, so that looking again stays cheap."""
+        ahead = [self.text[self.at :]]
+        wanted = max(len(ahead[0]), 1)
+        while wanted > 0 and not self.ended:
+            piece = next(self._pieces, None)
+            self.ended = piece is None
+            ahead.append(piece or "")
+            wanted -= len(ahead[-1])
+        self.text, self.at = "".join(ahead), 0
+
+    def peek(self) -> str:
+        """The next character that is no white space; "" at the end."""
+        while True:
+            if space := _space.match(self.text, self.at):
+                self.at = space.end()
+            if self.at < len(self.text):
+                return self.text[self.at]
+            if self.ended:
+                return ""
+            self.widen()
+
+    def find(self, pattern: re.Pattern[str]) -> str:
+        """Move behind the next match of a one-character pattern and return it; "" at the end."""
+        while True:
+            if found := pattern.search(self.text, self.at):
+                self.at = found.end()
+                return found[0]
+            self.at = len(self.text)
+            if self.ended:
+                return ""
+            self.widen()
+
+
+class _Scanner:
+    """Walks `{"log": {"entries": [ … ]}}`, reading entries and passing over everything else."""
+
+    def __init__(self, name: str, window: _Window) -> None:
+        self._name = name
+        self._window = window
+        self._found = False
+
+    def entries(self) -> Iterator[Json | TooLarge]:
+        if self._window.peek() != "{":
+            raise HarError(f"{self._name} is not a HAR file: it is not a JSON object.")
+        for member in self._members():
+            if member == "log" and self._window.peek() == "{":
+                yield from self._entries_of_log()
+            else:
+                self._value()
+        if self._window.peek():
+            self._misformed(cut=False)
+        if not self._found:
+            raise HarError(f"{self._name} is JSON but no HAR: it has no log.entries.")
+
+    def _entries_of_log(self) -> Iterator[Json | TooLarge]:
+        for member in self._members():
+            if member == "entries" and self._window.peek() == "[":
+                self._found = True
+                yield from (self._value() for _ in self._listed("[", "]"))
+            else:
+                self._value()
+
+    def _members(self) -> Iterator[str]:
+        """The names in an object; whoever asks for the next has taken the value of the one before."""
+        for _ in self._listed("{", "}"):
+            name = self._value()
+            if not isinstance(name, str):
+                self._misformed(cut=False)
+            self._expect(":")
+            yield name
+
+    def _listed(self, opening: str, closing: str) -> Iterator[None]:
+        """Once for each thing between two brackets, standing before it."""
+        self._expect(opening)
+        if self._window.peek() != closing:
+            yield
+            while self._window.peek() != closing:
+                self._expect(",")
+                yield
+        self._expect(closing)
+
+    def _expect(self, character: str) -> None:
+        if (found := self._window.peek()) != character:
+            self._misformed(cut=not found)
+        self._window.at += 1
+
+    def _value(self) -> Json | TooLarge:
+        window = self._window
+        window.peek()
+        while True:
+            try:
+                found: tuple[Json, int] = _decoder.raw_decode(window.text, window.at)
+            except (ValueError, RecursionError) as error:
+                cut = _may_be_cut(error, window.text)
+                if window.ended or not cut:
+                    self._misformed(cut=cut)
+            else:
+                value, end = found
+                if end + LOOKAHEAD <= len(window.text) or window.ended:
+                    window.at = end
+                    return value
+            if len(window.text) - window.at > MAX_VALUE:
+                return self._passed_over()
+            window.widen()
+
+    def _passed_over(self) -> TooLarge:
+        """Move behind a value without holding it: count the brackets outside of strings."""
+        depth = 0
+        while True:
+            found = self._window.find(_outside)
+            depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(found, 0)
+            if found == '"':
+                self._pass_string()
+            if not found:
+                self._misformed(cut=True)
+            if depth == 0:
+                return TooLarge()
+
+    def _pass_string(self) -> None:
+        while self._window.find(_inside) == "\\":
+            self._window.find(_escaped)
+
+    def _misformed(self, *, cut: bool) -> NoReturn:
+        fault = "is cut off" if cut else "is not valid JSON"
+        raise HarError(f"{self._name} {fault}. Export it again.")
+
+
+def _may_be_cut(error: Exception, text: str) -> bool:
+    """Whether more text could make it right: only where nothing closes after the place of the error."""
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    return error.msg.startswith("Unterminated string") or not _closing.search(text, error.pos)

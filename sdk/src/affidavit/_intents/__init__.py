@@ -1,0 +1,1 @@
+"""Signed intents: minted, opened, and verified once (contract 3)."""

@@ -1,0 +1,130 @@
+"""The arguments of a tool call and their hash (contract 3, "Arguments")."""
+
+import json
+import re
+from decimal import Decimal, InvalidOperation
+from hashlib import sha256
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from affidavit._canonical import NotCanonical, canonical_json, number_text
+from affidavit._json import InvalidJson, Json, parse
+
+# What a body has to show before one of these can matter is looked for in its outline: digits and points as 0,
+# E as e, D as d, the first byte of every character of two UTF-16 units as 0xFF. Faster than a regular expression.
+_OUTLINE = bytes.maketrans(b"123456789.ED" + bytes(range(0xF0, 0xFF)), b"0000000000ed" + b"\xff" * 15)
+# Only a long literal or one with an exponent can differ in value from the double that it is read as.
+_MAYBE_INEXACT = (b"0e", b"0" * 16)
+_MAYBE_TWO_UNITS = (b"\xff", b"\\ud")
+_ZEROS_AFTER_POINT = re.compile(rb"\.0(?![1-9])")
+_ZERO = re.compile(r"-?[0.]+[eE]")
+_WRITE_SORTED = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"), sort_keys=True).encode
+
+
+class InvalidArgs(ValueError):
+    """The arguments of a request have no hash: not strict JSON, not UTF-8, or a number without a JCS form."""
+
+
+class RequestArgs(NamedTuple):
+    """The arguments that a request carries.
+
+    value: the parsed JSON body, or the query as an object (name to string, repeated names to an array), or
+    the body's bytes when it is of another type. hash: lower-case hex SHA-256, as `argsHash` in an intent.
+    """
+
+    value: "Json | bytes"
+    hash: str
+
+
+def args_hash(args: Json) -> str:
+    """The `argsHash` of ready arguments: lower-case hex SHA-256 of their RFC 8785 form (contract 3).
+
+    Raises NotCanonical, a ValueError, for what has no such form, as an integer beyond a double's precision.
+    """
+    return sha256(canonical_json(args)).hexdigest()
+
+
+NO_ARGS_HASH = args_hash({})
+
+
+def request_args(body: bytes = b"", content_type: str | None = None, query: str = "") -> RequestArgs:
+    """The arguments of a request and their hash (contract 3).
+
+    The JSON body if there is one; else the query (or a body of type application/x-www-form-urlencoded) as an
+    object; else `{}`. A body of any other type is hashed as its raw bytes. query: raw, without the question
+    mark. Raises InvalidArgs.
+    """
+    if not body:
+        return _named_values(query) if query else RequestArgs({}, NO_ARGS_HASH)
+    media_type = (content_type or "").partition(";")[0].strip().lower()
+    if is_json(media_type):
+        return _json_body(body)
+    if media_type == "application/x-www-form-urlencoded":
+        return _named_values(body.decode("latin-1"))
+    return RequestArgs(body, sha256(body).hexdigest())
+
+
+def is_json(media_type: str) -> bool:
+    """Whether a bare, lower-case media type is JSON: application/json, text/json or any `+json`."""
+    return media_type in ("application/json", "text/json") or media_type.endswith("+json")
+
+
+def _json_body(body: bytes) -> RequestArgs:
+    try:
+        value = parse(body)
+        outline = body.translate(_OUTLINE)
+        if _shows(_MAYBE_INEXACT, outline):
+            json.loads(body, parse_float=_exact_double)  # parsed strictly above; only a look at its literals
+        elif not _shows(_MAYBE_TWO_UNITS, outline) and not _ZEROS_AFTER_POINT.search(body):
+            # All numbers are laid out and all names sorted as RFC 8785 wants it by Python's own, faster encoder.
+            return RequestArgs(value, sha256(_WRITE_SORTED(value).encode()).hexdigest())
+        return RequestArgs(value, args_hash(value))
+    except InvalidJson as fault:
+        raise InvalidArgs(f"the body is not strict JSON: {fault}") from None
+    except NotCanonical as fault:
+        raise InvalidArgs(f"the body has no canonical form: {fault}") from None
+
+
+def _shows(signs: tuple[bytes, bytes], outline: bytes) -> bool:
+    return signs[0] in outline or signs[1] in outline
+
+
+def _exact_double(literal: str) -> float:
+    """The double of a number literal, if its JCS text has the literal's very value.
+
+    Otherwise 0.1 and 0.10000000000000000001, different numbers, would share one hash.
+    """
+    double = float(literal)
+    if repr(double) == literal:  # as most programs write it: the shortest text of its double
+        return double
+    try:
+        same = Decimal(number_text(double)) == Decimal(literal)
+    except InvalidOperation:  # an exponent of 19 digits, beyond what even Decimal holds: only zero can bear it
+        same = _ZERO.match(literal) is not None
+    if not same:
+        raise NotCanonical("a number is finer than a double carries")
+    return double
+
+
+def _named_values(text: str) -> RequestArgs:
+    """A query or a form as an object; `+` is a space, a name without `=` has the empty string."""
+    values: dict[str, Json] = {}
+    try:
+        if not text.isascii():
+            raise ValueError
+        # Strict, because replacement characters would give different bytes one hash.
+        for name, value in parse_qsl(text, keep_blank_values=True, errors="strict"):
+            _append(values, name, value)
+        return RequestArgs(values, args_hash(values))
+    except ValueError:
+        raise InvalidArgs("the query or form is not percent-encoded UTF-8") from None
+
+
+def _append(values: dict[str, Json], name: str, value: str) -> None:
+    earlier = values.get(name)
+    if isinstance(earlier, list):
+        earlier.append(value)
+    elif earlier is None:
+        values[name] = value
+    else:
+        values[name] = [earlier, value]

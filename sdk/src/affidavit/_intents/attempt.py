@@ -1,0 +1,85 @@
+"""One request on its way through the checks of a verifier."""
+
+from typing import Any
+
+from affidavit._json import Json
+
+from .envelope import Envelope
+from .intent import Intent
+
+
+class Attempt:
+    """One request on its way through the checks: its facts, and what the checks have found out so far."""
+
+    __slots__ = (
+        "args_hash",
+        "body",
+        "content_type",
+        "declared",
+        "detail",
+        "dry_run",
+        "envelope",
+        "header",
+        "intent",
+        "method",
+        "minimum_version",
+        "now",
+        "path",
+        "payload",
+        "query",
+        "raw_path",
+        "request",
+    )
+
+    def __init__(
+        self,
+        header: str | None,
+        method: str,
+        path: str,
+        query: str,
+        body: bytes,
+        content_type: str | None,
+        operation: str | None,
+        minimum_version: int | None,
+        request: Any,
+        raw_path: str | None,
+        dry_run: bool = False,
+    ) -> None:
+        self.header = header or ""
+        self.method = method.upper()
+        self.path = path
+        self.query = query
+        self.body = body
+        self.content_type = content_type
+        self.declared = operation
+        self.minimum_version = minimum_version
+        self.request = request
+        self.raw_path = raw_path
+        self.dry_run = dry_run
+        self.detail = ""
+        self.now = 0.0
+        self.envelope: Envelope
+        self.payload: dict[str, Json]
+        self.intent: Intent
+        self.args_hash: str | None = None
+
+    @property
+    def known_intent(self) -> Intent | None:
+        """The intent, once its signature and its form were found right."""
+        return getattr(self, "intent", None)
+
+    @property
+    def actual_operation(self) -> str:
+        """What the request does, in the form in which this intent has to say it."""
+        operation = f"{self.method} {self.path}"
+        if self.intent.version == 1:
+            return operation
+        if self.declared is not None:
+            return self.declared
+        signed_with_query = "?" in self.intent.operation
+        return f"{operation}?{self.query}" if self.query and (self.body or signed_with_query) else operation
+
+    def failed(self, reason: str, detail: str) -> str:
+        """`reason`, with the exact cause kept in plain words; never a secret or a body value."""
+        self.detail = detail
+        return reason

@@ -1,0 +1,144 @@
+"""One small way to any DB-API database (PEP 249), for the SQL stores."""
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Protocol, TypeVar
+
+from .store import StoreUnavailable
+
+T = TypeVar("T")
+
+CONNECTIONS = 8
+"""Open at once, per process and store."""
+PATIENCE = 10
+"""Seconds to wait for one of them."""
+
+
+class Cursor(Protocol):
+    """The part of a DB-API cursor that is used."""
+
+    @property
+    def rowcount(self) -> int: ...
+    def execute(self, sql: str, parameters: Any, /) -> Any: ...
+    def fetchone(self) -> Any: ...
+    def close(self) -> None: ...
+
+
+class Connection(Protocol):
+    """The part of a DB-API connection that is used."""
+
+    def cursor(self) -> Cursor: ...
+    def commit(self) -> None: ...
+    def rollback(self) -> None: ...
+    def close(self) -> None: ...
+
+
+Execute = Callable[..., Cursor]
+"""Runs one statement, `execute(sql, *parameters)`, on the connection of the transaction."""
+
+
+class Database:
+    """Short transactions of their own, on a few connections that survive neither fork nor failure.
+
+    connect: gives a new connection, outside any transaction of a request; threads hand it on to each other, so
+    SQLite's needs check_same_thread=False. paramstyle: the driver's, `qmark` or `format` (also `pyformat`);
+    found out by the connection's module when not given. At most CONNECTIONS are open at once.
+    """
+
+    def __init__(self, connect: Callable[[], Any], paramstyle: str | None = None) -> None:
+        self._connect = connect
+        self._paramstyle = paramstyle
+        self._pid = os.getpid()
+        self._idle: list[Connection] = []
+        self._inherited: list[Connection] = []
+        self._free = threading.BoundedSemaphore(CONNECTIONS)
+
+    def run(self, work: Callable[[Execute], T]) -> T:
+        """What `work` returns, after its statements are committed. `work` gets `execute(sql, *parameters)`.
+
+        The SQL writes parameters as `?`. A failure before the commit is tried once more on a new connection,
+        because an idle one may have been closed; every other is StoreUnavailable.
+        """
+        self._leave_parent()
+        free = self._free
+        if not free.acquire(timeout=PATIENCE):
+            raise StoreUnavailable("the database of the store is too slow: every connection to it is busy")
+        try:
+            return self._tried(work)
+        finally:
+            free.release()
+
+    def _tried(self, work: Callable[[Execute], T]) -> T:
+        if self._idle:
+            with suppress(_BeforeCommit, IndexError):
+                return self._once(work, self._idle.pop())
+        try:
+            return self._once(work, None)
+        except _BeforeCommit as failure:
+            raise StoreUnavailable("the database of the store cannot be reached or written to") from failure.__cause__
+
+    def _once(self, work: Callable[[Execute], T], connection: Connection | None) -> T:
+        try:
+            connection = connection or self._connect()
+            result = work(self._execute_on(connection))
+        except BaseException as failure:
+            _discard(connection)
+            if isinstance(failure, Exception):  # every driver has its own classes; none may pass a call
+                raise _BeforeCommit from failure
+            raise
+        self._commit(connection)
+        self._idle.append(connection)
+        return result
+
+    def _execute_on(self, connection: Connection) -> Execute:
+        def execute(sql: str, *parameters: object) -> Cursor:
+            cursor = connection.cursor()
+            cursor.execute(self._translated(sql, connection), parameters)
+            return cursor
+
+        return execute
+
+    def _commit(self, connection: Connection) -> None:
+        try:
+            connection.commit()
+        except Exception as failure:  # as above; and whether it was stored is not known, so no second try
+            _discard(connection)
+            raise StoreUnavailable("the database of the store did not confirm a write") from failure
+
+    def _leave_parent(self) -> None:
+        """In a forked child: the parent's connections are its own, and so are the places that its threads hold."""
+        if self._pid != os.getpid():
+            self._inherited = self._idle  # kept, because closing them here would end them for the parent
+            self._idle = []
+            self._free = threading.BoundedSemaphore(CONNECTIONS)
+            self._pid = os.getpid()
+
+    def _translated(self, sql: str, connection: Connection) -> str:
+        if self._paramstyle is None:
+            self._paramstyle = _paramstyle_of(connection)
+        return sql if self._paramstyle == "qmark" else sql.replace("?", "%s")
+
+
+def _discard(connection: Connection | None) -> None:
+    if connection is not None:
+        with suppress(Exception):  # it is broken already; closing only frees what is left
+            connection.close()
+
+
+class _BeforeCommit(Exception):
+    """Nothing was stored."""
+
+
+def _paramstyle_of(connection: Connection) -> str:
+    """The paramstyle of the driver whose connection this is (PEP 249 has it on the driver's module)."""
+    driver = sys.modules.get(type(connection).__module__.partition(".")[0])
+    return str(getattr(driver, "paramstyle", "qmark"))
+
+
+def unfailing(step: Callable[[], object]) -> None:
+    """Runs a step that no request may fail for, as pruning; the next one tries again."""
+    with suppress(StoreUnavailable):
+        step()

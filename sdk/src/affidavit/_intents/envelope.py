@@ -1,0 +1,184 @@
+"""The value of the header X-Service-Intent: sealing a payload, opening what came (contract 3, "Signed text").
+
+Nothing here knows what a payload means; only its text and its signature.
+"""
+
+import json
+import re
+from base64 import urlsafe_b64encode
+from binascii import a2b_base64, b2a_base64, unhexlify
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from hmac import compare_digest
+
+from affidavit._canonical import NotCanonical, ascii_json, canonical_json, compact_json
+from affidavit._json import InvalidJson, Json, parse
+
+MAX_HEADER = 8 * 1024
+"""Characters of a header value."""
+MAX_DEPTH = 64
+"""Levels of JSON in the envelope, itself the first."""
+MIN_SECRET = 32
+"""Bytes of a secret."""
+
+_PAYLOAD_DEPTH = MAX_DEPTH - 1
+
+_WS = rb"[ \t\n\r]*"
+_PAYLOAD = rb'"payload"' + _WS + rb":" + _WS + rb"(?P<payload>\{.*\})"
+_SIGNATURE = rb'"signature"' + _WS + rb":" + _WS + rb'"(?P<signature>[0-9a-fA-F]{64})"'
+_USUAL = re.compile(_WS.join([b"", rb"\{", _PAYLOAD, b",", _SIGNATURE, rb"\}", rb"\Z"]), re.DOTALL)
+_HEX_64 = re.compile(r"[0-9a-fA-F]{64}")
+_SPACES = re.compile(r"[ \t\n\r]*")
+_WHITE_SPACE = re.compile(r"\s")
+_BLOCK = 64
+_INNER_PAD = bytes(byte ^ 0x36 for byte in range(256))
+_OUTER_PAD = bytes(byte ^ 0x5C for byte in range(256))
+_PADDING = (b"", b"===", b"==", b"=")
+_DECODER = json.JSONDecoder()
+
+
+class Unreadable(ValueError):
+    """Something in a header that is `malformed`; says what in plain words, and repeats none of it."""
+
+
+@dataclass(slots=True)
+class Envelope:
+    """An opened header. text: the payload's bytes as they stand in it; payload: their parse.
+
+    signature: its 32 bytes.
+    """
+
+    text: bytes
+    payload: dict[str, Json]
+    signature: bytes
+
+
+class SigningKey:
+    """HMAC-SHA256 under one key, of any length (RFC 2104)."""
+
+    __slots__ = ("_inner", "_outer")
+
+    def __init__(self, key: bytes) -> None:
+        block = (sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
+        # Both pads are hashed here once: that halves the time of each signature against hmac.digest.
+        self._inner = sha256(block.translate(_INNER_PAD))
+        self._outer = sha256(block.translate(_OUTER_PAD))
+
+    def sign(self, text: bytes) -> bytes:
+        """The 32 bytes of the signature."""
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(text)
+        outer.update(inner.digest())
+        return outer.digest()
+
+
+def signing_key(secret: str) -> SigningKey:
+    """The key of a workspace's secret: the UTF-8 bytes of the whole string (contract 3).
+
+    Raises ValueError for a secret that is empty, short or holds white space; no message repeats it.
+    """
+    if not isinstance(secret, str) or not secret:
+        raise ValueError("the signing secret is empty: copy it from the settings page of the environment")
+    if _WHITE_SPACE.search(secret):
+        raise ValueError("the signing secret holds white space: it was probably copied with a line end")
+    key = secret.encode("utf-8", "surrogatepass")
+    if len(key) < MIN_SECRET:
+        raise ValueError(f"the signing secret is shorter than {MIN_SECRET} bytes: was it cut off?")
+    return SigningKey(key)
+
+
+def seal(text: bytes, key: SigningKey) -> str:
+    """The header value that carries the payload `text` signed under `key`; base64url without padding."""
+    signature = key.sign(text).hex().encode("ascii")
+    envelope = b'{"payload":%b,"signature":"%b"}' % (text, signature)
+    return urlsafe_b64encode(envelope).rstrip(b"=").decode("ascii")
+
+
+def open_envelope(header: str) -> Envelope:
+    """The envelope in a header value, by strict base64url and strict JSON. Raises Unreadable."""
+    if len(header) > MAX_HEADER:
+        raise Unreadable("the header is over 8 KiB")
+    raw = _base64url(header)
+    usual = _USUAL.match(raw)
+    if usual:
+        text, signature = usual.group("payload", "signature")
+    else:
+        text, signature = _any_envelope(raw)
+    payload = _strict(text, _PAYLOAD_DEPTH)
+    if type(payload) is not dict:
+        raise Unreadable("the payload is not a JSON object")
+    return Envelope(text, payload, unhexlify(signature))
+
+
+def signed_payload(envelope: Envelope, keys: Sequence[SigningKey]) -> dict[str, Json] | None:
+    """The payload that was signed under one of `keys`: the parse of the text that was signed, or None."""
+    signature = envelope.signature
+    for key in keys:
+        if compare_digest(key.sign(envelope.text), signature):
+            return envelope.payload
+    for text in _other_texts(envelope):
+        for key in keys:
+            if compare_digest(key.sign(text), signature):
+                payload = _strict(text, _PAYLOAD_DEPTH)
+                return payload if type(payload) is dict else None
+    return None
+
+
+def _other_texts(envelope: Envelope) -> Iterator[bytes]:
+    """What a signer in another language may have signed before the payload was written anew on the way."""
+    seen = {envelope.text}
+    for form in (compact_json, canonical_json, ascii_json):
+        try:
+            text = form(envelope.payload)
+        except NotCanonical:
+            continue
+        if text not in seen:
+            seen.add(text)
+            yield text
+
+
+def _base64url(header: str) -> bytes:
+    """Strict: its own alphabet, unpadded or padded as it should be, no bits left over at the end."""
+    try:
+        given = header.encode("ascii")
+        padded = given.replace(b"-", b"+").replace(b"_", b"/") + _PADDING[len(given) % 4]
+        raw = a2b_base64(padded, strict_mode=True)
+    except ValueError:
+        raise Unreadable("the header is not base64url") from None
+    # What even strict decoding lets pass: the other alphabet, half a padding, bits left over at the end.
+    half_padded = len(given) % 4 and given.endswith(b"=")
+    last = raw[-1 - (len(raw) - 1) % 3 :]
+    if b"+" in given or b"/" in given or half_padded or b2a_base64(last, newline=False) != padded[-4:]:
+        raise Unreadable("the header is not base64url, or not in its one canonical form")
+    return raw
+
+
+def _strict(text: bytes, max_depth: int) -> Json:
+    try:
+        return parse(text, max_depth=max_depth)
+    except InvalidJson as fault:
+        raise Unreadable(f"the header is not strict JSON: {fault}") from None
+
+
+def _any_envelope(raw: bytes) -> tuple[bytes, bytes]:
+    """The payload's text and the signature of an envelope written in any legal way."""
+    envelope = _strict(raw, MAX_DEPTH)
+    if not isinstance(envelope, dict) or envelope.keys() != {"payload", "signature"}:
+        raise Unreadable("the header is not a JSON object with exactly the members payload and signature")
+    signature = envelope["signature"]
+    if not isinstance(signature, str) or not _HEX_64.fullmatch(signature):
+        raise Unreadable("the signature is not 64 hex digits")
+    return _payload_text(raw.decode("utf-8")).encode("utf-8"), signature.encode("ascii")
+
+
+def _payload_text(text: str) -> str:
+    """The value of the member `payload` as it stands in `text`, which is known to be such an envelope."""
+    at = 0
+    while True:
+        name, at = _DECODER.raw_decode(text, text.index('"', at))
+        spaces = _SPACES.match(text, text.index(":", at) + 1)
+        start = spaces.end() if spaces else at
+        _, at = _DECODER.raw_decode(text, start)
+        if name == "payload":
+            return text[start:at]

@@ -1,0 +1,72 @@
+"""What a check found, told to a person: for the inspector page and `affidavit verify`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal
+
+from .attempt import Attempt
+from .intent import Intent
+from .reasons import CHECKS, REASONS
+
+State = Literal["passed", "failed", "not-bound", "not-reached"]
+Sides = tuple[str | None, str | None]
+
+_NOT_BOUND_BY_V1 = frozenset({"audience", "arguments", "step-up", "nonce"})
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One step of a verification.
+
+    name, title: from `CHECKS`. state: `not-bound` where version 1 has nothing to compare, `not-reached` after
+    a failure. reason: the reason of a failure. detail: its cause in plain words. signed, actual: what the
+    intent says and what the request or this backend has, where neither is a secret; hashes, never values.
+    """
+
+    name: str
+    title: str
+    state: State
+    reason: str | None = None
+    detail: str = ""
+    signed: str | None = None
+    actual: str | None = None
+
+
+def not_reached(name: str) -> Check:
+    """The check after a failure."""
+    return Check(name, CHECKS[name], "not-reached")
+
+
+def told(name: str, reason: str | None, attempt: Attempt, workspace: str | None, audience: str) -> Check:
+    """The check `name` as it just went. workspace, audience: the verifier's own."""
+    intent = attempt.known_intent
+    if reason is None and intent is not None and intent.version == 1 and name in _NOT_BOUND_BY_V1:
+        return Check(name, CHECKS[name], "not-bound", detail="Version 1 binds nothing here.")
+    signed, actual = _sides(name, attempt, intent, workspace, audience) if intent else (None, None)
+    if reason is None:
+        return Check(name, CHECKS[name], "passed", signed=signed, actual=actual)
+    detail = attempt.detail or REASONS[reason].meaning
+    return Check(name, CHECKS[name], "failed", reason, detail, signed, actual)
+
+
+def _sides(name: str, attempt: Attempt, intent: Intent, workspace: str | None, audience: str) -> Sides:
+    """Both sides of the comparison in check `name`; (None, None) where there is none to show."""
+    sides: dict[str, Callable[[], Sides]] = {
+        "payload": lambda: (f"version {intent.version}", None),
+        "time": lambda: (f"{moment(intent.issued_at)} to {moment(intent.expires_at)}", moment(attempt.now)),
+        "workspace": lambda: (intent.workspace, workspace or intent.workspace),
+        "audience": lambda: (intent.audience, audience),
+        "operation": lambda: (intent.operation, attempt.actual_operation),
+        "arguments": lambda: (intent.args_hash, attempt.args_hash),
+        "step-up": lambda: ("required" if intent.requires_step_up else "not required", None),
+    }
+    return sides[name]() if name in sides else (None, None)
+
+
+def moment(seconds: float) -> str:
+    """A Unix time for people, in UTC; the bare number where no calendar has it."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    except (ValueError, OverflowError, OSError):
+        return f"{seconds:g}"

@@ -1,0 +1,196 @@
+"""Intents: the payload of one signed permission for one tool call, read and minted (contract 3, spec 2)."""
+
+import re
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import itemgetter
+from secrets import token_urlsafe
+from typing import Any, TypeVar
+
+from affidavit._canonical import canonical_json
+from affidavit._json import Json, parse
+
+from .args import args_hash as hash_of
+from .envelope import MAX_DEPTH, MAX_HEADER, Unreadable, seal, signing_key
+
+DEFAULT_LIFETIME = 300
+MAX_MINTED_LIFETIME = 900
+MILLISECONDS_FROM = 1e11
+"""A time of this much or more is in milliseconds, below it in seconds."""
+
+T = TypeVar("T")
+
+_KIND_NAMES: dict[type, str] = {str: "string", bool: "boolean"}
+_NOT_GIVEN: Any = object()
+_SHA256_HEX = re.compile(r"[0-9a-f]{64}")
+_STRINGS = {
+    1: ("toolCallId", "tenantId", "method", "path"),
+    2: ("toolCallId", "tenantId", "sub", "aud", "operation", "argsHash", "nonce"),
+}
+_GET_STRINGS = {version: itemgetter(*names) for version, names in _STRINGS.items()}
+_ONLY_IN_V2 = frozenset({"v", "sub", "aud", "operation", "argsHash", "nonce", "requiresStepUp"})
+
+
+@dataclass(slots=True, repr=False)
+class Intent:
+    """A verified intent: what a handler may rely on.
+
+    payload: as signed, all members. version: 1 or 2. workspace: `tenantId` on the wire.
+    tool_call_id: the idempotency key, the same in every delivery of the call.
+    sub: the end user to authorize against; in version 1 `userId`, None for an anonymous call.
+    operation: in version 1 the signed method and path. issued_at, expires_at: Unix seconds.
+    audience, args_hash, nonce: None in version 1.
+    args: the verified arguments, as `RequestArgs.value`; None in version 1, which binds none.
+    """
+
+    payload: Mapping[str, Json]
+    version: int
+    tool_call_id: str
+    workspace: str
+    sub: str | None
+    audience: str | None
+    operation: str
+    args_hash: str | None
+    nonce: str | None
+    issued_at: float
+    expires_at: float
+    requires_step_up: bool
+    args: "Json | bytes" = None
+
+    def __repr__(self) -> str:
+        return f"<Intent v{self.version} toolCallId={self.tool_call_id!r}>"
+
+
+def version_of(payload: Mapping[str, Json]) -> int | None:
+    """2 when `v` is the number 2; 1 when it and all that only version 2 has are absent; else None."""
+    version = payload.get("v")
+    if version == 2 and type(version) in (int, float):
+        return 2
+    return 1 if payload.keys().isdisjoint(_ONLY_IN_V2) else None
+
+
+def intent_of(payload: Mapping[str, Json], version: int) -> Intent:
+    """The intent in a payload of that version. Raises Unreadable naming the member at fault."""
+    issued_at, expires_at = _times(payload)
+    if version == 1:
+        tool_call_id, workspace, method, path = _strings(payload, 1)
+        user = _optional(payload, "userId", str)
+        operation = f"{method} {path}"
+        return Intent(
+            payload, 1, tool_call_id, workspace, user, None, operation, None, None,
+            issued_at, expires_at, requires_step_up=False,
+        )  # fmt: skip
+    tool_call_id, workspace, sub, aud, operation, args_hash, nonce = _strings(payload, 2)
+    step_up = _optional(payload, "requiresStepUp", bool) or False
+    return Intent(
+        payload, 2, tool_call_id, workspace, sub, aud, operation, args_hash, nonce,
+        issued_at, expires_at, step_up,
+    )  # fmt: skip
+
+
+def _strings(payload: Mapping[str, Json], version: int) -> tuple[str, ...]:
+    """The string members of that version: all have to be there, and none empty."""
+    try:
+        values: tuple[str, ...] = _GET_STRINGS[version](payload)
+    except KeyError as missing:
+        raise Unreadable(f"{missing.args[0]} is missing") from None
+    for value in values:
+        if type(value) is not str or not value:
+            name = _STRINGS[version][values.index(value)]
+            raise Unreadable(f"{name} has to be a string, and not an empty one")
+    return values
+
+
+def _optional(payload: Mapping[str, Json], name: str, kind: type[T]) -> T | None:
+    if name not in payload:
+        return None
+    value = payload[name]
+    if type(value) is not kind:
+        raise Unreadable(f"{name} is there, but not a {_KIND_NAMES[kind]}")
+    return value
+
+
+def _times(payload: Mapping[str, Json]) -> tuple[float, float]:
+    """issuedAt and expiresAt in Unix seconds."""
+    issued_at, expires_at = _number(payload, "issuedAt"), _number(payload, "expiresAt")
+    if issued_at < MILLISECONDS_FROM and expires_at < MILLISECONDS_FROM:
+        return issued_at, expires_at
+    if issued_at < MILLISECONDS_FROM or expires_at < MILLISECONDS_FROM:
+        raise Unreadable("issuedAt and expiresAt are in different units")
+    return issued_at / 1000, expires_at / 1000
+
+
+def _number(payload: Mapping[str, Json], name: str) -> float:
+    value = payload.get(name)
+    if type(value) is int or type(value) is float:
+        return value
+    raise Unreadable(f"{name} has to be a number")
+
+
+@dataclass(frozen=True, slots=True)
+class MintedIntent:
+    """header: the value of X-Service-Intent, a secret until it expires. payload: what it says (spec 2.2)."""
+
+    header: str
+    payload: dict[str, Json]
+
+    def __repr__(self) -> str:
+        return f"<MintedIntent toolCallId={self.payload['toolCallId']!r}>"
+
+
+def mint_intent(
+    secret: str,
+    *,
+    tenant_id: str,
+    sub: str,
+    aud: str,
+    operation: str,
+    args: Any = _NOT_GIVEN,
+    args_hash: str | None = None,
+    lifetime: int = DEFAULT_LIFETIME,
+    tool_call_id: str | None = None,
+    nonce: str | None = None,
+    requires_step_up: bool | None = None,
+    now: float | None = None,
+) -> MintedIntent:
+    """A version 2 intent for one tool call (contract 3).
+
+    Exactly one of args, the arguments as a JSON value (`{}` for none), and args_hash, their hash.
+    operation: `METHOD path`, with `?query` where a call has both a body and a query. lifetime: seconds, 1 to
+    900. now: Unix seconds. Raises ValueError for a weak secret and for what a verifier would call malformed.
+    """
+    if type(lifetime) is not int or not 1 <= lifetime <= MAX_MINTED_LIFETIME:
+        raise ValueError(f"lifetime is a whole number of seconds from 1 to {MAX_MINTED_LIFETIME}")
+    if (args is _NOT_GIVEN) is (args_hash is None):
+        raise ValueError("give exactly one of args and args_hash; a call without arguments has args={}")
+    if args_hash is not None and not _SHA256_HEX.fullmatch(args_hash):
+        raise ValueError("args_hash is 64 lower-case hex digits")
+    issued_at = int(time.time() if now is None else now)
+    payload: dict[str, Json] = {
+        "v": 2,
+        "toolCallId": tool_call_id or str(uuid.uuid4()),
+        "tenantId": tenant_id,
+        "sub": sub,
+        "aud": aud,
+        "operation": operation,
+        "argsHash": args_hash or hash_of(args),
+        "nonce": nonce or token_urlsafe(24),
+        "issuedAt": issued_at,
+        "expiresAt": issued_at + lifetime,
+    }
+    if requires_step_up is not None:
+        payload["requiresStepUp"] = requires_step_up
+    intent_of(payload, 2)
+    return MintedIntent(sign_payload(secret, payload), payload)
+
+
+def sign_payload(secret: str, payload: Mapping[str, Json]) -> str:
+    """The header value of any payload, of version 1 too; what is signed is the payload's RFC 8785 form."""
+    text = canonical_json(dict(payload))
+    parse(text, max_depth=MAX_DEPTH - 1)  # a verifier is as strict: better refused here than there
+    header = seal(text, signing_key(secret))
+    if len(header) > MAX_HEADER:
+        raise ValueError("the intent would be over 8 KiB: shorten what goes into it")
+    return header

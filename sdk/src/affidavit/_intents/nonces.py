@@ -1,0 +1,147 @@
+"""Where used nonces are kept, so that an intent passes once (contract 3, "Nonce").
+
+Every store is atomic, never passes what it cannot look up, and keeps a nonce until its intent's expiresAt and
+5 minutes more, against clocks that differ.
+"""
+
+import heapq
+import itertools
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from .database import Database, unfailing
+from .store import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
+
+KEPT_AFTER_EXPIRY = 300
+"""Seconds."""
+
+
+class NonceStore(Protocol):
+    """Any store of used nonces. Both methods raise StoreUnavailable when the store cannot be reached."""
+
+    def burn(self, workspace: str, nonce: str, expires_at: float, *, now: float) -> bool:
+        """True for exactly one caller per (workspace, nonce), by one atomic step. Times in Unix seconds."""
+
+    def is_burnt(self, workspace: str, nonce: str) -> bool:
+        """Whether it was used; changes nothing."""
+
+
+class MemoryNonces:
+    """For one process; safe for its threads, bounded, forgotten when it ends.
+
+    Refuses to work as one of several workers (see `OneProcess`) unless several_workers is True. Full of
+    `limit` nonces that are still kept, it raises StoreUnavailable: about 300 bytes each.
+    """
+
+    def __init__(self, *, limit: int = 500_000, several_workers: bool = False) -> None:
+        self._limit = limit
+        self._process = OneProcess(several_workers)
+        self._lock = threading.Lock()
+        self._burns = itertools.count(1)
+        self._burnt: set[str] = set()
+        self._by_end: list[tuple[float, str]] = []
+
+    def burn(self, workspace: str, nonce: str, expires_at: float, *, now: float) -> bool:
+        """See NonceStore."""
+        key = store_key(workspace, nonce)
+        self._process.check()
+        with self._lock:
+            if not next(self._burns) % PRUNED_EVERY:
+                self._process.check_again()
+            self._forget(now)
+            if key in self._burnt:
+                return False
+            if len(self._burnt) >= self._limit:
+                raise StoreUnavailable("the store of used nonces is full; use the SQL or the Redis store")
+            self._burnt.add(key)
+            heapq.heappush(self._by_end, (expires_at + KEPT_AFTER_EXPIRY, key))
+        return True
+
+    def is_burnt(self, workspace: str, nonce: str) -> bool:
+        """See NonceStore."""
+        self._process.check()
+        return store_key(workspace, nonce) in self._burnt
+
+    def _forget(self, now: float) -> None:
+        for _ in range(PRUNED_AT_ONCE):
+            if not self._by_end or self._by_end[0][0] >= now:
+                return
+            self._burnt.discard(heapq.heappop(self._by_end)[1])
+
+
+CREATE_NONCES = """
+CREATE TABLE IF NOT EXISTS affidavit_nonces (
+    nonce_key CHAR(64) PRIMARY KEY,
+    keep_until DOUBLE PRECISION NOT NULL
+)
+"""
+INDEX_NONCES = "CREATE INDEX IF NOT EXISTS affidavit_nonces_keep_until ON affidavit_nonces (keep_until)"
+BURN = "INSERT INTO affidavit_nonces (nonce_key, keep_until) VALUES (?, ?) ON CONFLICT DO NOTHING"
+IS_BURNT = "SELECT 1 FROM affidavit_nonces WHERE nonce_key = ?"
+PRUNE_NONCES = """
+DELETE FROM affidavit_nonces WHERE nonce_key IN (
+    SELECT nonce_key FROM affidavit_nonces WHERE keep_until < ? ORDER BY keep_until, nonce_key LIMIT ?
+)
+"""
+
+
+class SqlNonces:
+    """In the table `affidavit_nonces` of any DB-API database that knows ON CONFLICT: SQLite 3.24, PostgreSQL.
+
+    connect and paramstyle: see `Database`. Call `create_table` once, where you migrate. Each burn is a
+    transaction of its own: what the request does later, or takes back, changes nothing.
+    """
+
+    def __init__(self, connect: Callable[[], Any], *, paramstyle: str | None = None) -> None:
+        self._database = Database(connect, paramstyle)
+        self._burns = itertools.count(1)
+
+    def create_table(self) -> None:
+        """Makes the table and its index if they are not there."""
+        self._database.run(lambda execute: execute(CREATE_NONCES))
+        self._database.run(lambda execute: execute(INDEX_NONCES))
+
+    def burn(self, workspace: str, nonce: str, expires_at: float, *, now: float) -> bool:
+        """See NonceStore."""
+        row = store_key(workspace, nonce), expires_at + KEPT_AFTER_EXPIRY
+        fresh = self._database.run(lambda execute: execute(BURN, *row).rowcount) == 1
+        if not next(self._burns) % PRUNED_EVERY:
+            unfailing(lambda: self.prune(now=now))
+        return fresh
+
+    def is_burnt(self, workspace: str, nonce: str) -> bool:
+        """See NonceStore."""
+        key = store_key(workspace, nonce)
+        return self._database.run(lambda execute: execute(IS_BURNT, key).fetchone()) is not None
+
+    def prune(self, *, now: float) -> int:
+        """How many nonces past their time were deleted, at most 500. Runs by itself every 250 burns."""
+        return self._database.run(lambda execute: execute(PRUNE_NONCES, now, PRUNED_AT_ONCE).rowcount)
+
+
+class RedisNonces:
+    """In Redis, through a client object (`redis.Redis` or alike) that you pass; Redis forgets by itself.
+
+    Its maxmemory-policy has to be noeviction: an evicted nonce could be used again.
+    """
+
+    def __init__(self, client: Any, *, prefix: str = "affidavit:nonce:") -> None:
+        self._client = client
+        self._prefix = prefix
+
+    def burn(self, workspace: str, nonce: str, expires_at: float, *, now: float) -> bool:
+        """See NonceStore."""
+        kept_for = max(1, int(expires_at - now) + 1 + KEPT_AFTER_EXPIRY)
+        key = self._prefix + store_key(workspace, nonce)
+        return bool(self._asked(lambda: self._client.set(key, b"1", nx=True, ex=kept_for)))
+
+    def is_burnt(self, workspace: str, nonce: str) -> bool:
+        """See NonceStore."""
+        return bool(self._asked(lambda: self._client.exists(self._prefix + store_key(workspace, nonce))))
+
+    def _asked(self, question: Callable[[], Any]) -> Any:
+        try:
+            return question()
+        except Exception as failure:  # the client's own classes are not known here; none may pass
+            raise StoreUnavailable("the Redis of the store cannot be reached or written to") from failure

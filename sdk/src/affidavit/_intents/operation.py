@@ -1,0 +1,44 @@
+"""Whether a request is the operation that was signed (contract 3, "Operation")."""
+
+import re
+
+from .attempt import Attempt
+from .reasons import REASONS
+
+# Two servers may read a path with one of these differently: what was signed would not be what is routed.
+_UNSAFE = re.compile(r"[?#\\\x00-\x1f\x7f-\x9f]")
+_DOT_SEGMENTS = frozenset({".", ".."})
+AMBIGUOUS = (
+    "The path holds a question mark, a hash, a backslash, a control character, a dot segment or an escaped "
+    "slash: two servers could read it differently."
+)
+
+
+def v1_mismatch(attempt: Attempt) -> str | None:
+    """The reason why the request is not what version 1 binds: its method, then its path."""
+    if attempt.payload["method"] != attempt.method:
+        return "method-mismatch"
+    if _is_ambiguous(attempt):
+        return attempt.failed("path-mismatch", AMBIGUOUS)
+    return None if attempt.payload["path"] == attempt.path else "path-mismatch"
+
+
+def v2_fault(attempt: Attempt) -> str | None:
+    """Why the request, or what its view declares, is not the signed operation, in plain words."""
+    signed = attempt.intent.operation
+    if attempt.declared is None and _is_ambiguous(attempt):
+        return AMBIGUOUS
+    bare = f"{attempt.method} {attempt.path}" if attempt.declared is None else attempt.declared
+    with_query = attempt.declared is None and attempt.query and signed == f"{bare}?{attempt.query}"
+    if signed != bare and not with_query:
+        return REASONS["operation-mismatch"].meaning
+    if attempt.body and attempt.query and not signed.endswith(f"?{attempt.query}"):
+        return "The request has both a body and a query: the operation has to carry the exact query string."
+    return None
+
+
+def _is_ambiguous(attempt: Attempt) -> bool:
+    path, raw_path = attempt.path, attempt.raw_path
+    if _UNSAFE.search(path) or ("." in path and not _DOT_SEGMENTS.isdisjoint(path.split("/"))):
+        return True
+    return raw_path is not None and "%2f" in raw_path.lower()

@@ -1,0 +1,84 @@
+"""What the stores of used nonces and of deliveries share."""
+
+import multiprocessing
+import os
+import re
+from hashlib import sha256
+from pathlib import Path
+
+from affidavit._errors import AffidavitError
+
+PRUNED_AT_ONCE = 500
+"""Rows that one pruning deletes at most, so that no request waits for a long one."""
+PRUNED_EVERY = 250
+"""Writes between two prunings: half a batch, so that pruning always keeps up."""
+
+_DIFFERING = re.compile(rb"pipe_handle=\d+|\b(?:master|worker)\b")
+
+
+class StoreUnavailable(AffidavitError):
+    """A store cannot say whether a call may pass. Answer 503; it is never a pass."""
+
+
+def store_key(workspace: str, name: str) -> str:
+    """A key of fixed length for (workspace, name): 64 hex digits, whatever the two hold."""
+    return sha256(f"{len(workspace)}:{workspace}{name}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class OneProcess:
+    """Keeps a store in memory from being used by several workers, each of which would have its own.
+
+    What it notices: a fork since the store was first used, WEB_CONCURRENCY above 1, and on Linux that it was
+    forked or spawned from a server which runs another such worker (gunicorn, uWSGI, uvicorn, granian).
+    several_workers=True says that this is known and wanted.
+    """
+
+    def __init__(self, several_workers: bool) -> None:
+        self._allowed = several_workers
+        self._pid: int | None = None
+
+    def check(self) -> None:
+        """Raises StoreUnavailable when this process is one of several workers, or has forked."""
+        if self._allowed or self._pid == os.getpid():
+            return
+        cause = "the process forked" if self._pid is not None else _sign_of_other_workers()
+        if cause:
+            raise StoreUnavailable(
+                f"a store in memory serves one process, but {cause}. Use the SQL or the Redis store, "
+                "or pass several_workers=True if each worker may well accept the same intent once."
+            )
+        self._pid = os.getpid()
+
+    def check_again(self) -> None:
+        """Looks anew: other workers may have started after this one."""
+        self._pid = None if self._pid == os.getpid() else self._pid
+        self.check()
+
+
+def _sign_of_other_workers() -> str | None:
+    configured = os.environ.get("WEB_CONCURRENCY", "")
+    if configured.isdecimal() and int(configured) > 1:
+        return f"WEB_CONCURRENCY is {configured}"
+    return "the server runs several workers" if _is_one_of_several() else None
+
+
+def _is_one_of_several() -> bool:
+    """Whether this process and a sibling are workers of one parent. False where /proc does not tell."""
+    own, parent = os.getpid(), os.getppid()
+    command = _command_line(own)
+    # A forked worker has its parent's command line; merely being started twice from one shell is no sign.
+    if command is None or (command != _command_line(parent) and multiprocessing.parent_process() is None):
+        return False
+    try:
+        siblings = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    except OSError:
+        return False
+    return any(int(pid) != own and _command_line(int(pid)) == command for pid in siblings)
+
+
+def _command_line(pid: int) -> bytes | None:
+    """Without what differs between the workers of one server: spawn's pipe, and gunicorn's own titles."""
+    try:
+        return _DIFFERING.sub(b"", Path(f"/proc/{pid}/cmdline").read_bytes())
+    except OSError:
+        return None

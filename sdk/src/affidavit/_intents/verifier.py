@@ -1,0 +1,278 @@
+"""Verifying an intent against the request that carries it, check by check (contract 3, "Order").
+
+One pipeline serves both faces: `verify` runs it to the first failure, `explain` writes down each step of it.
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from secrets import token_urlsafe
+from typing import Any
+
+from affidavit._errors import AffidavitError
+from affidavit._json import Json
+
+from .args import InvalidArgs, request_args
+from .attempt import Attempt
+from .envelope import SigningKey, Unreadable, open_envelope, signed_payload, signing_key
+from .explain import Check, not_reached, told
+from .intent import Intent, intent_of, version_of
+from .nonces import NonceStore
+from .operation import v1_mismatch, v2_fault
+from .reasons import CHECKS, REASONS
+
+CLOCK_SKEW = 60
+"""Seconds that issuedAt may lie ahead of this clock."""
+DAY = 86_400
+
+# What an unknown workspace has: secrets in rotation, as a known one may, but nobody knows them.
+_DECOYS = [f"gas_{token_urlsafe(32)}" for _ in range(2)]
+
+Secrets = str | Sequence[str] | Callable[[str], Sequence[str] | None]
+StepUp = Callable[[Intent, Any], bool]
+_CheckOf = Callable[[Attempt], str | None]
+
+
+class IntentRejected(AffidavitError):
+    """An intent that does not hold for this request: answer 403 with `reason`, one of `REASONS`.
+
+    detail: what exactly was wrong, in plain words, without a secret or a value. intent: what the header said,
+    None unless its signature and its form were right; nobody may act on it, it is for the records.
+    """
+
+    def __init__(self, reason: str, detail: str = "", intent: Intent | None = None) -> None:
+        self.reason = reason
+        self.detail = detail or REASONS[reason].meaning
+        self.intent = intent
+        super().__init__(f"{reason}: {self.detail}")
+
+
+class IntentVerifier:
+    """Verifies intents for one workspace and audience, or for a hub of many. Safe to share by threads.
+
+    secrets: the signing secret; several during a rotation; or a callable from the workspace (`tenantId`) to
+        its secrets, empty or None for an unknown one, asked anew each time. Its own time tells a stranger
+        which workspaces exist, if it takes longer for those; the verifier's does not.
+    workspace: the only one that is served. None, for a hub, with a callable only: the one that the header
+        names; an unknown one costs and answers like `bad-signature`.
+    audience: this API's own, exactly. nonces: where used nonces are kept, shared by all workers.
+    max_lifetime: seconds, at most a day. accept_v1: whether, or until which Unix time, version 1 passes.
+    minimum_version: of every route that does not say its own.
+    step_up: is given the intent and the request, and says whether the stronger verification has run.
+    now: the clock, in Unix seconds.
+
+    Raises ValueError for a secret that is empty, short or holds white space.
+    """
+
+    def __init__(
+        self,
+        secrets: Secrets,
+        workspace: str | None,
+        audience: str,
+        nonces: NonceStore,
+        *,
+        max_lifetime: float = DAY,
+        accept_v1: bool | float = True,
+        minimum_version: int = 1,
+        step_up: StepUp | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        if not 0 < max_lifetime <= DAY:
+            raise ValueError("max_lifetime is a number of seconds, more than 0 and at most a day")
+        if not audience or workspace == "":
+            raise ValueError("a verifier needs its audience and its workspace: see the settings page")
+        if workspace is None and not callable(secrets):
+            raise ValueError("a verifier of every workspace needs a callable that finds their secrets")
+        self.workspace = workspace
+        self.audience = audience
+        self.max_lifetime = max_lifetime
+        self._find_secrets = secrets if callable(secrets) else None
+        self._fixed_keys = () if callable(secrets) else _fixed_keys(secrets)
+        self._nonces = nonces
+        self._v1_until = _until(accept_v1)
+        self._minimum_version = minimum_version
+        self._step_up = step_up
+        self._now = now
+        self._checks: tuple[_CheckOf, ...] = (
+            self._presence,
+            self._decoding,
+            self._signature,
+            self._payload,
+            self._time,
+            self._workspace,
+            self._audience,
+            self._operation,
+            self._arguments,
+            self._stepped_up,
+            self._nonce,
+        )
+
+    def verify(
+        self,
+        header: str | None,
+        method: str,
+        path: str,
+        query: str = "",
+        body: bytes = b"",
+        content_type: str | None = None,
+        *,
+        operation: str | None = None,
+        minimum_version: int | None = None,
+        request: Any = None,
+        raw_path: str | None = None,
+    ) -> Intent:
+        """The intent of a request, its nonce burnt.
+
+        path: decoded, as routed, mount prefix included. query: raw, without the question mark. operation: the
+        exact string that a view of another transport declares; what is verified then is it, not method and
+        path. request: handed to step_up. raw_path: the path before decoding, where the server shows it.
+
+        Raises IntentRejected, and StoreUnavailable (answer 503) when the nonce cannot be looked up.
+        """
+        attempt = Attempt(
+            header, method, path, query, body, content_type, operation, minimum_version, request, raw_path
+        )
+        attempt.now = self._now()
+        for check in self._checks:
+            reason = check(attempt)
+            if reason is not None:
+                raise IntentRejected(reason, attempt.detail, attempt.known_intent)
+        return attempt.intent
+
+    def explain(
+        self,
+        header: str | None,
+        method: str,
+        path: str,
+        query: str = "",
+        body: bytes = b"",
+        content_type: str | None = None,
+        *,
+        operation: str | None = None,
+        minimum_version: int | None = None,
+        request: Any = None,
+        raw_path: str | None = None,
+    ) -> list[Check]:
+        """Every check in order, both sides of each shown; takes what `verify` takes, burns no nonce."""
+        attempt = Attempt(
+            header, method, path, query, body, content_type, operation, minimum_version, request, raw_path,
+            dry_run=True,
+        )  # fmt: skip
+        attempt.now = self._now()
+        steps: list[Check] = []
+        reason: str | None = None
+        for name, check in zip(CHECKS, self._checks, strict=True):
+            if reason is None:
+                reason = check(attempt)
+                steps.append(told(name, reason, attempt, self.workspace, self.audience))
+            else:
+                steps.append(not_reached(name))
+        return steps
+
+    def _presence(self, attempt: Attempt) -> str | None:
+        return None if attempt.header else "missing-header"
+
+    def _decoding(self, attempt: Attempt) -> str | None:
+        try:
+            attempt.envelope = open_envelope(attempt.header)
+        except Unreadable as fault:
+            return attempt.failed("malformed", f"{fault}.")
+        return None
+
+    def _signature(self, attempt: Attempt) -> str | None:
+        payload = signed_payload(attempt.envelope, self._keys(attempt.envelope.payload.get("tenantId")))
+        if payload is None:
+            return "bad-signature"
+        attempt.payload = payload
+        return None
+
+    def _keys(self, tenant_id: Json) -> Sequence[SigningKey]:
+        """The keys to try; looked-up ones are filled up with decoys, so that no answer is the quicker."""
+        if self._find_secrets is None:
+            return self._fixed_keys
+        owner = tenant_id if self.workspace is None else self.workspace
+        secrets = list((self._find_secrets(owner) if isinstance(owner, str) else None) or _DECOYS)
+        secrets += _DECOYS[len(secrets) :]
+        return [signing_key(secret) for secret in secrets]
+
+    def _payload(self, attempt: Attempt) -> str | None:
+        version = version_of(attempt.payload)
+        if version is None:
+            return attempt.failed("unsupported-version", "The payload is of neither version.")
+        if version < (attempt.minimum_version or self._minimum_version):
+            return attempt.failed("unsupported-version", "This route accepts version 2 only.")
+        if version == 1 and attempt.now > self._v1_until:
+            return attempt.failed("unsupported-version", "The window for version 1 is closed.")
+        try:
+            attempt.intent = intent_of(attempt.payload, version)
+        except Unreadable as fault:
+            return attempt.failed("malformed", f"{fault}.")
+        return None
+
+    def _time(self, attempt: Attempt) -> str | None:
+        intent = attempt.intent
+        if attempt.now > intent.expires_at:
+            return "expired"
+        if intent.issued_at > attempt.now + CLOCK_SKEW:
+            return "not-yet-valid"
+        return "lifetime-too-long" if intent.expires_at - intent.issued_at > self.max_lifetime else None
+
+    def _workspace(self, attempt: Attempt) -> str | None:
+        if self.workspace is None or attempt.payload["tenantId"] == self.workspace:
+            return None
+        return "tenant-mismatch"
+
+    def _audience(self, attempt: Attempt) -> str | None:
+        intent = attempt.intent
+        return None if intent.version == 1 or intent.audience == self.audience else "audience-mismatch"
+
+    def _operation(self, attempt: Attempt) -> str | None:
+        if attempt.intent.version == 1:
+            return v1_mismatch(attempt)
+        fault = v2_fault(attempt)
+        return None if fault is None else attempt.failed("operation-mismatch", fault)
+
+    def _arguments(self, attempt: Attempt) -> str | None:
+        intent = attempt.intent
+        if intent.version == 1:
+            return None
+        try:
+            args = request_args(attempt.body, attempt.content_type, attempt.query)
+        except InvalidArgs as fault:
+            return attempt.failed("args-mismatch", f"{fault}.")
+        attempt.args_hash = args.hash
+        if args.hash != intent.args_hash:
+            return "args-mismatch"
+        intent.args = args.value
+        return None
+
+    def _stepped_up(self, attempt: Attempt) -> str | None:
+        intent = attempt.intent
+        if not intent.requires_step_up:
+            return None
+        if self._step_up is None:
+            return attempt.failed("step-up-required", "This verifier has no step-up gate.")
+        return None if self._step_up(intent, attempt.request) else "step-up-required"
+
+    def _nonce(self, attempt: Attempt) -> str | None:
+        intent = attempt.intent
+        nonce = intent.nonce
+        if nonce is None:
+            return None
+        if attempt.dry_run:
+            return "replayed" if self._nonces.is_burnt(intent.workspace, nonce) else None
+        fresh = self._nonces.burn(intent.workspace, nonce, intent.expires_at, now=attempt.now)
+        return None if fresh else "replayed"
+
+
+def _until(accept_v1: bool | float) -> float:
+    if isinstance(accept_v1, bool):
+        return math.inf if accept_v1 else -math.inf
+    return accept_v1
+
+
+def _fixed_keys(secrets: str | Sequence[str]) -> tuple[SigningKey, ...]:
+    keys = tuple(signing_key(secret) for secret in ([secrets] if isinstance(secrets, str) else secrets))
+    if not keys:
+        raise ValueError("a verifier needs at least one signing secret")
+    return keys

@@ -1,0 +1,1 @@
+"""Which conversations led to what, told to the hub (contract 2)."""

@@ -1,0 +1,111 @@
+"""An operation as it is reported: by the framework's own route, else by a template, never a raw path."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import quote
+
+from .templates import Template, retemplate
+
+MAX_LENGTH = 255
+"""Code points that the hub takes."""
+MAX_SEGMENTS = 32
+MAX_NAME = 100  # characters of a parameter's name
+
+MAX_BYTES = 2000
+"""Of a template that the hub takes."""
+PATH_SAFE = "/%:@!$&'()*+,;=-._~"
+"""What a path may hold as it is (RFC 3986)."""
+
+_CONVERTER = re.compile(
+    r"<(?:(?P<before>[^<>:]*):)?(?P<angled>[A-Za-z_]\w*)>|\{(?P<braced>[A-Za-z_]\w*)(?::(?P<behind>[^{}]*))?\}"
+)
+_TYPES = {"int": "integer", "integer": "integer", "float": "number"}
+_GROUP = re.compile(r"\(\?P<([A-Za-z_]\w*)>")
+_IN_GROUP = re.compile(r"(?s:\\.)|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]")
+_ANCHORS = re.compile(r"\^|/\?(?:\$|\\Z)\Z|(?:\$|\\Z)\Z")
+_ESCAPED = re.compile(r"\\([./_~@:-])")
+_REGULAR_EXPRESSION = re.compile(r"[\^$()\\|*+?\[\]]")
+_UNSENDABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class _Route(NamedTuple):
+    """A path with `{name}` for its parameters, and the JSON type of each, where the route tells it."""
+
+    path: str
+    types: Mapping[str, str]
+
+
+def route_path(rule: str) -> str | None:
+    """The path template of a framework's route; None for a regular expression that says more than names.
+
+    `/orders/<int:pk>` of Django and Flask, `/orders/{pk:int}` of Starlette, `/orders/(?P<pk>\\d+)$` -> `/orders/{pk}`.
+    """
+    route = _read(rule)
+    return None if route is None else route.path
+
+
+@lru_cache(maxsize=1024)
+def route_template(rule: str) -> Template | None:
+    """The template of a route, with the types that its converters tell, as a hub takes it; None if it cannot."""
+    route = _read(rule)
+    if route is None or not route.path.startswith("/"):
+        return None
+    made = retemplate(quote(route.path, safe=PATH_SAFE + "{}", errors="replace"), route.types)
+    return made if len(made.path) <= MAX_BYTES and all(len(name) <= MAX_NAME for name in made.parameters) else None
+
+
+@lru_cache(maxsize=1024)
+def _read(rule: str) -> _Route | None:
+    types: dict[str, str] = {}
+
+    def parameter(found: re.Match[str]) -> str:
+        name = found["angled"] or found["braced"]
+        types[name] = _TYPES.get(found["before"] or found["behind"] or "", "string")
+        return f"{{{name}}}"
+
+    path = _CONVERTER.sub(parameter, _ESCAPED.sub(r"\1", _ANCHORS.sub("", _with_named_groups(rule))))
+    return None if _REGULAR_EXPRESSION.search(path) or "<" in path else _Route(path, types)
+
+
+def _with_named_groups(rule: str) -> str:
+    """`(?P<pk>[0-9]+)` -> `<pk>`."""
+    parts, at = list[str](), 0
+    while group := _GROUP.search(rule, at):
+        parts += rule[at : group.start()], f"<{group[1]}>"
+        at = _end_of_group(rule, group.end())
+    return "".join([*parts, rule[at:]])
+
+
+def _end_of_group(rule: str, at: int) -> int:
+    depth = 1
+    for mark in _IN_GROUP.finditer(rule, at):
+        depth += {"(": 1, ")": -1}.get(mark[0], 0)
+        if depth == 0:
+            return mark.end()
+    return len(rule)
+
+
+def reported_operation(method: str, path: str) -> str:
+    """`METHOD template` of a path, raw or a template already; short and clean enough to be sent."""
+    return _templated(method[:32], _bounded(path))
+
+
+@lru_cache(maxsize=1024)
+def _templated(method: str, path: str) -> str:
+    return sendable(f"{method} {retemplate(path, {}).path}")
+
+
+def _bounded(path: str) -> str:
+    """A path of a few whole segments: anybody can send a long one, and templating takes time."""
+    if len(path) <= MAX_LENGTH and path.count("/") <= MAX_SEGMENTS:
+        return path
+    whole = path[: MAX_LENGTH + 1].split("/")[:-1] if len(path) > MAX_LENGTH else path.split("/")
+    return "/".join([*whole[: MAX_SEGMENTS + 1], "…"])
+
+
+def sendable(operation: str) -> str:
+    """An operation that the hub takes, whatever a stranger put into its request line."""
+    clean = _UNSENDABLE.sub("\ufffd", operation)
+    return clean if len(clean) <= MAX_LENGTH else clean[: MAX_LENGTH - 1] + "…"

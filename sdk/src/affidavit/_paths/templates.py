@@ -1,0 +1,112 @@
+"""Path templates by token form: segments that are data become parameters (contract 4).
+
+`/orders/17` -> `/orders/{orderId}`. Raw paths never leave the process; only the template does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from affidavit._shapes.names import form, is_data
+
+from .words import singular
+
+_PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
+_SCAFFOLD = re.compile(r"v[0-9]+(?:(?:alpha|beta|rc)[0-9]*)?|api|", re.IGNORECASE)
+_VERSION = re.compile(r"[vV]?[0-9]+(?:\.[0-9]+){1,2}")
+_WORD = re.compile(r"[A-Za-z0-9]+")
+
+
+@dataclass(frozen=True)
+class Template:
+    """A path with `{name}` in place of data. parameters: the type of each by name, in their order.
+
+    undecided: which segments, counted from 0, are shown as they stand but may be data.
+    """
+
+    path: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    undecided: tuple[int, ...] = ()
+
+
+def template(path: str) -> Template:
+    """The template of a raw path. A query or fragment, if any came along, is left out."""
+    return retemplate(path, {})
+
+
+def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
+    """The template of a path that may be one already: raw segments become parameters, given ones stay.
+
+    parameters: types by name, as the reporter told them. A name that is data itself, or that stands twice, is
+    replaced.
+    """
+    segments = re.split(r"[?#]", path, maxsplit=1)[0].split("/")
+    given = set(_PARAMETER.findall(path))
+    types: dict[str, str] = {}
+    for index, segment in enumerate(segments):
+        names = _PARAMETER.findall(segment)
+        if _stays(segment, names, types):
+            types.update((name, parameters.get(name, "string")) for name in names)
+        else:
+            name = _unused(_name_after(segments[:index]), given | types.keys())
+            types[name] = parameters.get(names[0], "string") if names else type_of(unquote(segment))
+            segments[index] = f"{{{name}}}"
+    return Template("/".join(segments), types)
+
+
+def templated(path: str, parameters: Collection[int], undecided: Iterable[int] = ()) -> Template:
+    """The template of a raw path of which it is known where its parameters stand, counted from 0."""
+    head, *segments = path.replace("{", "%7B").replace("}", "%7D").split("/")
+    types: dict[str, str] = {}
+    for index in sorted(parameters):
+        name = _unused(_name_after(segments[:index]), types.keys())
+        types[name] = type_of(unquote(segments[index]))
+        segments[index] = f"{{{name}}}"
+    return Template("/".join([head, *segments]), types, tuple(undecided))
+
+
+def is_scaffold(segment: str, *, leading: bool = True) -> bool:
+    """Whether a segment says only which API this is: `api`, `v2`. leading: none but such stand before it.
+
+    Further on `1.29` is what somebody asks for; at the beginning it is the version of the API.
+    """
+    return bool(_SCAFFOLD.fullmatch(segment) or (leading and _VERSION.fullmatch(segment)))
+
+
+def _stays(segment: str, names: list[str], taken: Mapping[str, str]) -> bool:
+    """Whether a segment may be shown as it is. names: its parameters, as in `{name}` or `{name}.json`."""
+    literal = _PARAMETER.sub("", segment)
+    if "{" in literal or "}" in literal or _is_raw(unquote(literal)):
+        return False
+    return len({*names, *taken}) == len(names) + len(taken) and not any(map(is_data, names))
+
+
+def _is_raw(segment: str) -> bool:
+    """Whether a literal segment, decoded, is data."""
+    return not is_scaffold(segment) and form(segment) is not None
+
+
+def type_of(segment: str) -> str:
+    return "integer" if _INTEGER.fullmatch(segment) else "string"
+
+
+def _name_after(before: Sequence[str]) -> str:
+    """A name from the last word before: `orders` -> `orderId`, `user_groups` -> `userGroupId`."""
+    for segment in reversed(before):
+        words = _WORD.findall(unquote(segment))
+        if words and not _PARAMETER.fullmatch(segment) and not is_scaffold(segment):
+            words[-1] = singular(words[-1])
+            name = "".join(word[0].upper() + word[1:] for word in words)
+            return (name[0].lower() if name[0].isalpha() else f"_{name[0]}") + name[1:] + "Id"
+    return "id"
+
+
+def _unused(name: str, taken: Set[str]) -> str:
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name}{number}", number + 1
+    return candidate

@@ -1,0 +1,77 @@
+"""The words of an API: those of its property names, and those that any API uses for what it does.
+
+A path segment among them is part of the API, no value of its users. Holds names of properties only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .words import singular, words
+
+MAX_PHRASES = 200_000
+LONGEST_PHRASE = 3  # words
+
+_ACTIONS = frozenset({
+    "abort", "accept", "activate", "add", "all", "approve", "archive", "assign", "attach", "authorize",
+    "batch", "block", "bulk", "cancel", "check", "clear", "clone", "close", "complete", "confirm",
+    "convert", "copy", "count", "create", "current", "deactivate", "delete", "deny", "deploy", "destroy",
+    "detach", "disable", "download", "duplicate", "edit", "enable", "execute", "export", "fetch", "filter",
+    "find", "finish", "follow", "generate", "get", "health", "import", "info", "init", "invite", "join",
+    "leave", "like", "list", "lock", "login", "logout", "lookup", "me", "merge", "move", "mute", "new",
+    "open", "patch", "pause", "ping", "pin", "post", "preview", "promote", "publish", "purge", "put",
+    "query", "read", "rebuild", "recycle", "refresh", "refund", "register", "reject", "release", "reload",
+    "remove", "rename", "render", "reopen", "reorder", "replace", "reset", "resize", "resolve", "restart",
+    "restore", "resume", "retry", "revert", "revoke", "rollback", "rotate", "run", "save", "scan", "search",
+    "self", "send", "share", "shutdown", "sign", "star", "start", "stop", "submit", "subscribe", "summary",
+    "suspend", "sync", "test", "toggle", "transfer", "trigger", "unarchive", "unassign", "unfollow",
+    "unlock", "unpublish", "unstar", "unsubscribe", "update", "upgrade", "upload", "validate", "validation",
+    "verify", "watch", "whoami",
+})  # fmt: skip
+
+
+class Vocabulary:
+    """Phrases of one to three words out of property names, in the singular."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._phrases: set[str] = set()
+
+    def add(self, name: str) -> None:
+        """Take in one property name that is no data."""
+        if name in self._names or len(self._phrases) > MAX_PHRASES:
+            return
+        self._names.add(name)
+        found, capital = words(name), name[:1].isupper()
+        for first in range(len(found)):
+            for last in range(first, min(first + LONGEST_PHRASE, len(found))):
+                self._phrases.add(_phrase(found[first : last + 1], capital=capital))
+
+    def __contains__(self, segment: str) -> bool:
+        """Whether a path segment, decoded, is such a phrase, singular or plural, written in the same way."""
+        return _phrase(words(segment), capital=segment[:1].isupper()) in self._phrases
+
+    def reads_like_collection(self, segment: str) -> bool:
+        """Whether a segment is a plural made of several words, each of them known: `retention-filters`."""
+        found = words(segment)
+        return (
+            len(found) > 1
+            and singular(found[-1]) != found[-1]
+            and all(_phrase([word], capital=False) in self._phrases for word in found)
+        )
+
+
+def is_action(segment: str) -> bool:
+    """Whether a segment is a word for what any API does: `search`, `cancel`."""
+    return segment.lower() in _ACTIONS
+
+
+def begins_with_action(segment: str) -> bool:
+    """As in `generate-notes`."""
+    found = words(segment)
+    return len(found) > 1 and found[0] in _ACTIONS
+
+
+def _phrase(found: Sequence[str], *, capital: bool) -> str:
+    """One text for a phrase; `Orders` and `orders` are two, since a name that users gave is often capitalised."""
+    return " ".join([*("^" if capital else ""), *found[:-1], *map(singular, found[-1:])])

@@ -1,0 +1,218 @@
+"""Evidence: the counts behind a shape, and their sum (contract 4).
+
+Merging is a sum: associative, commutative, with `Evidence()` as identity, so that any order, batching or
+number of workers comes to the same. What a shape is called follows from the sum (`_describe`), never stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from affidavit._json import Json
+
+from .names import is_data
+
+KINDS = (
+    "string", "number", "integer", "boolean", "array", "object", "limit", "divergent", "empty", "null",
+)  # fmt: skip
+MAX_NAMES = 200  # an object with more names than this is a map
+MAX_DEPTH = 32  # the outermost value is level 1; what is deeper counts as "limit"
+
+
+class Evidence:
+    """How often which kind of value was seen in one place, and the same for every place inside it.
+
+    items: of all arrays here; None when no item was seen. properties: by name. values: what stands under
+    names that are data. collapsed: more than `MAX_NAMES` names were seen, so all are in `values` for good.
+    redacted: the name of this place says that it is sensitive. first, last: days since 1970-01-01 UTC.
+    """
+
+    __slots__ = (
+        "_kind", "_others", "_times", "collapsed", "first", "items", "last", "properties", "redacted", "values",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        # Most places ever hold one kind: that is counted here, and a dictionary is made for further ones only.
+        self._kind: str | None = None
+        self._times = 0
+        self._others: dict[str, int] | None = None
+        self.items: Evidence | None = None
+        self.properties: dict[str, Evidence] = {}
+        self.values: Evidence | None = None
+        self.redacted = self.collapsed = False
+        self.first: int | None = None
+        self.last: int | None = None
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Times seen by kind (`KINDS`), as a copy.
+
+        A kind may stand with 0: a reporter without counts has named it. `limit`: cut by a limit. `divergent`,
+        `empty`: a reporter said only that, without saying of what.
+        """
+        if self._kind is None:
+            return {}
+        first = {self._kind: self._times}
+        return first if self._others is None else first | self._others
+
+    @counts.setter
+    def counts(self, counts: Mapping[str, int]) -> None:
+        self._kind = self._others = None
+        for kind, times in counts.items():
+            self.count(kind, times)
+
+    def count(self, kind: str, times: int = 1) -> None:
+        """Count further values of one kind in this place."""
+        if self._kind is None:
+            self._kind, self._times = kind, times
+        elif self._kind == kind:
+            self._times += times
+        elif self._others is None:
+            self._others = {kind: times}
+        else:
+            self._others[kind] = self._others.get(kind, 0) + times
+
+    @property
+    def seen(self) -> int:
+        """Values observed here."""
+        return sum(self.counts.values())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Evidence) and self.to_state() == other.to_state()
+
+    def __repr__(self) -> str:
+        return f"Evidence({self.to_state()!r})"
+
+    def property(self, name: str) -> Evidence:
+        """Where the values of `name` are counted: its own place, or `values` when names are not kept."""
+        child = self.properties.get(name)
+        if child is not None:
+            return child
+        if not self.collapsed and not is_data(name):
+            if len(self.properties) < MAX_NAMES:
+                child = self.properties[name] = Evidence()
+                return child
+            self.collapse()
+        if self.values is None:
+            self.values = Evidence()
+        return self.values
+
+    def collapse(self) -> None:
+        """Forget all names of this object, for good; keep what stood under them."""
+        self.collapsed = True
+        for child in self.properties.values():
+            self.values = _sum(self.values, child)
+        self.properties.clear()
+
+    def add(self, other: Evidence) -> None:
+        """Add `other` to this, in place. Nothing of `other` is shared or changed."""
+        for kind, times in other.counts.items():
+            self.count(kind, times)
+        self.redacted = self.redacted or other.redacted
+        self.first = _either(min, self.first, other.first)
+        self.last = _either(max, self.last, other.last)
+        if other.items is not None:
+            self.items = _sum(self.items, other.items)
+        if other.values is not None:
+            self.values = _sum(self.values, other.values)
+        if other.collapsed and not self.collapsed:
+            self.collapse()
+        for name, child in other.properties.items():
+            self.property(name).add(child)
+
+    def copy(self) -> Evidence:
+        """An evidence of its own, equal to this."""
+        return _sum(None, self)
+
+    def stamp(self, day: int) -> None:
+        """Say of everything in here that it was seen on `day` (since 1970-01-01 UTC)."""
+        self.first = _either(min, self.first, day)
+        self.last = _either(max, self.last, day)
+        for child in self.children():
+            child.stamp(day)
+
+    def children(self) -> Iterator[Evidence]:
+        """The places right under this one."""
+        if self.items is not None:
+            yield self.items
+        yield from self.properties.values()
+        if self.values is not None:
+            yield self.values
+
+    def closed(self) -> Evidence:
+        """How often something was here, and nothing of what: all but null is cut by a limit."""
+        closed = self._bare()
+        nulls = self.counts.get("null")
+        closed.count("limit", self.seen - (nulls or 0))
+        if nulls is not None:
+            closed.count("null", nulls)
+        return closed
+
+    def cut(self, levels: int) -> Evidence:
+        """A copy of the first `levels` levels (at least 1); what has an inside is closed on the last."""
+        if levels == 1:
+            return self.closed() if any(True for _ in self.children()) else self.copy()
+        cut = self._bare()
+        cut.counts, cut.collapsed = self.counts, self.collapsed
+        cut.items = self.items and self.items.cut(levels - 1)
+        cut.values = self.values and self.values.cut(levels - 1)
+        cut.properties = {name: child.cut(levels - 1) for name, child in self.properties.items()}
+        return cut
+
+    def _bare(self) -> Evidence:
+        """A new one with what holds of this place, whatever was seen in it."""
+        bare = Evidence()
+        bare.redacted, bare.first, bare.last = self.redacted, self.first, self.last
+        return bare
+
+    def to_state(self) -> dict[str, Json]:
+        """A compact form for storage, without loss; equal evidence has equal state, byte for byte."""
+        state: dict[str, Json] = {}
+        if counts := self.counts:
+            state["counts"] = {kind: counts[kind] for kind in KINDS if kind in counts}
+        for name, child in (("items", self.items), ("values", self.values)):
+            if child is not None and (inner := child.to_state()):
+                state[name] = inner
+        if self.properties:
+            state["properties"] = {name: self.properties[name].to_state() for name in sorted(self.properties)}
+        if self.redacted:
+            state["redacted"] = True
+        if self.collapsed:
+            state["collapsed"] = True
+        if self.first is not None:
+            state["days"] = [self.first, self.last]
+        return state
+
+    @classmethod
+    def from_state(cls, state: Any) -> Evidence:
+        """The inverse of `to_state`. The state is trusted: it comes from our own storage."""
+        evidence = cls()
+        evidence.counts = state.get("counts", {})
+        evidence.items = cls.from_state(state["items"]) if "items" in state else None
+        evidence.values = cls.from_state(state["values"]) if "values" in state else None
+        evidence.properties = {name: cls.from_state(of) for name, of in state.get("properties", {}).items()}
+        evidence.redacted = "redacted" in state
+        evidence.collapsed = "collapsed" in state
+        evidence.first, evidence.last = state.get("days", (None, None))
+        return evidence
+
+
+def merge(a: Evidence, b: Evidence) -> Evidence:
+    """The sum of two evidences, as a new one (contract 4)."""
+    total = a.copy()
+    total.add(b)
+    return total
+
+
+def _sum(total: Evidence | None, part: Evidence) -> Evidence:
+    """`total` with `part` added in place; where there is no total yet, a new one."""
+    total = total or Evidence()
+    total.add(part)
+    return total
+
+
+def _either(choose: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
+    if a is None or b is None:
+        return a if b is None else b
+    return choose(a, b)

@@ -1,0 +1,136 @@
+"""What a reporter saw, summed per operation, status and UTC day, ready for the wire (contract 4)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from affidavit._json import ABSENT, Absent, Json
+from affidavit._paths.templates import Template
+from affidavit._shapes.describe import describe, fit
+from affidavit._shapes.evidence import Evidence
+from affidavit._shapes.infer import observe
+from affidavit._shapes.redaction import DEFAULT, Redactor
+
+SECONDS_A_DAY = 86_400
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
+METHOD = re.compile(r"[A-Za-z][A-Za-z_-]{0,31}")
+PARTS = ("query", "request", "response")
+MAX_SHAPE = 1_300_000  # bytes of one descriptor; three of them, and the rest of an observation, fit in 4 MiB
+
+
+class Key(NamedTuple):
+    """What is summed up together; day: since 1970-01-01 UTC."""
+
+    path: str
+    method: str
+    status: int
+    day: int
+
+
+@dataclass
+class Sum:
+    """All that was observed under one key. first, last: Unix seconds."""
+
+    first: float
+    last: float
+    count: int = 0
+    parameters: dict[str, str] = field(default_factory=dict)
+    undecided: frozenset[int] = frozenset()
+    query: Evidence = field(default_factory=Evidence)
+    request: Evidence = field(default_factory=Evidence)
+    response: Evidence = field(default_factory=Evidence)
+
+    def add(self, other: Sum) -> None:
+        """Add another sum under the same key, or of the same path by another name."""
+        self.count += other.count
+        self.first, self.last = min(self.first, other.first), max(self.last, other.last)
+        for part in PARTS:
+            getattr(self, part).add(getattr(other, part))
+
+
+class Observations:
+    """Sums of requests and responses. Holds shapes and counts, never a value or a raw path.
+
+    redactor: the same for all that is added, since a name that is known already is not judged again.
+    """
+
+    def __init__(self, *, redactor: Redactor | None = DEFAULT) -> None:
+        self._redactor = redactor
+        self._sums: dict[Key, Sum] = {}
+
+    def __len__(self) -> int:
+        """How many entries there are to send."""
+        return len(self._sums)
+
+    def add(
+        self,
+        method: str,
+        template: Template,
+        status: int,
+        *,
+        at: float,
+        query: Mapping[str, list[str]] | None = None,
+        request: Json | Absent = ABSENT,
+        response: Json | Absent = ABSENT,
+    ) -> None:
+        """Add one request and its response. at: Unix seconds. Beyond 2xx and 3xx, responses only."""
+        total = self._sum(Key(template.path, method, status, int(at // SECONDS_A_DAY)), template, at)
+        total.count += 1
+        total.first, total.last = min(total.first, at), max(total.last, at)
+        if 200 <= status < 400:
+            if query is not None:
+                self._observe(total.query, {name: _one_or_all(texts) for name, texts in query.items()})
+            self._observe(total.request, request)
+        self._observe(total.response, response)
+
+    def absorb(self, key: Key, template: Template, part: Sum) -> None:
+        """Add what was summed up elsewhere, under `template` in place of the path of `key`."""
+        self._sum(key._replace(path=template.path), template, part.first).add(part)
+
+    def sums(self) -> Mapping[Key, Sum]:
+        """All of it, as it stands."""
+        return self._sums
+
+    def entries(self) -> Iterator[dict[str, Json]]:
+        """Wire observations, sorted by path, method, status and day; each fits in a body."""
+        for key, total in sorted(self._sums.items(), key=lambda entry: entry[0]):
+            entry: dict[str, Json] = {
+                "method": key.method,
+                "path": key.path,
+                "status": key.status,
+                "count": total.count,
+                "firstSeenAt": int(total.first),
+                "lastSeenAt": int(total.last),
+            }
+            if total.parameters:
+                entry["parameters"] = {name: {"type": kind} for name, kind in total.parameters.items()}
+            if total.undecided:
+                entry["undecided"] = [*sorted(total.undecided)]
+            for part in PARTS:
+                evidence: Evidence = getattr(total, part)
+                if evidence.seen:
+                    entry[part] = describe(fit(evidence, MAX_SHAPE), max_nodes=None)
+            yield entry
+
+    def _sum(self, key: Key, template: Template, at: float) -> Sum:
+        """The sum of a key, with what one more template of the same path tells."""
+        total = self._sums.get(key)
+        if total is None:
+            total = self._sums[key] = Sum(first=at, last=at, undecided=frozenset(template.undecided))
+        total.undecided &= frozenset(template.undecided)  # what was decided once is decided
+        for name, kind in template.parameters.items():
+            total.parameters[name] = kind if total.parameters.get(name, kind) == kind else "string"
+        return total
+
+    def _observe(self, evidence: Evidence, value: Json | Absent) -> None:
+        if not isinstance(value, Absent):
+            observe(evidence, value, redactor=self._redactor)
+
+
+def _one_or_all(texts: list[str]) -> Json:
+    """A name that stands once is a string, one that repeats an array of strings."""
+    return texts[0] if len(texts) == 1 else list(texts)

@@ -1,0 +1,131 @@
+"""Evidence of operations as a sum: any order and any batching of the same reports gives the same sums.
+
+The hub's door makes a sum of each observation, a report is the sum of its observations, the fold adds reports to
+what is stored. There is no other way by which a count can change (contract 4).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from affidavit._shapes.evidence import Evidence
+
+PARAMETER = re.compile(r"\{([^{}]*)\}")
+NAMELESS = "{}"
+
+
+class Part(NamedTuple):
+    """Where evidence belongs: the query, the request, or the response of one status."""
+
+    name: str
+    status: int | None = None
+
+
+class Identity(NamedTuple):
+    """What makes an operation within an environment; `key` is its template with nameless parameters."""
+
+    method: str
+    key: str
+
+
+def nameless(path: str) -> str:
+    """`/orders/{orderId}` → `/orders/{}`."""
+    return PARAMETER.sub(NAMELESS, path)
+
+
+@dataclass
+class OperationSum:
+    """All that was observed of one operation. Times are Unix seconds; names and types go by position."""
+
+    first: int
+    last: int
+    statuses: Counter[int] = field(default_factory=Counter)
+    names: list[Counter[str]] = field(default_factory=list)
+    types: list[Counter[str]] = field(default_factory=list)
+    undecided: Counter[int] = field(default_factory=Counter)
+    evidence: dict[Part, Evidence] = field(default_factory=dict)
+
+    def add(self, other: OperationSum) -> None:
+        """Add another sum of the same operation to this one."""
+        self.first = min(self.first, other.first)
+        self.last = max(self.last, other.last)
+        self.statuses.update(other.statuses)
+        for mine, theirs in zip(self.names + self.types, other.names + other.types, strict=True):
+            mine.update(theirs)
+        self.undecided.update(other.undecided)
+        for part, evidence in other.evidence.items():
+            self.evidence.setdefault(part, Evidence()).add(evidence)
+
+    @property
+    def observations(self) -> int:
+        return self.statuses.total()
+
+    def facts(self) -> dict[str, Any]:
+        """Everything but times and evidence, as JSON; the same for the same sum, byte for byte."""
+        return {
+            "statuses": _by_text(self.statuses),
+            "names": [_by_text(counts) for counts in self.names],
+            "types": [_by_text(counts) for counts in self.types],
+            "undecided": _by_text(self.undecided),
+        }
+
+    def to_state(self) -> dict[str, Any]:
+        """The form for storage, without loss."""
+        parts = [[part.name, part.status, evidence.to_state()] for part, evidence in self.evidence.items()]
+        return {"first": self.first, "last": self.last, **self.facts(), "parts": parts}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> OperationSum:
+        """The inverse of `to_state`. The state is trusted: it comes from our own storage."""
+        return cls(
+            first=state["first"],
+            last=state["last"],
+            statuses=Counter({int(status): count for status, count in state["statuses"].items()}),
+            names=[Counter(counts) for counts in state["names"]],
+            types=[Counter(counts) for counts in state["types"]],
+            undecided=Counter({int(index): count for index, count in state["undecided"].items()}),
+            evidence={Part(name, status): Evidence.from_state(held) for name, status, held in state["parts"]},
+        )
+
+
+class Sums:
+    """Sums of many operations, by identity."""
+
+    def __init__(self) -> None:
+        self._by_identity: dict[Identity, OperationSum] = {}
+
+    def __iter__(self) -> Iterator[tuple[Identity, OperationSum]]:
+        return iter(sorted(self._by_identity.items(), key=lambda item: item[0]))
+
+    def __len__(self) -> int:
+        return len(self._by_identity)
+
+    def add(self, identity: Identity, summed: OperationSum) -> None:
+        """`summed` is the caller's no more: later additions change it."""
+        if held := self._by_identity.get(identity):
+            held.add(summed)
+        else:
+            self._by_identity[identity] = summed
+
+    def add_all(self, other: Sums) -> None:
+        for identity, summed in other:
+            self.add(identity, summed)
+
+    def to_state(self) -> list[dict[str, Any]]:
+        return [{"method": method, "key": key, **summed.to_state()} for (method, key), summed in self]
+
+    @classmethod
+    def from_state(cls, states: list[dict[str, Any]]) -> Sums:
+        sums = cls()
+        for state in states:
+            sums.add(Identity(state["method"], state["key"]), OperationSum.from_state(state))
+        return sums
+
+
+def _by_text(counts: Mapping[Any, int]) -> dict[str, int]:
+    """Counts keyed by text in the order of their keys, as JSON wants them."""
+    return {str(key): counts[key] for key in sorted(counts)}
