@@ -10,8 +10,8 @@ import jsonschema_rs
 
 from affidavit import from_descriptor
 from affidavit.operations import OperationSum, has_begun, nameless, operation_document
-from catalog import json_schema, openapi
 from catalog.door import Observation, summed
+from catalog.formats import json_schema, openapi
 from catalog.shown import Held, shown
 
 

@@ -16,9 +16,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from catalog import document, downloads, redaction_rules
+from catalog import document, downloads
 from catalog.models import RedactionRule
 from catalog.receive import receive
+from catalog.rules import redaction as redaction_rules
 from catalog.serializers import WitnessReportForm
 from wire.problems import Problem
 from wire.view import MachineView

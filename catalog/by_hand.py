@@ -8,9 +8,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from catalog import afresh, map_rules, queries
+from catalog import queries
 from catalog.models import Operation
 from catalog.parts import shapes_of
+from catalog.rules import afresh
+from catalog.rules import maps as map_rules
 from wire.problems import Problem
 from workspaces.access import environment_of_member
 

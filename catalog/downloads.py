@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from catalog import json_schema, openapi, queries, tools
-from catalog.json_schema import Outline
+from catalog import queries
+from catalog.formats import json_schema, openapi, tools
+from catalog.formats.json_schema import Outline
 from workspaces.models import Environment
 
 EDITION = "1"  # counts up when the same catalog comes to other bytes, which then need another ETag

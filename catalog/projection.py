@@ -10,7 +10,7 @@ from typing import Any
 
 from affidavit import Evidence
 from affidavit.operations import Identity, OperationSum, has_begun, operation_document
-from catalog.json_schema import parts
+from catalog.formats.json_schema import parts
 
 NAMELESS = ("items", "values")
 

@@ -10,8 +10,8 @@ from typing import Any
 from affidavit.operations import nameless, shown_names, with_names
 from catalog import queries
 from catalog.models import Operation, TemplateRule
+from catalog.rules.templates import FAULTS
 from catalog.sums import facts_of_row
-from catalog.template_rules import FAULTS
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from catalog import afresh, map_rules, redaction_rules, template_rules
 from catalog.by_hand import back_to, operation_of_member
-from catalog.rule_fault import RuleFault
+from catalog.rules import afresh
+from catalog.rules import maps as map_rules
+from catalog.rules import redaction as redaction_rules
+from catalog.rules import templates as template_rules
+from catalog.rules.fault import RuleFault
 from catalog.rules_page import KINDS
 from workspaces.access import environment_of_member
 from workspaces.models import Environment

@@ -10,8 +10,8 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from catalog import redaction_rules
 from catalog.models import Decision, FreshStart, MapRule, RedactionRule, TemplateRule
+from catalog.rules import redaction as redaction_rules
 from wire.ranges import Range
 from wire.tables import Table
 from workspaces.access import workspaces_of

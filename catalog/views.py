@@ -11,14 +11,14 @@ from django.http import HttpRequest
 
 from affidavit import describe
 from catalog import exports, history, queries
-from catalog.curl import curl
 from catalog.filters import SHOWS, SORTED_COLUMNS, STATUS_CLASSES, Filters
-from catalog.json_schema import schema_of
+from catalog.formats.curl import curl
+from catalog.formats.json_schema import schema_of
+from catalog.formats.tools import tool
 from catalog.models import Operation
 from catalog.parts import Shape, chosen, parameters_of, shapes_of
 from catalog.places import VALUES
 from catalog.reported import template_context
-from catalog.tools import tool
 from catalog.tree import Node, folded
 from wire.problems import Problem
 from wire.ranges import Range

@@ -11,8 +11,8 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from catalog.afresh import start_afresh, take_back
 from catalog.models import Drift, FreshStart, Operation
+from catalog.rules.afresh import start_afresh, take_back
 from tests.catalog.reports import deliver, observation, taken_back
 from workspaces.models import AuditEntry
 

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer, merge
 from catalog.drift import BREAKS_FOR, KINDS, Change, changes
-from catalog.json_schema import schema_of
+from catalog.formats.json_schema import schema_of
 from catalog.places import places
 
 NAMES = st.sampled_from(["id", "name", "items", "", "a/b~c"])

@@ -11,8 +11,8 @@ from django.utils import timezone
 from witness_hub import Hub, close_all, witness
 
 from affidavit.contrib.wsgi import WitnessMiddleware
-from catalog import redaction_rules
 from catalog.fold import fold
+from catalog.rules import redaction as redaction_rules
 from tests.catalog.reports import environment_of
 
 pytestmark = pytest.mark.django_db

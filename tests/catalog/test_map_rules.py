@@ -11,10 +11,11 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from catalog import queries, template_rules
-from catalog.map_rules import show_as, take_back
+from catalog import queries
 from catalog.models import Drift, MapRule, Operation, OperationPart
-from catalog.template_rules import show_under
+from catalog.rules import templates as template_rules
+from catalog.rules.maps import show_as, take_back
+from catalog.rules.templates import show_under
 from tests.catalog.reports import deliver, environment_of, observation, taken_back
 from tests.sdk.test_alike_maps import PRICE, bodies
 from workspaces.models import AuditEntry

@@ -10,8 +10,8 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from catalog.models import RedactionRule
-from catalog.redaction_rules import FAULTS, add, fault, pulled, take_back
-from catalog.rule_fault import RuleFault
+from catalog.rules.fault import RuleFault
+from catalog.rules.redaction import FAULTS, add, fault, pulled, take_back
 from tests.catalog.reports import environment_of
 from workspaces.models import AuditEntry
 

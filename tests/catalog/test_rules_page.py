@@ -10,11 +10,11 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from catalog import queries, rules_page
-from catalog.afresh import start_afresh
-from catalog.map_rules import show_as
 from catalog.models import FreshStart, TemplateRule
-from catalog.redaction_rules import add
-from catalog.template_rules import FAULTS, show_under, take_back
+from catalog.rules.afresh import start_afresh
+from catalog.rules.maps import show_as
+from catalog.rules.redaction import add
+from catalog.rules.templates import FAULTS, show_under, take_back
 from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db

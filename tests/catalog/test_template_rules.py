@@ -13,11 +13,12 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from catalog import afresh, difference, document, downloads, queries
+from catalog import difference, document, downloads, queries
 from catalog.fold import fold
 from catalog.models import Drift, OperationVersion, TemplateRule
-from catalog.rule_fault import RuleFault
-from catalog.template_rules import show_under, take_back
+from catalog.rules import afresh
+from catalog.rules.fault import RuleFault
+from catalog.rules.templates import show_under, take_back
 from tests.catalog.reports import deliver, environment_of, observation, report
 from workspaces.create import create_workspace
 from workspaces.models import AuditEntry, Environment

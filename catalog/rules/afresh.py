@@ -13,7 +13,7 @@ from django.db.models import Q
 
 from catalog import queries
 from catalog.models import FreshStart, Operation
-from catalog.show_again import hold, show_again
+from catalog.rules.show_again import hold, show_again
 from catalog.shown_under import Rules
 from catalog.sums import facts_of_row, identity_of
 from workspaces.models import AuditEntry

@@ -7,9 +7,9 @@ from datetime import datetime
 from django.db import transaction
 
 from catalog import queries
-from catalog.afresh import held, log
 from catalog.models import MapRule, Operation
-from catalog.show_again import show_again
+from catalog.rules.afresh import held, log
+from catalog.rules.show_again import show_again
 
 
 @transaction.atomic

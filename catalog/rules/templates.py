@@ -12,9 +12,9 @@ from affidavit import retemplate
 from affidavit.operations import Identity, nameless
 from catalog import queries
 from catalog.models import MAX_PATH_BYTES, Operation, TemplateRule
-from catalog.rule_fault import RuleFault
+from catalog.rules.fault import RuleFault
+from catalog.rules.show_again import hold, show_again
 from catalog.serializers import PathTemplate, path_faults
-from catalog.show_again import hold, show_again
 from catalog.shown_under import Rules
 from catalog.sums import identity_of
 from workspaces.models import AuditEntry, Environment

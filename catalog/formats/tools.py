@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from affidavit.operations import PARAMETER, READS
-from catalog.json_schema import Descriptor, Outline, has_body, schema_of
-from catalog.operation_names import operation_names
+from catalog.formats.json_schema import Descriptor, Outline, has_body, schema_of
+from catalog.formats.operation_names import operation_names
 
 NAMED_AT_MOST = 12  # properties of an answer that a description names
 

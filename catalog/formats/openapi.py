@@ -7,8 +7,8 @@ from http import HTTPStatus
 from typing import Any
 
 from affidavit.operations import PARAMETER, nameless
-from catalog.json_schema import Descriptor, Outline, has_body, schema_of
-from catalog.operation_names import operation_names
+from catalog.formats.json_schema import Descriptor, Outline, has_body, schema_of
+from catalog.formats.operation_names import operation_names
 
 VERSION = "3.1.0"
 METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"})

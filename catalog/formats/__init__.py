@@ -1,0 +1,1 @@
+"""The catalog in the words of other tools (pure): OpenAPI, JSON Schema, tool definitions, curl."""
