@@ -1,6 +1,7 @@
 """From the bytes of a request to a JSON value, strictly and within bounds (contract 1)."""
 
 import zlib
+from typing import Any
 
 from django.http import HttpRequest
 
@@ -8,6 +9,7 @@ from affidavit import InvalidJson, Json, parse_json
 from wire.problems import Problem
 
 MAX_BYTES = 4 * 1024 * 1024
+MAX_DISCARDED = 64 * 1024 * 1024
 CHUNK = 64 * 1024
 
 
@@ -33,13 +35,26 @@ def check_media_type(request: HttpRequest) -> None:
 def bounded(request: HttpRequest) -> bytes:
     if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BYTES:
         raise too_large()
-    stream = request
-    if "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower():
-        stream = request.META["wsgi.input"]  # Django reads nothing without a Content-Length
-    raw = stream.read(MAX_BYTES + 1)
+    raw = stream_of(request).read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
         raise too_large()
     return raw
+
+
+def discard(request: HttpRequest) -> None:
+    """Read what is left of a refused body, within bounds.
+
+    A client that is still sending when the connection closes sees a broken pipe in place of the answer.
+    """
+    stream, left = stream_of(request), MAX_DISCARDED
+    while left > 0 and (read := len(stream.read(CHUNK))):
+        left -= read
+
+
+def stream_of(request: HttpRequest) -> Any:
+    """Django reads nothing without a Content-Length."""
+    chunked = "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower()
+    return request.META["wsgi.input"] if chunked else request
 
 
 def gunzip(raw: bytes) -> bytes:

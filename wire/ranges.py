@@ -22,29 +22,38 @@ QUARTER = timedelta(minutes=15)
 
 @dataclass(frozen=True)
 class Range:
-    """A half-open span of time [start, end) in one zone. `preset` is empty for a custom range."""
+    """A half-open span of time [start, end) in one zone. `preset` is empty for a custom range.
+
+    fault: what could not be read of the address; instead: what is shown in its place.
+    """
 
     start: datetime
     end: datetime
     zone: ZoneInfo
     preset: str = ""
     fault: str = ""
+    instead: str = ""
 
     @property
     def step(self) -> str:
         """What a chart's bucket is: "hour" up to two days, "day" up to 800 days, beyond that "month"."""
-        length = self.end - self.start
-        if length <= timedelta(days=2):
+        if self.length <= timedelta(days=2):
             return "hour"
-        return "day" if length <= timedelta(days=800) else "month"
+        return "day" if self.length <= timedelta(days=800) else "month"
+
+    @property
+    def length(self) -> timedelta:
+        """As the zone's clocks and calendars tell it: a day is a day, whether it has 23, 24 or 25 hours."""
+        return local(self.end, self.zone) - local(self.start, self.zone)
 
     def before(self) -> Range:
-        """The period before, of the same length rounded up to whole weeks, so that weekdays match."""
-        length = self.end - self.start
-        shift = length if length < timedelta(days=1) else timedelta(weeks=-(-length // timedelta(weeks=1)))
-        if length <= timedelta(days=1):
-            shift = timedelta(weeks=1)
-        return replace(self, start=self.start - shift, end=self.end - shift, preset="")
+        """The period before: as many whole weeks earlier as the range takes up, so that weekdays match."""
+        return replace(self, start=self.earlier(self.start), end=self.earlier(self.end), preset="")
+
+    def earlier(self, at: datetime) -> datetime:
+        """The moment of the period before that a moment of the range is compared with: at the same time of day."""
+        weeks = max(1, -(-self.length // timedelta(weeks=1)))
+        return of_local(local(at, self.zone) - timedelta(weeks=weeks), self.zone)
 
 
 def parse(query: Mapping[str, str], *, now: datetime) -> Range:
@@ -52,19 +61,34 @@ def parse(query: Mapping[str, str], *, now: datetime) -> Range:
 
     What cannot be read falls back to the default and is said in `fault`: a page never fails over its address.
     """
-    zone, fault = zone_named(query.get("tz", ""))
+    zone = zone_named(query.get("tz", ""))
+    fault = ("", "") if zone else ("There is no such time zone", "times are in UTC")
+    zone = zone or ZoneInfo("UTC")
     if query.get("from") or query.get("to"):
         custom = custom_range(query, zone, now)
         if custom:
-            return replace(custom, fault=fault)
-        fault = "The custom range could not be read; the last 7 days are shown."
+            return replace(custom, fault=fault[0], instead=fault[1])
+        fault = "The custom range could not be read", "the last 7 days are shown"
     preset = query.get("range", DEFAULT)
     if preset not in PRESETS:
-        preset, fault = DEFAULT, "There is no such range; the last 7 days are shown."
+        preset, fault = DEFAULT, ("There is no such range", "the last 7 days are shown")
     end = after(now)
     span = PRESETS[preset][1]
     start = BEGINNING if span is None else day_start(end - span, zone, span)
-    return Range(start, end, zone, preset, fault)
+    return Range(start, end, zone, preset, *fault)
+
+
+def local(at: datetime, zone: ZoneInfo) -> datetime:
+    """What the zone's clocks and calendars show, without a zone."""
+    return at.astimezone(zone).replace(tzinfo=None)
+
+
+def of_local(shown: datetime, zone: ZoneInfo) -> datetime:
+    """The first quarter hour, in UTC, at which the zone's clocks show this, or more where they skip it."""
+    at = min(shown.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
+    while local(at, zone) < shown:
+        at += QUARTER
+    return at
 
 
 def custom_range(query: Mapping[str, str], zone: ZoneInfo, now: datetime) -> Range | None:
@@ -73,7 +97,7 @@ def custom_range(query: Mapping[str, str], zone: ZoneInfo, now: datetime) -> Ran
         end = moment(query["to"], zone, end_of_day=True) if query.get("to") else after(now)
     except (ValueError, OverflowError):
         return None
-    return Range(floored(start), end, zone) if BEGINNING <= start < end else None
+    return Range(floored(start), ceiled(end), zone) if BEGINNING <= start < end else None
 
 
 def moment(text: str, zone: ZoneInfo, *, end_of_day: bool = False) -> datetime:
@@ -97,15 +121,18 @@ def floored(at: datetime) -> datetime:
     return at - timedelta(minutes=at.minute % 15, seconds=at.second, microseconds=at.microsecond)
 
 
+def ceiled(at: datetime) -> datetime:
+    """Up to the quarter hour."""
+    return floored(at + QUARTER - timedelta(microseconds=1))
+
+
 def after(now: datetime) -> datetime:
     """The end of the quarter hour that holds `now`."""
     return floored(now.astimezone(UTC)) + QUARTER
 
 
-def zone_named(name: str) -> tuple[ZoneInfo, str]:
-    if not name:
-        return ZoneInfo("UTC"), ""
+def zone_named(name: str) -> ZoneInfo | None:
     try:
-        return ZoneInfo(name), ""
+        return ZoneInfo(name or "UTC")
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return ZoneInfo("UTC"), "There is no such time zone; times are in UTC."
+        return None

@@ -21,8 +21,9 @@ from wire.problems import Fault, Problem, invalid_request
 class MachineView(APIView):
     """A POST endpoint for machines. A subclass gives its form and answers a checked body in `answer`.
 
-    scope: what the key must be allowed; form: the serializer of the body; items: the member that is the batch;
-    secret_answer: the 2xx body holds a key or an intent, so that it is kept encrypted.
+    scope: what the key must be allowed; form: the serializer of the body, whose bytes are `raw` in its context;
+    items: the member that is the batch; secret_answer: the 2xx body holds a key or an intent, so that it is kept
+    encrypted.
     """
 
     scope: ClassVar[str]
@@ -36,6 +37,12 @@ class MachineView(APIView):
         if request.method.lower() not in self.http_method_names:
             raise exceptions.MethodNotAllowed(request.method)
         super().initial(request, *args, **kwargs)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Whoever has a key is told why, however large the body: strangers get an answer, and no time."""
+        if getattr(self.request, "_auth", None):
+            body.discard(self.request._request)
+        return super().handle_exception(exc)
 
     def post(self, request: Request, **path: str) -> HttpResponse:
         raw = body.read(request._request)
@@ -53,7 +60,7 @@ class MachineView(APIView):
         )
 
     def respond(self, request: Request, raw: bytes, now: datetime, path: Mapping[str, str]) -> Response:
-        form = self.form(data=body.parsed(raw))
+        form = self.form(data=body.parsed(raw), context={"raw": raw})
         if not form.is_valid():
             raise exceptions.ValidationError(form.errors)
         data = form.validated_data

@@ -5,9 +5,11 @@ Pages are `/w/<workspace>/<environment>/<page>`; `<page>.json` has all tables, `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
@@ -15,7 +17,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.cache import patch_vary_headers
+from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
+from django.views.decorators.csrf import csrf_exempt
 
 from wire import ranges, tables
 from wire.problems import Problem
@@ -37,26 +40,31 @@ class Page:
     partial: str = ""
 
 
+TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
+
 View = Callable[[HttpRequest, Environment, ranges.Range], Page]
 
 
 def page_paths(name: str, view: View) -> list[URLPattern]:
     """The three addresses of a page: itself, `.json` and `.csv`."""
     prefix = f"w/<slug:slug>/<str:environment>/{name}"
+    forms = {"": "html", ".json": "json", ".csv": "csv"}
     return [
-        path(prefix, partial(answer, view, name, "html"), name=name),
-        path(f"{prefix}.json", partial(answer, view, name, "json"), name=f"{name}.json"),
-        path(f"{prefix}.csv", partial(answer, view, name, "csv"), name=f"{name}.csv"),
+        # Nothing is changed here; without the exemption a wrong method would be told as a lack of cookies.
+        path(f"{prefix}{ending}", csrf_exempt(partial(answer, view, name, form)), name=f"{name}{ending}")
+        for ending, form in forms.items()
     ]
 
 
 def answer(view: View, name: str, form: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:
-    if not request.user.is_authenticated and HEADER not in request.headers:
-        return signed_out(request, form)
     if request.method not in ("GET", "HEAD"):
         raise Problem(405, "method-not-allowed", "Pages are read with GET.", headers={"Allow": "GET, HEAD"})
+    if not request.user.is_authenticated and HEADER not in request.headers:
+        return signed_out(request, form)
     found = readable_environment(request, slug, environment)
     span = ranges.parse(request.GET, now=timezone.now())
+    if span.fault and form != "html":
+        raise Problem(400, "invalid-request", f"{span.fault}. Correct the address: nobody would see what is left out.")
     page = view(request, found, span)
     if form == "csv":
         return tables.as_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
@@ -79,7 +87,16 @@ def html(request: HttpRequest, page: Page, environment: Environment, name: str, 
     with timezone.override(span.zone):
         response = render(request, page.partial if as_partial else page.template, {**shared, **page.context()})
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request", "HX-Target", "Cookie"])
-    return response
+    patch_cache_control(response, private=True, no_cache=True)
+    response["ETag"] = etag(request, response.content)
+    return get_conditional_response(request, response["ETag"], None, response)
+
+
+def etag(request: HttpRequest, content: bytes) -> str:
+    """The same for the same page: a form's token is another in every answer, and good as long as the cookie is."""
+    digest = sha256(TOKENS.sub(b"", content))
+    digest.update(request.META.get("CSRF_COOKIE", "").encode())
+    return f'W/"{digest.hexdigest()[:32]}"'
 
 
 def facts(environment: Environment, name: str, span: ranges.Range) -> Mapping[str, Any]:

@@ -167,8 +167,18 @@ def test_send_undecided_sends_it_with_the_index_of_the_segment(recorded, capsys)
     with ScriptedHub(ACCEPTED) as hub:
         assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY, "--send-undecided"]) == 0
     found = [(observation["path"], observation.get("undecided")) for observation in sent_observations(hub)]
-    assert found == [("/lounges/ann-marie/seats", [1])] * 2 + [("/teams/{teamId}", None)]
+    assert found == [("/teams/{teamId}", None)] + [("/lounges/ann-marie/seats", [1])] * 2
     assert "Held back" not in capsys.readouterr().out
+
+
+def test_what_was_held_back_can_be_sent_later_and_the_rest_goes_again_under_the_same_ids(recorded):
+    with ScriptedHub(ACCEPTED) as hub:
+        for options in ([], ["--send-undecided"]):
+            assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY, *options]) == 0
+    first, *again = [json.loads(request.body) for request in hub.received]
+    assert first["observations"] == [again[0]["observations"][0]]
+    assert [report["reportId"] for report in again].count(first["reportId"]) == 1
+    assert [len(report["observations"]) for report in again] == [1, 2]
 
 
 def test_of_very_many_that_are_held_back_the_first_fifty_are_listed(recorded, capsys):

@@ -1,6 +1,8 @@
 """Names that are data: what a value looks like, and the ordinary names that only resemble one."""
 
 import time
+from random import Random
+from string import ascii_letters, digits
 
 import pytest
 from hypothesis import given
@@ -39,7 +41,8 @@ ORDINARY = [
     "averageLatencyOfTheNinetyNinthPercentile99", "system_load_norm_15_per_cpu_count", "feedback", "ISO-8859-1",
     "node.k8s.example/host-uuid", "aws:us-east-2", "error_404", "iso27001", "first name", "größe", "名前", "a/b~c",
     "public-ipv6", "facade", "Content-Type", "base64", "oauth2_token", "index.html", "h264_profile",
-    "x_face2024", "x_decade80", "added_2024abc",
+    "x_face2024", "x_decade80", "added_2024abc", "gas_price_estimate_currency", "sk_translation_of_summary",
+    "pk_constraint_on_order_lines", "hf_transformersModelName", "npm_package_repository_url",
 ]  # fmt: skip
 
 
@@ -47,6 +50,17 @@ ORDINARY = [
 def test_a_name_that_is_a_value_is_told_by_its_form(expected, name):
     assert form(name) == expected
     assert is_data(name)
+
+
+KEYS = {"glpat-": 20, "whsec_": 32, "sk-proj-": 48, "gas_": 43, "gak_": 43, "sk_live_": 24, "sk-ant-api03-": 40}
+
+
+@given(st.sampled_from(sorted(KEYS)), st.integers(0, 2**32))
+def test_a_random_key_behind_a_known_prefix_is_one_whatever_its_characters(prefix, seed):
+    alphabet = ascii_letters + digits + ("" if "live" in prefix else "-_")
+    key = prefix + "".join(Random(seed).choices(alphabet, k=KEYS[prefix]))
+    assert is_data(key)
+    assert is_data(f"for_{key}")
 
 
 @pytest.mark.parametrize("name", ORDINARY)

@@ -1,11 +1,14 @@
 """Ranges: out of the address, in the viewer's zone, never failing."""
 
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wire.buckets import buckets
 from wire.ranges import PRESETS, parse
 
 NOW = datetime(2026, 3, 29, 12, 7, 31, tzinfo=UTC)  # the day on which Berlin's summer time begins
@@ -36,10 +39,53 @@ def test_no_address_breaks_a_page(query):
     assert span.start < span.end
 
 
-@pytest.mark.parametrize("query", [{"range": "7d"}, {"range": "30d"}, {"from": "2026-03-01", "to": "2026-03-10"}])
-def test_the_period_before_has_the_same_weekdays_and_no_overlap(query):
-    span = parse(query, now=NOW)
+ZONES = ["UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia"]
+DAYS = st.dates(date(2024, 1, 1), date(2027, 1, 1))
+
+
+@given(DAYS, st.integers(0, 40), st.sampled_from(ZONES))
+def test_the_period_before_is_of_the_same_local_days_so_many_whole_weeks_earlier(first, more, zone):
+    last = first + timedelta(days=more)
+    span = parse({"from": str(first), "to": str(last), "tz": zone}, now=NOW)
+    weeks = timedelta(weeks=more // 7 + 1)
+    assert span.before() == replace(
+        parse({"from": str(first - weeks), "to": str(last - weeks), "tz": zone}, now=NOW), preset=""
+    )
+    assert span.before().end <= span.start
+    assert span.step == ("hour" if more < 2 else "day")
+
+
+@given(DAYS, st.sampled_from(ZONES), st.integers(0, 95), st.integers(1, 96))
+def test_the_period_before_some_hours_is_at_the_same_time_a_week_earlier(day, zone, quarter, quarters):
+    start = datetime.combine(day, time(), ZoneInfo("UTC")) + quarter * timedelta(minutes=15)
+    end = start + quarters * timedelta(minutes=15)
+    span = parse({"from": start.isoformat(), "to": end.isoformat(), "tz": zone}, now=NOW)
     before = span.before()
-    assert (span.start - before.start) % timedelta(weeks=1) == timedelta(0)
-    assert before.end <= span.end
-    assert before.end - before.start == span.end - span.start
+    assert before.start <= before.end <= span.end
+    assert abs((span.start - before.start) - timedelta(weeks=1)) <= timedelta(hours=1)
+
+
+CHANGES = [
+    date(2026, 3, 8),
+    date(2026, 3, 29),
+    date(2026, 4, 5),
+    date(2026, 10, 4),
+    date(2026, 10, 25),
+    date(2026, 11, 1),
+]
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_hours_around_a_change_of_the_clocks_are_compared_in_their_order(change, zone):
+    for first in (change + timedelta(days=days) for days in range(-1, 9)):
+        span = parse({"from": str(first), "to": str(first + timedelta(days=1)), "tz": zone}, now=NOW)
+        shown = buckets(span.start, span.end, span.zone, "hour")
+        moments = [span.earlier(bucket.start) for bucket in shown] + [span.earlier(span.end)]
+        assert moments == sorted(moments)
+        assert (moments[0], moments[-1]) == (span.before().start, span.before().end)
+
+
+def test_a_range_ends_with_the_quarter_hour_to_which_it_is_counted():
+    span = parse({"from": "2026-03-10T10:07:00Z", "to": "2026-03-10T11:10:51Z"}, now=NOW)
+    assert (span.start.minute, span.end.minute, span.end.second) == (0, 15, 0)

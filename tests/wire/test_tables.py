@@ -27,7 +27,7 @@ def test_both_forms_hold_the_same_rows():
     assert as_objects["tables"]["things"][0] == {"name": "plain", "count": 1}
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", " =", "\u3000@"])
 def test_text_that_a_spreadsheet_would_run_is_neutralised(start):
     assert csv_cell(f"{start}cmd") == f"'{start}cmd"
 
@@ -41,6 +41,35 @@ def test_an_unknown_table_is_told_with_those_that_exist():
     with pytest.raises(Problem) as raised:
         as_csv([TABLE], "nothing", "f")
     assert "things" in raised.value.detail
+
+
+def broken(after: int):
+    def rows():
+        yield from ((number,) for number in range(after))
+        raise OSError("the database went away")
+
+    return Table("t", ["n"], rows)
+
+
+@pytest.mark.parametrize("answer", [lambda table: as_csv([table], None, "f"), lambda table: as_json([table], {})])
+def test_what_fails_before_the_answer_begins_is_no_answer(answer):
+    with pytest.raises(OSError, match="went away"):
+        answer(broken(after=3))
+
+
+def test_a_download_that_breaks_off_says_so_in_its_last_line():
+    received = []
+    with pytest.raises(OSError, match="went away"):
+        received.extend(as_csv([broken(after=50_000)], None, "f").streaming_content)
+    assert b"".join(received).decode().splitlines()[-1].startswith("INCOMPLETE")
+
+
+def test_json_that_breaks_off_cannot_be_read():
+    received = []
+    with pytest.raises(OSError, match="went away"):
+        received.extend(as_json([broken(after=50_000)], {}).streaming_content)
+    with pytest.raises(ValueError, match="delimiter"):
+        json.loads(b"".join(received))
 
 
 @given(st.integers(0, 1203))

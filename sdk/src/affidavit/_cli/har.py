@@ -63,15 +63,20 @@ def run(options: argparse.Namespace) -> None:
 class Recording:
     """What one file came to.
 
-    entries: wire observations. held_back: those that are not to be sent. operations: the catalog that the
-    entries alone make.
+    decided, undecided: wire observations, these with a segment that may be a value; held_back: such as are not to be
+    sent. operations: the catalog that the others make.
     """
 
-    entries: Sequence[Mapping[str, Any]]
+    decided: Sequence[Mapping[str, Any]]
+    undecided: Sequence[Mapping[str, Any]]
     held_back: Sequence[Mapping[str, Any]]
     operations: Sequence[Mapping[str, Any]]
     skipped: Counter[Skip]
     left_out: Counter[LeftOut]
+
+    @property
+    def entries(self) -> Sequence[Mapping[str, Any]]:
+        return [*self.decided, *self.undecided]
 
     @property
     def size(self) -> str:
@@ -107,10 +112,12 @@ def read(path: str, *, send_undecided: bool = False) -> Recording:
                 skipped[Skip.TOO_LARGE] += 1
             else:
                 _add(observations, item, known, left_out)
-    entries, held_back = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    decided, undecided = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     for entry in observations.entries():
-        (held_back if "undecided" in entry and not send_undecided else entries).append(entry)
-    return Recording(entries, held_back, preview(entries), skipped, left_out)
+        (undecided if "undecided" in entry else decided).append(entry)
+    undecided, held_back = (undecided, []) if send_undecided else ([], undecided)
+    operations = preview([*decided, *undecided])
+    return Recording(decided, undecided, held_back, operations, skipped, left_out)
 
 
 def listed(held_back: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -122,20 +129,22 @@ def listed(held_back: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def send(recording: Recording, transport: Transport, key: str, environment: str | None) -> None:
-    """Deliver under report ids that follow from the content, so that sending again changes nothing."""
-    try:
-        send_observations(
-            recording.entries,
-            api_key=key,
-            transport=transport,
-            environment=environment,
-            report_id=content_report_id,
-        )
-    except ReportError as error:
-        sent, total = _observed(recording.entries[: error.sent]), _observed(recording.entries)
-        again = " What was sent counts once, however often the file is sent." if sent else ""
-        counted = f"Sent {sent} of {_counted(total, 'observation')}, refused {total - sent}."
-        raise Undelivered(f"{error} {counted}{again}{recording.remarks}") from None
+    """Deliver under report ids that follow from the content, so that sending again changes nothing.
+
+    What is undecided goes in reports of its own: it can be sent later, and the others are still the same.
+    """
+    delivered = 0
+    for part in (recording.decided, recording.undecided):
+        try:
+            send_observations(
+                part, api_key=key, transport=transport, environment=environment, report_id=content_report_id
+            )
+        except ReportError as error:
+            sent, total = _observed(recording.entries[: delivered + error.sent]), _observed(recording.entries)
+            again = " What was sent counts once, however often the file is sent." if sent else ""
+            counted = f"Sent {sent} of {_counted(total, 'observation')}, refused {total - sent}."
+            raise Undelivered(f"{error} {counted}{again}{recording.remarks}") from None
+        delivered += len(part)
 
 
 def _add(observations: Observations, exchange: Exchange, known: Template, left_out: Counter[LeftOut]) -> None:

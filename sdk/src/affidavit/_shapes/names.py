@@ -13,14 +13,15 @@ MAX_REMEMBERED = 20_000  # ordinary names, so that each is judged once
 MIN_MIXED = 24  # letters and digits, mixed
 _LONGEST_WORDS = 3.5  # mean length of the runs of digits and words; words of a language have more
 
-_HAS_SIGN = re.compile(r"[0-9@.:]|[A-Fa-f]{8}")
+_KEY_PREFIXES = r"[srp]k_(?:live|test)|gh[pousr]|github_pat|glpat|npm|pypi|hf|shpat|whsec|dop_v1|gak|gas|pk|sk"
+
+_HAS_SIGN = re.compile(rf"[0-9@.:]|[A-Fa-f]{{8}}|(?:{_KEY_PREFIXES})[_-]")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _EMAIL = re.compile(r"[^@\s]@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}(?![A-Za-z0-9])")
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.")
 _KEY = re.compile(
     r"(?<![A-Za-z0-9])(?:"
-    r"(?:[srp]k_(?:live|test)|gh[pousr]|github_pat|glpat|npm|pypi|hf|shpat|whsec|dop_v1|gak|gas|pk|sk)"
-    r"[_-](?=[A-Za-z]*[0-9])[A-Za-z0-9]{16,}"
+    rf"(?:{_KEY_PREFIXES})[_-]((?=[A-Za-z]*[0-9])[A-Za-z0-9]{{16,}}|[A-Za-z0-9_+/=-]{{16,}})"
     r"|xox[abeprs]-[0-9][A-Za-z0-9-]{9,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}"
     r"|(?:ya29|SG)\.[A-Za-z0-9_-]{16,})"
 )
@@ -106,7 +107,7 @@ def _inside(text: str) -> str | None:
         return "url"
     if _JWT.search(text):
         return "jwt"
-    if _KEY.search(text):
+    if any(not body or _is_random(body) for body in _KEY.findall(text)):
         return "key"
     if _IPV4_INSIDE.search(text):
         return "ip"
@@ -119,8 +120,15 @@ def _inside(text: str) -> str | None:
 
 def _is_mixed(part: str) -> bool:
     """Letters and digits without words: a camelCase name with a number in it has longer runs."""
-    if part.isalpha() or part.isdigit():
-        return False
+    return not part.isalpha() and not part.isdigit() and _has_no_words(part)
+
+
+def _is_random(body: str) -> bool:
+    """What follows the prefix of a key: a run that holds a digit, or letters that no words are made of."""
+    return (body.isalnum() and not body.isalpha()) or _has_no_words(body)
+
+
+def _has_no_words(part: str) -> bool:
     return len(part) / len(_RUNS.findall(part)) < _LONGEST_WORDS
 
 

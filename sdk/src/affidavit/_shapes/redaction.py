@@ -17,12 +17,12 @@ Sensitive: TypeAlias = "str | re.Pattern[str] | Callable[[str], bool]"
 """A name in any spelling (`card_number` means `cardNumber`, `*` any run of characters), a pattern, or a question."""
 
 SENSITIVE_NAMES = (
-    "password", "passwd", "pwd", "passphrase", "passcode", "pin", "otp", "secret", "secrets", "token",
-    "jwt", "access token", "refresh token", "id token", "authorization", "credential", "credentials",
-    "cookie", "session id", "api key", "apikey", "access key", "private key", "signing key",
+    "password", "passwd", "pwd", "passphrase", "passcode", "pin", "otp", "secret", "token",
+    "jwt", "access token", "refresh token", "id token", "authorization", "credential",
+    "cookie", "session id", "api key", "access key", "private key", "secret key", "signing key",
     "encryption key", "kubeconfig", "signature", "ssn", "social security number", "tax id", "passport",
     "national id", "driver license", "date of birth", "birth date", "birthday", "dob", "email",
-    "e mail", "phone", "phone number", "mobile", "card number", "credit card", "cvv", "cvc", "iban",
+    "e mail", "user email", "phone", "phone number", "mobile", "card number", "credit card", "cvv", "cvc", "iban",
     "bic", "account number", "routing number", "first name", "last name", "full name", "maiden name",
     "street", "postal code", "zip code", "ip address",
 )  # fmt: skip
@@ -55,8 +55,9 @@ class Redactor:
         object.__setattr__(self, "sensitive", tuple(self.sensitive))
         object.__setattr__(self, "drop", tuple(self.drop))
         plain, wild = _by_kind(rule for rule in self.sensitive if isinstance(rule, str))
-        spelled = "|".join(re.escape(words_of(name)) for name in [*SENSITIVE_NAMES, *plain])
-        object.__setattr__(self, "_pattern", re.compile(f" (?:{spelled}) "))
+        # `api key` is meant by `api_keys` and `apikey` too; but `tokens` are mostly a number of them.
+        spelled = "|".join(words_of(name).replace(" ", " ?") for name in [*SENSITIVE_NAMES, *plain])
+        object.__setattr__(self, "_pattern", re.compile(f" (?!tokens )(?:{spelled})s? "))
         object.__setattr__(self, "_marking", wild)
         plain, wild = _by_kind(self.drop)
         object.__setattr__(self, "_dropped", frozenset(map(words_of, plain)))

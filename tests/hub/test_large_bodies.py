@@ -1,0 +1,40 @@
+"""A client that does not wait for leave to send hears why its body was refused, over real sockets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hub.running import Hub, running_hub
+
+pytestmark = pytest.mark.xdist_group("whole hub")
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    with running_hub(tmp_path_factory.mktemp("large")) as hub:
+        hub.start()
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def keys(hub: Hub) -> dict[str, str]:
+    return json.loads(hub.manage("create_workspace", "Large", "--json").stdout)
+
+
+@pytest.mark.parametrize("megabytes", [4.1, 20, 60])
+def test_a_body_that_is_too_large_is_refused_in_words(hub, keys, megabytes):
+    body = {"outcomes": "x" * int(megabytes * 1024 * 1024)}
+    for _ in range(5):
+        status, problem, _ = hub.request("/api/conversation-outcomes", body, key=keys["secretKey"])
+        assert (status, problem["code"]) == (413, "body-too-large")
+
+
+def test_a_large_body_of_another_type_is_refused_in_words(hub, keys):
+    headers = {"Content-Type": "text/csv"}
+    for _ in range(5):
+        answer = hub.request("/api/conversation-outcomes", "x" * 4_000_000, key=keys["secretKey"], headers=headers)
+        assert answer[0] == 415

@@ -1,0 +1,39 @@
+"""What every page does the same: its method, its tag, and exports that leave nothing out unsaid."""
+
+import pytest
+from django.test import Client
+
+PAGE = "/w/lumen-books/production/outcomes"
+
+
+@pytest.mark.parametrize("ending", ["", ".json", ".csv"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+def test_a_page_is_read_only_whoever_asks_and_without_a_cookie(workspace, method, ending):
+    response = Client(enforce_csrf_checks=True).generic(method, PAGE + ending)
+    assert (response.status_code, response["Allow"]) == (405, "GET, HEAD")
+
+
+def test_a_page_that_has_not_changed_is_not_sent_again(browser_client, workspace, api):
+    first = browser_client.get(f"{PAGE}?range=30d")
+    again = {"if-none-match": first["ETag"]}
+    unchanged = browser_client.get(f"{PAGE}?range=30d", headers=again)
+    assert (unchanged.status_code, unchanged.content) == (304, b"")
+    api.post("/api/conversation-outcomes", {"outcomes": [{"conversationId": "a", "outcomeKey": "won"}]})
+    changed = browser_client.get(f"{PAGE}?range=30d", headers=again)
+    assert changed.status_code == 200
+    assert changed["ETag"] != first["ETag"]
+    assert "private" in changed["Cache-Control"]
+
+
+def test_after_another_sign_in_the_forms_of_a_page_are_new(browser_client, workspace):
+    first = browser_client.get(f"{PAGE}?range=30d")
+    browser_client.cookies["csrftoken"] = "b" * 32
+    assert browser_client.get(f"{PAGE}?range=30d", headers={"if-none-match": first["ETag"]}).status_code == 200
+
+
+@pytest.mark.parametrize("ending", [".json", ".csv"])
+@pytest.mark.parametrize("query", ["tz=Nope", "range=1y", "from=x", "from=2026-02-02&to=2026-01-01"])
+def test_an_export_of_another_range_than_was_asked_for_is_refused(workspace, api, query, ending):
+    response = api.get(f"{PAGE}{ending}?{query}")
+    assert response.status_code == 400
+    assert response.json()["code"] == "invalid-request"
