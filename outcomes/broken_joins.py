@@ -12,7 +12,7 @@ from statistics import median
 from django.db import connection
 from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
-from outcomes.diagnose import Diagnosis, Known, bare_form, diagnose
+from outcomes.diagnose import Diagnosis, Known, bare_forms, diagnose
 from outcomes.models import Conversation, Outcome
 from outcomes.tally import ceiled, floored
 from wire.ranges import Range
@@ -56,7 +56,7 @@ def still_broken(environment: Environment, range: Range) -> QuerySet[Outcome]:
     return (
         Outcome.objects.filter(environment=environment, broken=True, **within("first_reported_at", range))
         .select_related("conversation")
-        .order_by("-first_reported_at", "-pk")
+        .order_by("-first_reported_at", "-conversation_id", "outcome_key")
     )
 
 
@@ -94,7 +94,13 @@ def diagnoses(environment: Environment, names: Mapping[int, str], reported: Iter
     ids = sorted(reported)
     siblings = known_next_door(ids, {pk: name for pk, name in names.items() if pk != environment.pk})
     alike = known_alike(ids, environment, names)
-    return {id_: diagnose(id_, siblings=siblings, alike=alike.get(bare_form(id_), ())) for id_ in ids}
+    return {id_: diagnose(id_, siblings=siblings, alike=likeliest(id_, alike)) for id_ in ids}
+
+
+def likeliest(reported: str, alike: Mapping[str, Mapping[int, Known]]) -> Sequence[Known]:
+    """Those that share a bare form with it, in the order in which they were found."""
+    found = {rank: known for form in bare_forms(reported) for rank, known in alike.get(form, {}).items()}
+    return [found[rank] for rank in sorted(found)]
 
 
 def known_next_door(ids: Sequence[str], names: Mapping[int, str]) -> Mapping[str, str]:
@@ -107,14 +113,15 @@ def known_next_door(ids: Sequence[str], names: Mapping[int, str]) -> Mapping[str
 
 def known_alike(
     ids: Sequence[str], environment: Environment, names: Mapping[int, str]
-) -> Mapping[str, Sequence[Known]]:
-    """By bare form: own conversations first, then those of the siblings."""
+) -> Mapping[str, Mapping[int, Known]]:
+    """By bare form and rank: own conversations before those of the siblings."""
     order = sorted(names, key=lambda pk: (pk != environment.pk, pk))
-    found: dict[str, list[Known]] = {}
+    forms = sorted({form for id_ in ids for form in bare_forms(id_)})
+    found: dict[str, dict[int, Known]] = {}
     with connection.cursor() as cursor:
-        cursor.execute(ALIKE, {"bare_forms": sorted({bare_form(id_) for id_ in ids}), "environments": order})
-        for bare, conversation_id, pk in cursor:
-            found.setdefault(bare, []).append(Known(conversation_id, names[pk]))
+        cursor.execute(ALIKE, {"bare_forms": forms, "environments": order})
+        for rank, (bare, conversation_id, pk) in enumerate(cursor):
+            found.setdefault(bare, {})[rank] = Known(conversation_id, names[pk])
     return found
 
 
@@ -183,7 +190,7 @@ def healed_outcomes(environment: Environment, range: Range) -> QuerySet[Outcome]
         Outcome.objects.filter(environment=environment, **within("healed_at", range))
         .annotate(healed_after=TIME_TO_HEAL)
         .select_related("conversation")
-        .order_by("-healed_at", "-pk")
+        .order_by("-healed_at", "-conversation_id", "outcome_key")
     )
 
 

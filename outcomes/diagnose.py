@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 MAX_BARE = 255  # code points kept of a bare form: folding can lengthen a text
+MAX_PARTS = 8  # of an address that are looked at
 QUOTES = "\\\"'`“”„‟‘’‚‛«»‹›"
 MARKS = "\u200b\u200e\u200f\u2060\ufeff"  # invisible ones that copying leaves at the ends
 AROUND = QUOTES + MARKS + "".join(filter(str.isspace, map(chr, range(0x3001))))
@@ -82,7 +83,7 @@ def diagnose(reported: str, *, siblings: Mapping[str, str], alike: Iterable[Know
     """The first that fits.
 
     siblings: environment name by conversation id, of the workspace's other environments;
-    alike: known conversations of the workspace with the bare form of `reported`, the likeliest first.
+    alike: known conversations of the workspace with one of `reported`'s bare forms, the likeliest first.
     """
     if is_placeholder(reported):
         return Diagnosis("placeholder")
@@ -102,7 +103,24 @@ def is_placeholder(reported: str) -> bool:
 def is_alteration(reported: str, known: str) -> bool:
     """Equal but for case, outer white space, quotes, or a URL or path around one of the two."""
     one, other = plain_form(reported), plain_form(known)
-    return reported != known and (one == other or last_segment(one) == other or one == last_segment(other))
+    return reported != known and (one == other or leads_to(one, other) or leads_to(other, one))
+
+
+def leads_to(address: str, plain: str) -> bool:
+    """Whether a part of the address is this id, or ends in it as in a path's last segments."""
+    return plain != "" and any(part == plain or part.endswith(f"/{plain}") for part in parts_of(address))
+
+
+def parts_of(address: str) -> list[str]:
+    """All of it, its path, its query's values and its fragment: where an id may stand."""
+    pieces = re.split(r"[?#&]", address, maxsplit=MAX_PARTS)
+    parts = [address, *pieces, *(piece.rpartition("=")[2] for piece in pieces)]
+    return [part.rstrip("/").strip(AROUND) for part in parts]
+
+
+def bare_forms(reported: str) -> set[str]:
+    """The bare forms that the conversation may have which was meant."""
+    return {bare_form(part) for part in parts_of(plain_form(reported)) if part} | {bare_form(reported)}
 
 
 def bare_form(conversation_id: str) -> str:

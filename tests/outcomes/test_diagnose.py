@@ -2,13 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcomes.diagnose import ADVICE, Diagnosis, Known, bare_form, diagnose, is_placeholder
+from outcomes.diagnose import ADVICE, Diagnosis, Known, bare_form, bare_forms, diagnose, is_placeholder
 
 ids = st.text(min_size=1, max_size=255).filter(lambda text: not is_placeholder(text))
 
 
 def verdict(reported: str, *known: str) -> Diagnosis:
-    alike = [Known(id_, "production") for id_ in known if bare_form(id_) == bare_form(reported)]
+    alike = [Known(id_, "production") for id_ in known if bare_form(id_) in bare_forms(reported)]
     return diagnose(reported, siblings={}, alike=alike)
 
 
@@ -46,6 +46,8 @@ def test_an_id_known_next_door_is_never_called_unseen(conversation_id):
         '\\"conv_81Xa\\"',
         "https://shop.example/chat/conv_81Xa", "/chat/conv_81Xa/",
         "chat/conv_81Xa?from=mail#top", "\ufeffconv_81Xa",
+        "https://shop.example/c?conversationId=conv_81Xa", "https://shop.example/c?id=conv_81Xa&x=1",
+        "https://shop.example/#/c/conv_81Xa", "conversationId=conv_81Xa",
     ],
 )  # fmt: skip
 def test_case_white_space_quotes_and_addresses_are_alterations(reported):
@@ -54,6 +56,11 @@ def test_case_white_space_quotes_and_addresses_are_alterations(reported):
 
 def test_a_known_address_reported_as_its_last_segment_is_altered():
     assert verdict("conv_1", "https://shop.example/conv_1").kind == "altered"
+
+
+def test_an_id_with_a_slash_in_it_is_found_at_the_end_of_a_path():
+    assert verdict("/x/conv/slash", "conv/slash").kind == "altered"
+    assert verdict("/x/other/slash", "conv/slash").kind == "never-seen"
 
 
 def test_two_addresses_with_one_ending_are_no_alteration_of_each_other():
