@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 from rest_framework.settings import api_settings
 
-from affidavit import Evidence, InvalidDescriptor, from_descriptor
+from affidavit import Evidence, InvalidDescriptor, from_descriptor, whole_number
 from affidavit.operations import PARAMETER
 from catalog.door import Observation, segments_of
 from catalog.models import MAX_METHOD, MAX_PATH_BYTES
@@ -183,9 +183,9 @@ def wrong_indexes(undecided: Sequence[int], segments: Sequence[str]) -> list[int
 
 def read_shapes(data: Mapping[str, Any]) -> tuple[dict[str, Evidence], dict[str, Any]]:
     """The evidence of the descriptors that are there, and their faults."""
-    count = data.get("count")
+    count = whole_number(data.get("count"))
     # A count that is wrong is told by its own field; it must not make the counts beneath it look wrong too.
-    observations = count if type(count) is int and 1 <= count <= MAX_COUNT else MAX_COUNT
+    observations = count if count is not None and 1 <= count <= MAX_COUNT else MAX_COUNT
     shapes: dict[str, Evidence] = {}
     faults: dict[str, Any] = {}
     for name in SHAPES:

@@ -32,4 +32,6 @@ def parse(query: Mapping[str, str]) -> Filters:
         faults.append("There is no such reason; all are shown.")
     if version and version not in VERSIONS:
         faults.append("Versions are 1 and 2; all are shown.")
-    return Filters(reason, VERSIONS.get(version, 0), query.get("operation", ""), " ".join(faults))
+    # No stored text holds NUL, and PostgreSQL takes none; the sign that a browser shows for it finds nothing either.
+    operation = query.get("operation", "").replace("\0", "\ufffd")
+    return Filters(reason, VERSIONS.get(version, 0), operation, " ".join(faults))

@@ -13,7 +13,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
 
-from affidavit import NotCanonical, args_hash
+from affidavit import InvalidArgs, member_args
 from intents.confirm import DECISIONS
 from intents.gate import Call
 from intents.models import MAX_SIGNED_OPERATION
@@ -29,7 +29,10 @@ ARGS_OR_HASH = ErrorDetail(
 
 @extend_schema_field({})
 class Args(serializers.Field):
-    """Any JSON value, null too; all that is kept of it is its `argsHash`."""
+    """Any JSON value, null too; all that is kept of it is its `argsHash`.
+
+    It is hashed from the text of the request, as a verifier will hash it: parsed, different numbers may be one.
+    """
 
     default_error_messages = {
         "not-canonical": "A number in here is beyond what a double carries exactly: send it as a string."
@@ -40,8 +43,8 @@ class Args(serializers.Field):
 
     def to_internal_value(self, data: Any) -> str:
         try:
-            return args_hash(data)
-        except NotCanonical:
+            return member_args(self.context["raw"], self.field_name).hash
+        except InvalidArgs:
             self.fail("not-canonical")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from affidavit import REASONS
+from affidavit import REASONS, whole_number
 from intents.models import MAX_OPERATION
 from intents.tally import ACCEPTED
 from wire.fields import Count, EnvironmentName, ExactText, Moment, UuidText
@@ -34,9 +34,10 @@ class PayloadVersion(serializers.Field):
     default_error_messages = {"invalid": "Send 1 or 2 as a number, or leave it out where it is not known."}
 
     def to_internal_value(self, data: Any) -> int:
-        if type(data) is not int or data not in (1, 2):
+        version = whole_number(data)
+        if version not in (1, 2):
             self.fail("invalid")
-        return data
+        return version
 
 
 class VerificationItem(serializers.Serializer):

@@ -11,6 +11,8 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from affidavit import whole_number
+
 MILLISECONDS_FROM = 1e11
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_COUNT = 2**53
@@ -31,15 +33,16 @@ class ExactText(serializers.CharField):
 
 
 class Count(serializers.IntegerField):
-    """A JSON integer from `min_value` (1) to 2^53."""
+    """A whole number from `min_value` (1) to 2^53; 2.0 is the number 2."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"min_value": 1, "max_value": MAX_COUNT, **options})
 
     def to_internal_value(self, data: Any) -> int:
-        if type(data) is not int:
+        number = whole_number(data)
+        if number is None:
             self.fail("invalid")
-        return super().to_internal_value(data)
+        return super().to_internal_value(number)
 
 
 class Flag(serializers.BooleanField):

@@ -37,7 +37,7 @@ Answer = tuple[Any, int, list[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that ties a shop to its workspace; all of it stands on the hub's settings pages.
+    """Everything that ties a shop to its workspace; what the hub said when the workspace was made.
 
     database: a file, or `:memory:`. released_at: from when on (Unix seconds) the shop answers as of release.py.
     """

@@ -113,7 +113,7 @@ def test_a_report_id_is_a_uuid(api, report_id):
         ("count", 0, "min_value"),
         ("count", -1, "min_value"),
         ("count", 2**53 + 1, "max_value"),
-        ("count", 1.0, "invalid"),
+        ("count", 1.5, "invalid"),
         ("firstSeenAt", "yesterday", "invalid"),
         ("firstSeenAt", 1, "out-of-range"),
         ("lastSeenAt", 1e13, "out-of-range"),
@@ -186,6 +186,14 @@ def test_a_part_is_not_seen_more_often_than_observed(api):
     assert faults(api, {**observation(count=2), "response": shape}) == {
         "/observations/0/response/seen": "contradictory-counts"
     }
+
+
+def test_a_whole_count_is_one_however_it_is_written_also_for_the_shapes_beneath(api):
+    written = {**observation(status=200.0, count=2.0), "undecided": [0.0], "response": {"type": "string", "seen": 2.0}}
+    assert faults(api, {**written, "response": {"type": "string", "seen": 3.0}}) == {
+        "/observations/0/response/seen": "contradictory-counts"
+    }
+    assert api.post(ADDRESS, report(written)).status_code == 202
 
 
 def test_a_wrong_count_is_told_once_and_not_by_the_shapes_beneath(api):

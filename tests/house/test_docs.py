@@ -14,6 +14,7 @@ import pytest
 
 from affidavit import REASONS, IntentVerifier, MemoryNonces, args_hash, canonical_json, describe, infer, merge
 from affidavit import mint_intent as mint
+from intents.gate_forms import ConfirmationForm, IntentForm
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("hub", "wire", "workspaces", "catalog", "outcomes", "intents")
@@ -121,6 +122,17 @@ def test_api_md_describes_exactly_the_endpoints_that_are_served():
     served = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path) for path in arguments_of("*/api_urls.py", "path")} - {""}
     told = re.findall(r"^## [A-Z]+ /api/(\S+)$", text_of("docs/api.md"), re.MULTILINE)
     assert sorted(told) == sorted(served)
+
+
+@pytest.mark.parametrize(("endpoint", "form"), [("intents", IntentForm), ("confirmations", ConfirmationForm)])
+def test_api_md_says_how_long_each_text_may_be(endpoint, form):
+    """The gate's forms have some members in common; they stand in the first table."""
+    told = section("docs/api.md", f"## POST /api/{endpoint}") + section("docs/api.md", "## POST /api/intents")
+    for name, field in form().fields.items():
+        if longest := getattr(field, "max_length", None):
+            row = re.search(rf"^\| `{name}` \|.*$", told, re.MULTILINE)
+            assert row, name
+            assert f"1 to {longest:,} characters" in row[0], name
 
 
 def test_api_md_lists_exactly_the_pages_that_are_served():

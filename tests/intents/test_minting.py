@@ -10,7 +10,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit import IntentVerifier, MemoryNonces, args_hash
+from affidavit import IntentVerifier, MemoryNonces, args_hash, request_args
 from intents import confirm
 from intents.gate import Call, needs_confirmation
 from intents.mint import mint
@@ -254,10 +254,29 @@ def test_exactly_one_of_args_and_hash_is_needed(api, body):
     assert "/args" in faults(api.post(ADDRESS, {"sub": "u", "operation": "GET /a", **body}))
 
 
-def test_a_number_without_a_canonical_form_is_refused_without_being_repeated(api):
-    response = api.post(ADDRESS, b'{"sub": "u", "operation": "GET /a", "args": {"id": 9007199254740993}}')
+INEXACT = ["9007199254740993", "9007199254740993.0", "0.10000000000000000001", "1e-400", "12345678901234567.891"]
+
+
+@pytest.mark.parametrize("address", [ADDRESS, "/api/confirmations"])
+@pytest.mark.parametrize("written", INEXACT)
+def test_a_number_that_would_share_its_hash_with_another_is_refused_without_being_repeated(api, address, written):
+    text = f'{{"sub": "u", "operation": "GET /a", "summary": "A", "args": {{"a": [{written}]}}}}'
+    response = api.post(address, text.encode())
     assert faults(response) == {"/args": "not-canonical"}
-    assert "9007199254740993" not in response.content.decode()
+    assert written not in response.content.decode()
+    assert (MintedIntent.objects.count(), Confirmation.objects.count()) == (0, 0)
+
+
+@pytest.mark.parametrize("written", ["1.0", "12.50", "1E2", "-0.0", "0e-400", "9007199254740992.0", "0.1", "1e-7"])
+def test_what_is_minted_is_what_a_body_of_the_same_text_has(api, written):
+    text = f'{{"sub": "u", "operation": "GET /a", "args": {{"a": {written}}}}}'
+    minted = api.post(ADDRESS, text.encode()).json()["payload"]
+    assert minted["argsHash"] == request_args(f'{{"a": {written}}}'.encode(), "application/json").hash
+
+
+def test_numbers_beside_the_arguments_are_of_no_account(api):
+    text = b'{"x": {"args": 1e-400}, "sub": "u", "operation": "GET /a", "\\u0061rgs" : [1], "y": 9007199254740993}'
+    assert api.post(ADDRESS, text).json()["payload"]["argsHash"] == args_hash([1])
 
 
 def test_an_intent_that_no_header_can_hold_is_refused(api):

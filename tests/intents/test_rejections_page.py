@@ -83,6 +83,14 @@ def test_the_lines_on_the_empty_page_make_a_protection_that_lets_a_minted_intent
     assert verifier.verify(header, method="GET", path="/orders").sub == "user_1"
 
 
+@pytest.mark.parametrize("operation", ["\0", "a\0b", "GET /orders\0"])
+def test_an_operation_that_no_text_can_be_finds_nothing(page, filled, operation):
+    answer = page(operation=operation)
+    assert (answer.status_code, answer.context["verifications"]) == (200, 0)
+    assert list(rows(page(".json", operation=operation), "rejections")) == []
+    assert page(".csv", operation=operation, table="operations").status_code == 200
+
+
 def test_the_facts_count_what_was_reported_in_the_range(page, filled):
     context = page().context
     assert (context["verifications"], context["rejected"]) == (106, 6)

@@ -177,6 +177,21 @@ def test_every_fault_is_listed_and_nothing_is_stored(api):
     assert (counted(), VerificationReport.objects.count()) == (0, 0)
 
 
+def test_a_whole_number_is_one_however_it_is_written(api):
+    body = b'{"reportId": "%s", "verifications": [{"result": "expired", "version": 2.0, "count": 4.0}]}'
+    assert api.post(ADDRESS, body % REPORT_ID.encode()).json() == {"recorded": 4}
+    assert counted(version=2) == 4
+
+
+@pytest.mark.parametrize(("member", "written"), [
+    ("version", "1.5"), ("version", "true"), ("version", "0.0"), ("version", '"2"'), ("version", "1e300"),
+    ("count", "2.5"), ("count", "true"), ("count", "0.0"), ("count", '"2"'), ("count", "1e300"),
+])  # fmt: skip
+def test_what_is_not_a_whole_number_in_its_bounds_is_none(api, member, written):
+    text = f'{{"reportId": "{REPORT_ID}", "verifications": [{{"result": "expired", "{member}": {written}}}]}}'
+    assert list(faults(api.post(ADDRESS, text.encode()))) == [f"/verifications/0/{member}"]
+
+
 @pytest.mark.parametrize("value", [None, 17, True, [], {}, "", "5f0b7c1e5c3b4a579d0e2f6f0c9a3b11",
                                    "{5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11}", f"urn:uuid:{REPORT_ID}",
                                    f" {REPORT_ID}", f"{REPORT_ID}\n"])  # fmt: skip

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from affidavit._canonical import NotCanonical
-from affidavit._intents.args import InvalidArgs, RequestArgs, args_hash, request_args
+from affidavit._intents.args import InvalidArgs, RequestArgs, args_hash, member_args, request_args
 
 JSON = "application/json"
 
@@ -103,9 +103,9 @@ literals = st.builds(
 )
 
 
-def hash_of_literal(literal: str) -> str | None:
+def hash_of_literal(literal: str, around: str = '{"n":%s}') -> str | None:
     try:
-        return request_args(f'{{"n":{literal}}}'.encode(), JSON).hash
+        return request_args((around % literal).encode(), JSON).hash
     except InvalidArgs:
         return None
 
@@ -117,6 +117,20 @@ def hash_of_literal(literal: str) -> str | None:
 def test_different_numbers_never_share_a_hash(one, other):
     hashes = hash_of_literal(one), hash_of_literal(other)
     assert None in hashes or (hashes[0] == hashes[1]) is (Decimal(one) == Decimal(other))
+
+
+@given(literals)
+@example("0.10000000000000000001")
+@example("1e-400")
+@example("12345678901234567.891")
+def test_arguments_inside_a_larger_body_have_the_hash_that_they_have_alone(literal):
+    """So what is minted is what will be verified, and what has no hash there is not minted here."""
+    body = f'{{"other": 1e-400, "\\u0061rgs" : [{literal}] , "last": {{"args": 0}}}}'.encode()
+    try:
+        found = member_args(body, "args").hash
+    except InvalidArgs:
+        found = None
+    assert found == hash_of_literal(literal, "[%s]")
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53) + 1, 2**53 - 1))

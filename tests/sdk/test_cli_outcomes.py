@@ -55,7 +55,7 @@ def test_a_csv_file_goes_out_in_batches_in_order(csv_file, capsys):
     assert [len(request.json["outcomes"]) for request in hub.received] == [500, 500, 200]
     assert sent(hub) == [(f"c{n}", "purchase") for n in range(1200)]
     assert hub.received[0].json["environment"] == "staging"
-    assert capsys.readouterr().out == "Sent 1200 outcomes, 1200 recorded.\n"
+    assert capsys.readouterr().out.splitlines()[1:] == ["Sent 1200 outcomes, 1200 recorded."]
     assert list(path.parent.iterdir()) == [path]
 
 
@@ -143,6 +143,62 @@ def test_faults_are_told_with_their_lines_and_nothing_is_sent(tmp_path, name, te
         upload(path, hub)
     assert [part for part in told if part not in str(caught.value)] == []
     assert hub.received == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("a.csv", "conversationId,outcomeKey,outcomeKey\nc,k,l\n", ["names a column twice: outcomeKey."]),
+        ("a.csv", "conversationId, conversationId ,outcomeKey\nc,d,k\n", ["names a column twice: conversationId."]),
+        ("a.csv", "conversationId,environment,outcomeKey\nc,staging,k\n", ["column for", "with --environment"]),
+        ("a.csv", "Environment,conversationId,outcomeKey\nstaging,c,k\n", ["column for", "with --environment"]),
+        ("a.jsonl", '{"conversationId": "c", "outcomeKey": "k"}\n'
+         '{"conversationId": "c", "outcomeKey": "k", "environment": "staging"}', ["line 2: an", "with --environment"]),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("options", [(), ("--environment", "staging")], ids=["unnamed", "named"])
+def test_a_file_that_could_mean_something_else_is_refused_whole(tmp_path, name, text, told, options):
+    path = tmp_path / name
+    path.write_text(text)
+    with ScriptedHub(all_recorded) as hub, pytest.raises(UsageError) as caught:
+        upload(path, hub, *options)
+    assert [part for part in told if part not in str(caught.value)] == []
+    assert "staging" not in str(caught.value)
+    assert hub.received == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", "order,conversationId,,outcomeKey,amount\x1b,order\n1,c,,k,5\n2,d,,k,5\n"),
+        ("a.jsonl", '{"conversationId": "c", "outcomeKey": "k", "order": 1}\n'
+         '{"conversationId": "d", "order": 2, "amount\\u001b": 5, "outcomeKey": "k"}'),
+    ],
+)  # fmt: skip
+def test_what_is_not_sent_is_said_once(tmp_path, capsys, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    told = r"Ignored: 'order', 'amount\x1b'. Only conversationId and outcomeKey are sent."
+    with ScriptedHub(all_recorded) as hub:
+        upload(path, hub)
+    assert capsys.readouterr().out.splitlines() == [told, "Sent 2 outcomes, 2 recorded."]
+    run(path, "--dry-run")
+    assert capsys.readouterr().out.splitlines()[0] == told
+
+
+def test_nothing_is_said_of_a_file_that_has_nothing_else(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    path.write_text("conversationId,outcomeKey\nc,k\n")
+    run(path, "--dry-run")
+    assert capsys.readouterr().out == "Nothing sent of 1 outcome; the file is in order.\n"
+
+
+def test_of_very_many_names_the_first_are_said(tmp_path, capsys):
+    path = tmp_path / "a.jsonl"
+    item = {"conversationId": "c", "outcomeKey": "k"}
+    path.write_text("\n".join(json.dumps({**item, f"n{number}": 1}) for number in range(5000)))
+    run(path, "--dry-run")
+    assert "'n9' and more. Only" in capsys.readouterr().out
 
 
 def test_very_many_faults_are_counted(tmp_path):

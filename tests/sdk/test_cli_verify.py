@@ -96,6 +96,14 @@ def test_the_secret_may_stand_in_a_file_or_another_variable(verify, tmp_path, mo
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("moment", ["nan", "inf", "-inf", "1e999", "yesterday"])
+def test_a_time_that_nothing_can_be_compared_with_is_wrong_usage(verify, capsys, moment):
+    with pytest.raises(SystemExit) as ended:
+        verify(signed("POST /orders", ARGS, now=NOW), f"--at={moment}")
+    assert ended.value.code == 2
+    assert "--at: give Unix seconds, a finite number" in capsys.readouterr().err
+
+
 def test_there_is_no_option_that_takes_a_secret(verify):
     with pytest.raises(SystemExit):
         verify("x", "--secret", "x")

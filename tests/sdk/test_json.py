@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._json import InvalidJson, parse
+from affidavit._json import InvalidJson, member_text, parse, whole_number
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 scalars = (
@@ -70,3 +70,20 @@ def test_no_refusal_repeats_what_was_sent():
             parse(data)
         assert "canary" not in str(refusal.value)
         assert refusal.value.__context__ is None or not isinstance(refusal.value.__context__, json.JSONDecodeError)
+
+
+@given(st.dictionaries(texts, values, min_size=1), st.data(), st.sampled_from([None, 2]), st.booleans())
+def test_the_text_of_any_member_is_found_however_the_object_is_written(members, data, indent, ascii_only):
+    name = data.draw(st.sampled_from(list(members)))
+    text = json.dumps(members, indent=indent, ensure_ascii=ascii_only)
+    assert json.loads(member_text(text, name)) == members[name]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [("2", 2), ("2.0", 2), ("2e0", 2), ("-0.0", 0), ("1e300", int(1e300)), ("2.5", None), ("true", None), ('"2"', None),
+     ("null", None), ("[2]", None)],
+)  # fmt: skip
+def test_a_number_is_whole_by_its_value_and_not_by_its_spelling(written, expected):
+    found = whole_number(parse(written))
+    assert (found, type(found)) == (expected, type(expected))

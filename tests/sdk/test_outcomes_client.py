@@ -130,6 +130,19 @@ def test_an_item_of_no_known_form_is_told_by_its_place_before_anything_is_sent(i
     assert caught.value.code == "invalid-request"
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [None, 5, "", "c-1", b"", {}, SOLD, object()],
+    ids=["null", "number", "empty-text", "text", "bytes", "empty-object", "one-outcome", "object"],
+)
+def test_what_is_no_list_is_told_before_anything_is_sent(wrong):
+    with ScriptedHub(stored(1)) as hub:
+        with pytest.raises(ReportError, match="Give a list of outcomes") as caught:
+            report_outcomes(KEY, wrong, base_url=hub.url)
+        assert hub.received == []
+    assert (caught.value.code, caught.value.errors[0].pointer) == ("invalid-request", "/outcomes")
+
+
 def test_a_value_that_json_cannot_carry_is_told_before_anything_is_sent():
     with ScriptedHub(stored(1)) as hub:
         with pytest.raises(ReportError, match="as str"):

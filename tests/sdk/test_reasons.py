@@ -1,4 +1,8 @@
+import pytest
+
+from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.reasons import CHECKS, REASONS
+from affidavit._intents.verifier import IntentVerifier
 
 SPEC = {"missing-header", "malformed", "bad-signature", "expired", "method-mismatch", "path-mismatch"}
 CONTRACT = {
@@ -30,6 +34,17 @@ def test_every_reason_says_what_it_means_and_what_to_do():
         assert reason.slug == slug
         assert all(text.strip().endswith(".") for text in (reason.meaning, reason.usual_fix))
         assert not reason.title.endswith(".")
+
+
+def test_no_fix_sends_anybody_to_a_page_that_the_hub_has_not():
+    """It has no settings: a secret is shown once, an audience on the page Intent inspector."""
+    assert [slug for slug, reason in REASONS.items() if "settings" in reason.usual_fix] == []
+
+
+@pytest.mark.parametrize(("secret", "audience"), [("", "urn:a"), ("gas_" + "a" * 43, "")], ids=["secret", "audience"])
+def test_what_is_missing_at_the_start_is_where_the_workspace_was_made(secret, audience):
+    with pytest.raises(ValueError, match="shown when the workspace was made"):
+        IntentVerifier(secret, "ws_1", audience, MemoryNonces(several_workers=True))
 
 
 def test_every_check_is_the_source_of_a_reason():

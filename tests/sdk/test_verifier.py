@@ -1,5 +1,6 @@
 import base64
 import json
+import math
 import os
 import random
 import threading
@@ -187,6 +188,22 @@ def test_the_dual_accept_window_ends_when_it_says():
     assert reason(v1(), verifier(accept_v1=False)) == "unsupported-version"
     assert reason(v1(), verifier(minimum_version=2)) == "unsupported-version"
     assert reason(v1(), verifier(minimum_version=2), minimum_version=1) is None
+
+
+@pytest.mark.parametrize(
+    ("moment", "expected"), [(math.nan, "expired"), (math.inf, "expired"), (-math.inf, "not-yet-valid")]
+)
+def test_a_clock_that_says_no_time_lets_nothing_pass_and_burns_nothing(moment, expected):
+    nonces = MemoryNonces(several_workers=True)
+    broken, header = verifier(nonces=nonces, now=lambda: moment), minted().header
+    assert (reason(header, broken), reason(v1(), broken)) == (expected, expected)
+    assert [check.reason for check in broken.explain(header, **REQUEST) if check.reason] == [expected]
+    assert reason(header, verifier(nonces=nonces)) is None
+
+
+def test_a_window_that_ends_at_no_time_is_refused():
+    with pytest.raises(ValueError, match="accept_v1"):
+        verifier(accept_v1=math.nan)
 
 
 def test_the_step_up_gate_gets_the_intent_and_the_request():

@@ -8,14 +8,14 @@ from ._gate.protect import Admission, Call, Demands, Protection
 from ._gate.reports import VerificationReports
 from ._hub.keys import is_well_formed as is_well_formed_key
 from ._hub.keys import make_key
-from ._intents.args import InvalidArgs, RequestArgs, args_hash, request_args
+from ._intents.args import InvalidArgs, RequestArgs, args_hash, member_args, request_args
 from ._intents.explain import Check
 from ._intents.intent import Intent, MintedIntent, mint_intent
 from ._intents.nonces import MemoryNonces, NonceStore, RedisNonces, SqlNonces
 from ._intents.reasons import REASONS, Reason
 from ._intents.store import StoreUnavailable
 from ._intents.verifier import IntentRejected, IntentVerifier
-from ._json import ABSENT, Absent, InvalidJson, Json
+from ._json import ABSENT, Absent, InvalidJson, Json, whole_number
 from ._json import parse as parse_json
 from ._outcomes.report import OutcomeReceipt, report_outcomes, reportOutcomes
 from ._outcomes.reporter import OutcomeCounts, OutcomeReporter
@@ -83,6 +83,7 @@ __all__ = [
     "infer",
     "is_well_formed_key",
     "make_key",
+    "member_args",
     "merge",
     "mint_intent",
     "observe",
@@ -93,4 +94,5 @@ __all__ = [
     "retemplate",
     "send_observations",
     "template",
+    "whole_number",
 ]

@@ -26,6 +26,7 @@ ABSENT: Final = Absent.ABSENT
 MAX_DEPTH = 128
 _BYTE_ORDER_MARK = "\ufeff"
 _DIGITS_OF_LARGEST_DOUBLE = 309
+_SPACES = re.compile(r"[ \t\n\r]*")
 _BRACKETS = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _LONE_SURROGATE = re.compile(r"\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\ud[89ab][0-9a-f]{2})\\ud[c-f]", re.IGNORECASE)
@@ -71,6 +72,25 @@ def parse(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> Json:
     else:
         return value
     raise InvalidJson("syntax", where)  # outside of the handler: the decoder's error holds the whole text
+
+
+def member_text(text: str, name: str) -> str:
+    """The value of the member `name` as it stands in `text`, which is known to be an object that has it."""
+    at = 0
+    while True:
+        found, at = _PLAIN_DECODER.raw_decode(text, text.index('"', at))
+        spaces = _SPACES.match(text, text.index(":", at) + 1)
+        start = spaces.end() if spaces else at
+        _, at = _PLAIN_DECODER.raw_decode(text, start)
+        if found == name:
+            return text[start:at]
+
+
+def whole_number(value: object) -> int | None:
+    """The integer that a JSON value is, None if it is none: 2 and 2.0 are one number; true is no number."""
+    if type(value) is int:
+        return value
+    return int(value) if type(value) is float and value.is_integer() else None
 
 
 def _text(data: bytes | str) -> str:
@@ -137,4 +157,5 @@ def _constant(_name: str) -> NoReturn:
     raise InvalidJson("not-a-number")
 
 
+_PLAIN_DECODER = json.JSONDecoder()  # for text that the strict one has read
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant)

@@ -1,34 +1,33 @@
 """`affidavit outcomes`: a file of outcomes to the hub, in batches that may be sent again."""
 
 import argparse
-import csv
 import json
 import os
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, hub_and_key
+from affidavit._cli._hub import Undelivered, add_hub_options, hub_and_key
+from affidavit._cli._outcome_file import Line, check, lines
 from affidavit._cli._progress import progress_bar
 from affidavit._errors import ReportError
 from affidavit._hub.keys import KEY_HEADER
 from affidavit._hub.transport import Transport
-from affidavit._json import InvalidJson, parse
 from affidavit._outcomes.report import MAX_ITEMS, NAMES, PATH, _body, _receipt
-from affidavit._outcomes.reporter import MAX_ID, MAX_KEY, _is_text
 
 DESCRIPTION = """Report the outcomes of a file: CSV with the columns conversationId and outcomeKey, or one JSON object
-with these members on each line (.jsonl). The file is checked whole before anything is sent. An interrupted upload
-goes on where it stopped when the same command is run again; sending a file twice creates no second outcome."""
+with these members on each line (.jsonl); nothing else of it is sent. All of a file goes to one environment. The file is
+checked whole before anything is sent. An interrupted upload goes on where it stopped when the same command is run
+again; sending a file twice creates no second outcome."""
 
 NAMESPACE = uuid.UUID("0b8f5f0e-4c55-5d6b-9f0a-6f1a40b7d9e2")
-FAULTS_SHOWN = 10
+IGNORED_SHOWN = 10
 _POINTER = re.compile(r"/outcomes/(\d+)")
 
 
@@ -45,10 +44,10 @@ def run(options: argparse.Namespace) -> None:
     """Raises UsageError or Undelivered."""
     path = Path(options.file)
     if options.dry_run:
-        print(f"Nothing sent of {_counted(check(path))}; the file is in order.")
+        print(f"Nothing sent of {_counted(_checked(path))}; the file is in order.")
         return
     transport, key = hub_and_key(options)
-    total = check(path)
+    total = _checked(path)
     state = Progress.read(path, hub=options.hub, environment=options.environment)
     resumed = f" Went on after {_counted(state.items)} sent before." if state.items else ""
     send(path, transport, key, options.environment, state, total)
@@ -57,90 +56,14 @@ def run(options: argparse.Namespace) -> None:
     print(f"Sent {_counted(state.items)}, {state.recorded} recorded.{remark}{resumed}")
 
 
-@dataclass(frozen=True)
-class Line:
-    """One outcome of the file, or what is wrong with it; `number` is that of its line, from 1."""
-
-    number: int
-    conversation_id: str = ""
-    outcome_key: str = ""
-    fault: str = ""
-
-    @property
-    def content(self) -> bytes:
-        return json.dumps([self.conversation_id, self.outcome_key]).encode() + b"\n"
-
-    @property
-    def item(self) -> dict[str, object]:
-        return dict(zip(NAMES, (self.conversation_id, self.outcome_key), strict=True))
-
-
-def check(path: Path) -> int:
-    """How many outcomes the file has. UsageError with the first wrong lines, if there are any."""
-    faults, wrong, count = list[str](), 0, 0
-    for line in lines(path):
-        count += 1
-        if line.fault:
-            wrong += 1
-            if len(faults) < FAULTS_SHOWN:
-                faults.append(f"line {line.number}: {line.fault}")
-    if wrong:
-        more = f" … and {wrong - len(faults)} more lines." if wrong > len(faults) else ""
-        raise UsageError(f"{path.name}: nothing was sent. {' '.join(faults)}{more}")
-    return count
-
-
-def lines(path: Path) -> Iterator[Line]:
-    """Every outcome in order; UsageError for a file that cannot be read as a whole."""
-    readers = {".csv": _csv_lines, ".jsonl": _json_lines, ".ndjson": _json_lines}
-    if path.suffix.lower() not in readers:
-        raise UsageError(f"{path.name}: give a .csv or a .jsonl file.")
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            yield from readers[path.suffix.lower()](file)
-    except UnicodeDecodeError:
-        raise UsageError(f"{path.name} is not UTF-8. Save it as UTF-8 and run this again.") from None
-    except csv.Error:
-        raise UsageError(f"{path.name} is not CSV that can be read. Look for a stray quote or a NUL.") from None
-    except OSError as error:
-        raise UsageError(f"{path.name} cannot be read: {error.strerror}.") from None
-
-
-def _csv_lines(file: IO[str]) -> Iterator[Line]:
-    reader = csv.reader(file, strict=True)
-    header = [name.strip() for name in next(reader, [])]
-    missing = [name for name in NAMES if name not in header]
-    if missing:
-        raise UsageError(f"The first line must name the columns; missing: {', '.join(missing)}.")
-    at = [header.index(name) for name in NAMES]
-    number = reader.line_num + 1
-    for row in reader:
-        if row:
-            values = [row[column] if column < len(row) else None for column in at]
-            yield _line(number, values)
-        number = reader.line_num + 1
-
-
-def _json_lines(file: IO[str]) -> Iterator[Line]:
-    for number, text in enumerate(file, start=1):
-        if not text.strip():
-            continue
-        try:
-            value = parse(text)
-        except InvalidJson as error:
-            yield Line(number, fault=f"not JSON ({error.reason}).")
-            continue
-        if isinstance(value, dict):
-            yield _line(number, [value.get(name) for name in NAMES])
-        else:
-            yield Line(number, fault='not an object. Write {"conversationId": …, "outcomeKey": …}.')
-
-
-def _line(number: int, values: Sequence[object]) -> Line:
-    for name, value, longest in zip(NAMES, values, (MAX_ID, MAX_KEY), strict=True):
-        if not isinstance(value, str) or not _is_text(value, longest):
-            return Line(number, fault=f"{name} is missing, or not a text of 1 to {longest} characters.")
-    return Line(number, str(values[0]), str(values[1]))
+def _checked(path: Path) -> int:
+    """How many outcomes the file has; says which of its columns or members stay here."""
+    found = check(path)
+    if found.ignored:
+        names = ", ".join(map(repr, found.ignored[:IGNORED_SHOWN]))
+        more = " and more" if len(found.ignored) > IGNORED_SHOWN else ""
+        print(f"Ignored: {names}{more}. Only {' and '.join(NAMES)} are sent.")
+    return found.outcomes
 
 
 @dataclass

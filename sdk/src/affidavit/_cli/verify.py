@@ -1,6 +1,7 @@
 """`affidavit verify`: one intent against one request, check by check. Nothing is burnt, nothing leaves."""
 
 import argparse
+import math
 import os
 import sys
 import textwrap
@@ -43,7 +44,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--operation", help="what a view of another transport declares")
     parser.add_argument("--minimum-version", type=int, choices=(1, 2), help="what the route demands")
     parser.add_argument("--step-up", action="store_true", help="the stronger verification has run")
-    parser.add_argument("--at", type=float, metavar="TIME", help="as if it were then, in Unix seconds")
+    parser.add_argument("--at", type=_finite, metavar="TIME", help="as if it were then, in Unix seconds")
     parser.set_defaults(run=run)
 
 
@@ -51,6 +52,17 @@ def _add_secret_options(parser: argparse.ArgumentParser) -> None:
     secret = parser.add_mutually_exclusive_group()
     secret.add_argument("--secret-file", metavar="FILE", help="a file that holds the signing secret")
     secret.add_argument("--secret-env", metavar="NAME", default=SECRET_VARIABLE, help="default %(default)s")
+
+
+def _finite(text: str) -> float:
+    """A time that others can be compared with: all that is compared with NaN is false."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not math.isfinite(seconds):
+        raise argparse.ArgumentTypeError("give Unix seconds, a finite number")
+    return seconds
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from affidavit._errors import Fault, ReportError
 from affidavit._json import InvalidJson, Json, parse
 
-from .keys import is_well_formed
-
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -43,8 +41,6 @@ def refusal(answer: Answer, key: str) -> ReportError:
     code, detail = _text(problem, "code"), _text(problem, "detail")
     if not (code and detail):
         code, detail = _undocumented(answer)
-    if code == "invalid-api-key" and not is_well_formed(key):
-        detail += " Its last six characters do not fit the others: it was mistyped or cut."
     return ReportError(
         _without(key, detail),
         code=code,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from affidavit._canonical import NotCanonical, canonical_json, number_text
-from affidavit._json import InvalidJson, Json, parse
+from affidavit._json import InvalidJson, Json, member_text, parse
 
 # What a body has to show before one of these can matter is looked for in its outline: digits and points as 0,
 # E as e, D as d, the first byte of every character of two UTF-16 units as 0xFF. Faster than a regular expression.
@@ -62,6 +62,15 @@ def request_args(body: bytes = b"", content_type: str | None = None, query: str 
     if media_type == "application/x-www-form-urlencoded":
         return _named_values(body.decode("latin-1"))
     return RequestArgs(body, sha256(body).hexdigest())
+
+
+def member_args(body: bytes, name: str) -> RequestArgs:
+    """The arguments that are the member `name` of a larger JSON body, hashed as if they were all of a request's.
+
+    For whoever mints: a parsed number no longer tells whether it was exact. body: read by `parse_json` before, an
+    object that has the member. Raises InvalidArgs.
+    """
+    return _json_body(member_text(body.decode("utf-8"), name).encode("utf-8"))
 
 
 def is_json(media_type: str) -> bool:

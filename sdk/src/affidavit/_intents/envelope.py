@@ -3,7 +3,6 @@
 Nothing here knows what a payload means; only its text and its signature.
 """
 
-import json
 import re
 from base64 import urlsafe_b64encode
 from binascii import a2b_base64, b2a_base64, unhexlify
@@ -13,7 +12,7 @@ from hashlib import sha256
 from hmac import compare_digest
 
 from affidavit._canonical import NotCanonical, ascii_json, canonical_json, compact_json
-from affidavit._json import InvalidJson, Json, parse
+from affidavit._json import InvalidJson, Json, member_text, parse
 
 MAX_HEADER = 8 * 1024
 """Characters of a header value."""
@@ -29,13 +28,11 @@ _PAYLOAD = rb'"payload"' + _WS + rb":" + _WS + rb"(?P<payload>\{.*\})"
 _SIGNATURE = rb'"signature"' + _WS + rb":" + _WS + rb'"(?P<signature>[0-9a-fA-F]{64})"'
 _USUAL = re.compile(_WS.join([b"", rb"\{", _PAYLOAD, b",", _SIGNATURE, rb"\}", rb"\Z"]), re.DOTALL)
 _HEX_64 = re.compile(r"[0-9a-fA-F]{64}")
-_SPACES = re.compile(r"[ \t\n\r]*")
 _WHITE_SPACE = re.compile(r"\s")
 _BLOCK = 64
 _INNER_PAD = bytes(byte ^ 0x36 for byte in range(256))
 _OUTER_PAD = bytes(byte ^ 0x5C for byte in range(256))
 _PADDING = (b"", b"===", b"==", b"=")
-_DECODER = json.JSONDecoder()
 
 
 class Unreadable(ValueError):
@@ -79,7 +76,7 @@ def signing_key(secret: str) -> SigningKey:
     Raises ValueError for a secret that is empty, short or holds white space; no message repeats it.
     """
     if not isinstance(secret, str) or not secret:
-        raise ValueError("the signing secret is empty: copy it from the settings page of the environment")
+        raise ValueError("the signing secret is empty: give the one that was shown when the workspace was made")
     if _WHITE_SPACE.search(secret):
         raise ValueError("the signing secret holds white space: it was probably copied with a line end")
     key = secret.encode("utf-8", "surrogatepass")
@@ -169,16 +166,4 @@ def _any_envelope(raw: bytes) -> tuple[bytes, bytes]:
     signature = envelope["signature"]
     if not isinstance(signature, str) or not _HEX_64.fullmatch(signature):
         raise Unreadable("the signature is not 64 hex digits")
-    return _payload_text(raw.decode("utf-8")).encode("utf-8"), signature.encode("ascii")
-
-
-def _payload_text(text: str) -> str:
-    """The value of the member `payload` as it stands in `text`, which is known to be such an envelope."""
-    at = 0
-    while True:
-        name, at = _DECODER.raw_decode(text, text.index('"', at))
-        spaces = _SPACES.match(text, text.index(":", at) + 1)
-        start = spaces.end() if spaces else at
-        _, at = _DECODER.raw_decode(text, start)
-        if name == "payload":
-            return text[start:at]
+    return member_text(raw.decode("utf-8"), "payload").encode("utf-8"), signature.encode("ascii")

@@ -62,8 +62,9 @@ _TABLE = (
         "The signature does not match",
         "No secret that is in force for this workspace gives the signature of this payload: the secret "
         "differs, or the payload was changed after signing.",
-        "Compare the secret that the backend loads with the one on the environment's settings page: "
-        "an old secret after a rotation, one of another environment, or a cut-off copy are the usual causes.",
+        "Compare the secret that the backend loads with the one that was shown when the workspace was made; the hub "
+        "shows it only then. An old secret after a rotation, one of another workspace, or a cut-off copy are the "
+        "usual causes.",
         "signature",
     ),
     Reason(
@@ -109,8 +110,8 @@ _TABLE = (
         "audience-mismatch",
         "Meant for another API",
         "The intent is bound to an audience other than this backend's own.",
-        "Set the verifier's audience to the one on the settings page of this environment. Often a staging "
-        "backend is called with production's intent, or the other way round.",
+        "Set the verifier's audience to that of its environment: the hub's page Intent inspector shows it. Often a "
+        "staging backend is called with production's intent, or the other way round.",
         "audience",
     ),
     Reason(

@@ -59,7 +59,7 @@ class IntentVerifier:
     max_lifetime: seconds, at most a day. accept_v1: whether, or until which Unix time, version 1 passes.
     minimum_version: of every route that does not say its own.
     step_up: is given the intent and the request, and says whether the stronger verification has run.
-    now: the clock, in Unix seconds.
+    now: the clock, in Unix seconds; while it says no finite time, nothing passes (`expired` or `not-yet-valid`).
 
     Raises ValueError for a secret that is empty, short or holds white space.
     """
@@ -80,7 +80,7 @@ class IntentVerifier:
         if not 0 < max_lifetime <= DAY:
             raise ValueError("max_lifetime is a number of seconds, more than 0 and at most a day")
         if not audience or workspace == "":
-            raise ValueError("a verifier needs its audience and its workspace: see the settings page")
+            raise ValueError("a verifier needs its audience and its workspace, as shown when the workspace was made")
         if workspace is None and not callable(secrets):
             raise ValueError("a verifier of every workspace needs a callable that finds their secrets")
         self.workspace = workspace
@@ -211,7 +211,7 @@ class IntentVerifier:
 
     def _time(self, attempt: Attempt) -> str | None:
         intent = attempt.intent
-        if attempt.now > intent.expires_at:
+        if not attempt.now <= intent.expires_at:  # so written, it fails a clock that says NaN
             return "expired"
         if intent.issued_at > attempt.now + CLOCK_SKEW:
             return "not-yet-valid"
@@ -268,6 +268,8 @@ class IntentVerifier:
 def _until(accept_v1: bool | float) -> float:
     if isinstance(accept_v1, bool):
         return math.inf if accept_v1 else -math.inf
+    if math.isnan(accept_v1):
+        raise ValueError("accept_v1 is True, False or a Unix time")
     return accept_v1
 
 

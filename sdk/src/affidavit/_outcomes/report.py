@@ -50,7 +50,7 @@ def report_outcomes(
     ReportError, its `sent` the number of items delivered before, its pointers into `outcomes` as given.
     """
     key = required_secret_key(api_key)
-    items = [_item(outcome, index) for index, outcome in enumerate(outcomes)]
+    items = [_item(outcome, index) for index, outcome in enumerate(_listed(outcomes))]
     bodies = [(len(chunk), _body(chunk, environment)) for chunk in _chunks(items)]
     way = transport or shared_transport(base_url, timeout)
     recorded, unknown, sent = 0, dict[str, None](), 0
@@ -63,6 +63,13 @@ def report_outcomes(
 
 
 reportOutcomes = report_outcomes  # noqa: N816 - the spec's name
+
+
+def _listed(outcomes: object) -> Iterable[object]:
+    """What is a text or a mapping can be walked too, but is never a list of outcomes."""
+    if isinstance(outcomes, str | bytes | Mapping) or not isinstance(outcomes, Iterable):
+        raise _misformed("/outcomes", "Give a list of outcomes.")
+    return outcomes
 
 
 def _item(outcome: object, index: int) -> dict[str, object]:

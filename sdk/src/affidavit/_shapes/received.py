@@ -6,6 +6,7 @@ from collections.abc import Mapping, Set
 from typing import Any
 
 from affidavit._errors import Fault
+from affidavit._json import whole_number
 
 from .describe import WIRE_NAMES
 from .evidence import KINDS, MAX_DEPTH, Evidence
@@ -13,6 +14,7 @@ from .evidence import KINDS, MAX_DEPTH, Evidence
 MAX_COUNT = 2**53
 TYPES = frozenset({"string", "number", "integer", "boolean", "null", "array", "object", "unknown"})
 REASONS = frozenset({"empty", "divergent", "limit"})
+INSIDE = frozenset({"items", "properties", "values"})
 _KIND_BY_WIRE_NAME = {WIRE_NAMES.get(kind, kind): kind for kind in KINDS if kind != "null"}
 
 
@@ -86,7 +88,10 @@ class _Reader:
             self.fault(f"{pointer}/properties", "required", "Send the object's properties, or its values.")
         if name != "unknown":
             return name
-        return "object" if reason == "empty" and "of" in given else reason
+        if reason == "empty" and "of" in given:
+            return "object"
+        # Without a reason, something beneath it tells that it is not for want of values.
+        return "divergent" if "reason" not in given and not INSIDE.isdisjoint(given) else reason
 
     def one_of(self, known: Set[str], given: Mapping[str, Any], name: str, pointer: str) -> str | None:
         word = given.get(name)
@@ -107,7 +112,7 @@ class _Reader:
             return {}
         if kinds:
             self.check_sum(kinds, nulls or 0, seen, pointer)
-            self.check_kinds(kinds, shape, pointer)
+            self.check_kinds(kinds, shape, given, pointer)
         elif shape == "null":
             nulls = self.all_null(nulls, default if seen is None else seen, pointer)
         else:
@@ -135,11 +140,25 @@ class _Reader:
         if total > MAX_COUNT or (seen is not None and total != seen):
             self.fault(f"{pointer}/types", "contradictory-counts", "Types and nulls have to add up to seen.")
 
-    def check_kinds(self, kinds: Mapping[str, int], shape: str, pointer: str) -> None:
-        """A type that is told has to be what was counted; an unknown one may be anything."""
-        told = {shape, "integer"} if shape == "number" else {shape}
-        if shape not in REASONS and kinds.keys() - {"empty"} - told:
+    def check_kinds(self, kinds: Mapping[str, int], shape: str, given: Mapping[str, Any], pointer: str) -> None:
+        """A type that is told, or the reason of an unknown one, has to be what the counted types come to."""
+        if shape not in REASONS:
+            told = {shape, "integer"} if shape == "number" else {shape}
+            is_sound = not kinds.keys() - {"empty"} - told
+        else:
+            meant = {shape} if "reason" in given else REASONS
+            is_sound = self.reason_of(kinds) in meant
+        if not is_sound:
             self.fault(f"{pointer}/types", "contradictory-counts", "The type and the counted types differ.")
+
+    def reason_of(self, kinds: Mapping[str, int]) -> str | None:
+        """Why values of these kinds are of unknown type; None where they are of one."""
+        types = {"number" if kind == "integer" else kind for kind in kinds} - REASONS
+        if len(types) > 1 or "divergent" in kinds:
+            return "divergent"
+        if "limit" in kinds:
+            return "limit"
+        return None if types else "empty"
 
     def all_null(self, nulls: int | None, seen: int, pointer: str) -> int:
         if nulls is not None and nulls != seen:
@@ -148,15 +167,18 @@ class _Reader:
 
     def remainder(self, default: int, seen: int | None, nulls: int, pointer: str) -> int:
         """How many of `seen` were no nulls."""
+        values = default if seen is None else seen
         if seen is not None and nulls > seen:
             self.fault(f"{pointer}/nulls", "contradictory-counts", "There are more nulls than values seen.")
-        return max((default if seen is None else seen) - nulls, 0)
+        elif 0 < values <= nulls:
+            self.fault(f"{pointer}/nulls", "contradictory-counts", "Where all that was seen is null, the type is null.")
+        return max(values - nulls, 0)
 
     def count(self, given: Mapping[str, Any], name: str, pointer: str) -> int | None:
         if name not in given:
             return None
-        count = given[name]
-        if type(count) is int and 0 <= count <= MAX_COUNT:
+        count = whole_number(given[name])
+        if count is not None and 0 <= count <= MAX_COUNT:
             return count
         self.fault(f"{pointer}/{_escaped(name)}", "invalid-count", "Send an integer from 0 to 2^53.")
         return None
@@ -169,6 +191,7 @@ class _Reader:
 
     def inside(self, evidence: Evidence, given: Mapping[str, Any], pointer: str, level: int) -> None:
         """Read items, values and properties, each against how often their parent could hold them."""
+        self.check_inside(given, evidence.counts, pointer)
         untold = evidence.counts.get("divergent", 0)
         arrays, objects = evidence.counts.get("array", 0), evidence.counts.get("object", 0)
         if "items" in given:
@@ -180,6 +203,13 @@ class _Reader:
             self.check_parent(child, objects + untold, f"{pointer}/values")
             evidence.values = child if child.to_state() else None
         self.properties(evidence, given.get("properties", {}), f"{pointer}/properties", level)
+
+    def check_inside(self, given: Mapping[str, Any], kinds: Mapping[str, int], pointer: str) -> None:
+        """Items stand in arrays, properties and values in objects: such were seen, or nobody can tell."""
+        for name, parent in (("items", "array"), ("properties", "object"), ("values", "object")):
+            if name in given and kinds.keys().isdisjoint({parent, "divergent", "limit"}):
+                detail = f"These stand only where an {parent} was seen, or beside unknown."
+                self.fault(f"{pointer}/{name}", "contradictory-type", detail)
 
     def check_parent(self, child: Evidence, parents: int, pointer: str) -> None:
         if child.seen and not parents:
