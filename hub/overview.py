@@ -44,6 +44,8 @@ class Fact:
         return (self.name, self.value, self.of, self.before, self.before_of)
 
 
+BROKEN = "Broken joins"
+COLOURS = {BROKEN: {"line": {"color": "var(--bad)"}}}
 COLUMNS = ("fact", "value", "of", "before", "beforeOf")
 
 
@@ -53,7 +55,7 @@ def facts(outcomes: Any, intents: Any, catalog: Any) -> Sequence[Fact]:
     return [
         Fact("conversations", "Conversations", "outcomes", now.conversations, before=before.conversations),
         Fact("outcomes", "Outcomes", "outcomes", now.outcomes, before=before.outcomes),
-        Fact("brokenJoins", "Broken joins", "joins", now.broken, now.reported, before.broken, before.reported),
+        Fact("brokenJoins", BROKEN, "joins", now.broken, now.reported, before.broken, before.reported),
         Fact(
             "rejections", "Calls rejected", "rejections",
             intents.rejections, intents.verifications, intents.rejections_before, intents.verifications_before,
@@ -62,16 +64,35 @@ def facts(outcomes: Any, intents: Any, catalog: Any) -> Sequence[Fact]:
     ]  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Step:
+    """One step from nothing to first data. page: where its lines of code stand; done: whether it has had an effect."""
+
+    title: str
+    text: str
+    page: str
+    done: bool
+
+
+def steps(*, observed: bool, reported: bool, verified: bool, asked: bool) -> Sequence[Step]:
+    """What there is to set up, each ticked off by what has really arrived in this environment."""
+    return [
+        Step("Create a workspace", "Its keys and its signing secret were shown once.", "", True),
+        Step("Observe an API", "A backend reports the shapes of its requests and answers.", "catalog", observed),
+        Step("Report an outcome", "With the id of the conversation that led to it.", "outcomes", reported),
+        Step("Verify an intent", "A backend checks the signed header of each call.", "rejections", verified),
+        Step("Confirm a call", "A call that changes something waits until it is confirmed.", "confirmations", asked),
+    ]
+
+
 def news(count: int) -> str:
     return f"{count:,} new in this time" if count else "none new in this time"
 
 
 def figure(labels: Sequence[str], lines: Mapping[str, Sequence[int]]) -> Mapping[str, Any]:
     """Counts over the range by name, as plotly.js reads them."""
-    data = [
-        {"type": "scatter", "mode": "lines+markers", "name": name, "x": list(labels), "y": list(counts)}
-        for name, counts in lines.items()
-    ]
+    common = {"type": "scatter", "mode": "lines+markers", "x": list(labels)}
+    data = [{**common, "name": name, "y": list(counts), **COLOURS.get(name, {})} for name, counts in lines.items()]
     axes = {"xaxis": {"type": "category", "nticks": 8, "tickangle": 0}, "yaxis": {"rangemode": "tozero"}}
     return {
         "data": data,

@@ -26,20 +26,30 @@ def overview(request: HttpRequest, environment: Environment, range: Range) -> Pa
     """Is everything all right? The five numbers, outcomes over time, the main cause of broken joins."""
     of_outcomes = outcomes.overview(environment, range)
     of_intents = intents.overview(environment, range)
-    facts = rules.facts(of_outcomes, of_intents, catalog.overview(environment, range))
+    of_catalog = catalog.overview(environment, range)
+    facts = rules.facts(of_outcomes, of_intents, of_catalog)
     buckets = outcomes.chart_buckets(environment, range)
     line = outcomes.series(environment, buckets, [outcomes.ALL_KEYS])[outcomes.ALL_KEYS]
 
     def context() -> Mapping[str, Any]:
         labels = [bucket.label for bucket in buckets]
+        steps = rules.steps(
+            observed=of_catalog.operations > 0,
+            reported=outcomes.has_any(environment),
+            verified=intents.has_any(environment),
+            asked=intents.has_confirmations(environment),
+        )
         return {
+            "steps": steps,
+            "begun": any(step.done for step in steps if step.page),
+            "to_do": sum(not step.done for step in steps),
             "sample": sample_page.may_remove(request, environment.workspace),
             "facts": facts,
             "cause": of_outcomes.main_cause,
             "totals": of_outcomes.now,
             "reasons": of_intents.reasons[:5],
             "drift": catalog.latest_drift(environment, LATEST_DRIFT),
-            "figure": rules.figure(labels, {"Outcomes": line.outcomes, "Broken joins": line.broken}),
+            "figure": rules.figure(labels, {"Outcomes": line.outcomes, rules.BROKEN: line.broken}),
             "series": list(zip(labels, line.conversations, line.outcomes, line.broken, strict=True)),
         }
 

@@ -12,17 +12,21 @@ from intents.tally import is_rejection
 OTHERS = "all others"
 MOST_SERIES = 6
 HOVER_FORMS = {"hour": "%a %-d %b, %H:%M", "day": "%a %-d %b %Y", "month": "%B %Y"}
+TICK_FORMS = {"hour": "%H:%M\n%a %-d %b", "day": "%a %-d %b", "month": "%b %Y"}
 TIME_FORMS = {"hour": "%Y-%m-%d %H:%M", "day": "%Y-%m-%d", "month": "%Y-%m-%d"}
 
 
 def rejections_over_time(buckets: Sequence[Bucket], *, step: str) -> Mapping[str, Any]:
     """Stacked bars: a bucket's rejections by reason, the rarest reasons together."""
     starts = [f"{bucket.start:{TIME_FORMS[step]}}" for bucket in buckets]
-    bars = [
-        {"type": "bar", "name": name, "x": starts, "y": counts, "hovertemplate": "%{y:,} %{fullData.name}"}
-        for name, counts in by_reason(buckets).items()
-    ]
+    common = {"type": "bar", "x": starts, "hovertemplate": "%{y:,} %{fullData.name}"}
+    bars = [{**common, "name": name, "y": counts, **grey(name)} for name, counts in by_reason(buckets).items()]
     return {"data": bars, "layout": layout(step)}
+
+
+def grey(name: str) -> Mapping[str, Any]:
+    """What has no name of its own stands back."""
+    return {"marker": {"color": "var(--series-8)"}} if name == OTHERS else {}
 
 
 def by_reason(buckets: Sequence[Bucket]) -> Mapping[str, Sequence[int]]:
@@ -51,7 +55,7 @@ def layout(step: str) -> Mapping[str, Any]:
         "barmode": "stack",
         "bargap": 0.15,
         "hovermode": "x unified",
-        "xaxis": {"type": "date", "hoverformat": HOVER_FORMS[step]},
+        "xaxis": {"type": "date", "hoverformat": HOVER_FORMS[step], "tickformat": TICK_FORMS[step]},
         "yaxis": {"rangemode": "tozero", "tickformat": ",d", "title": {"text": "rejections"}},
         "legend": {"orientation": "h"},
         "showlegend": True,

@@ -43,7 +43,7 @@ class KeyHasScope(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         if view.scope in request.auth.scopes:
             return True
-        detail = f"This endpoint needs a key with the scope `{view.scope}`; make one in the workspace's settings."
+        detail = f"This endpoint needs a key with the scope `{view.scope}`: use another of the workspace's keys."
         raise Problem(403, "scope-missing", detail)
 
 
@@ -58,7 +58,8 @@ def secret_key(given: str) -> ApiKey:
         raise refused("invalid-api-key", "The key is mistyped or cut off: its check digits do not fit. Copy it again.")
     key = live_key(key_digest(given))
     if key is None:
-        raise refused("invalid-api-key", "The key is unknown or was revoked. Make a new one in the settings.")
+        detail = "The key is unknown or was revoked. Use one that was shown when its workspace was made."
+        raise refused("invalid-api-key", detail)
     return key
 
 

@@ -3,7 +3,7 @@
 (() => {
   const CONFIG = { displayModeBar: false, displaylogo: false, showSendToCloud: false, plotlyServerURL: "", responsive: false };
   const NAMED = /^var\((--[\w-]+)\)$/;
-  const drawn = new Map(); // place -> the ResizeObserver of its plot
+  const drawn = new Map(); // place -> { observer: of its size, hidden: the lines that were switched off in its legend }
   const probe = document.createElement("i");
   let library;
 
@@ -57,13 +57,52 @@
       margin: { l: 8, r: 8, t: 8, b: 8 },
       hovermode: "x unified",
       hoverlabel: { bgcolor: "var(--card)", bordercolor: "var(--edge)", font: { color: "var(--ink)" } },
-      legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", traceorder: "normal" },
       dragmode: false,
       bargap: 0.25,
       xaxis: { ...axis, showgrid: false },
       yaxis: { ...axis, rangemode: "tozero", separatethousands: true },
     };
-    return coloured(merged(defaults, layout));
+    return coloured({ ...merged(defaults, layout), showlegend: false });
+  }
+
+  // As many labels of the days as fit side by side, without the year where it is the same in all.
+  function ticks({ data, layout }, width) {
+    const labels = data[0]?.x ?? [];
+    if (!layout.xaxis?.nticks || !labels.length) return {}; // not an axis of time
+    const year = / \d{4}$/.exec(labels[0])?.[0];
+    const same = year && labels.every((label) => label.endsWith(year));
+    const short = same ? labels.map((label) => label.slice(0, -year.length)) : labels;
+    const fitting = Math.max(2, Math.floor((width - 60) / (7 * Math.max(...short.map((label) => label.length)) + 14)));
+    const each = Math.ceil(labels.length / fitting);
+    const kept = (_, index) => index % each === 0;
+    return { tickmode: "array", tickvals: labels.filter(kept), ticktext: short.filter(kept), tickangle: 0 };
+  }
+
+  // A list of buttons: it wraps like text, and the keyboard reaches it. Each switches its line off and on.
+  function legend(place, { data, layout }, hidden) {
+    place.parentElement.querySelector(".legend")?.remove();
+    if (layout.showlegend === false || data.length < 2) return;
+    const list = document.createElement("ul");
+    list.className = "legend";
+    list.append(...data.map((trace, index) => {
+      const button = document.createElement("button");
+      const line = document.createElement("i");
+      button.type = "button";
+      button.setAttribute("aria-pressed", String(!hidden.has(index)));
+      line.className = trace.line?.dash ? "dotted" : trace.type === "bar" ? "bars" : "";
+      line.style.borderTopColor = trace.line?.color ?? trace.marker?.color ?? `var(--series-${index % 8 + 1})`;
+      const name = new DOMParser().parseFromString(trace.name, "text/html").body.textContent; // escaped for plotly.js
+      button.append(line, name);
+      button.addEventListener("click", () => {
+        if (!hidden.delete(index)) hidden.add(index);
+        button.setAttribute("aria-pressed", String(!hidden.has(index)));
+        window.Plotly.restyle(place, { visible: !hidden.has(index) }, [index]);
+      });
+      const item = document.createElement("li");
+      item.append(button);
+      return item;
+    }));
+    place.before(list);
   }
 
   async function draw(place) {
@@ -72,18 +111,29 @@
     const Plotly = await plotly(address);
     if (!place.isConnected) return;
     const figure = JSON.parse(source.textContent);
-    await Plotly.react(place, coloured(figure.data), house(figure.layout), CONFIG);
+    const hidden = drawn.get(place)?.hidden ?? new Set();
+    const data = figure.data.map((trace, index) => ({ ...trace, visible: !hidden.has(index) }));
+    const layout = merged(figure.layout, { xaxis: ticks(figure, place.clientWidth) });
+    await Plotly.react(place, coloured(data), house(layout), CONFIG);
     if (drawn.has(place)) return;
-    const observer = new ResizeObserver(() => place.isConnected && Plotly.Plots.resize(place));
+    legend(place, figure, hidden);
+    const observer = new ResizeObserver(() => place.isConnected && resize(place, figure));
     observer.observe(place);
-    drawn.set(place, observer);
+    drawn.set(place, { observer, hidden });
+  }
+
+  async function resize(place, figure) {
+    await window.Plotly.Plots.resize(place);
+    const xaxis = Object.entries(ticks(figure, place.clientWidth)).map(([name, value]) => [`xaxis.${name}`, value]);
+    if (place.isConnected && xaxis.length) await window.Plotly.relayout(place, Object.fromEntries(xaxis));
   }
 
   function drop(root) {
-    for (const [place, observer] of drawn) {
+    for (const [place, { observer }] of drawn) {
       if (root !== place && !root.contains(place)) continue;
       observer.disconnect();
       window.Plotly.purge(place);
+      place.parentElement.querySelector(".legend")?.remove();
       drawn.delete(place);
     }
   }

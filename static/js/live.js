@@ -53,6 +53,13 @@
     return free.length === changed.length;
   }
 
+  // What waits, beside the sections.
+  function showCounts(fresh) {
+    const here = document.querySelector(".side nav");
+    if (!here || !fresh || inUse(here) || html(here) === html(fresh)) return;
+    here.replaceChildren(...[...fresh.childNodes].map((node) => document.adoptNode(node)));
+  }
+
   async function ask() {
     askedAt = Date.now();
     if (location.href !== address) etag = "";
@@ -63,7 +70,9 @@
     if (!response.ok || response.redirected) throw new Error("this is not the page");
     const text = await response.text();
     if (location.href !== address) return;
-    const sent = new DOMParser().parseFromString(text, "text/html").querySelector("main");
+    const answer = new DOMParser().parseFromString(text, "text/html");
+    showCounts(answer.querySelector(".side nav"));
+    const sent = answer.querySelector("main");
     const whole = show([...sent.children].map((element) => document.adoptNode(element)));
     etag = whole ? response.headers.get("ETag") ?? "" : "";
   }
@@ -73,20 +82,31 @@
     if (status && status.textContent !== text) status.textContent = text;
   }
 
+  function upToDate() {
+    goodAt = Date.now();
+    say("");
+  }
+
+  // Offline, signed out or failing: the numbers stay, and the page says how old they are.
+  function stale() {
+    const since = new Date(goodAt).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    say(`Not updated since ${since}`);
+  }
+
   async function refresh() {
     if (document.hidden || document.activeElement?.closest("main :is(input, select, textarea)")) return;
-    try {
-      await ask();
-      goodAt = Date.now();
-      say("");
-    } catch { // offline, signed out or failing: the numbers stay, and the page says how old they are
-      const since = new Date(goodAt).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-      say(`Not updated since ${since}`);
-    }
+    await ask().then(upToDate, stale);
   }
 
   setInterval(refresh, EVERY);
   document.addEventListener("visibilitychange", () => { if (Date.now() - askedAt > EVERY) refresh(); });
   // What htmx has put in place is newer than what was sent: every block counts as changed at the next answer.
-  document.addEventListener("htmx:afterSwap", () => { served = served.map(() => ""); etag = ""; });
+  document.addEventListener("htmx:afterSwap", () => { served = served.map(() => ""); etag = ""; upToDate(); });
+  for (const failed of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) document.addEventListener(failed, stale);
+  // Whoever is signed out meanwhile is led to the page on which one signs in, not shown it in a table's place.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (new URL(event.detail.xhr.responseURL).pathname === location.pathname) return;
+    event.detail.shouldSwap = false;
+    location.reload();
+  });
 })();

@@ -54,8 +54,18 @@ def test_the_feed_tells_what_changed_where_and_whom_it_breaks(browser_client, fi
     assert latest == {
         "at": latest["at"], "since": latest["since"], "method": "GET", "path": PATH, "version": 3, "part": "200",
         "pointer": "/note", "change": "nullable", "before": "string", "after": "string or null",
-        "breaksFor": "consumer", "seen": 1, "of": 1,
+        "breaksFor": "consumer", "seen": 1, "of": 1, "lastDay": None,
     }  # fmt: skip
+
+
+def test_of_what_went_quiet_the_day_is_told_and_no_time_that_nobody_knows(api, browser_client, workspace):
+    noon = 1_790_000_000 // 86400 * 86400 + 43200
+    seen, missing = observation(response={"id": 1, "note": "x"}), observation(response={"id": 1})
+    deliver(api, workspace, *[{**seen, "lastSeenAt": noon}] * 30)
+    deliver(api, workspace, *[{**missing, "lastSeenAt": noon + 86400}] * 30)
+    (row,) = rows(browser_client, workspace, "drift", "drift", kind="quiet")
+    assert (row["pointer"], row["since"], row["lastDay"]) == ("/note", None, "2026-09-21")
+    assert "last seen on 21 Sep 2026" in shown(browser_client, workspace, "drift")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +147,7 @@ def test_the_difference_says_what_would_change_if_this_were_the_other(api, brows
         ("GET", PATH, "200", "/total", "gone"),
     ]
     page = shown(browser_client, filled, "difference", against="staging")
-    assert "6, 3 breaking" in page
+    assert "6 in all, 3 breaking" in page
 
 
 def test_two_environments_with_the_same_shapes_do_not_differ(api, browser_client, workspace):

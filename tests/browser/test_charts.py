@@ -1,0 +1,68 @@
+"""Charts and filters in a real browser: a legend for the keyboard, labels that fit, failures that are said."""
+
+import re
+from itertools import pairwise
+
+from playwright.sync_api import expect
+
+
+def labels(page) -> list[dict[str, float]]:
+    found = page.locator(".plot .xtick text").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().toJSON())"
+    )
+    return sorted(found, key=lambda box: box["left"])
+
+
+def test_the_labels_of_the_days_never_overlap(new_tab, filled):
+    for width in (1280, 390):
+        page = new_tab(width=width).open(f"{filled}/overview?range=30d")
+        page.wait_for_selector(".plot .xtick text", timeout=10_000)
+        boxes = labels(page)
+        assert len(boxes) > 1
+        assert all(one["right"] < other["left"] for one, other in pairwise(boxes)), width
+
+
+def test_a_line_is_switched_off_and_on_in_the_legend_by_keyboard(new_tab, filled):
+    tab = new_tab()
+    page = tab.open(f"{filled}/overview")
+    button = page.get_by_role("button", name="Broken joins")
+    button.focus()
+    lines = page.locator(".plot .scatterlayer .trace")
+    expect(lines).to_have_count(2)
+    page.keyboard.press("Enter")
+    expect(lines).to_have_count(1)
+    assert button.get_attribute("aria-pressed") == "false"
+    page.keyboard.press("Enter")
+    expect(lines).to_have_count(2)
+    assert tab.complaints == []
+
+
+def test_a_filter_that_fails_says_how_old_the_page_is(new_tab, filled):
+    page = new_tab().open(f"{filled}/catalog")
+    page.route(re.compile(r"/catalog\?"), lambda route: route.fulfill(status=500, body=""))
+    page.locator("#catalog-search").fill("search")
+    page.get_by_text(re.compile("^Not updated since")).wait_for()
+    page.unroute(re.compile(r"/catalog\?"))
+    page.locator("#catalog-search").fill("searc")
+    expect(page.locator("[data-live-status]")).to_have_text("")
+
+
+def test_whoever_is_signed_out_meanwhile_is_led_to_sign_in_by_a_filter(new_tab, filled):
+    page = new_tab().open(f"{filled}/catalog")
+    page.context.clear_cookies()
+    page.locator("#catalog-search").fill("search")
+    page.wait_for_url(re.compile("/sign-in"))
+    assert page.get_by_role("heading", name="Sign in").is_visible()
+
+
+def test_the_description_of_the_api_stands_in_the_frame_and_follows_the_colours(new_tab, filled):
+    tab = new_tab(scheme="dark", width=390)
+    page = tab.open("/api/docs")
+    page.wait_for_selector(".opblock", timeout=20_000)
+    assert page.locator("html.dark-mode").count() == 1
+    page.get_by_role("button", name="Light").click()
+    assert page.locator("html.dark-mode").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("link", name="To your workspace").click()
+    page.wait_for_url(re.compile("/overview"))
+    assert tab.complaints == []
