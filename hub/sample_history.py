@@ -248,8 +248,9 @@ def make(created: Mapping[str, Any], entry: AuditEntry) -> None:
     history = History(created, key, entry.at.timestamp())
     for number in range(entry.facts.get("days", 0), DAYS):
         with transaction.atomic():
-            # All at once, so that a removal waits for the end of the day, and this for the end of a removal.
-            if not list(entry.workspace.environments.order_by("id").select_for_update(no_key=True)):
+            # All at once, so that a removal waits for the end of the day, and this for the end of a removal. On the
+            # first day other writers wait too: its keys are new to them as well, and met in another order.
+            if not list(entry.workspace.environments.order_by("id").select_for_update(no_key=number > 0)):
                 return
             history.day(number)
             entry.facts["days"] = number + 1

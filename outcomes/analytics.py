@@ -94,7 +94,13 @@ class Analytics:
             alike = keys.alike(self.environment, [line.key for line in batch])
             yield from ((line, alike.get(line.key, ())) for line in batch)
 
-    def pairs(self, limit: int | None = None) -> Iterator[beside.PairLine]:
+    def pairs(self) -> Iterator[beside.PairLine]:
         """The keys of both environments, where two stand side by side."""
         if self.sibling:
-            yield from beside.pairs(self.environment, self.sibling, self.range, search=self.asked.search, limit=limit)
+            yield from beside.pairs(self.environment, self.sibling, self.range, search=self.asked.search)
+
+    def leading_pairs(self, limit: int) -> Sequence[beside.PairLine]:
+        """The first of them."""
+        if not self.sibling:
+            return ()
+        return beside.leading(self.environment, self.sibling, self.range, limit, search=self.asked.search)

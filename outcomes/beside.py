@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db import connection
 
 from outcomes.charts import Line
-from outcomes.keys import of_segments
+from outcomes.keys import containing, holding, of_segments
+from outcomes.leaders import FEW, FEW_HOLD_IT, deeper, is_short, largest
 from outcomes.queries import ALL_KEYS, Chart, Totals, chart_buckets, series, totals
 from outcomes.tally import cover
 from wire.ranges import Range
@@ -25,8 +26,12 @@ class PairLine:
     outcomes_there: int
     reached_there: int
 
+    @property
+    def in_both(self) -> int:
+        return self.outcomes + self.outcomes_there
 
-PAIRS = """
+
+PAIRS = f"""
 SELECT outcome_key,
        coalesce(sum(outcomes) FILTER (WHERE looked_in = %(here)s), 0)::bigint AS outcomes,
        coalesce(sum(reached) FILTER (WHERE looked_in = %(here)s), 0)::bigint AS reached,
@@ -37,8 +42,8 @@ CROSS JOIN unnest(ARRAY[%(here)s, %(there)s]::bigint[]) AS looked_in
 CROSS JOIN LATERAL (
   SELECT outcome_key, sum(outcomes) AS outcomes, sum(reached) AS reached FROM outcomes_tally
   WHERE environment_id = looked_in AND grain = segment.grain AND starts_at >= since AND starts_at < till
-    AND outcome_key <> ''
-    AND (%(search)s = '' OR position(lower(%(search)s COLLATE "default") IN lower(outcome_key COLLATE "default")) > 0)
+    AND (%(named)s::text[] IS NULL AND outcome_key <> '' OR outcome_key = ANY(%(named)s))
+    AND {containing("outcome_key")}
   GROUP BY outcome_key
 ) AS part
 GROUP BY outcome_key HAVING sum(outcomes) > 0
@@ -47,20 +52,52 @@ ORDER BY sum(outcomes) DESC, outcome_key
 
 
 def pairs(
-    here: Environment, there: Environment, range: Range, *, search: str = "", limit: int | None = None
+    here: Environment,
+    there: Environment,
+    range: Range,
+    *,
+    search: str = "",
+    limit: int | None = None,
+    only: Sequence[str] | None = None,
 ) -> Iterator[PairLine]:
-    """The keys of either, most outcomes first."""
+    """The keys of either, most outcomes first; only: no other keys than these."""
     query = {
         "here": here.pk,
         "there": there.pk,
         "search": search.replace("\0", ""),
         "limit": limit,
+        "named": only,
         **of_segments(cover(range.start, range.end)),
     }
     with connection.chunked_cursor() as cursor:
         cursor.execute(f"{PAIRS} LIMIT %(limit)s", query)
         for row in cursor:
             yield PairLine(*row)
+
+
+def leading(here: Environment, there: Environment, range: Range, limit: int, *, search: str = "") -> Sequence[PairLine]:
+    """The first so many of `pairs`, told as the leading keys of one environment are (see outcomes.leaders)."""
+    only = few_holding(here, there, search)
+    short = all(is_short(each, range) for each in (here, there))
+    for depths in deeper(limit) if only is None and not short else ():
+        found = largest(here, range, depths, search).beside(largest(there, range, depths, search))
+        if found.complete:
+            only = list(found.seen) if search else None
+            break
+        candidates, others_at_most = found.may_lead(limit)
+        if len(candidates) <= FEW * limit:
+            lines = list(pairs(here, there, range, search=search, limit=limit, only=candidates))
+            if len(lines) == limit and lines[-1].in_both > others_at_most:
+                return lines
+    return list(pairs(here, there, range, search=search, limit=limit, only=only))
+
+
+def few_holding(here: Environment, there: Environment, search: str) -> Sequence[str] | None:
+    """All keys of either that hold the text, where they are few."""
+    if not search:
+        return None
+    found = {key for each in (here, there) for key in holding(each, search, limit=FEW_HOLD_IT + 1)}
+    return list(found) if len(found) <= FEW_HOLD_IT else None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from outcomes import conversations, queries
 from outcomes.analytics import Analytics
-from outcomes.queries import Chart
+from outcomes.queries import Chart, Totals
 from wire.fields import unix
 from wire.ranges import Range
 from wire.tables import Table
@@ -21,6 +21,7 @@ KEYS = (
     "firstReportedAt", "lastReportedAt", "lookLikeIt",
 )  # fmt: skip
 SERIES = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore")
+TOTALS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
 PAIRS = ("outcomeKey", "outcomes", "reached", "environmentBeside", "outcomesBeside", "reachedBeside")
 PAIR_SERIES = ("startsAt", "environment", "outcomes")
 LAG = ("lagFromSeconds", "lag", "outcomes")
@@ -36,6 +37,7 @@ def of_outcomes(found: Analytics) -> Sequence[Table]:
         Table("series", SERIES, lambda: series_rows(found.chart)),
         Table("beside", PAIRS, lambda: pair_rows(found)),
         Table("beside-series", PAIR_SERIES, lambda: pair_series_rows(found)),
+        Table("totals", TOTALS, lambda: total_rows(found.totals, found.before)),
     )
 
 
@@ -45,6 +47,9 @@ def of_key(environment: Environment, range: Range, key: str) -> Sequence[Table]:
         Table("conversations", CONVERSATIONS, lambda: conversation_rows(environment, range, key)),
         Table("series", SERIES, lambda: series_rows(queries.key_chart(environment, range, key)) if key else iter(())),
         Table("lag", LAG, lambda: lag_rows(environment, range, key) if key else iter(())),
+        Table(
+            "totals", TOTALS, lambda: total_rows(*(queries.totals(environment, at) for at in (range, range.before())))
+        ),
     )
 
 
@@ -52,6 +57,14 @@ def key_rows(found: Analytics) -> Rows:
     for line, alike in found.every_key():
         times = (seconds(line.first_reported_at), seconds(line.last_reported_at))
         yield (line.key, *line.numbers, *times, list(alike))
+
+
+def total_rows(now: Totals, before: Totals) -> Rows:
+    """Over all keys, where there is anything; a key's share is what it reached of the conversations."""
+    if now == before == Totals():
+        return
+    for period, totals in (("now", now), ("before", before)):
+        yield period, totals.conversations, totals.outcomes, totals.broken, totals.reports
 
 
 def series_rows(chart: Chart) -> Rows:

@@ -75,7 +75,7 @@ def containing(column: str) -> str:
     return f"(%(search)s = '' OR position({looked_for} IN {text}) > 0)"
 
 
-# Each segment is looked up and summed by itself: joined to the tallies as a whole, it would cost a pass over them.
+# Each segment is looked up by itself (OFFSET 0): joined to the tallies as a whole, it would cost a pass over them.
 KEYS = f"""
 SELECT outcome_key,
        coalesce(sum(outcomes) FILTER (WHERE is_now), 0)::bigint AS outcomes,
@@ -88,14 +88,11 @@ SELECT outcome_key,
 FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[], %(is_now)s::bool[])
   AS segment (grain, since, till, is_now)
 CROSS JOIN LATERAL (
-  SELECT outcome_key, sum(outcomes)::bigint AS outcomes, sum(broken)::bigint AS broken,
-         sum(reports)::bigint AS reports, sum(reached)::bigint AS reached, min(first_reported_at) AS first_reported_at,
-         max(last_reported_at) AS last_reported_at
-  FROM outcomes_tally
+  SELECT outcome_key, outcomes, broken, reports, reached, first_reported_at, last_reported_at FROM outcomes_tally
   WHERE environment_id = %(environment)s AND grain = segment.grain AND starts_at >= since AND starts_at < till
     AND (%(named)s::text[] IS NULL AND outcome_key <> '' OR outcome_key = ANY(%(named)s))
     AND {containing("outcome_key")}
-  GROUP BY outcome_key
+  OFFSET 0
 ) AS part
 GROUP BY outcome_key
 HAVING sum(reports) > 0
@@ -147,6 +144,21 @@ def page(
     keys, *sums = (int(number or 0) for number in rows[0][:6])
     leading, lines = ([KeyLine(*row[7:]) for row in rows if row[6] is leads] for leads in (True, False))
     return KeyPage(lines, leading, KeyLine("", *sums, keys=keys))
+
+
+# Of all time: what stands in a range is for the tallies to say.
+HOLDING = """
+SELECT outcome_key FROM outcomes_outcomekey
+WHERE environment_id = %(environment)s AND position(lower(%(search)s COLLATE "default") IN lowered) > 0
+LIMIT %(limit)s
+"""
+
+
+def holding(environment: Environment, search: str, *, limit: int) -> Sequence[str]:
+    """Keys that were ever reported and hold this text, whatever its case; no more than `limit`, in no order."""
+    with connection.cursor() as cursor:
+        cursor.execute(HOLDING, {"environment": environment.pk, "search": search.replace("\0", ""), "limit": limit})
+        return [key for (key,) in cursor.fetchall()]
 
 
 def every(environment: Environment, range: Range, *, search: str = "") -> Iterator[KeyLine]:

@@ -7,6 +7,7 @@ the first are then read exactly.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -14,36 +15,36 @@ from operator import attrgetter
 from django.db import connection
 
 from outcomes import keys
-from outcomes.keys import KeyLine, KeyPage, containing, named, of_segments
+from outcomes.keys import KeyLine, KeyPage, containing, named
 from outcomes.models import STEPS
-from outcomes.tally import cover
+from outcomes.tally import cover, starts
 from wire.ranges import Range
 from workspaces.models import Environment
 
 ALL_KEYS = ""
-DEPTHS = (8, 32)  # of each bucket, so many times the keys that are wanted
+# Of each bucket, so many times the keys that are wanted: more of the longer ones, of which there are few.
+DEPTHS = ({"q": 1, "d": 3, "m": 6}, {"q": 8, "d": 24, "m": 48})
 FEW = 8  # times as many candidates as keys that are wanted are read exactly, no more
 FAR = 500  # keys from the first on, beyond which reading all of them is no dearer
+FEW_HOLD_IT = 1500  # keys that hold what is searched for, up to which they are simply read
+SHORT = 100_000  # reports within quarter hours only: their keys are spread so thin that looking for leaders is in vain
 
 LARGEST = f"""
-WITH bucket AS (
-  SELECT grain, at
-  FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[]) AS segment (grain, since, till)
-  CROSS JOIN LATERAL generate_series(since, till - interval '1 second',
-    CASE grain WHEN 'q' THEN interval '15 minutes' WHEN 'd' THEN interval '1 day' ELSE interval '1 month' END) AS at
-), large AS (
-  SELECT bucket.*, found.* FROM bucket CROSS JOIN LATERAL (
+WITH large AS (
+  SELECT bucket.*, found.*
+  FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(depths)s::int[]) AS bucket (grain, at, depth)
+  CROSS JOIN LATERAL (
     SELECT outcome_key, outcomes, magnitude FROM outcomes_tally
     WHERE environment_id = %(environment)s AND grain = bucket.grain AND starts_at = bucket.at AND outcome_key <> ''
       AND {containing("outcome_key")}
-    ORDER BY magnitude DESC LIMIT %(depth)s
+    ORDER BY magnitude DESC LIMIT bucket.depth
   ) AS found
 ), kept_back AS (
   SELECT (((%(steps)s::bigint[])[min(magnitude) + 1] - 1) * (
     SELECT count(*) FROM outcomes_tally
     WHERE environment_id = %(environment)s AND grain = large.grain AND starts_at = large.at AND outcome_key = ''
   ))::bigint AS at_most
-  FROM large GROUP BY grain, at HAVING count(*) = %(depth)s
+  FROM large GROUP BY grain, at, depth HAVING count(*) = depth
 )
 SELECT outcome_key, sum(outcomes)::bigint, (SELECT coalesce(sum(at_most), 0)::bigint FROM kept_back),
        (SELECT count(*) FROM kept_back)
@@ -61,6 +62,12 @@ class Largest:
     seen: Mapping[str, int]
     at_most_more: int
     complete: bool
+
+    def beside(self, other: Largest) -> Largest:
+        """The same keys of two environments together."""
+        seen = Counter(self.seen)
+        seen.update(other.seen)
+        return Largest(seen, self.at_most_more + other.at_most_more, self.complete and other.complete)
 
     def may_lead(self, count: int) -> tuple[Sequence[str], int]:
         """Those that may be among the first `count`, and how many outcomes any other key has at most.
@@ -89,10 +96,12 @@ def leaders(
 
     Then with all keys that hold the text, where they are few.
     """
-    for times in DEPTHS if count <= FAR else ():
-        found = largest(environment, range, times * count, search)
+    if search and len(few := keys.holding(environment, search, limit=FEW_HOLD_IT + 1)) <= FEW_HOLD_IT:
+        return (), few
+    for depths in deeper(count) if count <= FAR and not is_short(environment, range) else ():
+        found = largest(environment, range, depths, search)
         if found.complete:
-            return (), also_before(environment, range, found, times * count, search) if search else None
+            return (), also_before(environment, range, found, depths, search) if search else None
         candidates, others_at_most = found.may_lead(count)
         if len(candidates) <= FEW * count:
             lines = sorted(named(environment, range, candidates).values(), key=attrgetter("rank"))[:count]
@@ -101,16 +110,39 @@ def leaders(
     return (), None
 
 
-def also_before(environment: Environment, range: Range, now: Largest, depth: int, search: str) -> Sequence[str] | None:
+def deeper(count: int) -> Sequence[Mapping[str, int]]:
+    """How many keys to look at of a bucket of each grain: at first, and where that does not decide."""
+    return [{grain: times * count for grain, times in depths.items()} for depths in DEPTHS]
+
+
+def is_short(environment: Environment, range: Range) -> bool:
+    """Whether reading all keys of the range is no dearer than looking for the leading ones."""
+    if any(segment.grain != "q" for segment in cover(range.start, range.end)):
+        return False
+    return named(environment, range, [ALL_KEYS])[ALL_KEYS].reports <= SHORT
+
+
+def also_before(
+    environment: Environment, range: Range, now: Largest, depths: Mapping[str, int], search: str
+) -> Sequence[str] | None:
     """The keys of the range, and those of the period before where they are few too."""
-    before = largest(environment, range.before(), depth, search)
+    before = largest(environment, range.before(), depths, search)
     return [*now.seen, *before.seen] if before.complete else None
 
 
-def largest(environment: Environment, range: Range, depth: int, search: str) -> Largest:
-    query = {"environment": environment.pk, "search": search.replace("\0", ""), "depth": depth, "steps": STEPS}
+def largest(environment: Environment, range: Range, depths: Mapping[str, int], search: str) -> Largest:
+    """The largest keys of each bucket of the range; depths: how many of a bucket, by grain."""
+    buckets = [(segment.grain, at) for segment in cover(range.start, range.end) for at in starts(segment)]
+    query = {
+        "environment": environment.pk,
+        "search": search.replace("\0", ""),
+        "grains": [grain for grain, _ in buckets],
+        "starts": [at for _, at in buckets],
+        "depths": [depths[grain] for grain, _ in buckets],
+        "steps": STEPS,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(LARGEST, {**query, **of_segments(cover(range.start, range.end))})
+        cursor.execute(LARGEST, query)
         rows = cursor.fetchall()
     at_most_more, kept_back = rows[0][2:] if rows else (0, 0)
     return Largest({key: outcomes for key, outcomes, *_ in rows}, at_most_more, not kept_back)

@@ -11,6 +11,7 @@ from workspaces.models import Environment
 FORM_OF_KEY = """translate(lower(%(expressions)s COLLATE "default"), U&'-_ \\0009\\000A\\000D\\00A0', '')"""
 ALIKE_FORM = Func(F("outcome_key"), template=FORM_OF_KEY)
 
+LOWERED = Func(F("outcome_key"), template='lower(%(expressions)s COLLATE "default")')
 
 # Where magnitudes begin: four for each doubling. The first is of 1; what is not positive has magnitude 0.
 STEPS = sorted({round(2 ** (n / 4)) for n in range(4 * 40)})
@@ -134,6 +135,25 @@ class Tally(models.Model):
 
     def __str__(self) -> str:
         return f"{self.grain} {self.starts_at:%Y-%m-%d %H:%M}"
+
+
+class OutcomeKey(models.Model):
+    """Each key that was ever reported to an environment, once: what a search looks through instead of the tallies.
+
+    It stays where a move has taken all of its outcomes away. lowered: the key in lower case.
+    """
+
+    pk = models.CompositePrimaryKey("environment_id", "outcome_key")
+    environment = models.ForeignKey(
+        Environment, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
+    outcome_key = models.CharField(max_length=128, db_collation="C")
+    lowered = models.GeneratedField(
+        expression=LOWERED, output_field=models.TextField(db_collation="C"), db_persist=True
+    )
+
+    def __str__(self) -> str:
+        return self.outcome_key
 
 
 class ApiKeyTally(models.Model):

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from outcomes.tally import DAY, Segment, by_month, ceiled, cover, day_of, floored, next_month
+from outcomes.tally import DAY, Segment, by_month, ceiled, cover, day_of, floored, starts
 from wire.buckets import Bucket
 
 
 class Part(NamedTuple):
-    """A sum that is read: of quarter hours from `start` to `end`, or of the one day or month that starts then."""
+    """A sum that is read: all quarter hours of a segment, or its one day or month that starts then.
 
-    grain: str
-    start: datetime
-    end: datetime | None = None
+    segment: the place of the segment; start: seconds since 1970. Numbers only: a chart reads thousands of parts.
+    """
+
+    segment: int
+    start: int
 
 
 @dataclass(frozen=True)
@@ -30,14 +33,14 @@ class Parts:
     @classmethod
     @lru_cache(maxsize=16)  # the charts of one page share their buckets, and a year of days takes milliseconds
     def of(cls, buckets: tuple[Bucket, ...]) -> Parts:
-        segments: set[Segment] = set()
-        uses: dict[Part, list[tuple[int, int]]] = {}
+        uses: dict[Segment, list[tuple[int, int]]] = {}
         for position, bucket in enumerate(buckets):
             for sign, segment in composed(bucket.start, bucket.end):
-                segments.add(segment)
-                for part in parts_of(segment):
-                    uses.setdefault(part, []).append((position, sign))
-        return cls(joined(segments), uses)
+                for term in sums_of(segment):
+                    uses.setdefault(term, []).append((position, sign))
+        segments = joined(uses)
+        read = [(number, term) for number, segment in enumerate(segments) for term in sums_of(segment)]
+        return cls(segments, {Part(number, int(term.start.timestamp())): uses[term] for number, term in read})
 
 
 def composed(start: datetime, end: datetime) -> Sequence[tuple[int, Segment]]:
@@ -60,14 +63,12 @@ def nearest_midnight(at: datetime) -> datetime:
     return day_of(at + DAY / 2)
 
 
-def parts_of(segment: Segment) -> Iterator[Part]:
+def sums_of(segment: Segment) -> Sequence[Segment]:
+    """What is told apart of a segment: quarter hours together, each day or month by itself."""
     if segment.grain == "q":
-        yield Part(*segment)
-        return
-    at = segment.start
-    while at < segment.end:
-        yield Part(segment.grain, at)
-        at = at + DAY if segment.grain == "d" else next_month(at)
+        return [segment]
+    edges = [*starts(segment), segment.end]
+    return [Segment(segment.grain, start, end) for start, end in pairwise(edges)]
 
 
 def joined(segments: Iterable[Segment]) -> Sequence[Segment]:

@@ -58,17 +58,27 @@ CROSS JOIN LATERAL (
 ) AS part
 """
 
-# Key by key, so that a segment is looked up by its key; days and months are told apart, quarter hours summed.
+# Segment by segment, as tallies lie by their time; days and months are told apart, quarter hours summed.
 SERIES = f"""
-SELECT key, segment.grain, at, CASE segment.grain WHEN 'q' THEN till END, outcomes, broken, conversations
-FROM unnest(%(keys)s::text[]) AS key
-CROSS JOIN unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
-  AS segment (grain, since, till)
-CROSS JOIN LATERAL (
-  SELECT CASE segment.grain WHEN 'q' THEN since ELSE starts_at END AS at, sum(outcomes)::bigint AS outcomes,
-         sum(broken)::bigint AS broken, sum(conversations)::bigint AS conversations
-  {TALLIES_OF_SEGMENT} AND outcome_key = key GROUP BY 1
+WITH segment AS (
+  SELECT * FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
+    WITH ORDINALITY AS segment (grain, since, till, number)
+)
+SELECT outcome_key, number - 1, date_part('epoch', since)::bigint, outcomes, broken, conversations
+FROM segment CROSS JOIN LATERAL (
+  SELECT outcome_key, sum(outcomes)::bigint AS outcomes, sum(broken)::bigint AS broken,
+         sum(conversations)::bigint AS conversations
+  {TALLIES_OF_SEGMENT} AND outcome_key = ANY(%(keys)s) GROUP BY outcome_key
 ) AS part
+WHERE grain = 'q'
+UNION ALL
+SELECT outcome_key, number - 1, date_part('epoch', starts_at)::bigint, outcomes, broken, conversations
+FROM segment CROSS JOIN LATERAL (
+  SELECT outcome_key, starts_at, sum(outcomes)::bigint AS outcomes, sum(broken)::bigint AS broken,
+         sum(conversations)::bigint AS conversations
+  {TALLIES_OF_SEGMENT} AND outcome_key = ANY(%(keys)s) GROUP BY outcome_key, starts_at
+) AS part
+WHERE grain <> 'q'
 """
 
 
@@ -113,11 +123,10 @@ def key_chart(environment: Environment, range: Range, key: str) -> Chart:
 
 
 def outcomes_before(environment: Environment, range: Range, shown: Sequence[Bucket], key: str | None) -> Sequence[int]:
-    """A key's outcomes in the period before, in buckets of the same length so many weeks earlier."""
+    """A key's outcomes in the period before, in buckets at the same times of day so many weeks earlier."""
     if key is None or range.preset == "all":
         return ()
-    shift = range.start - range.before().start
-    earlier = [Bucket(bucket.start - shift, bucket.end - shift, bucket.label) for bucket in shown]
+    earlier = [Bucket(range.earlier(bucket.start), range.earlier(bucket.end), bucket.label) for bucket in shown]
     numbers = series(environment, earlier, [key])[key].outcomes
     return numbers if any(numbers) else ()
 
@@ -144,12 +153,13 @@ def series(environment: Environment, shown: Sequence[Bucket], keys: Sequence[str
     found = {key: Series(*([0] * len(shown) for _ in range(3))) for key in keys}
     with connection.cursor() as cursor:
         cursor.execute(SERIES, {"environment": environment.pk, "keys": list(found), **of_segments(parts.segments)})
-        for key, grain, start, end, *numbers in cursor:
-            line = found[key]
-            for bucket, sign in parts.uses[grain, start, end]:
-                line.outcomes[bucket] += sign * numbers[0]
-                line.broken[bucket] += sign * numbers[1]
-                line.conversations[bucket] += sign * numbers[2]
+        rows = cursor.fetchall()
+    for key, segment, start, outcomes, broken, conversations in rows:
+        line = found[key]
+        for bucket, sign in parts.uses[segment, start]:
+            line.outcomes[bucket] += sign * outcomes
+            line.broken[bucket] += sign * broken
+            line.conversations[bucket] += sign * conversations
     return found
 
 

@@ -1,4 +1,4 @@
-"""The statements that write outcomes. Each locks conversations, then outcomes, then tallies, all sorted.
+"""The statements that write outcomes. Each locks conversations, then outcomes, then tallies, then keys, all sorted.
 
 That order is why two of them cannot deadlock: a sort or an aggregate between two steps ends the one before
 the other begins. Parameters are named; texts are compared exactly (collation "C").
@@ -13,7 +13,7 @@ LANE = f"""coalesce(
 
 # Adds the rows of `change (outcome_key, at, outcomes, broken, reports, reached, conversations,
 # first_reported_at, last_reported_at)` to the tallies of their key and of all keys (''), by quarter hour, day
-# and month (UTC).
+# and month (UTC). A key that is new has no tally of the month yet, so that keys are looked at once a month and lane.
 ADD_TO_TALLIES = f"""
 quarter AS (
   SELECT outcome_key, date_bin('15 minutes', at, '2000-01-01Z') AS at,
@@ -44,6 +44,12 @@ quarter AS (
     conversations = tally.conversations + excluded.conversations,
     first_reported_at = least(tally.first_reported_at, excluded.first_reported_at),
     last_reported_at = greatest(tally.last_reported_at, excluded.last_reported_at)
+  RETURNING grain, outcome_key, xmax = 0 AS is_new
+), listed AS (
+  INSERT INTO outcomes_outcomekey (environment_id, outcome_key)
+  SELECT %(environment)s, outcome_key FROM tallied WHERE is_new AND grain = 'm' AND outcome_key <> ''
+  GROUP BY outcome_key ORDER BY outcome_key
+  ON CONFLICT DO NOTHING
 )"""
 
 # The same for API keys: adds the rows of `change` that name one (reported_by) to that key's tallies.

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 QUARTER = timedelta(minutes=15)
 DAY = timedelta(days=1)
+LENGTHS = {"q": QUARTER, "d": DAY}
 
 
 class Segment(NamedTuple):
@@ -16,6 +17,14 @@ class Segment(NamedTuple):
     grain: str
     start: datetime
     end: datetime
+
+
+def starts(segment: Segment) -> Iterator[datetime]:
+    """When each of its tallies begins."""
+    at = segment.start
+    while at < segment.end:
+        yield at
+        at = next_month(at) if segment.grain == "m" else at + LENGTHS[segment.grain]
 
 
 def cover(start: datetime, end: datetime) -> Sequence[Segment]:

@@ -35,10 +35,10 @@ BY_API_KEY = """
 WITH reporter AS MATERIALIZED (
   SELECT DISTINCT api_key FROM outcomes_apikeytally WHERE environment_id = %(environment)s AND grain = 'm'
 )
-SELECT reporter.api_key, segment.grain, at, CASE segment.grain WHEN 'q' THEN till END, outcomes, broken
+SELECT reporter.api_key, number - 1, date_part('epoch', at)::bigint, outcomes, broken
 FROM reporter
 CROSS JOIN unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
-  AS segment (grain, since, till)
+  WITH ORDINALITY AS segment (grain, since, till, number)
 CROSS JOIN LATERAL (
   SELECT CASE segment.grain WHEN 'q' THEN since ELSE starts_at END AS at, sum(outcomes)::bigint AS outcomes,
          sum(broken)::bigint AS broken
@@ -72,11 +72,12 @@ def by_api_key(environment: Environment, range: Range) -> Trend:
     found: dict[int, Rate] = {}
     with connection.cursor() as cursor:
         cursor.execute(BY_API_KEY, {"environment": environment.pk, **of_segments(parts.segments)})
-        for key, grain, start, end, outcomes, broken in cursor:
-            empty = Rate(names.get(key, "another key"), [0] * len(shown), [0] * len(shown))
-            rate = found.setdefault(key, empty)
-            for bucket, sign in parts.uses[grain, start, end]:
-                rate.broken[bucket] += sign * broken
-                rate.reported[bucket] += sign * (outcomes + broken)
+        rows = cursor.fetchall()
+    for key, segment, start, outcomes, broken in rows:
+        if key not in found:
+            found[key] = Rate(names.get(key, "another key"), [0] * len(shown), [0] * len(shown))
+        for bucket, sign in parts.uses[segment, start]:
+            found[key].broken[bucket] += sign * broken
+            found[key].reported[bucket] += sign * (outcomes + broken)
     told = [rate for rate in found.values() if rate.total_reported]
     return Trend(shown, sorted(told, key=lambda rate: (-rate.total_broken, -rate.total_reported, rate.name)))

@@ -70,7 +70,7 @@ def pair(found: Analytics) -> Mapping[str, Any]:
     """Two environments side by side, where another one was asked for."""
     if not found.both:
         return {}
-    pairs = list(found.pairs(PAIRS_SHOWN + 1))
+    pairs = found.leading_pairs(PAIRS_SHOWN + 1)
     return {
         "both": found.both,
         "sibling": found.sibling,

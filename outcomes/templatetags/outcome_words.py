@@ -9,6 +9,7 @@ from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from wire.buckets import Bucket
 from workspaces.templatetags.show import NOTHING, count, percent
 
 register = template.Library()
@@ -31,9 +32,15 @@ def change(now: int, before: int) -> str:
 
 
 @register.filter
+def rows(buckets: Iterable[tuple[Bucket, Iterable[int]]]) -> SafeString:
+    """Buckets with their numbers as rows; a year of days has thousands, and a tag for each would take long."""
+    row = '<tr><th scope="row" class="nowrap">{}</th>{}</tr>\n    '
+    return format_html_join("", row, ((bucket.label, cells(numbers)) for bucket, numbers in buckets))
+
+
 def cells(numbers: Iterable[int]) -> SafeString:
-    """A row's numbers as its cells; a table of a year of days has thousands, and a tag for each would take long."""
-    return format_html_join("", '<td class="num">{}</td>', ((count(number),) for number in numbers))
+    """Nothing in a number has to be escaped."""
+    return SafeString("".join(f'<td class="num">{count(int(number))}</td>' for number in numbers))
 
 
 @register.filter

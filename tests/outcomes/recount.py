@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from django.db.models import Max, Min, Sum
 
-from outcomes.models import ApiKeyTally, Conversation, Outcome, Tally
+from outcomes.models import ApiKeyTally, Conversation, Outcome, OutcomeKey, Tally
 from workspaces.models import Environment
 
 COLUMNS = ("outcomes", "broken", "reports", "reached", "conversations")
@@ -47,6 +47,16 @@ def stored(environment: Environment) -> Tallies:
         .annotate(*(Sum(column) for column in COLUMNS))
     )
     return {tuple(row[:3]): tuple(int(number) for number in row[3:]) for row in rows}
+
+
+def listed(environment: Environment) -> set[str]:
+    """The keys that a search looks through."""
+    return set(OutcomeKey.objects.filter(environment=environment).values_list("outcome_key", flat=True))
+
+
+def tallied(environment: Environment) -> set[str]:
+    """All keys that ever had a tally, by the tallies."""
+    return {key for _, key, _ in stored(environment)} - {""}
 
 
 def reported_between(environment: Environment, key: str) -> tuple[datetime | None, datetime | None]:

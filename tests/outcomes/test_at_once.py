@@ -15,7 +15,7 @@ from outcomes.models import Conversation, Outcome
 from outcomes.move import move, undo
 from outcomes.record import Receipt, Report, record
 from outcomes.register import Arrival, Registered, register
-from tests.outcomes.recount import recounted, recounted_by_key, stored, stored_by_key
+from tests.outcomes.recount import listed, recounted, recounted_by_key, stored, stored_by_key, tallied
 from wire import ranges
 from workspaces.models import Environment
 
@@ -71,6 +71,19 @@ def test_one_batch_from_thirty_two_connections_makes_each_outcome_once(productio
     assert sum(receipt.new for receipt in receipts) == 50
     assert {(receipt.recorded, len(receipt.unknown)) for receipt in receipts} == {(50, 10)}
     assert set(Outcome.objects.values_list("reports", flat=True)) == {32}
+    assert stored(production) == recounted(production)
+
+
+def test_keys_that_are_new_to_everybody_at_once_are_listed_once_without_deadlock(production):
+    names = [f"key {n}" for n in range(200)]
+
+    def reports(seed: int) -> None:
+        for id_ in range(3):
+            batch = [Report(f"c{id_}", name) for name in random.Random(seed).sample(names, len(names))]
+            record(production, batch, now=timezone.now())
+
+    at_once([lambda seed=seed: reports(seed) for seed in range(12)])
+    assert listed(production) == tallied(production) == set(names)
     assert stored(production) == recounted(production)
 
 
@@ -136,6 +149,7 @@ def test_moves_and_undos_beside_reports_and_registrations_never_deadlock_and_los
     for environment in (production, staging):
         assert {place: n for place, n in stored(environment).items() if any(n)} == recounted(environment)
         assert stored_by_key(environment) == recounted_by_key(environment)
+        assert listed(environment) == tallied(environment) == {"purchase", "renewal"}
 
 
 def closing(act: Callable[[], object]) -> Callable[[], object]:

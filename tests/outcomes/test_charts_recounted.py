@@ -69,7 +69,7 @@ def test_every_chart_of_a_year_equals_a_recount_in_ten_zones(workspace, moments)
         check(production, year(zone), of_day(zone), facts)
         check(production, Range(BEGIN - timedelta(days=600), BEGIN + timedelta(days=DAYS), zone), of_month(zone), facts)
         for turn in changes(zone):
-            around = Range(turn - timedelta(hours=20), turn + timedelta(hours=28), zone)
+            around = Range(turn - timedelta(hours=20), turn + timedelta(hours=27), zone)
             check(production, around, of_hour(zone), facts)
 
 

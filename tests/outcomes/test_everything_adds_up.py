@@ -20,7 +20,7 @@ import pytest
 from outcomes.models import Conversation, Outcome
 from tests.outcomes import client_process
 from tests.outcomes.reading import rows_of, tables_of
-from tests.outcomes.recount import recounted, recounted_by_key, stored, stored_by_key
+from tests.outcomes.recount import listed, recounted, recounted_by_key, stored, stored_by_key
 
 REPORTS = int(os.environ.get("AFFIDAVIT_REPORTS", "20000"))
 PROCESSES, KILLS, A_BATCH = 4, 3, 125
@@ -102,6 +102,7 @@ def test_accepted_ids_rows_tallies_pages_and_downloads_are_one(played, workspace
     assert set(Conversation.objects.filter(started_at__isnull=False).values_list("conversation_id", flat=True)) == known
     assert stored(production) == recounted(production)
     assert stored_by_key(production) == recounted_by_key(production)
+    assert listed(production) == {key for _, key in reported}
     for zone in ZONES:
         check_pages(browser_client, zone, accepted, broken)
 

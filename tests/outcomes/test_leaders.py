@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from outcomes import keys, leaders
+from outcomes import beside, keys, leaders
 from outcomes.models import STEPS, Tally
 from outcomes.record import Report, record
 from outcomes.register import Arrival, register
@@ -35,8 +35,11 @@ def long_tail(workspace) -> Environment:
 
 
 @pytest.mark.parametrize("shown", RANGES, ids=lambda shown: f"{(shown.end - shown.start).days} days")
-def test_a_page_has_the_lines_of_the_whole_list(long_tail, shown):
-    for search, count in product(["", "of 3", "KEY 1", "nowhere"], [3, 8, 25]):
+def test_a_page_has_the_lines_of_the_whole_list(long_tail, shown, monkeypatch):
+    """Whether or not the range is short, and the keys that hold the text are few."""
+    for search, count, short, few in product(["", "of 3", "KEY 1", "nowhere"], [3, 8, 25], [0, 50_000], [0, 1500]):
+        monkeypatch.setattr(leaders, "SHORT", short)
+        monkeypatch.setattr(leaders, "FEW_HOLD_IT", few)
         whole = list(keys.every(long_tail, shown, search=search))
         page = leaders.page(long_tail, shown, search=search, start=2, limit=count, lead=4)
         assert list(page.lines) == whole[2 : 2 + count]
@@ -48,15 +51,63 @@ def test_they_are_told_without_reading_all_keys(long_tail):
     shown = RANGES[-1]
     lines, _ = leaders.leaders(long_tail, shown, 8)
     assert lines == list(keys.every(long_tail, shown))[:8]
-    assert len(leaders.largest(long_tail, shown, 16, "").seen) < len(list(keys.every(long_tail, shown)))
+    assert len(leaders.largest(long_tail, shown, {"q": 8, "d": 16, "m": 32}, "").seen) < len(
+        list(keys.every(long_tail, shown))
+    )
+
+
+@pytest.fixture
+def other_tail(workspace) -> Environment:
+    """Other keys lead here, over thirty days."""
+    chance, staging = random.Random(4), workspace.workspace.environments.get(name="staging")
+    ids = [f"c{n}" for n in range(60)]
+    register(staging, [Arrival(id_) for id_ in ids], now=END)
+    for day in range(30):
+        ranks = [400 - int(400 ** chance.random()) for _ in range(120)]
+        reports = [Report(chance.choice(ids), f"key {rank} of {rank % 5}") for rank in ranks]
+        record(staging, reports, now=END - timedelta(days=day, minutes=chance.randrange(1400)))
+    return staging
+
+
+@pytest.mark.parametrize("shown", RANGES, ids=lambda shown: f"{(shown.end - shown.start).days} days")
+def test_two_environments_beside_each_other_begin_as_the_whole_list_of_both(long_tail, other_tail, shown, monkeypatch):
+    for search, count, short, few in product(["", "of 3", "KEY 1", "nowhere"], [1, 4, 11], [0, 50_000], [0, 1500]):
+        monkeypatch.setattr(leaders, "SHORT", short)
+        monkeypatch.setattr(beside, "FEW_HOLD_IT", few)
+        whole = list(beside.pairs(long_tail, other_tail, shown, search=search))
+        assert list(beside.leading(long_tail, other_tail, shown, count, search=search)) == whole[:count]
+
+
+def test_the_first_of_two_environments_are_told_without_reading_all_keys(long_tail, other_tail, monkeypatch):
+    whole = list(beside.pairs(long_tail, other_tail, RANGES[-1]))
+    asked: list[int | None] = []
+
+    def watched(*arguments, only=None, **options):
+        asked.append(only and len(only))
+        return iter(whole[: options["limit"]])
+
+    monkeypatch.setattr(beside, "pairs", watched)
+    assert beside.leading(long_tail, other_tail, RANGES[-1], 4) == whole[:4]
+    assert [bool(count and 4 <= count < len(whole)) for count in asked] == [True]
+
+
+def test_a_short_range_with_few_reports_is_not_searched_for_leaders(long_tail, monkeypatch):
+    monkeypatch.setattr(leaders, "largest", None)
+    assert leaders.leaders(long_tail, RANGES[0], 3) == ((), None)
+
+
+def test_keys_that_hold_the_text_are_read_alone_where_they_are_few(long_tail, monkeypatch):
+    monkeypatch.setattr(leaders, "largest", None)
+    lines, only = leaders.leaders(long_tail, RANGES[-1], 3, search="KEY 1 ")
+    assert (lines, only) == ((), ["key 1 of 1"])
 
 
 def test_what_cannot_be_told_apart_from_the_kept_back_is_left_to_the_whole_list(workspace):
     production = workspace.workspace.environments.get(name="production")
     register(production, [Arrival("c")], now=END)
     record(production, [Report("c", f"k{n}") for n in range(60)], now=END - timedelta(hours=1))
-    assert leaders.leaders(production, RANGES[0], 2) == ((), None)
-    page = leaders.page(production, RANGES[0], search="", start=0, limit=2, lead=0)
+    assert leaders.leaders(production, RANGES[1], 2) == ((), None)
+    page = leaders.page(production, RANGES[1], search="", start=0, limit=2, lead=0)
     assert ([line.key for line in page.lines], page.everything.keys) == (["k0", "k1"], 60)
 
 

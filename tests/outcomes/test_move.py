@@ -11,11 +11,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from outcomes.broken_joins import still_broken
 from outcomes.models import Move, Outcome
 from outcomes.move import movable, move, undo
 from outcomes.record import Report, record
 from outcomes.register import Arrival, register
-from tests.outcomes.recount import recounted, recounted_by_key, reported_between, stored, stored_by_key
+from tests.outcomes.recount import (
+    listed,
+    recounted,
+    recounted_by_key,
+    reported_between,
+    stored,
+    stored_by_key,
+    tallied,
+)
 from wire.ranges import Range
 from workspaces.models import AuditEntry, Environment, Workspace
 
@@ -41,6 +50,7 @@ def check_tallies(*environments: Environment) -> None:
         kept = {place: numbers for place, numbers in stored(environment).items() if any(numbers)}
         assert kept == recounted(environment)
         assert stored_by_key(environment) == recounted_by_key(environment)
+        assert listed(environment) == tallied(environment)
         for key in KEYS:
             rows = Outcome.objects.filter(environment=environment, outcome_key=key)
             times = rows.values_list("first_reported_at", "last_reported_at")
@@ -86,6 +96,15 @@ def test_what_meets_an_outcome_is_added_to_it_and_undone_exactly_in_spite_of_lat
     check_tallies(*both)
     assert not undo(made, actor="ann", now=START + 6 * HOUR)
     assert AuditEntry.objects.filter(action="move of broken joins undone").count() == 1
+
+
+def test_what_comes_back_is_listed_where_it_was(both):
+    here, there = both
+    record(here, [Report(f"{place}-{number}", "won") for number in range(4) for place in ("lost", "next")], now=START)
+    register(there, [Arrival(f"next-{number}") for number in range(4)], now=START)
+    before = [row.conversation.conversation_id for row in still_broken(here, EVER)]
+    undo(move(here, there, EVER, actor="ann", now=START + HOUR), actor="ann", now=START + 2 * HOUR)
+    assert [row.conversation.conversation_id for row in still_broken(here, EVER)] == before
 
 
 def test_what_healed_at_home_meanwhile_goes_back_as_healed_at_that_time(both):

@@ -11,8 +11,10 @@ from outcomes.analytics import Analytics
 from outcomes.filters import KeyFilters
 from outcomes.record import Report, record
 from outcomes.register import Arrival, register
+from outcomes.templatetags import outcome_words
 from tests.outcomes.reading import rows_of, tables_of
 from wire import ranges
+from wire.buckets import Bucket
 
 PAGE = "/w/lumen-books/production/outcomes"
 
@@ -110,6 +112,18 @@ def test_keys_are_paged_and_all_exported(production, browser_client):
     assert "key-119" in html
     assert "<code>key-007</code>" not in html
     assert len(tables_of(browser_client.get(f"{PAGE}.json"))["keys"]) == 120
+
+
+def test_the_number_that_a_share_is_of_is_exported(production, browser_client):
+    now = timezone.now()
+    register(production, [Arrival(f"c{number}") for number in range(3)], now=now)
+    record(production, [Report("c0", "won")], now=now)
+    for page in (f"{PAGE}.json", f"{PAGE.replace('outcomes', 'outcome')}.json?key=won"):
+        totals = tables_of(browser_client.get(page))["totals"]
+        assert [(row["period"], row["conversations"], row["outcomes"]) for row in totals] == [
+            ("now", 3, 1),
+            ("before", 0, 0),
+        ]
 
 
 def test_what_lies_before_the_range_is_not_in_it_but_is_compared_with(production, browser_client):
@@ -258,3 +272,12 @@ def test_the_leading_key_is_drawn_against_the_same_weekdays_before(production):
     assert chart.before.index(2) == chart.lines[0].numbers.index(3)
     figure = charts.over_time(chart.buckets, chart.lines, counted="outcomes", before=chart.before)
     plotly.graph_objects.Figure({**figure, "data": [{**line, "line": {}} for line in figure["data"]]})
+
+
+def test_the_numbers_of_a_chart_are_a_table_that_runs_no_markup():
+    now = timezone.now()
+    shown = [(Bucket(now, now, "Mon 2 Mar"), [1234567, 0]), (Bucket(now, now, "<b>"), [-3])]
+    assert [row.strip() for row in outcome_words.rows(shown).splitlines()][:2] == [
+        '<tr><th scope="row" class="nowrap">Mon 2 Mar</th><td class="num">1,234,567</td><td class="num">0</td></tr>',
+        '<tr><th scope="row" class="nowrap">&lt;b&gt;</th><td class="num">-3</td></tr>',
+    ]

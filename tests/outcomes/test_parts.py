@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outcomes.parts import Part, Parts
-from outcomes.tally import DAY, QUARTER, next_month
+from outcomes.tally import DAY, QUARTER, next_month, starts
 from wire.buckets import buckets
 
 ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Asia/Kathmandu", "Pacific/Auckland", "Pacific/Chatham")
@@ -18,11 +18,12 @@ quarters = st.integers(0, 400_000).map(lambda n: datetime(2018, 1, 1, tzinfo=UTC
 LENGTHS = {"hour": 2 * DAY, "day": 60 * DAY, "month": 400 * DAY}
 
 
-def counted(part: Part) -> Counter[datetime]:
+def counted(parts: Parts, part: Part) -> Counter[datetime]:
     """The quarter hours of a part, once each."""
-    coarse = {"d": part.start + DAY, "m": next_month(part.start)}
-    end = part.end or coarse[part.grain]
-    return Counter(part.start + n * QUARTER for n in range((end - part.start) // QUARTER))
+    grain, _, till = parts.segments[part.segment]
+    start = datetime.fromtimestamp(part.start, UTC)
+    end = {"q": till, "d": start + DAY, "m": next_month(start)}[grain]
+    return Counter(start + n * QUARTER for n in range((end - start) // QUARTER))
 
 
 @settings(deadline=None)
@@ -31,9 +32,10 @@ def test_every_quarter_hour_of_a_bucket_counts_once_and_no_other_at_all(start, s
     end = start + max(QUARTER, share * LENGTHS[step] // QUARTER * QUARTER)
     shown = buckets(start, end, ZoneInfo(zone), step)
     sums: list[Counter[datetime]] = [Counter() for _ in shown]
-    for part, uses in Parts.of(tuple(shown)).uses.items():
+    parts = Parts.of(tuple(shown))
+    for part, uses in parts.uses.items():
         for position, sign in uses:
-            for quarter in counted(part):
+            for quarter in counted(parts, part):
                 sums[position][quarter] += sign
     for bucket, found in zip(shown, sums, strict=True):
         expected = {bucket.start + n * QUARTER for n in range((bucket.end - bucket.start) // QUARTER)}
@@ -44,10 +46,12 @@ def test_every_quarter_hour_of_a_bucket_counts_once_and_no_other_at_all(start, s
 def test_what_is_read_is_what_is_used(start, zone, step):
     shown = buckets(start, start + timedelta(days=45), ZoneInfo(zone), step)
     parts = Parts.of(tuple(shown))
-    read = {segment for segment in parts.segments if segment.grain == "q"}
-    assert read == {part for part in parts.uses if part.grain == "q"}
-    for part in parts.uses:
-        assert any(part.grain == grain and since <= part.start < till for grain, since, till in parts.segments)
+    read = Counter()
+    for number, segment in enumerate(parts.segments):
+        beginnings = [segment.start] if segment.grain == "q" else starts(segment)
+        read.update(Part(number, int(at.timestamp())) for at in beginnings)
+    assert read == Counter(parts.uses.keys())
+    assert len(set(parts.segments)) == len(parts.segments)
 
 
 @given(quarters, st.sampled_from(ZONES))

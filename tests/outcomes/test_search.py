@@ -1,0 +1,77 @@
+"""What a search looks through: every key that was ever reported, once, however it came."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.db import connection
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from outcomes import keys, leaders
+from outcomes.models import OutcomeKey
+from outcomes.move import move, undo
+from outcomes.record import Report, record
+from outcomes.register import Arrival, register
+from tests.outcomes.recount import listed
+from wire.ranges import Range
+
+NOW = datetime(2026, 3, 20, 13, 30, tzinfo=UTC)
+EVER = Range(datetime(2000, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC), ZoneInfo("UTC"))
+texts = st.text("abAB%_\\- ", min_size=1, max_size=4)
+
+
+@pytest.fixture
+def both(workspace):
+    return tuple(workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
+
+
+def found(environment, search: str) -> list[str]:
+    page = leaders.page(environment, EVER, search=search, start=0, limit=50, lead=0)
+    return [line.key for line in page.lines]
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(texts, max_size=12, unique=True), texts)
+def test_it_finds_the_keys_that_hold_the_text_and_no_others(both, names, search):
+    production, _ = both
+    OutcomeKey.objects.all().delete()
+    OutcomeKey.objects.bulk_create(OutcomeKey(environment=production, outcome_key=name) for name in names)
+    held = {name for name in names if search.lower() in name.lower()}
+    assert set(keys.holding(production, search, limit=100)) == held
+    assert len(keys.holding(production, search, limit=1)) == min(len(held), 1)
+
+
+def test_a_key_is_found_from_its_first_report_on_whether_or_not_its_conversation_is_known(both):
+    production, staging = both
+    register(production, [Arrival("c")], now=NOW)
+    record(production, [Report("c", "Purchase"), Report("gone", "re-purchase")], now=NOW)
+    assert found(production, "PURCH") == ["Purchase", "re-purchase"]
+    assert found(staging, "PURCH") == []
+    record(production, [Report("c", "Purchase"), Report("c", "purchase 2")], now=NOW + timedelta(days=40))
+    assert listed(production) == {"Purchase", "re-purchase", "purchase 2"}
+    assert listed(staging) == set()
+
+
+def test_a_key_that_a_move_brings_is_found_there_until_the_move_is_undone(both):
+    production, staging = both
+    register(staging, [Arrival("s")], now=NOW)
+    record(production, [Report("s", "purchase")], now=NOW)
+    made = move(production, staging, EVER, actor="ann", now=NOW)
+    assert (found(production, "purch"), found(staging, "purch")) == ([], ["purchase"])
+    undo(made, actor="ann", now=NOW)
+    assert (found(production, "purch"), found(staging, "purch")) == (["purchase"], [])
+
+
+def test_what_was_reported_before_keys_were_listed_is_listed_by_the_migration(both):
+    production, staging = both
+    for day in (0, 40):
+        record(production, [Report("c", f"key {day}"), Report("c", "often")], now=NOW + timedelta(days=day))
+    record(staging, [Report("c", "elsewhere")], now=NOW)
+    OutcomeKey.objects.all().delete()
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("outcomes.migrations.0004_keys_to_search").FILL)
+    assert (listed(production), listed(staging)) == ({"key 0", "key 40", "often"}, {"elsewhere"})
