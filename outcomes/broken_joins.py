@@ -14,8 +14,7 @@ from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
 from outcomes.diagnose import Diagnosis, Known, bare_forms, diagnose
 from outcomes.models import Conversation, Outcome
-from outcomes.tally import ceiled, floored
-from wire.ranges import Range
+from wire.ranges import Range, ceiled, floored
 from workspaces.models import Environment
 
 BATCH = 500

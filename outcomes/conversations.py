@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 
 from outcomes.lag import Distribution, distribution
-from outcomes.tally import ceiled, floored
-from wire.ranges import Range
+from wire.ranges import Range, ceiled, floored
 from workspaces.models import Environment
 
 ROWS_AT_ONCE = 5000

@@ -19,8 +19,7 @@ from outcomes.models import Move, MovedOutcome
 from outcomes.place import At, Place, Rewritten, lock_conversations, locked, rewrite
 from outcomes.retally import standing
 from outcomes.said import Said, together
-from outcomes.tally import ceiled, floored
-from wire.ranges import Range
+from wire.ranges import Range, ceiled, floored
 from workspaces.models import AuditEntry, Environment, Workspace
 
 DIAGNOSED_AT_ONCE = 500

@@ -9,8 +9,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from outcomes.tally import DAY, Segment, by_month, ceiled, cover, day_of, floored, starts
+from outcomes.tally import DAY, Segment, by_month, cover, day_of, starts
 from wire.buckets import Bucket
+from wire.ranges import ceiled, floored
 
 
 class Part(NamedTuple):

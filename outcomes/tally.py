@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple
 
-QUARTER = timedelta(minutes=15)
+from wire.ranges import QUARTER, ceiled, floored
+
 DAY = timedelta(days=1)
 LENGTHS = {"q": QUARTER, "d": DAY}
 
@@ -55,15 +56,6 @@ def by_month(start: datetime, end: datetime) -> Iterator[Segment]:
     yield Segment("d", start, first)
     yield Segment("m", first, last)
     yield Segment("d", last, end)
-
-
-def floored(at: datetime) -> datetime:
-    at = at.astimezone(UTC)
-    return at.replace(minute=at.minute // 15 * 15, second=0, microsecond=0)
-
-
-def ceiled(at: datetime) -> datetime:
-    return floored(at + QUARTER - timedelta.resolution)
 
 
 def day_of(at: datetime) -> datetime:

@@ -117,18 +117,19 @@ def day_start(at: datetime, zone: ZoneInfo, span: timedelta) -> datetime:
 
 
 def floored(at: datetime) -> datetime:
-    """Down to the quarter hour: tallies are no finer."""
-    return at - timedelta(minutes=at.minute % 15, seconds=at.second, microseconds=at.microsecond)
+    """Down to the quarter hour, in UTC: tallies are no finer."""
+    at = at.astimezone(UTC)
+    return at.replace(minute=at.minute // 15 * 15, second=0, microsecond=0)
 
 
 def ceiled(at: datetime) -> datetime:
-    """Up to the quarter hour."""
-    return floored(at + QUARTER - timedelta(microseconds=1))
+    """Up to the quarter hour, in UTC."""
+    return floored(at + QUARTER - timedelta.resolution)
 
 
 def after(now: datetime) -> datetime:
     """The end of the quarter hour that holds `now`."""
-    return floored(now.astimezone(UTC)) + QUARTER
+    return floored(now) + QUARTER
 
 
 def zone_named(name: str) -> ZoneInfo | None:

@@ -65,14 +65,52 @@ def test_a_segment_that_is_a_word_of_a_property_name_is_a_literal_and_decided(se
     assert (found.path, found.undecided) == (f"/teams/{segment}", ())
 
 
-def test_a_word_that_names_its_own_answer_is_a_parameter_behind_a_literal():
+def test_a_word_that_names_its_own_answer_is_undecided_until_a_parameter_stands_beside_it():
     learner = learned(("GET /labels/members", {"name": "members"}), ("GET /teams/17", {"members": 4}))
+    found = learner.template("/labels/members")
+    assert (found.path, found.undecided) == ("/labels/members", (1,))
+    learner.learn("GET", "/labels/urgent", 200, response={"name": "urgent"})
     assert template(learner, "/labels/members") == "/labels/{labelId}"
 
 
 def test_a_value_that_stands_twice_in_a_path_is_the_last_of_both():
-    learner = learned(("GET /v1/pools/9/shard/shard", {"shard_name": "shard"}))
+    learner = learned(
+        ("GET /v1/pools/9/shard/shard", {"shard_name": "shard"}),
+        ("GET /v1/pools/9/shard/north", {"shard_name": "north"}),
+    )
     assert template(learner, "/v1/pools/9/shard/shard") == "/v1/pools/{poolId}/shard/{shardId}"
+
+
+def test_a_word_that_a_collection_lists_is_a_parameter_beside_others():
+    learner = learned(
+        ("GET /labels", [{"name": "members"}, {"name": "urgent"}]),
+        ("GET /teams/17", {"members": 4}),
+        ("GET /labels/urgent", {"name": "urgent"}),
+        ("DELETE /labels/members", ABSENT),
+    )
+    assert template(learner, "/labels/members") == "/labels/{labelId}"
+
+
+def test_a_collection_that_lists_mostly_words_of_the_api_leaves_the_rest_of_its_list_undecided():
+    answer = {"enabled": True}
+    learner = learned(
+        ("GET /factors", [{"name": "email"}, {"name": "phone"}, {"name": "duo"}]),
+        ("GET /users/17", {"email": "", "phone": ""}),
+        *((f"PUT /factors/{name}", answer) for name in ("email", "phone", "duo")),
+    )
+    assert learner.template("/factors/duo").undecided == (1,)
+    assert learner.template("/factors/phone").path == "/factors/phone"
+
+
+def test_behind_a_parameter_a_value_alone_among_literals_is_undecided():
+    learner = learned(
+        ("GET /clusters/17", {"nodes": 1, "pools": 2}),
+        ("GET /clusters/17/nodes", [{"size": 1}]),
+        ("GET /clusters/17/pools", [{"zone": 1}]),
+        ("GET /clusters/17/kubeconfig", {"name": "kubeconfig", "content": ""}),
+    )
+    found = learner.template("/clusters/17/kubeconfig")
+    assert (found.path, found.undecided) == ("/clusters/{clusterId}/kubeconfig", (2,))
 
 
 def test_what_a_collection_lists_is_a_parameter_behind_it():
@@ -111,6 +149,41 @@ def test_an_unknown_segment_with_another_answer_is_none():
     assert (found.path, found.undecided) == ("/files/quota", ())
 
 
+@pytest.mark.parametrize("empty", [{"cards": [], "total": 0, "next": None}, []])
+def test_what_an_empty_list_could_have_held_makes_no_other_shape(empty):
+    card = {"suit": 1, "rank": 2, "art": "", "joker": False}
+    full = {"cards": [card], "total": 1, "next": {"page": 2}} if empty else [card]
+    learner = learned(
+        *((f"GET /decks/{name}/cards", full) for name in ("storm", "reef")),
+        ("GET /decks/storm", {"name": "storm"}),
+        ("GET /decks/reef", {"name": "reef"}),
+        ("GET /decks/dune/cards", empty),
+    )
+    found = learner.template("/decks/dune/cards")
+    assert (found.path, found.undecided) == ("/decks/{deckId}/cards", ())
+
+
+def test_empty_lists_alone_make_no_operation_of_many_siblings():
+    names = [f"{one}{two}nt" for one, two in itertools.product("bcdfg", "aeo")]
+    found = learned(*((f"GET /moods/{name}", []) for name in names)).template(f"/moods/{names[0]}")
+    assert (found.path, found.undecided) == (f"/moods/{names[0]}", (1,))
+
+
+def test_what_bodies_name_is_not_sent_though_its_answer_is_another():
+    learner = learned(
+        ("GET /teams", [{"name": "storm"}, {"name": "reef"}]),
+        ("GET /teams/reef", {"name": "reef", "members": 4, "colour": {"hue": 1}}),
+        ("GET /teams/storm", {"moved": True, "seats": [{"row": 1}], "until": 2}),
+    )
+    found = learner.template("/teams/storm")
+    assert (found.path, found.undecided) == ("/teams/storm", (1,))
+
+
+def test_what_begins_with_an_action_is_undecided_beside_parameters_where_no_shape_tells():
+    learner = learned(("GET /bases/storm", {"name": "storm"}), ("DELETE /bases/test-base", ABSENT))
+    assert learner.template("/bases/test-base").undecided == (1,)
+
+
 def test_one_shape_behind_many_unknown_siblings_is_one_operation():
     names = [f"{one}{two}nt" for one, two in itertools.product("bcdfg", "aeo")]
     learner = learned(*((f"GET /moods/{name}", {"hue": 1, "tempo": 2, "weather": {"wet": True}}) for name in names))
@@ -143,6 +216,52 @@ def test_the_first_word_of_a_path_is_no_parameter_because_some_body_holds_it():
 def test_paths_may_begin_with_a_parameter_where_all_of_them_do():
     learner = learned(*((f"GET /{name}/9", {"bucket": name}) for name in ("storm", "reef", "dune")))
     assert template(learner, "/reef/9") == "/{id}/{id2}"
+
+
+TENANTS = ("acme", "globex", "initech")
+ORDERS, CLAIMS = [{"total": 1, "placed": ""}], [{"reason": "", "open": True}]
+
+
+@pytest.mark.parametrize("scaffold", ["", "/api/v2"])
+def test_paths_that_begin_differently_and_go_on_alike_are_undecided(scaffold):
+    learner = learned(*((f"GET /{tenant}{scaffold}/orders", ORDERS) for tenant in TENANTS))
+    found = learner.template(f"/acme{scaffold}/orders")
+    assert (found.path, found.undecided[0]) == (f"/acme{scaffold}/orders", 0)
+    assert 0 in learner.template(f"/umbrella{scaffold}/orders").undecided
+
+
+def test_where_most_go_on_alike_the_others_are_undecided_too():
+    learner = learned(*((f"GET /{tenant}/orders", ORDERS) for tenant in TENANTS), ("GET /umbrella/claims", CLAIMS))
+    assert 0 in learner.template("/umbrella/claims").undecided
+
+
+def test_ordinary_beginnings_are_literals_though_data_and_actions_follow_all():
+    learner = learned(
+        *((f"GET /{name}/17", {"number": 1, "made": ""}) for name in ("orders", "claims", "parcels")),
+        *((f"GET /{name}/search", {"found": 1, "page": ""}) for name in ("orders", "claims", "parcels")),
+        ("GET /orders/17/lines", [{"sum": 1}]),
+    )
+    found = [learner.template(path) for path in ("/orders/17", "/claims/search", "/orders/17/lines")]
+    assert [one.path for one in found] == ["/orders/{orderId}", "/claims/search", "/orders/{orderId}/lines"]
+    assert [one.undecided for one in found] == [(), (), ()]
+
+
+@pytest.mark.parametrize("version", ["1", "2010-04-01"])
+def test_one_number_or_date_that_all_paths_begin_with_is_a_version(version):
+    learner = learned((f"GET /{version}/boards/17", {"id": 17}), (f"GET /{version}/cards", []))
+    found = learner.template(f"/{version}/boards/17")
+    assert (found.path, found.undecided) == (f"/{version}/boards/{{boardId}}", ())
+
+
+@pytest.mark.parametrize("other", ["3", "4711", "2011-05-02"])
+def test_several_of_them_are_data(other):
+    learner = learned(("GET /2/orders", [{"total": 1}]), (f"GET /{other}/orders", [{"total": 1}]))
+    assert template(learner, "/2/orders") == "/{id}/orders"
+    assert template(learner, f"/{other}/orders") == "/{id}/orders"
+
+
+def test_a_day_that_nothing_follows_is_no_version():
+    assert template(learned(("GET /2026-01-02", {"rate": 1})), "/2026-01-02") == "/{id}"
 
 
 # --- what cannot be decided
@@ -267,7 +386,7 @@ def clustered(exchanges):
 # --- order, bounds, values
 
 
-WORDS = st.sampled_from(["teams", "storm", "reef", "17", "search", "v1", "members", "a-b", "x%2Fy", ""])
+WORDS = st.sampled_from(["teams", "storm", "reef", "17", "2", "search", "v1", "members", "a-b", "x%2Fy", ""])
 BODIES = st.recursive(
     st.none() | st.booleans() | st.integers(0, 20) | st.sampled_from(["storm", "reef", "teams", "x/y", "17"]),
     lambda inner: (

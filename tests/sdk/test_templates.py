@@ -111,6 +111,12 @@ def test_other_segments_are_no_scaffold(segment):
     assert not is_scaffold(segment)
 
 
+@pytest.mark.parametrize("path", ["/1/boards", "/2010-04-01/accounts"])
+def test_a_version_without_a_v_stays_only_where_the_path_begins(path):
+    assert template(path).path == path
+    assert template(f"/boards{path}").path.startswith("/boards/{boardId}/")
+
+
 def test_a_bare_version_further_on_is_no_scaffold():
     assert not is_scaffold("1.29", leading=False)
     assert is_scaffold("v2", leading=False)

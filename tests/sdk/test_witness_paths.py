@@ -64,7 +64,8 @@ def test_stand_ins_for_data_change_no_template(segments, learned):
         expected.path, expected.undecided, dict(expected.parameters),
     )  # fmt: skip
     assert without_data(held) == held
-    assert not {"17", "a@b.example", "192.168.17.4", "2026-01-02"} & set(held.split("/"))
+    assert not {"17", "a@b.example", "192.168.17.4"} & set(held.split("/"))
+    assert "2026-01-02" not in held.split("/")[2:]  # a day that a path begins with may be a version
 
 
 def test_ids_without_a_route_are_one_operation_from_the_beginning():

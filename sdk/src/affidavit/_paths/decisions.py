@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from .likeness import ALIKE, UNLIKE, Shapes, likeness, likeness_among, shapes_behind
-from .templates import is_scaffold
+from .likeness import ALIKE, UNLIKE, Shapes, going_on_alike, likeness, likeness_among, shapes_behind
+from .templates import is_scaffold, may_be_version
 from .tree import NONE, Place, leads
 from .vocabulary import Vocabulary, begins_with_action, is_action
 from .words import Reading
@@ -36,6 +36,7 @@ class Sign(Enum):
     LITERAL = auto()
     PARAMETER = auto()
     ECHOED_WORD = auto()  # a property name, and the value of an identifying property beside it
+    LISTED_WORD = auto()  # a property name, and such a value in the bodies of what stands right before it
     LISTED = auto()  # a value in the bodies of what stands right before it
     ELSEWHERE = auto()  # the value of an identifying property in other bodies
     ACTION = auto()  # it begins with a word for what any API does
@@ -101,8 +102,14 @@ class _Siblings:
         """LITERAL, PARAMETER or UNDECIDED for each word."""
         signs = {segment: self._sign(segment) for segment in sorted(self.words)}
         if leads(self._before):
-            return self._settled_leading(signs)
-        for settle in (self._settle_listed, self._settle_echoed_words, self._settle_unknown):
+            return {**self._settled_leading(signs), **self._settled_versions()}
+        for settle in (
+            self._settle_lone,
+            self._settle_listed,
+            self._settle_echoed_words,
+            self._settle_listed_words,
+            self._settle_unknown,
+        ):
             settle(signs)
         return signs
 
@@ -111,7 +118,7 @@ class _Siblings:
         if is_scaffold(segment, leading=leads(self._before)):
             return Sign.LITERAL
         if segment in self._known.vocabulary:
-            return Sign.ECHOED_WORD if Reading.IDENTITY in echoed else Sign.LITERAL
+            return self._sign_of_word(segment, echoed)
         if echoed & (Reading.IDENTITY | Reading.OTHER):
             return Sign.PARAMETER
         if self._held(segment) & (Reading.IDENTITY | Reading.OTHER):
@@ -122,31 +129,66 @@ class _Siblings:
             return Sign.ELSEWHERE
         return Sign.ACTION if begins_with_action(segment) else Sign.UNKNOWN
 
+    def _sign_of_word(self, segment: str, echoed: Reading) -> Sign:
+        if Reading.IDENTITY in echoed:
+            return Sign.ECHOED_WORD
+        listed = Reading.IDENTITY in self._held(segment) and not is_action(segment)
+        return Sign.LISTED_WORD if listed else Sign.LITERAL
+
     def _settled_leading(self, signs: Mapping[str, Sign]) -> dict[str, Sign]:
         """A path begins with a parameter only where most beginnings have a strong sign."""
         strong = sum(sign is Sign.PARAMETER for sign in signs.values())
-        stays = strong < MANY_LEADING or 2 * strong < len(signs)
-        return {
-            segment: Sign.LITERAL if stays or sign is not Sign.PARAMETER else sign for segment, sign in signs.items()
-        }
+        if strong >= MANY_LEADING and 2 * strong >= len(signs):
+            return {segment: sign if sign is Sign.PARAMETER else Sign.LITERAL for segment, sign in signs.items()}
+        undecided = self._alike_beginnings([segment for segment, sign in signs.items() if sign is not Sign.LITERAL])
+        return {segment: Sign.UNDECIDED if segment in undecided else Sign.LITERAL for segment in signs}
+
+    def _settled_versions(self) -> dict[str, Sign]:
+        """`/2/orders`: an API has one version, of its users there are more."""
+        found = [] if self._before else [segment for segment in self.words if may_be_version(segment)]
+        return dict.fromkeys(found, Sign.LITERAL if len(found) == 1 and not self.data else Sign.PARAMETER)
+
+    def _alike_beginnings(self, segments: Sequence[str]) -> Set[str]:
+        """`/acme/orders`, `/globex/orders`: what goes on as others do may be data; where most do, all may be."""
+        found = going_on_alike({segment: self._shapes(segment) for segment in segments})
+        return set(segments) if 2 * len(found) >= len(segments) else found
+
+    def _settle_lone(self, signs: dict[str, Sign]) -> None:
+        """A parameter hardly follows another: where literals do, a value that is alone among them may be one too."""
+        named = [segment for segment, sign in signs.items() if sign in (Sign.PARAMETER, Sign.LISTED, Sign.ELSEWHERE)]
+        literals = sum(sign is Sign.LITERAL for sign in signs.values())
+        if self._before[-1] is None and not self.data and len(named) == 1 and literals >= SEVERAL:
+            signs[named[0]] = Sign.UNDECIDED
 
     def _settle_listed(self, signs: dict[str, Sign]) -> None:
         """What bodies of other exchanges name is a parameter, if what stands behind is one operation."""
         named = [segment for segment, sign in signs.items() if sign in (Sign.LISTED, Sign.ELSEWHERE)]
         if self._number(signs):
-            least, data = UNLIKE, self._shapes_of_data(signs)
+            least, unlike, data = UNLIKE, Sign.UNDECIDED, self._shapes_of_data(signs)
             alike = [likeness(self._shapes(segment), data) for segment in named]
+        elif sum(sign is Sign.LISTED_WORD for sign in signs.values()) > len(named):
+            signs.update(dict.fromkeys(named, Sign.UNDECIDED))  # what is listed are parts of the API
+            return
         else:
-            least, among = ALIKE, likeness_among([self._shapes(segment) for segment in named])
+            least, unlike, among = ALIKE, Sign.LITERAL, likeness_among([self._shapes(segment) for segment in named])
             alike = [among] * len(named)
         for segment, found in zip(named, alike, strict=True):
-            signs[segment] = Sign.PARAMETER if found is None or found >= least else Sign.LITERAL
+            signs[segment] = Sign.PARAMETER if found is None or found >= least else unlike
 
     def _settle_echoed_words(self, signs: dict[str, Sign]) -> None:
         """Of two signs that contradict each other the siblings tell; else, a parameter hardly follows another."""
-        likely = self._number(signs) or self._before[-1] is not None
-        found = Sign.PARAMETER if likely else Sign.LITERAL
+        alone = Sign.LITERAL if self._before[-1] is None else Sign.UNDECIDED
+        found = Sign.PARAMETER if self._number(signs) else alone
         signs.update({segment: found for segment, sign in signs.items() if sign is Sign.ECHOED_WORD})
+
+    def _settle_listed_words(self, signs: dict[str, Sign]) -> None:
+        """Among more parameters than such words these are parameters too, unless the shape says otherwise."""
+        number, data = self._number(signs), self._shapes_of_data(signs)
+        found = [segment for segment, sign in signs.items() if sign is Sign.LISTED_WORD]
+        for segment in found:
+            alike = likeness(self._shapes(segment), data)
+            likely = number >= len(found) and (alike is None or alike >= ALIKE)
+            signs[segment] = Sign.PARAMETER if likely else Sign.LITERAL
 
     def _settle_unknown(self, signs: dict[str, Sign]) -> None:
         number, data = self._number(signs), self._shapes_of_data(signs)
@@ -183,7 +225,7 @@ class _Siblings:
         if alike is not None and alike >= ALIKE:
             return Sign.PARAMETER
         if acts:
-            return Sign.LITERAL
+            return Sign.LITERAL if is_action(segment) or alike is not None else Sign.UNDECIDED
         if number >= MANY:
             return Sign.PARAMETER
         if alike is not None and alike < UNLIKE:
@@ -193,10 +235,11 @@ class _Siblings:
     def _is_collection(self, segment: str) -> bool:
         """`reports/17`: what data follows is a literal more often than not. `retention-filters` reads like one."""
         places = self.words[segment]
-        following = [following for place in places for following in place.words.values()]
+        following = _branches(places)
+        data = [place for word in following if word not in self._known.vocabulary for place in following[word]]
         return (
             any(place.data is not None for place in places)
-            or any(place.echoed & (Reading.IDENTITY | Reading.OTHER) for place in following)
+            or any(place.echoed & (Reading.IDENTITY | Reading.OTHER) for place in data)
             or self._known.vocabulary.reads_like_collection(segment)
         )
 

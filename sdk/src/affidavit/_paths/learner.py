@@ -94,7 +94,7 @@ class Learner:
             return Sign.LITERAL
         if place and place.parameter:
             return Sign.PARAMETER
-        return Sign.LITERAL if leading else Sign.UNDECIDED
+        return Sign.LITERAL if leading and not (place and place.undecided) else Sign.UNDECIDED
 
     def _walked(self, path: str, sightings: Sightings | None) -> Place:
         """The place where a path ends; on the way, what its own bodies say of each segment.
@@ -104,9 +104,10 @@ class Learner:
         place, leading = self._root, True
         scalars = dict(sightings.scalars) if sightings else {}
         steps: list[tuple[int, Place]] = []
-        for segment in map(unquote, segments_of(path)):
+        segments = [*map(unquote, segments_of(path))]
+        for index, segment in enumerate(segments):
             hashed = self._hashes.of(segment)
-            place = place.branch(segment, hashed, leading=leading)
+            place = place.branch(segment, hashed, leading=leading, first=index == 0 < len(segments) - 1)
             leading = leading and is_scaffold(segment)
             steps.append((hashed, place))
         for hashed, passed in reversed(steps):

@@ -20,6 +20,7 @@ MAX_TEXT = 80  # characters; longer ones are no names that stand in a path
 MAX_LEVEL = 6  # of the properties that make a shape
 MAX_LISTED = 300  # properties of one shape
 HASH_BYTES = 8
+ROOTS = frozenset("><")
 
 
 class Hashes:
@@ -70,6 +71,8 @@ def _look(into: Sightings, hashes: Hashes, value: Json, name: str, place: str, l
                 into.shape.add(there)
             _look(into, hashes, member, key if known else name, there, level + 1)
     elif isinstance(value, list):
+        if place in ROOTS:
+            into.shape.add(place)
         for item in value:
             _look(into, hashes, item, name, f"{place}[]", level)
     elif isinstance(value, str) and 0 < len(value) <= MAX_TEXT:

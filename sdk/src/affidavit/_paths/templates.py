@@ -17,7 +17,8 @@ from .words import singular
 _PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,15}")
 _SCAFFOLD = re.compile(r"v[0-9]+(?:(?:alpha|beta|rc)[0-9]*)?|api|", re.IGNORECASE)
-_VERSION = re.compile(r"[vV]?[0-9]+(?:\.[0-9]+){1,2}")
+_VERSION = re.compile(r"[vV]?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}")
+_BARE_VERSION = re.compile(r"[1-9]|20[0-9]{2}-[0-9]{2}-[0-9]{2}")
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -47,9 +48,13 @@ def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
     segments = re.split(r"[?#]", path, maxsplit=1)[0].split("/")
     given = set(_PARAMETER.findall(path))
     types: dict[str, str] = {}
+    leading = True
     for index, segment in enumerate(segments):
         names = _PARAMETER.findall(segment)
-        if _stays(segment, names, types):
+        version = index == 1 < len(segments) - 1 and may_be_version(segment)
+        stays = version or _stays(segment, names, types, leading=leading)
+        leading = leading and (version or is_scaffold(segment))
+        if stays:
             types.update((name, parameters.get(name, "string")) for name in names)
         else:
             name = _unused(_name_after(segments[:index]), given | types.keys())
@@ -77,17 +82,22 @@ def is_scaffold(segment: str, *, leading: bool = True) -> bool:
     return bool(_SCAFFOLD.fullmatch(segment) or (leading and _VERSION.fullmatch(segment)))
 
 
-def _stays(segment: str, names: list[str], taken: Mapping[str, str]) -> bool:
+def may_be_version(segment: str) -> bool:
+    """Whether a segment may be the version of an API where it is the first of several: `1`, `2010-04-01`."""
+    return bool(_BARE_VERSION.fullmatch(segment))
+
+
+def _stays(segment: str, names: list[str], taken: Mapping[str, str], *, leading: bool) -> bool:
     """Whether a segment may be shown as it is. names: its parameters, as in `{name}` or `{name}.json`."""
     literal = _PARAMETER.sub("", segment)
-    if "{" in literal or "}" in literal or _is_raw(unquote(literal)):
+    if "{" in literal or "}" in literal or _is_raw(unquote(literal), leading=leading):
         return False
     return len({*names, *taken}) == len(names) + len(taken) and not any(map(is_data, names))
 
 
-def _is_raw(segment: str) -> bool:
+def _is_raw(segment: str, *, leading: bool) -> bool:
     """Whether a literal segment, decoded, is data."""
-    return not is_scaffold(segment) and form(segment) is not None
+    return not is_scaffold(segment, leading=leading) and form(segment) is not None
 
 
 def type_of(segment: str) -> str:
@@ -98,7 +108,7 @@ def _name_after(before: Sequence[str]) -> str:
     """A name from the last word before: `orders` -> `orderId`, `user_groups` -> `userGroupId`."""
     for segment in reversed(before):
         words = _WORD.findall(unquote(segment))
-        if words and not _PARAMETER.fullmatch(segment) and not is_scaffold(segment):
+        if words and not (_PARAMETER.fullmatch(segment) or is_scaffold(segment) or may_be_version(segment)):
             words[-1] = singular(words[-1])
             name = "".join(word[0].upper() + word[1:] for word in words)
             return (name[0].lower() if name[0].isalpha() else f"_{name[0]}") + name[1:] + "Id"

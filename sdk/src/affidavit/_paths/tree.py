@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from affidavit._shapes.names import form
 
 from .sightings import bounded
-from .templates import is_scaffold
+from .templates import is_scaffold, may_be_version
 from .words import Reading
 
 MAX_WORDS = 500  # different words in one place; no API has so many, so all of them are data
@@ -44,9 +44,13 @@ class Place:
         """How many different segments are known to be data."""
         return MAX_DATA if self.crowded else len(self.distinct)
 
-    def branch(self, segment: str, hashed: int, *, leading: bool) -> Place:
-        """The place that a segment, decoded, leads to. leading: nothing but scaffold stands before it."""
-        if is_scaffold(segment, leading=leading) or not (self.crowded or form(segment)):
+    def branch(self, segment: str, hashed: int, *, leading: bool, first: bool = False) -> Place:
+        """The place that a segment, decoded, leads to. leading: nothing but scaffold stands before it.
+
+        first: nothing at all does, and something follows, so that it may be a version.
+        """
+        scaffold = is_scaffold(segment, leading=leading) or (first and may_be_version(segment))
+        if scaffold or not (self.crowded or form(segment)):
             return self._word(segment)
         self.distinct = frozenset(sorted(self.distinct | {hashed})[:MAX_DATA])
         return self._data()
@@ -123,4 +127,5 @@ def segments_of(path: str) -> list[str]:
 
 def leads(before: Sequence[str | None]) -> bool:
     """Whether nothing but scaffold stands before; None stands for a parameter."""
-    return all(segment is not None and is_scaffold(segment) for segment in before)
+    rest = before[1:] if before and before[0] is not None and may_be_version(before[0]) else before
+    return all(segment is not None and is_scaffold(segment) for segment in rest)

@@ -13,20 +13,20 @@ MAX_PHRASES = 200_000
 LONGEST_PHRASE = 3  # words
 
 _ACTIONS = frozenset({
-    "abort", "accept", "activate", "add", "all", "approve", "archive", "assign", "attach", "authorize",
-    "batch", "block", "bulk", "cancel", "check", "clear", "clone", "close", "complete", "confirm",
-    "convert", "copy", "count", "create", "current", "deactivate", "delete", "deny", "deploy", "destroy",
-    "detach", "disable", "download", "duplicate", "edit", "enable", "execute", "export", "fetch", "filter",
-    "find", "finish", "follow", "generate", "get", "health", "import", "info", "init", "invite", "join",
-    "leave", "like", "list", "lock", "login", "logout", "lookup", "me", "merge", "move", "mute", "new",
-    "open", "patch", "pause", "ping", "pin", "post", "preview", "promote", "publish", "purge", "put",
-    "query", "read", "rebuild", "recycle", "refresh", "refund", "register", "reject", "release", "reload",
-    "remove", "rename", "render", "reopen", "reorder", "replace", "reset", "resize", "resolve", "restart",
-    "restore", "resume", "retry", "revert", "revoke", "rollback", "rotate", "run", "save", "scan", "search",
-    "self", "send", "share", "shutdown", "sign", "star", "start", "stop", "submit", "subscribe", "summary",
-    "suspend", "sync", "test", "toggle", "transfer", "trigger", "unarchive", "unassign", "unfollow",
-    "unlock", "unpublish", "unstar", "unsubscribe", "update", "upgrade", "upload", "validate", "validation",
-    "verify", "watch", "whoami",
+    "abort", "accept", "activate", "add", "all", "apply", "approve", "archive", "assign", "attach",
+    "authorize", "batch", "block", "bulk", "can", "cancel", "check", "clear", "clone", "close", "complete",
+    "confirm", "convert", "copy", "count", "create", "current", "deactivate", "delete", "deny", "deploy",
+    "destroy", "detach", "disable", "download", "duplicate", "edit", "enable", "execute", "export", "fetch",
+    "filter", "find", "finish", "follow", "generate", "get", "health", "import", "info", "init", "invalidate",
+    "invite", "join", "leave", "like", "list", "lock", "login", "logout", "lookup", "me", "merge", "migrate",
+    "move", "mute", "new", "open", "patch", "pause", "ping", "pin", "post", "preview", "promote", "publish",
+    "purge", "put", "query", "read", "reboot", "rebuild", "recycle", "refresh", "refund", "regenerate",
+    "register", "reject", "release", "reload", "remove", "rename", "render", "renew", "reopen", "reorder",
+    "replace", "reset", "resize", "resolve", "restart", "restore", "resume", "retry", "revert", "revoke",
+    "rollback", "rotate", "run", "save", "scan", "search", "self", "send", "share", "shutdown", "sign",
+    "star", "start", "stop", "submit", "subscribe", "summary", "suspend", "sync", "terminate", "test",
+    "toggle", "transfer", "trigger", "unarchive", "unassign", "unfollow", "unlock", "unpublish", "unstar",
+    "unsubscribe", "update", "upgrade", "upload", "validate", "validation", "verify", "watch", "whoami",
 })  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 
 from affidavit._paths.learner import MAX_SEGMENTS, NO_OPERATION
 from affidavit._paths.routes import MAX_BYTES, PATH_SAFE
-from affidavit._paths.templates import Template, is_scaffold, type_of
+from affidavit._paths.templates import Template, is_scaffold, may_be_version, type_of
 from affidavit._shapes.names import form
 
 from .bodies import Raw, Unread
@@ -23,7 +23,7 @@ from .pace import Pace
 
 MAX_QUEUED = 10_000  # exchanges
 MAX_QUEUED_BYTES = 8 * 1024 * 1024
-STAND_INS = {"integer": "1", "string": "00000000-0000-0000-0000-000000000000"}
+STAND_INS = {"integer": "10", "string": "00000000-0000-0000-0000-000000000000"}
 
 
 class Operation:
@@ -224,7 +224,8 @@ def without_data(path: str) -> str:
     leading = True
     for index, segment in enumerate(map(unquote, segments[1:]), 1):
         scaffold = is_scaffold(segment, leading=leading)
-        if not scaffold and form(segment) is not None:
+        version = index == 1 < len(segments) - 1 and may_be_version(segment)
+        if not (scaffold or version) and form(segment) is not None:
             segments[index] = STAND_INS[type_of(segment)]
         leading = leading and scaffold
     return "/".join(segments)
