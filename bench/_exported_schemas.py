@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jsonschema_rs
 
 from affidavit import from_descriptor
-from affidavit.operations import OperationSum, has_begun, nameless, operation_document
+from affidavit.operations import OperationSum, Sums, has_begun, nameless, operation_document
 from catalog.door import Observation, summed
 from catalog.formats import json_schema, openapi
 from catalog.shown import Held, shown
@@ -66,7 +66,10 @@ def of_openapi(document: Mapping[str, Any]) -> Schemas:
 
 def _outlines(observations: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The operations as the hub shows them after taking these observations in."""
-    sums = summed(map(_observation, observations), received_at=datetime.now(UTC))
+    sums = Sums()
+    for _, of_a_day in summed(map(_observation, observations), received_at=datetime.now(UTC)):
+        for identity, total in of_a_day:
+            sums.add(identity, total)
     for identity, total in sums:
         if has_begun(total):
             yield operation_document(identity, _as_shown(total), counts=False)

@@ -13,6 +13,7 @@ from catalog.models import Operation
 from catalog.parts import shapes_of
 from catalog.rules import afresh
 from catalog.rules import maps as map_rules
+from catalog.tree import Node
 from wire.problems import Problem
 from workspaces.access import environment_of_member
 
@@ -32,21 +33,32 @@ def start_afresh(request: HttpRequest, slug: str, environment: str) -> HttpRespo
 def show_as(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Show the object at `part` and `pointer` as a map or with its properties, whatever it looks like."""
     found = operation_of_member(request, slug, environment)
-    part, pointer = place_of(request, found)
+    part, node = node_of(request, found)
     as_map = {"map": True, "properties": False}.get(request.POST.get("as", ""))
     if as_map is None:
         raise Problem(400, "invalid-request", "Send as=map or as=properties.")
-    map_rules.show_as(found, part, pointer, as_map=as_map, actor=request.user.get_username(), now=timezone.now())
-    return back_to(found, slug, environment, part, pointer)
+    if not node.is_object:
+        detail = "No object was seen at this place, so it has no names. Choose a place of type object or map."
+        raise Problem(400, "invalid-request", detail)
+    by = {"actor": request.user.get_username(), "now": timezone.now()}
+    map_rules.show_as(found, part, node.pointer, as_map=as_map, **by)
+    return back_to(found, slug, environment, part, node.pointer)
 
 
 def place_of(request: HttpRequest, operation: Operation) -> tuple[str, str]:
     """Part and pointer of a place that the operation's page shows; raises Problem 404 for any other."""
+    part, node = node_of(request, operation)
+    return part, node.pointer
+
+
+def node_of(request: HttpRequest, operation: Operation) -> tuple[str, Node]:
+    """Part and node of the place that a form names; raises Problem 404 for one that the page does not show."""
     part, pointer = request.POST.get("part", ""), request.POST.get("pointer", "")
     shape = next((shape for shape in shapes_of(operation) if shape.key == part), None)
-    if shape is None or not any(node.pointer == pointer for node in shape.nodes()):
+    node = next((node for node in shape.nodes() if node.pointer == pointer), None) if shape else None
+    if node is None:
         raise Problem(404, "not-found", "This operation has no such place. Choose one on its page.")
-    return part, pointer
+    return part, node
 
 
 def operation_of_member(request: HttpRequest, slug: str, name: str) -> Operation:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from affidavit import Evidence, Template, retemplate
-from affidavit.operations import PARAMETER, Identity, OperationSum, Part, Sums, nameless
+from affidavit.operations import PARAMETER, DailySums, Identity, OperationSum, Part, nameless
 
 SECONDS_PER_DAY = 86400
 
@@ -32,9 +32,9 @@ class Observation:
     shapes: Mapping[str, Evidence] = field(default_factory=dict)
 
 
-def summed(observations: Iterable[Observation], *, received_at: datetime) -> Sums:
+def summed(observations: Iterable[Observation], *, received_at: datetime) -> DailySums:
     """`received_at` stands for times that a reporter left out."""
-    sums = Sums()
+    sums = DailySums()
     for observation in observations:
         template = retemplate(observation.path, told_types(observation))
         identity = Identity(observation.method, nameless(template.path))

@@ -22,6 +22,7 @@ KINDS: Mapping[str, str] = {
     "gone": "gone",
     "quiet": "gone quiet",
     "back": "seen again",
+    "optional": "not always there any more",
     "type": "type changed",
     "nullable": "may be null now",
     "not-null": "never null any more",
@@ -42,6 +43,8 @@ Descriptor = Mapping[str, Any]
 Outline = Mapping[str, Any]
 IsWhole = Callable[[str, str], bool]
 """From part and pointer to whether the new is there in all that was seen since: it may be required."""
+IsRule = Callable[[str, str], bool]
+"""From part and pointer of a place where nothing but null was seen to whether that was often enough to rely on."""
 
 
 @dataclass(frozen=True)
@@ -68,19 +71,40 @@ class Change:
         return self.kind == "known" and self.before == UNKNOWN_WORDS["nothing"]
 
 
-def changes(before: Outline, after: Outline, *, is_whole: IsWhole = lambda part, pointer: True) -> list[Change]:
+def changes(
+    before: Outline,
+    after: Outline,
+    *,
+    is_whole: IsWhole = lambda part, pointer: True,
+    is_rule: IsRule = lambda part, pointer: False,
+) -> list[Change]:
     """All that differs, by part and place; [] exactly when the two are the same shapes under the same names."""
     found = [*of_parameters(before["parameters"], after["parameters"])]
     for part in ("query", "request"):
         found += at(part, "", before[part], after[part])
     for status in sorted(before["responses"].keys() | after["responses"].keys()):
         found += at(status, "", before["responses"].get(status), after["responses"].get(status))
+    found = [end_of_null(change) if is_always_null(change, is_rule) else change for change in found]
     return [replace(change, breaks=NOBODY) if is_optional(change, is_whole) else change for change in found]
 
 
 def is_optional(change: Change, is_whole: IsWhole) -> bool:
     """Something new in a request breaks consumers only where it may be required."""
     return change.kind == "new" and bool(change.breaks) and not is_whole(change.part, change.pointer)
+
+
+def is_always_null(change: Change, is_rule: IsRule) -> bool:
+    return (change.kind, change.before) == ("known", "null") and is_rule(change.part, change.pointer)
+
+
+def end_of_null(change: Change) -> Change:
+    """A type in place of what was always null: null by itself was one, and was relied on."""
+    return replace(change, kind="type", breaks=whom(change.part, "wider"))
+
+
+def not_always(part: str, pointer: str, before: str, after: str) -> Change:
+    """What was always there and is not any more: it breaks who reads it, and nobody who sends it."""
+    return Change(part, pointer, "optional", before, after, CONSUMER if is_answer(part) else NOBODY)
 
 
 def of_parameters(before: Mapping[str, Descriptor], after: Mapping[str, Descriptor]) -> Iterator[Change]:

@@ -23,7 +23,7 @@ OPERATIONS = (
 )  # fmt: skip
 PARKED = ("reportId", "reporter", "receivedAt", "parkedAt", "fault")
 CHANGE = ("part", "pointer", "change", "before", "after", "breaksFor")
-DRIFT = ("at", "since", "method", "path", "version", *CHANGE, "seen", "of")
+DRIFT = ("at", "since", "method", "path", "version", *CHANGE, "seen", "of", "lastDay")
 DIFFERENCE = ("method", "path", *CHANGE)
 VERSIONS = ("version", "at", "since", "observations", "byHand")
 RESPONSES = ("status", "observations")
@@ -59,7 +59,9 @@ def drift(found: QuerySet[Drift]) -> Table:
 
 def drift_row(row: Drift) -> Sequence[Any]:
     where = (row.operation.method, row.operation.path, row.version)
-    return (row.at, row.since, *where, *change_cells(row), row.seen, row.of)
+    day = row.last_day
+    since, last = (None, day.isoformat()) if day else (row.since, None)
+    return (row.at, since, *where, *change_cells(row), row.seen, row.of, last)
 
 
 def difference(rows: Callable[[], Iterable[Difference]]) -> Table:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
-from affidavit.operations import Sums
+from affidavit.operations import DailySums
 from catalog.models import WitnessReport
 from catalog.store import merge_into_catalog
 from wire.problems import is_outage
@@ -79,10 +79,10 @@ def failure_of(environment: Environment, batch: Sequence[int], *, now: datetime)
     return ""
 
 
-def summed(batch: Sequence[int]) -> Sums:
-    sums = Sums()
+def summed(batch: Sequence[int]) -> DailySums:
+    sums = DailySums()
     for held in WitnessReport.objects.filter(pk__in=batch).values_list("sums", flat=True).iterator(chunk_size=10):
-        sums.add_all(Sums.from_state(held))
+        sums.add_all(DailySums.from_state(held))
     return sums
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date
 from typing import Any
 
 from django.contrib.postgres.indexes import GinIndex
@@ -13,12 +14,13 @@ from workspaces.models import Environment, Workspace
 
 MAX_PATH_BYTES = 2000  # a unique index holds the path, and PostgreSQL's index rows end at 2,700 bytes
 MAX_METHOD = 32
+PART_IDENTITY = ["operation", "part", "status", "epoch"]
 
 
 class WitnessReport(models.Model):
     """One delivery, summed at the door; `sums` goes once it is folded, id and digest stay 400 days.
 
-    sums: affidavit.operations.Sums.to_state(); size: bytes of the body as received.
+    sums: affidavit.operations.DailySums.to_state(); size: bytes of the body as received.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
@@ -138,9 +140,7 @@ class OperationPart(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["operation", "part", "status", "epoch"], nulls_distinct=False, name="one_evidence_per_part"
-            )
+            models.UniqueConstraint(fields=PART_IDENTITY, nulls_distinct=False, name="one_evidence_per_part")
         ]
 
     def __str__(self) -> str:
@@ -169,8 +169,8 @@ class OperationVersion(models.Model):
 class Drift(models.Model):
     """One change of an operation's descriptor: catalog.drift.Change, and what it was seen on.
 
-    since: when it was first observed, or for what went quiet, last; seen: how often in what was observed since, of
-    how often it could have been there (null where nothing tells).
+    since: when it was first observed, or for what went quiet, the UTC day on which it was last; seen: how often in what
+    was observed since, of how often it could have been there (null where nothing tells).
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="drift")
@@ -197,6 +197,11 @@ class Drift(models.Model):
     def words(self) -> str:
         return KINDS[self.kind]
 
+    @property
+    def last_day(self) -> date | None:
+        """Of what went quiet, the UTC day on which it was last seen: no more is known than the day."""
+        return self.since.astimezone(UTC).date() if self.kind == "quiet" else None
+
 
 class Decision(models.Model):
     """Something decided by hand, until it is taken back."""
@@ -214,9 +219,9 @@ class FreshStart(Decision):
     """From `at` on the shapes of an operation are learnt anew, until that is taken back; nothing is forgotten.
 
     part: the only one it is for, with the node at `pointer`; "" for the whole operation. epoch: the first that
-    counts; statuses: observations by status until then. through: where another operation was started afresh while
-    this one was shown under it, that start. It holds while this one is shown there by the rules that stood then, none
-    newer than `newest_rule`.
+    counts; statuses: observations by status before it, also those that came late. through: where another operation was
+    started afresh while this one was shown under it, that start. It holds while this one is shown there by the rules
+    that stood then, none newer than `newest_rule`.
     """
 
     operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="fresh_starts")

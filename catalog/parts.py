@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from affidavit import Evidence
 from affidavit.operations import Part, parameter_type, shown_names
@@ -66,11 +67,16 @@ def own_evidence(operation: Operation) -> dict[Part, Evidence]:
 
 def held_parts(operation: Operation) -> dict[Part, Held]:
     """The evidence of this very template by part and epoch, from the fresh start on that holds."""
+    rows = (row for row in operation.parts.all() if row.evidence)
+    return held_of(operation, ((Part(row.part, row.status), row.epoch, row.evidence) for row in rows))
+
+
+def held_of(operation: Operation, states: Iterable[tuple[Part, int, Any]]) -> dict[Part, Held]:
+    """The same of evidence that is given as states, each with its part and epoch."""
     epochs: dict[Part, dict[int, Evidence]] = {}
-    for row in operation.parts.all():
-        part = Part(row.part, row.status)
-        if row.evidence and row.epoch >= first_epoch(operation, key_of(part)):
-            epochs.setdefault(part, {})[row.epoch] = Evidence.from_state(row.evidence)
+    for part, epoch, state in states:
+        if epoch >= first_epoch(operation, key_of(part)):
+            epochs.setdefault(part, {})[epoch] = Evidence.from_state(state)
     return {part: Held(by_epoch, node_starts(operation, key_of(part))) for part, by_epoch in epochs.items()}
 
 

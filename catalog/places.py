@@ -1,4 +1,8 @@
-"""The places in a shape and how they are named (pure): `/lines/[]/sku`, `[]` for each item, `{}` for each value."""
+"""The places in a shape and how they are named (pure): `/lines/[]/sku`, `[]` for each item, `{}` for each value.
+
+Names are escaped as in RFC 6901, `~0` for `~` and `~1` for `/`; a property whose whole name is `[]` or `{}` is `~2]` or
+`~3}`, so that it is never taken for the items of an array or the values of a map.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ from typing import Any, NamedTuple
 from affidavit import Evidence
 
 ITEMS, VALUES = "[]", "{}"
+NAMED_ALIKE = {ITEMS: "~2]", VALUES: "~3}"}  # properties of these names
+ALIKE_NAMES = {step: name for name, step in NAMED_ALIKE.items()}
 
 
 class Place(NamedTuple):
@@ -18,13 +24,23 @@ class Place(NamedTuple):
 
 
 def below(pointer: str, name: str) -> str:
-    """The pointer of a property, its name as an RFC 6901 token."""
-    return f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+    """The pointer of a property."""
+    return f"{pointer}/{step_of(name)}"
+
+
+def step_of(name: str) -> str:
+    """The step to a property, which is neither ITEMS nor VALUES."""
+    return NAMED_ALIKE.get(name) or name.replace("~", "~0").replace("/", "~1")
+
+
+def name_of(step: str) -> str:
+    """The property to which a step leads."""
+    return ALIKE_NAMES.get(step) or step.replace("~1", "/").replace("~0", "~")
 
 
 def steps_of(pointer: str) -> list[str]:
-    """The names in a pointer, with `[]` and `{}` as they stand; the root has none."""
-    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+    """The steps of a pointer as they stand in it: ITEMS, VALUES, or that of a property; the root has none."""
+    return pointer.split("/")[1:]
 
 
 def is_within(pointer: str, outer: str) -> bool:
@@ -35,7 +51,7 @@ def is_within(pointer: str, outer: str) -> bool:
 def inside(evidence: Evidence, pointer: str) -> Iterator[tuple[str, str, Evidence]]:
     """The places right under one: the step there, the pointer, the evidence."""
     for name, child in evidence.properties.items():
-        yield name, below(pointer, name), child
+        yield step_of(name), below(pointer, name), child
     for name, held in ((ITEMS, evidence.items), (VALUES, evidence.values)):
         if held is not None:
             yield name, f"{pointer}/{name}", held

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from affidavit import Evidence
 from affidavit.operations import is_alike_map
-from catalog.places import ITEMS, VALUES, inside, is_within, steps_of
+from catalog.places import ITEMS, VALUES, inside, is_within, name_of, step_of, steps_of
 
 IsMap = Callable[[str, Evidence], bool]
 """From the pointer of an object that has names, and its evidence, to whether it is shown as a map."""
@@ -108,10 +108,17 @@ def grafted(whole: Evidence, steps: Sequence[str], later: Evidence) -> Evidence:
         result.items = grafted(whole.items, rest, later.items or Evidence())
     if first == VALUES and whole.values is not None:
         result.values = grafted(whole.values, rest, later.values or Evidence())
-    names = whole.properties if first == VALUES else whole.properties.keys() & {first}
-    for name in names:
-        result.properties[name] = grafted(whole.properties[name], rest, later.properties.get(name) or Evidence())
+    for name in (name for name in whole.properties if first in (VALUES, step_of(name))):
+        place = whole.properties[name]
+        result.properties[name] = grafted(place, rest, later.properties.get(name) or unseen(place))
     return result
+
+
+def unseen(place: Evidence) -> Evidence:
+    """The same place before anything was seen there; that its name is sensitive does not change."""
+    empty = Evidence()
+    empty.redacted = place.redacted
+    return empty
 
 
 def matching(evidence: Evidence, steps: Sequence[str], pointer: str = "") -> Iterator[tuple[str, Evidence]]:
@@ -147,7 +154,7 @@ def put(evidence: Evidence, step: str, child: Evidence) -> None:
     elif step == VALUES:
         evidence.values = child
     else:
-        evidence.properties[step] = child
+        evidence.properties[name_of(step)] = child
 
 
 def summed(parts: Iterable[Evidence]) -> Evidence:

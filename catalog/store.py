@@ -9,9 +9,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from affidavit.operations import Identity, OperationSum, Part, Sums
+from affidavit.operations import DailySums, Identity, OperationSum, Part, Sums
 from catalog import queries, versions
-from catalog.models import Drift, Operation, OperationPart, OperationVersion
+from catalog.late import Late, put_in_place, shown_late
+from catalog.models import PART_IDENTITY, Drift, Operation, OperationPart, OperationVersion
 from catalog.parts import Maps, map_rules_of, mapped
 from catalog.projection import project
 from catalog.shown_under import Rules
@@ -21,17 +22,17 @@ from workspaces.models import Environment
 
 OPERATIONS_AT_ONCE = 100  # bounds the memory and the length of a statement
 IDENTITY = ["environment", "method", "key"]
-PART_IDENTITY = ["operation", "part", "status", "epoch"]
 SUMMED = [field.name for field in Operation._meta.concrete_fields if field.name not in {"id", *IDENTITY}]
 
 Stored = Mapping[Identity, Operation]
 
 
-def merge_into_catalog(environment: Environment, sums: Sums, *, now: datetime) -> None:
-    """Add `sums` to the catalog, with versions and drift. The caller holds the environment's lock."""
+def merge_into_catalog(environment: Environment, daily: DailySums, *, now: datetime) -> None:
+    """Add `daily` to the catalog, with versions and drift. The caller holds the environment's lock."""
     rules = queries.template_rules(environment)
+    sums, late = put_in_place(environment, daily)
     for touched in batches(sums, rules):
-        merge_some(environment, touched, rules, now=now)
+        merge_some(environment, touched, rules, late, now=now)
 
 
 def batches(sums: Sums, rules: Rules) -> Iterator[Mapping[Identity, OperationSum]]:
@@ -48,10 +49,12 @@ def batches(sums: Sums, rules: Rules) -> Iterator[Mapping[Identity, OperationSum
 
 
 def merge_some(
-    environment: Environment, touched: Mapping[Identity, OperationSum], rules: Rules, *, now: datetime
+    environment: Environment, touched: Mapping[Identity, OperationSum], rules: Rules, late: Late, *, now: datetime
 ) -> None:
     stored = stored_rows(environment, {*touched, *map(rules.place, touched)})
     shown = shown_folds(environment, touched, stored, rules)
+    for fold in shown.values():
+        fold.late = shown_late(fold.before, late) if fold.before else {}
     save(list(shown.values()), now=now)
     save(hidden_folds(environment, touched, stored, shown, rules), now=now)
 

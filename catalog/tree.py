@@ -21,7 +21,8 @@ EMPTY_OBJECT = "always {} so far"
 class Node:
     """One place in a shape.
 
-    name: the property, `[]` for items of an array, `{}` for what keys that are data hold, "" the root.
+    name: the property, `[]` for items of an array, `{}` for what keys that are data hold, "" the root; only the pointer
+    tells these from properties of such names.
     parents: how often it could have been there: its parent was an object, or for the root the observations.
     types: counts per type, null included, where more than one was seen. names: of an object that is shown as a map,
     how many it has. fresh: it was started afresh, and `seen` and `parents` count since. size: nodes beneath it.
@@ -68,7 +69,7 @@ class Node:
     @property
     def is_place(self) -> bool:
         """It has no name of its own: the root, items of an array, values of a map."""
-        return self.depth == 0 or self.name in (ITEMS, VALUES)
+        return self.depth == 0 or self.pointer.rpartition("/")[2] in (ITEMS, VALUES)
 
     @property
     def is_object(self) -> bool:

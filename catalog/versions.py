@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
 from affidavit import Evidence, describe
 from affidavit.operations import OperationSum, Part
-from catalog.drift import PATH, Change, IsWhole, changes, gone, in_words
+from catalog.drift import PATH, Change, IsRule, IsWhole, changes, gone, in_words, not_always
 from catalog.models import Drift, Operation, OperationPart, OperationVersion
 from catalog.parts import Maps, first_epoch, key_of, node_starts
 from catalog.places import Place, is_within, places
 from catalog.shown import with_maps
-from catalog.silence import Heard, Held, listen
+from catalog.silence import ENOUGH, OPTIONAL, QUIET, Heard, Held, listen
 
 SECONDS_PER_DAY = 86400
 
@@ -25,7 +25,8 @@ class Folded:
     """One operation in one fold: its row as it was (None when it is new) and as it becomes, its sum, and what came.
 
     maps: what is shown as maps; in the sums it is not yet. own: where a rule by hand makes more of what came than was
-    reported under this very template, the latter.
+    reported under this very template, the latter. late: what is shown of the evidence that came for epochs before the
+    current one; it is stored and in `total` already, and not in `added`.
     """
 
     before: Operation | None
@@ -34,6 +35,7 @@ class Folded:
     total: OperationSum
     added: OperationSum
     own: OperationSum | None = None
+    late: Mapping[Part, Evidence] = field(default_factory=dict)
 
     @property
     def is_shown(self) -> bool:
@@ -94,7 +96,8 @@ class Folded:
         """What is held of the silences of a part: of its latest epoch that is shown, but for what was started since."""
         rows = self.before.parts.all() if self.before else ()
         first = first_epoch(self.before, key_of(part)) if self.before else 0
-        held = [row for row in rows if Part(row.part, row.status) == part and row.epoch >= first]
+        # A silence is never forgotten, so a row without any heard nothing: what came late is not listened to.
+        held = [row for row in rows if Part(row.part, row.status) == part and row.epoch >= first and row.silence]
         if not held:
             return {}
         latest = max(held, key=lambda row: row.epoch)
@@ -123,10 +126,22 @@ class Folded:
     @cached_property
     def came(self) -> dict[tuple[str, str], Place]:
         """The places in what came, by part and pointer."""
+        came = {part: Evidence() for part in (*self.added.evidence, *self.late)}
+        for part, evidence in (*self.added.evidence.items(), *self.late.items()):
+            came[part].add(evidence)
         return {
             (key_of(part), pointer): place
-            for part in self.added.evidence
-            for pointer, place in places(self.as_shown(self.added.evidence, part), observations=self.observed(part))
+            for part in came
+            for pointer, place in places(self.as_shown(came, part), observations=self.observed(part))
+        }
+
+    @cached_property
+    def stands(self) -> dict[tuple[str, str], Place]:
+        """The places in all that is shown, by part and pointer."""
+        return {
+            (key_of(part), pointer): place
+            for part in self.total.evidence
+            for pointer, place in places(self.as_shown(self.total.evidence, part), observations=None)
         }
 
     def observed(self, part: Part) -> int:
@@ -157,8 +172,8 @@ def numbered(fold: Folded, outlines: Mapping[int, str], *, now: datetime) -> lis
 
 def drift_rows(fold: Folded, outlines: Mapping[int, str], *, now: datetime) -> Iterator[Drift]:
     if before := outlines.get(fold.before.pk):
-        found = changes(json.loads(before), json.loads(fold.row.outline), is_whole=is_whole(fold))
-        for change in found:
+        old, new = json.loads(before), json.loads(fold.row.outline)
+        for change in changes(old, new, is_whole=is_whole(fold), is_rule=is_rule(fold)):
             if not fold.is_first(change):
                 yield row_of(fold, change, *seen_of(fold, change), since=moment(fold.added.first), now=now)
     for part, (_, told) in fold.silences.items():
@@ -176,6 +191,17 @@ def is_whole(fold: Folded) -> IsWhole:
     return was_always_there
 
 
+def is_rule(fold: Folded) -> IsRule:
+    """Whether nulls were seen often enough before, where nothing else was."""
+
+    def was_often_null(part: str, pointer: str) -> bool:
+        both = fold.stands.get((part, pointer)), fold.came.get((part, pointer))
+        in_all, in_what_came = (place.evidence.counts.get("null", 0) if place else 0 for place in both)
+        return in_all - in_what_came >= ENOUGH
+
+    return was_often_null
+
+
 def seen_of(fold: Folded, change: Change) -> tuple[int, int | None]:
     """How often it was there in what came, of how often it could have been."""
     if change.part == PATH:
@@ -187,15 +213,22 @@ def seen_of(fold: Folded, change: Change) -> tuple[int, int | None]:
 
 
 def heard_row(fold: Folded, part: Part, heard: Heard, *, now: datetime) -> Drift:
+    change = change_of(key_of(part), heard)
+    since = moment(fold.added.first)
+    if heard.kind == QUIET and heard.evidence.last is not None:
+        since = moment(heard.evidence.last * SECONDS_PER_DAY)
+    return row_of(fold, change, heard.seen, heard.of, since=since, now=now)
+
+
+def change_of(part: str, heard: Heard) -> Change:
     shape = describe(heard.evidence, counts=False)
-    if heard.missed:
-        change = gone(key_of(part), heard.pointer, shape, "quiet")
-        if heard.successor:
-            change = replace(change, after=f"perhaps {heard.successor} now")
-        since = moment(fold.added.first if heard.evidence.last is None else heard.evidence.last * SECONDS_PER_DAY)
-        return row_of(fold, change, 0, heard.missed, since=since, now=now)
-    change = Change(key_of(part), heard.pointer, "back", "", in_words(shape))
-    return row_of(fold, change, *seen_of(fold, change), since=moment(fold.added.first), now=now)
+    if heard.kind == QUIET:
+        change = gone(part, heard.pointer, shape, "quiet")
+        return replace(change, after=f"perhaps {heard.successor} now") if heard.successor else change
+    if heard.kind == OPTIONAL:
+        before, after = f"in each of {heard.always:,}", f"in {heard.seen:,} of {heard.of:,}"
+        return not_always(part, heard.pointer, before, after)
+    return Change(part, heard.pointer, "back", "", in_words(shape))
 
 
 def row_of(fold: Folded, change: Change, seen: int, of: int | None, *, since: datetime, now: datetime) -> Drift:
@@ -220,8 +253,7 @@ def with_counts(fold: Folded, change: Change) -> str:
     """Of different types, how often each was seen so far."""
     if not change.after.startswith("different types"):
         return change.after
-    part = Part("response", int(change.part)) if change.part.isdigit() else Part(change.part)
-    found = dict(places(fold.as_shown(fold.total.evidence, part), observations=None)).get(change.pointer)
+    found = fold.stands.get((change.part, change.pointer))
     return f"{change.after} ({kinds_seen(found.evidence)})" if found else change.after
 
 

@@ -30,7 +30,7 @@ PARKED_SHOWN = 20
 TOOL_SHOWN = 20_000  # characters; a longer definition is in the download only
 NODES_SHOWN = 1000  # rows; what large places hold comes when they are opened
 # The downloads of contract 5, by the name of their address.
-FORMS = (("catalog-openapi", "OpenAPI"), ("catalog-schemas", "JSON Schema"), ("catalog-tools", "Tools"))
+FORMS = (("catalog-openapi", "OpenAPI"), ("catalog-schemas", "JSON Schema"), ("catalog-tools", "Tool definitions"))
 FIRST_REPORT = """{%s"reportId": "7c9e6679-7425-40de-944b-e07fc1f90ae7", "observations": [
     {"method": "GET", "path": "/orders/{orderId}", "status": 200, "count": 1,
      "parameters": {"orderId": {"type": "integer"}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from workspaces.models import AuditEntry
 pytestmark = pytest.mark.django_db
 PATH = "/orders/{orderId}"
 AT = 1_790_000_000
+ON_THAT_DAY = datetime.fromtimestamp(AT, UTC)
 OLD, NEW = {"id": 1, "note": "x"}, {"id": "1", "total": 2}
 
 
@@ -28,7 +30,7 @@ def shown() -> Any:
 
 
 def afresh() -> FreshStart:
-    return start_afresh(Operation.objects.order_by("environment_id")[0], actor="ann", now=timezone.now())
+    return start_afresh(Operation.objects.order_by("environment_id")[0], actor="ann", now=ON_THAT_DAY)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from workspaces.models import AuditEntry
 pytestmark = pytest.mark.django_db
 PATH = "/orders/{orderId}"
 AT = 1_790_000_000
+ON_THAT_DAY = datetime.fromtimestamp(AT, UTC)
 OLD, NEW = {"id": 1, "total": 2, "lines": [{"sku": 1}]}, {"id": "1", "total": 2, "lines": [{"sku": "x"}]}
 
 
@@ -37,7 +39,7 @@ def shown(status: str = "200") -> Any:
 
 
 def afresh(pointer: str, part: str = "200") -> FreshStart:
-    return start_afresh(production(), part=part, pointer=pointer, actor="ann", now=timezone.now())
+    return start_afresh(production(), part=part, pointer=pointer, actor="ann", now=ON_THAT_DAY)
 
 
 def kinds(pointer_names: dict[str, Any]) -> dict[str, tuple[str, int]]:

@@ -123,6 +123,14 @@ def test_a_new_member_of_a_request_breaks_nobody_where_it_was_not_always_sent():
     assert change.breaks == ""
 
 
+def test_a_value_in_place_of_what_was_null_often_enough_breaks_who_relied_on_it():
+    before, after = outline("200", of({"a": None})), outline("200", of({"a": None}, {"a": 1}))
+    (told,) = changes(before, after, is_rule=lambda part, pointer: (part, pointer) == ("200", "/a"))
+    assert (told.kind, told.before, told.after, told.breaks) == ("type", "null", "integer or null", "consumer")
+    sent = [outline("request", of(*values)) for values in ([{"a": None}], [{"a": None}, {"a": 1}])]
+    assert [change.breaks for change in changes(*sent, is_rule=lambda part, pointer: True)] == ["producer"]
+
+
 def test_a_success_that_no_longer_comes_breaks_consumers_and_an_error_nobody():
     before = outline(responses={"200": {"type": "string"}, "404": {"type": "string"}})
     found = {change.part: change.breaks for change in changes(before, outline())}

@@ -142,14 +142,9 @@ def test_a_batch_is_bounded_in_bytes_but_never_empty(api, workspace, monkeypatch
     assert folding.fold_batch(environment_of(workspace), now=timezone.now()) == 1
 
 
-def test_the_sweep_finds_what_no_doorbell_announced(api, workspace, settings):
-    settings.CELERY_TASK_ALWAYS_EAGER = True
-    tasks.fold.app.conf.task_always_eager = True
-    try:
-        send(api, *REPORTS)
-        tasks.sweep()
-    finally:
-        tasks.fold.app.conf.task_always_eager = False
+def test_the_sweep_finds_what_no_doorbell_announced(api, workspace):
+    send(api, *REPORTS)
+    tasks.sweep()
     assert not queries.unfolded().exists()
 
 

@@ -192,6 +192,8 @@ def test_a_member_decides_on_the_page_and_takes_it_back(browser_client, alike):
         ({"as": "list"}, 400),
         ({}, 400),
         ({"as": "map", "path": "/nowhere"}, 404),
+        ({"as": "map", "pointer": "/by/width"}, 400),
+        ({"as": "properties", "pointer": "/by/width"}, 400),
     ],
 )
 def test_a_place_or_a_choice_that_is_none_is_refused(browser_client, boxes, members, status):

@@ -20,7 +20,8 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def projected(*observations: Observation) -> Any:
-    ((identity, held),) = summed(observations, received_at=NOW)
+    ((_, sums),) = summed(observations, received_at=NOW)
+    ((identity, held),) = sums
     return project(identity, held)
 
 

@@ -11,19 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affidavit import Evidence, describe, infer
-from catalog.places import below, is_within, places, steps_of
+from catalog.places import ITEMS, VALUES, below, is_within, name_of, places, steps_of
 from catalog.shown import Held, NodeStart, Shown, grafted
 from catalog.shown import shown as shown_together
 from tests.sdk.test_alike_maps import PRICE, bodies, seen
 
-NAMES = ["a", "b", "", "x/y", "~0"]
+NAMES = ["a", "b", "", "x/y", "~0", "[]", "{}", "~2]"]
 values = st.recursive(
     st.none() | st.integers(0, 1) | st.just("x"),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
     max_leaves=8,
 )
 epochs = st.lists(st.lists(values, max_size=4), min_size=1, max_size=4)
-steps = st.lists(st.sampled_from([*NAMES, "[]"]), max_size=3)
+ITEM = None  # a step to the items of an array
+steps = st.lists(st.sampled_from([*NAMES, ITEM]), max_size=3)
 starts = st.lists(st.tuples(st.integers(1, 4), steps), max_size=4)
 
 
@@ -31,10 +32,10 @@ def shown(epochs: dict[int, Evidence], *, starts: Sequence[NodeStart] = (), **op
     return shown_together([Held(epochs, starts)], **options)
 
 
-def pointer_of(path: list[str]) -> str:
+def pointer_of(path: list[str | None]) -> str:
     pointer = ""
     for step in path:
-        pointer = f"{pointer}/[]" if step == "[]" else below(pointer, step)
+        pointer = f"{pointer}/{ITEMS}" if step is ITEM else below(pointer, step)
     return pointer
 
 
@@ -83,7 +84,9 @@ def test_what_is_shown_changes_nothing_of_what_was_summed(batches, given_starts)
 
 @given(values, st.lists(st.sampled_from(NAMES), max_size=3))
 def test_a_pointer_leads_back_to_its_steps(value, path):
-    assert steps_of(pointer_of(path)) == path
+    found = steps_of(pointer_of(path))
+    assert [name_of(step) for step in found] == path
+    assert not {ITEMS, VALUES} & set(found)
     for pointer, _ in places(infer(value), observations=None):
         assert is_within(pointer, "")
 
@@ -93,6 +96,21 @@ def test_a_node_without_anything_since_its_start_stays_and_is_empty():
     assert descriptor["properties"]["a"] == {"type": "unknown", "reason": "empty", "seen": 0}
     items = describe(grafted(seen({"c": [1, "x"]}), ["c", "[]"], Evidence()))["properties"]["c"]["items"]
     assert items == {"type": "unknown", "reason": "empty", "seen": 0}
+
+
+def test_a_sensitive_name_stays_marked_when_it_is_started_afresh():
+    started = shown({0: seen({"password": "x"})}, starts=[NodeStart(1, "/password")])
+    assert describe(started.evidence)["properties"]["password"]["redacted"]
+
+
+def test_properties_named_like_places_are_told_from_them_and_started_by_themselves():
+    value = {"a": {"{}": 1, "17": "x"}, "b": [{"[]": 1}]}
+    pointers = [pointer for pointer, _ in places(infer(value), observations=None)]
+    assert pointers == ["", "/a", "/a/~3}", "/a/{}", "/b", "/b/[]", "/b/[]/~2]"]
+    started = shown({0: infer(value)}, starts=[NodeStart(1, "/a/~3}"), NodeStart(1, "/b/[]/~2]")])
+    seen_since = {pointer: place.evidence.seen for pointer, place in places(started.evidence, observations=None)}
+    assert (seen_since["/a/~3}"], seen_since["/a/{}"], seen_since["/b/[]/~2]"]) == (0, 1, 0)
+    assert set(started.fresh) == {"/a/~3}", "/b/[]/~2]"}
 
 
 def test_presence_since_a_start_is_told_by_what_came_since():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,22 +11,35 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
-from catalog.silence import listen
+from catalog.silence import BACK, ENOUGH, OPTIONAL, QUIET, Heard, listen
 
 WITH, WITHOUT = {"id": 1, "note": "x"}, {"id": 1}
 
 
-def heard(batches: Iterable[list[Any]]) -> list[tuple[int, str, bool]]:
-    """What is told after which batch: pointer, and whether it went quiet."""
+def listened(batches: Iterable[list[Any]], *, days: bool = False) -> list[tuple[int, Heard]]:
+    """What is told after which batch; days: each comes a day after the one before."""
     total, held, told = Evidence(), {}, []
     for number, batch in enumerate(batches):
         added = Evidence()
         for value in batch:
-            added.add(infer(value))
+            added.add(infer(value, day=number if days else None))
         total.add(added)
-        held, news = listen(held, total, added)
-        told += [(number, one.pointer, bool(one.missed)) for one in news]
+        now, news = listen(held, total, added)
+        held = json.loads(json.dumps(now))
+        told += [(number, one) for one in news]
     return told
+
+
+def heard(batches: Iterable[list[Any]]) -> list[tuple[int, str, bool]]:
+    """Silences by the number of the batch: pointer, and whether it began or ended."""
+    found = ((number, one) for number, one in listened(batches) if one.kind in (QUIET, BACK))
+    return [(number, one.pointer, one.kind == QUIET) for number, one in found]
+
+
+def not_always(*batches: list[Any]) -> list[tuple[int, str, int, int, int]]:
+    """What was always there and is not any more: batch, pointer, how often always, then seen in how many."""
+    found = ((number, one) for number, one in listened(batches) if one.kind == OPTIONAL)
+    return [(number, one.pointer, one.always, one.seen, one.of) for number, one in found]
 
 
 def test_what_was_always_there_is_quiet_after_twenty_objects_without_it_and_told_once():
@@ -69,15 +83,7 @@ RENAMED = {"id": 1, "remark": "x"}
 
 def named_since(*batches: list[Any]) -> list[str]:
     """The successors that are told of what went quiet, of batches that come a day after another."""
-    total, held, told = Evidence(), {}, []
-    for day, batch in enumerate(batches):
-        added = Evidence()
-        for value in batch:
-            added.add(infer(value, day=day))
-        total.add(added)
-        held, news = listen(held, total, added)
-        told += [one.successor for one in news if one.missed]
-    return told
+    return [one.successor for _, one in listened(batches, days=True) if one.kind == QUIET]
 
 
 def test_a_property_of_the_same_shape_that_came_when_it_went_is_named_beside_it():
@@ -88,6 +94,75 @@ def test_nothing_is_named_that_was_there_before_or_has_another_shape_or_is_one_o
     assert named_since([{**WITH, "remark": "y"}] * 50, [RENAMED] * 20) == [""]
     assert named_since([WITH] * 50, [{"id": 1, "remark": 1}] * 20) == [""]
     assert named_since([WITH] * 50, [{**RENAMED, "comment": "y"}] * 20) == [""]
+
+
+OLD = {"id": 1, "name": "x", "gone": "y"}
+
+
+def test_of_two_that_vanished_only_the_one_of_the_more_alike_name_has_the_new_one():
+    assert named_since([OLD] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["fullName", ""]
+    turned = {"id": 1, "gone": "y", "name": "x"}
+    assert named_since([turned] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["", "fullName"]
+
+
+def test_of_two_equally_alike_neither_has_it():
+    assert named_since([{"id": 1, "xa": "x", "ya": "y"}] * 50, [{"id": 1, "za": "x"}] * 20) == ["", ""]
+
+
+def test_a_new_name_that_was_told_of_one_is_not_told_of_another_later():
+    bare, since = {"id": 1, "name": "x"}, [{"id": 1, "fullName": "x"}] * 20
+    days = [[bare, OLD] * 12, [bare, OLD] * 13, since, since]
+    assert named_since(*days) == ["fullName", ""]
+
+
+def test_what_went_is_the_new_name_of_nothing():
+    rare = {"id": 1, "gone": "y"}
+    assert named_since([{"id": 1}] * 25 + [rare] * 25, [{"id": 1}] * 50) == [""]
+
+
+def test_what_was_always_there_and_now_is_not_is_told_once_with_its_numbers():
+    half = [WITH, WITHOUT]
+    assert not_always([WITH] * 500, half * 250, *[half * 50] * 5) == [(1, "/note", 500, 250, 500)]
+
+
+def test_it_is_told_when_it_is_seen_again_and_what_goes_is_told_as_quiet_only():
+    assert not_always([WITH] * 500, [WITHOUT] * 3, [WITH] * 7) == [(2, "/note", 500, 7, 10)]
+    assert not_always([WITH] * 500, [WITHOUT] * 500) == []
+    assert not_always([WITH] * 500, [WITHOUT] * 500, [WITH], [WITH, WITHOUT] * 50) == []
+
+
+def test_what_was_seen_too_seldom_or_was_missed_before_is_not_told():
+    assert not_always([WITH] * (ENOUGH - 1), [WITH, WITHOUT]) == []
+    assert not_always([WITH] * ENOUGH, [WITH, WITHOUT]) == [(1, "/note", ENOUGH, 1, 2)]
+    assert not_always([WITH] * 500 + [WITHOUT], [WITH] * 500, [WITH, WITHOUT]) == []
+
+
+def test_what_came_later_is_judged_from_then_on_and_not_by_the_batch_in_which_it_came():
+    later = [[WITHOUT] * 100, [WITHOUT] * 5 + [WITH] * 50]
+    assert not_always(*later, [WITH] * 30, [WITH, WITHOUT]) == [(3, "/note", 30, 1, 2)]
+    assert not_always(*later, [WITH, WITHOUT] * 50, [WITH, WITHOUT] * 50) == []
+
+
+def test_places_within_others_are_judged_by_how_often_these_were_there():
+    full, bare = {"lines": [{"sku": "x", "gift": 1}]}, {"lines": [{"sku": "x"}]}
+    assert not_always([full] * 30, [full, bare, {}]) == [(1, "/lines", 30, 2, 3), (1, "/lines/[]/gift", 30, 1, 2)]
+
+
+@given(st.lists(st.lists(st.sampled_from([WITH, WITHOUT]), min_size=1, max_size=40), max_size=20))
+def test_not_always_is_told_once_at_most_and_only_after_enough_without_exception(batches):
+    told = not_always(*batches)
+    assert len(told) <= 1
+    for number, _, always, seen, of in told:
+        before = [value for batch in batches[:number] for value in batch]
+        assert always >= ENOUGH
+        assert (before.count(WITH), seen < of) == (always + of_the_first(batches), True)
+
+
+def of_the_first(batches: list[list[Any]]) -> int:
+    """How often the property was there in the batch in which it first came, where there were objects before."""
+    with_it = [batch.count(WITH) for batch in batches]
+    first = next(index for index, count in enumerate(with_it) if count)
+    return with_it[first] if first else 0
 
 
 @given(st.lists(st.lists(st.sampled_from([WITH, WITHOUT]), min_size=1, max_size=30), max_size=30))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affidavit import infer
-from affidavit.operations import Sums, nameless
+from affidavit.operations import DailySums, nameless
 from catalog.door import Observation, summed
 from catalog.projection import project
 
@@ -54,17 +54,18 @@ def observations(draw: st.DrawFn) -> Observation:
 
 def state_of(batches: list[list[Observation]]) -> str:
     """What is stored of these batches, each of them through the inbox's JSON and back, as text."""
-    total = Sums()
+    total = DailySums()
     for batch in batches:
         stored = json.loads(json.dumps(summed(batch, received_at=NOW).to_state()))
-        total.add_all(Sums.from_state(stored))
+        total.add_all(DailySums.from_state(stored))
     return text_of(total)
 
 
-def text_of(total: Sums) -> str:
+def text_of(total: DailySums) -> str:
     rows = [
-        (identity, held.first, held.last, held.facts(), sorted(part_states(held)), shown(identity, held))
-        for identity, held in total
+        (day, identity, held.first, held.last, held.facts(), sorted(part_states(held)), shown(identity, held))
+        for day, sums in total
+        for identity, held in sums
     ]
     return json.dumps(rows, default=str)
 
@@ -94,20 +95,21 @@ FEW = st.lists(observations(), max_size=3)
 def test_sums_are_associative_and_the_empty_sum_changes_nothing(
     some: list[Observation], more: list[Observation], rest: list[Observation]
 ):
-    def stored(*added: Sums) -> Sums:
-        total = Sums()
+    def stored(*added: DailySums) -> DailySums:
+        total = DailySums()
         for one in added:
-            total.add_all(Sums.from_state(json.loads(json.dumps(one.to_state()))))
+            total.add_all(DailySums.from_state(json.loads(json.dumps(one.to_state()))))
         return total
 
     a, b, c = (summed(seen, received_at=NOW) for seen in (some, more, rest))
-    left, right = stored(stored(a, b), c), stored(a, stored(b, c), Sums())
+    left, right = stored(stored(a, b), c), stored(a, stored(b, c), DailySums())
     assert text_of(left) == text_of(right)
 
 
 def test_observations_of_one_template_are_one_sum_whatever_its_names():
     seen = [Observation("GET", path, 200, 2, NOW, NOW) for path in ("/orders/{a}", "/orders/{b}")]
-    ((identity, held),) = summed(seen, received_at=NOW)
+    ((_, sums),) = summed(seen, received_at=NOW)
+    ((identity, held),) = sums
     assert identity == ("GET", "/orders/{}")
     assert held.observations == 4
     assert held.names == [{"a": 2, "b": 2}]

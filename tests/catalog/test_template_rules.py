@@ -6,6 +6,7 @@ import json
 import random
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -204,7 +205,8 @@ def test_a_shared_property_goes_quiet_only_when_all_that_is_shown_together_misse
 
 def test_a_merged_operation_starts_afresh_with_all_that_is_shown_there_and_only_there(api, workspace, shops):
     rule = merge(shops, RED, BLUE)
-    start = afresh.start_afresh(queries.operation(shops, "GET", RED), actor="ann", now=timezone.now())
+    now = datetime.fromtimestamp(AT, UTC)
+    start = afresh.start_afresh(queries.operation(shops, "GET", RED), actor="ann", now=now)
     (shown,) = catalog(shops)
     assert (shown["observations"], shown["responses"]["200"]["seen"]) == (9, 0)
     deliver(api, workspace, observation(path=RED, response={"id": 1}, lastSeenAt=AT))
@@ -309,11 +311,12 @@ class Twins:
         self.doomed.append(made)
 
     def start_afresh(self) -> None:
+        now = datetime.fromtimestamp(AT + self.chance.randrange(200_000), UTC)
         for place in self.chance.sample(TEMPLATES, 2):
             rows = [queries.operation(one, "GET", place) for one in (self.with_all, self.with_some)]
             if all(row and rows[0] and row.key == rows[0].key for row in rows):
                 for row in rows:
-                    afresh.start_afresh(row, actor="ann", now=timezone.now())
+                    afresh.start_afresh(row, actor="ann", now=now)
 
     def take_one_back(self) -> None:
         if self.doomed:

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from affidavit import Evidence, infer
 from catalog.tree import FOLDED_FROM, Node, folded, nodes
 
+NAMES = st.text("ab/~", max_size=3) | st.sampled_from(["[]", "{}", "~2]", "17"])
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text("ab", max_size=2),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab/~", max_size=3), inner, max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=20,
 )
 
@@ -22,6 +23,11 @@ def rows_of(*values: object) -> dict[str, Node]:
     for value in values:
         evidence.add(infer(value, day=20_000))
     return {node.pointer: node for node in nodes(evidence, observations=len(values))}
+
+
+def test_a_property_that_is_named_like_a_place_is_shown_by_its_name():
+    rows = rows_of({"{}": 1, "17": "x"})
+    assert {pointer: row.label for pointer, row in rows.items() if pointer} == {"/~3}": "{}", "/{}": "each value"}
 
 
 def test_a_property_is_present_as_often_as_its_parent_was_an_object():

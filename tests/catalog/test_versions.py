@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.utils import timezone
 from catalog import queries
 from catalog.fold import fold
 from catalog.models import Drift, Operation, OperationVersion
+from catalog.rules.afresh import start_afresh
 from tests.catalog.reports import deliver, environment_of, observation, report
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +69,52 @@ def test_what_was_quiet_and_comes_back_is_told(api, known):
     deliver(api, known, observation(response=BODY))
     kinds = sorted((pointer, kind) for _, pointer, kind, *_ in told())
     assert kinds == [(f"/{name}", kind) for name in ("name", "phone", "total") for kind in ("back", "quiet")]
+
+
+def test_what_was_always_there_and_now_is_not_is_drift_once_with_its_numbers(api, workspace):
+    with_it, without = observation(response={"id": 1, "a": 1}), observation(response={"id": 1})
+    deliver(api, workspace, *[with_it] * 500)
+    for times in (250, *[50] * 5):
+        deliver(api, workspace, *[with_it, without] * times)
+    assert told() == [("200", "/a", "optional", "in each of 500", "in 250 of 500", "consumer")]
+    (drift,) = Drift.objects.all()
+    assert (drift.seen, drift.of, drift.words, drift.version) == (250, 500, "not always there any more", 1)
+
+
+def test_in_a_request_it_breaks_nobody(api, workspace):
+    sent = [observation("POST", "/orders", 201, request=body) for body in ({"sku": "x", "a": 1}, {"sku": "x"})]
+    deliver(api, workspace, *[sent[0]] * 30)
+    deliver(api, workspace, *sent)
+    assert [(pointer, kind, breaks) for _, pointer, kind, *_, breaks in told()] == [("/a", "optional", "")]
+
+
+def test_null_is_drift_where_it_never_was_and_a_value_where_only_null_was(api, workspace):
+    deliver(api, workspace, *[observation(response={"a": 1, "b": None})] * 500)
+    deliver(api, workspace, observation(response={"a": None, "b": 1}))
+    assert sorted(told()) == [
+        ("200", "/a", "nullable", "integer", "integer or null", "consumer"),
+        ("200", "/b", "type", "null", "integer or null", "consumer"),
+    ]
+
+
+def test_a_value_after_a_few_nulls_breaks_nobody(api, workspace):
+    deliver(api, workspace, *[observation(response={"b": None})] * 19)
+    deliver(api, workspace, observation(response={"b": 1}))
+    assert told() == [("200", "/b", "known", "null", "integer or null", "")]
+
+
+def test_what_a_start_afresh_empties_is_not_missed_by_that(api, known):
+    now = datetime.fromtimestamp(AT, UTC)
+    start_afresh(Operation.objects.get(), part="200", pointer="/phone", actor="ann", now=now)
+    for _ in range(2):
+        deliver(api, known, *[observation(response=BODY, lastSeenAt=AT)] * 25)
+    assert told() == []
+    some = [observation(response=BODY, lastSeenAt=AT), observation(response={**BODY, "phone": None}, lastSeenAt=AT)]
+    deliver(api, known, *some, observation(response={"id": 1, "name": "x", "total": 1}, lastSeenAt=AT))
+    assert [(pointer, kind, after) for _, pointer, kind, _, after, _ in told()] == [
+        ("/phone", "nullable", "string or null"),
+        ("/phone", "optional", "in 2 of 3"),
+    ]
 
 
 def test_new_and_required_in_a_request_breaks_consumers_and_optional_does_not(api, workspace):

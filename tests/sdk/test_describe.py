@@ -28,7 +28,10 @@ marks = st.sampled_from([{}, {"nullable": True}, {"redacted": True}])
 def containers(inner):
     names = st.dictionaries(st.sampled_from(["a", "b", "17"]), inner, max_size=3)
     return (
-        inner.map(lambda items: {"type": "array", "items": items})
+        st.tuples(reasons.filter(lambda reason: reason.get("reason") != "empty"), names).map(
+            lambda both: {"type": "unknown", **both[0], "properties": both[1]}
+        )
+        | inner.map(lambda items: {"type": "array", "items": items})
         | names.map(lambda named: {"type": "object", "properties": named})
         | inner.map(lambda one: {"type": "unknown", "reason": "divergent", "items": one, "values": one})
     )
@@ -94,6 +97,15 @@ def test_foreign_descriptors_merge_like_observations_and_stay_lossless(one, othe
     assert from_descriptor(describe(total, max_nodes=None), seen=0) == total
 
 
+@given(st.lists(foreign, min_size=1, max_size=3), evidences, st.integers(1, 12))
+@settings(max_examples=100)
+def test_whatever_is_described_is_accepted_again_also_where_a_limit_cut_it(descriptors, evidence, max_nodes):
+    for descriptor in descriptors:
+        evidence = merge(evidence, from_descriptor(descriptor, seen=2))
+    shown = describe(evidence, max_nodes=max_nodes)
+    assert from_descriptor(shown, seen=0).seen == evidence.seen
+
+
 @given(evidences, st.integers(2, 5))
 def test_without_counts_nothing_is_left_that_counting_changes(evidence, times):
     total = Evidence()
@@ -148,9 +160,36 @@ def test_names_that_are_data_are_forgotten_at_the_door_too():
     assert evidence.values.counts == {"string": 1, "null": 1}
 
 
+def test_what_stands_beneath_an_unknown_one_may_stand_there():
+    for told in (
+        {"type": "unknown", "reason": "divergent", "items": {"type": "string"}, "properties": {}},
+        {"type": "unknown", "properties": {"a": {"type": "string"}}},
+        {"type": "unknown", "of": "object", "properties": {"a": {"type": "string"}}},
+        {"type": "unknown", "seen": 2, "types": {"string": 1, "array": 1}, "items": {"type": "null"}},
+    ):
+        evidence = from_descriptor(told, seen=2)
+        assert from_descriptor(describe(evidence, max_nodes=None), seen=0) == evidence
+    assert describe(from_descriptor({"type": "unknown", "values": {"type": "null"}}, seen=2))["reason"] == "divergent"
+
+
+def test_a_type_that_was_only_named_stands_beside_nulls_that_were_counted():
+    named = {"type": "unknown", "reason": "divergent", "items": {"type": "string"}}
+    counted = infer([None, None])
+    total = merge(from_descriptor(named, seen=1), counted)
+    assert describe(total.items)["types"] == {"string": 0}
+    assert from_descriptor(describe(total), seen=0) == total
+
+
 def test_the_day_is_stamped_on_every_place():
     evidence = from_descriptor({"type": "array", "items": {"type": "string"}}, seen=1, day=20_000)
     assert (evidence.first, evidence.items.last) == (20_000, 20_000)
+
+
+def test_a_whole_count_is_one_however_its_number_is_written():
+    written = {"type": "string", "seen": 3.0, "nulls": 1.0, "types": {"string": 2.0}}
+    plain = {"type": "string", "seen": 3, "nulls": 1, "types": {"string": 2}}
+    one, other = (describe(from_descriptor(descriptor, seen=9)) for descriptor in (written, plain))
+    assert json.dumps(one) == json.dumps(other)
 
 
 def prop(**of):
@@ -171,7 +210,7 @@ FAULTS = [
     ({"type": "string", "seen": -1}, [("/seen", "invalid-count")]),
     ({"type": "string", "seen": 2**53 + 1}, [("/seen", "invalid-count")]),
     ({"type": "string", "seen": True}, [("/seen", "invalid-count")]),
-    ({"type": "string", "seen": 1.0, "nulls": "1"}, [("/seen", "invalid-count"), ("/nulls", "invalid-count")]),
+    ({"type": "string", "seen": 1.5, "nulls": "1"}, [("/seen", "invalid-count"), ("/nulls", "invalid-count")]),
     ({"type": "string", "redacted": 1, "nullable": "no"}, [("/nullable", "wrong-type"), ("/redacted", "wrong-type")]),
     ({"type": "string", "seen": 1, "nulls": 2}, [("/nulls", "contradictory-counts")]),
     ({"type": "null", "seen": 3, "nulls": 2}, [("/nulls", "contradictory-counts")]),
@@ -188,8 +227,23 @@ FAULTS = [
     ({"type": "string", "seen": 2, "types": {"string": 1, "boolean": 1}}, [("/types", "contradictory-counts")]),
     (prop(type="string", seen=3), [("/properties/a~1b~0/seen", "contradictory-counts")]),
     (prop(type="wrong", seen=1), [("/properties/a~1b~0/type", "unknown-type")]),
-    ({"type": "string", "items": {"type": "string", "seen": 1}}, [("/items/seen", "contradictory-counts")]),
-    ({"type": "string", "values": {"type": "string", "seen": 1}}, [("/values/seen", "contradictory-counts")]),
+    ({"type": "string", "properties": {"a": {"type": "string"}}}, [("/properties", "contradictory-type")]),
+    ({"type": "string", "items": {"type": "string", "seen": 0}}, [("/items", "contradictory-type")]),
+    ({"type": "null", "values": {"type": "string", "seen": 0}}, [("/values", "contradictory-type")]),
+    ({"type": "array", "items": {"type": "string"}, "properties": {}}, [("/properties", "contradictory-type")]),
+    ({"type": "object", "properties": {}, "items": {"type": "null"}}, [("/items", "contradictory-type")]),
+    ({"type": "unknown", "reason": "empty", "properties": {}}, [("/properties", "contradictory-type")]),
+    ({"type": "unknown", "types": {"string": 1, "array": 0}, "seen": 1, "values": {"type": "null", "seen": 0}},
+     [("/values", "contradictory-type")]),
+    ({"type": "unknown", "reason": "divergent", "seen": 3, "types": {"string": 3}},
+     [("/types", "contradictory-counts")]),
+    ({"type": "unknown", "reason": "divergent", "types": {"integer": 2, "number": 1}},
+     [("/types", "contradictory-counts")]),
+    ({"type": "unknown", "reason": "limit", "types": {"string": 1, "array": 1}}, [("/types", "contradictory-counts")]),
+    ({"type": "unknown", "types": {"string": 3}}, [("/types", "contradictory-counts")]),
+    ({"type": "string", "seen": 3, "nulls": 3}, [("/nulls", "contradictory-counts")]),
+    ({"type": "string", "nulls": 1}, [("/nulls", "contradictory-counts")]),
+    ({"type": "unknown", "reason": "divergent", "seen": 3, "nulls": 3}, [("/nulls", "contradictory-counts")]),
     ({"type": "array", "items": {"type": "array", "items": 1}}, [("/items/items", "wrong-type")]),
 ]  # fmt: skip
 

@@ -62,9 +62,7 @@ def test_a_word_that_only_holds_a_sensitive_one_is_not_marked(name):
     assert DEFAULT.is_sensitive(name) is (name == "street_art_ist")
 
 
-@pytest.mark.parametrize(
-    "name", ["access_tokens", "apiKeys", "api_keys", "apikeys", "CreditCard", "birthdate"]
-)
+@pytest.mark.parametrize("name", ["access_tokens", "apiKeys", "api_keys", "apikeys", "CreditCard", "birthdate"])
 def test_a_sensitive_name_is_known_in_the_plural_and_without_a_gap(name):
     assert DEFAULT.is_sensitive(name)
 

@@ -88,7 +88,8 @@ def _counts(counts: Mapping[str, int]) -> Descriptor:
     if counts.get("null"):
         shown["nulls"] = counts["null"]
     kinds = [kind for kind in KINDS if kind in counts and kind != "null"]
-    if len(kinds) > 1:
+    if len(kinds) > 1 or ("nulls" in shown and kinds and not counts[kinds[0]]):
+        # More than one type; or one that was only named, beside nulls that were counted.
         shown["types"] = {WIRE_NAMES.get(kind, kind): counts[kind] for kind in kinds}
     return shown
 

@@ -10,11 +10,12 @@ from ._documents import (
     shown_path,
     with_names,
 )
-from ._sums import PARAMETER, Identity, OperationSum, Part, Sums, nameless
+from ._sums import PARAMETER, DailySums, Identity, OperationSum, Part, Sums, nameless
 
 __all__ = [
     "PARAMETER",
     "READS",
+    "DailySums",
     "Identity",
     "OperationSum",
     "Part",

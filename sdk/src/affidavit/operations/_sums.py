@@ -16,6 +16,7 @@ from affidavit._shapes.evidence import Evidence
 
 PARAMETER = re.compile(r"\{([^{}]*)\}")
 NAMELESS = "{}"
+SECONDS_PER_DAY = 86400
 
 
 class Part(NamedTuple):
@@ -111,15 +112,35 @@ class Sums:
         else:
             self._by_identity[identity] = summed
 
-    def add_all(self, other: Sums) -> None:
-        for identity, summed in other:
-            self.add(identity, summed)
-
     def to_state(self) -> list[dict[str, Any]]:
         return [{"method": method, "key": key, **summed.to_state()} for (method, key), summed in self]
 
+
+class DailySums:
+    """Sums of many operations, each UTC day by itself: observations belong to the day on which they were last seen."""
+
+    def __init__(self) -> None:
+        self._by_day: dict[int, Sums] = {}
+
+    def __iter__(self) -> Iterator[tuple[int, Sums]]:
+        """Days since 1970-01-01 UTC, in their order, each with its sums."""
+        return iter(sorted(self._by_day.items(), key=lambda item: item[0]))
+
+    def add(self, identity: Identity, summed: OperationSum) -> None:
+        """`summed` is the caller's no more: later additions change it."""
+        self._by_day.setdefault(summed.last // SECONDS_PER_DAY, Sums()).add(identity, summed)
+
+    def add_all(self, other: DailySums) -> None:
+        for _, sums in other:
+            for identity, summed in sums:
+                self.add(identity, summed)
+
+    def to_state(self) -> list[dict[str, Any]]:
+        """As of `Sums`, an operation once for each of its days."""
+        return [state for _, sums in self for state in sums.to_state()]
+
     @classmethod
-    def from_state(cls, states: list[dict[str, Any]]) -> Sums:
+    def from_state(cls, states: list[dict[str, Any]]) -> DailySums:
         sums = cls()
         for state in states:
             sums.add(Identity(state["method"], state["key"]), OperationSum.from_state(state))
