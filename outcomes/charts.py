@@ -62,7 +62,9 @@ def over_time(
     labels = [bucket.label for bucket in buckets]
     mode = "lines+markers" if len(buckets) <= MARKERS_UP_TO else "lines"
     common = {"type": "scatter", "mode": mode, "x": labels}
-    data: list[dict[str, Any]] = [{**common, "name": shown(line.name), "y": list(line.numbers)} for line in lines]
+    data: list[dict[str, Any]] = [
+        {**common, "name": shown(line.name), "y": list(line.numbers), **standing_back(line)} for line in lines
+    ]
     if before:
         dashed = {"dash": "dot", "width": 1.5, "color": "var(--series-1)"}
         name = f"{shown(lines[0].name)}, {BEFORE}"
@@ -75,6 +77,11 @@ def over_time(
         "yaxis": {"rangemode": "tozero", "tickformat": ",d", "title": {"text": counted}},
     }
     return {"data": data, "layout": layout}
+
+
+def standing_back(line: Line) -> Mapping[str, Any]:
+    """What has no name of its own is grey."""
+    return {"line": {"color": "var(--series-8)"}} if line.key is None else {}
 
 
 def rates(buckets: Sequence[Bucket], lines: Sequence[Rate]) -> Mapping[str, Any]:
