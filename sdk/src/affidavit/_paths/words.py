@@ -21,6 +21,13 @@ _IDENTITIES = frozenset({
 })  # fmt: skip
 
 
+_IRREGULAR = {
+    "aliases": "alias", "analyses": "analysis", "analytics": "analytics", "cookies": "cookie", "dns": "dns",
+    "movies": "movie", "news": "news", "people": "person", "series": "series", "sms": "sms", "species": "species",
+    "statuses": "status",
+}  # fmt: skip
+
+
 class Reading(IntFlag):
     """What the name of a property says about its values."""
 
@@ -35,8 +42,10 @@ def words(name: str) -> list[str]:
 
 
 def singular(word: str) -> str:
-    """Simply: `policies` -> `policy`, `boxes` -> `box`, `orders` -> `order`; `status` and `address` stay."""
+    """Simply: `policies` -> `policy`, `boxes` -> `box`, `orders` -> `order`; `status`, `address` and `news` stay."""
     lower = word.lower()
+    if lower in _IRREGULAR:
+        return _IRREGULAR[lower] if word.islower() else _IRREGULAR[lower].capitalize()
     if lower.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     if lower.endswith(("sses", "shes", "ches", "xes", "zes")):
