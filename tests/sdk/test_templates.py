@@ -37,7 +37,6 @@ LITERALS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("path", "expected", "parameters"), PATHS)
 @pytest.mark.parametrize(
     ("collection", "name"),
     [("news", "newsId"), ("series", "seriesId"), ("movies", "movieId"), ("people", "personId")],
@@ -46,6 +45,7 @@ def test_a_parameter_is_named_by_the_singular_of_what_stands_before(collection, 
     assert template(f"/{collection}/17").path == f"/{collection}/{{{name}}}"
 
 
+@pytest.mark.parametrize(("path", "expected", "parameters"), PATHS)
 def test_data_in_a_path_becomes_a_parameter_with_a_name_and_a_type(path, expected, parameters):
     assert template(path) == Template(expected, parameters)
 
