@@ -5,10 +5,8 @@ import os
 import sys
 
 from django.core.management import execute_from_command_line
-from environs import EnvError
 
-from hub import embedded
-from hub.refusals import Refusal
+from hub import embedded, refusals
 
 
 def main() -> None:
@@ -17,14 +15,8 @@ def main() -> None:
     try:
         with embedded.lent_to(sys.argv[1:]):
             execute_from_command_line(sys.argv)
-    except Refusal as refusal:
-        sys.exit(f"affidavit: {refusal}")
-    except EnvError as error:
-        sys.exit(f"affidavit: {' '.join(str(error).split())} See docs/settings.md.")
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        cure = "Free space, or set HUB_DATA_DIR to a folder of your own."
-        sys.exit(f"affidavit: {place}{error.strerror or error}. {cure}")
+    except refusals.TOLD as error:
+        sys.exit(refusals.line(error))
 
 
 if __name__ == "__main__":

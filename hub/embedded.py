@@ -4,6 +4,7 @@ Nothing but a Unix socket in a folder of mode 0700, SCRAM with a random password
 As root, which PostgreSQL refuses, it runs in a user namespace that shows it another user.
 """
 
+import fcntl
 import functools
 import hashlib
 import importlib.util
@@ -157,16 +158,36 @@ class Server:
 
 @contextmanager
 def lent_to(arguments: Sequence[str]) -> Iterator[None]:
-    """Run the embedded server for one management command that needs it, where none is running."""
+    """Run the embedded server for one management command that needs it, where none is running.
+
+    Nobody else may begin to use it then: it ends with the command.
+    """
     server = None if os.environ.get("DATABASE_URL") else server_of_environment()
     if server is None or not needs_database(arguments) or server.running():
         yield
         return
-    server.start()
-    try:
+    with the_only_one(server.data_dir):
+        server.start()
+        try:
+            yield
+        finally:
+            server.stop()
+
+
+@contextmanager
+def the_only_one(data_dir: Path) -> Iterator[None]:
+    """Hold the data directory for this process; the lock goes with it, however it ends."""
+    private_folder(data_dir)
+    with (data_dir / "hub.lock").open("a+") as lock:
+        try:
+            # A record lock is this process's alone: honcho's forks would share one of flock's and keep it.
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Refusal(
+                f"another hub is running on {data_dir}, or a command that needs its database. "
+                "Stop it, or set HUB_DATA_DIR and HUB_PORT for a second one."
+            ) from None
         yield
-    finally:
-        server.stop()
 
 
 def needs_database(arguments: Sequence[str]) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import Error, connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db import Error
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from catalog.queries import oldest_unfolded
+from hub.database import pending_migrations
 
 LATE_FOLD_SECONDS = 300
 
@@ -37,8 +37,3 @@ def readiness() -> dict[str, dict[str, Any]]:
         "migrations": {"ok": not pending, "pending": pending},
         "fold": {"ok": (oldest or 0) < LATE_FOLD_SECONDS, "oldestUnfoldedSeconds": oldest},
     }
-
-
-def pending_migrations() -> int:
-    executor = MigrationExecutor(connection)
-    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
-from django.db.migrations.recorder import MigrationRecorder
+from django.db import transaction
 
 from workspaces.create import create_workspace
 from workspaces.models import AuditEntry, Workspace
@@ -32,11 +31,6 @@ RELEASE_AFTER = timedelta(minutes=3)  # then drift can be watched as it is notic
 def keys_file() -> Path:
     """Its keys, as `create_workspace --json` prints them; there is a sample for as long as there is this file."""
     return settings.HUB_DATA_DIR / "sample.json"
-
-
-def is_due() -> bool:
-    """Whether this is a database that nobody has used, before its first migration."""
-    return settings.HUB_SAMPLE and not MigrationRecorder(connection).has_table()
 
 
 @transaction.atomic
@@ -56,6 +50,7 @@ def start(address: str) -> Iterator[subprocess.Popen[bytes]]:
         return
     release = str((made[1].at + RELEASE_AFTER).timestamp())
     here = {"cwd": settings.BASE_DIR, "env": {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}}
+    here["start_new_session"] = True  # a terminal's Ctrl-C is for `up`, which ends them
     command = [sys.executable, "-m", "examples.bookshop", "-", "--hub", address, "--released-at", release]
     traffic = subprocess.Popen(command, stdin=subprocess.PIPE, **here)
     with traffic.stdin as keys:  # the file may be gone before the process looks for it

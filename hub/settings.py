@@ -3,7 +3,8 @@
 import secrets
 from pathlib import Path
 
-from environs import Env, EnvValidationError, validate
+from environs import Env, EnvValidationError
+from kombu import Connection
 
 from hub import embedded
 from hub.refusals import Refusal
@@ -12,7 +13,9 @@ env = Env(eager=True)
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
-HUB_PORT = env.int("HUB_PORT", 8000, validate=validate.Range(1, 65535))
+HUB_PORT = env.int("HUB_PORT", 8000)
+if not 1 <= HUB_PORT <= 65535:
+    raise Refusal("HUB_PORT: not a port. Set a number from 1 to 65535.")
 HUB_DATA_DIR = embedded.server_of_environment().data_dir
 DATABASE_URL = env.str("DATABASE_URL", "")
 HUB_SAMPLE = env.bool("HUB_SAMPLE", not DATABASE_URL)
@@ -51,9 +54,28 @@ def database() -> dict[str, object]:
         found = env.dj_db_url("DATABASE_URL")
     except (EnvValidationError, ValueError):
         found = {}
-    if found.get("ENGINE") != "django.db.backends.postgresql":
+    name = str(found.get("NAME") or "/")  # one with these signs was cut out of a password
+    if found.get("ENGINE") != "django.db.backends.postgresql" or set(name) & set("@/"):
         raise Refusal("DATABASE_URL: not a PostgreSQL address. Write postgresql://USER:PASSWORD@HOST:5432/NAME.")
     return found
+
+
+def broker() -> str:
+    """Where doorbells go; several addresses, by semicolons, are tried in turn."""
+    found = env.str("CELERY_BROKER_URL", "") or "filesystem://"
+    if not all(is_broker(address) for address in found.split(";")):
+        cure = "Write redis://HOST:6379/0 or another address of Celery's, or leave it out."
+        raise Refusal(f"CELERY_BROKER_URL: not a broker that can be used here. {cure}")
+    return found
+
+
+def is_broker(address: str) -> bool:
+    """Whether kombu can read it and has what it takes; nothing is connected. It takes a bare word for a host."""
+    try:
+        Connection(address)
+    except Exception:  # each of kombu's transports has its own way to refuse
+        return False
+    return "://" in address
 
 
 FOUND_DATABASE = database()
@@ -216,11 +238,13 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
 }
 
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", "filesystem://")
+CELERY_BROKER_URL = broker()
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_IMPORTS = ["hub.sweep"]
 CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat")
 if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT = "hub.broker:Transport"
@@ -230,7 +254,6 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
         "control_folder": str(HUB_DATA_DIR / "broker-control"),
     }
 CELERY_BEAT_SCHEDULE = {
-    "fold what no doorbell announced": {"task": "catalog.tasks.sweep", "schedule": 10.0},
     "prune kept answers": {"task": "wire.tasks.prune", "schedule": 600.0},
     "prune witness reports": {"task": "catalog.tasks.prune", "schedule": 3600.0},
     "prune verification reports": {"task": "intents.tasks.prune", "schedule": 3600.0},

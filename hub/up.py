@@ -6,7 +6,6 @@ under honcho until Ctrl-C. What may end by itself runs beside them: the sample, 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shlex
 import signal
@@ -19,18 +18,15 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from django.conf import settings
-from django.core.management import call_command
 from django.db import connections
 from django.utils import timezone
 from honcho.manager import Manager
 from honcho.printer import Message, Printer
 
-from hub import embedded, sample, static_files
+from hub import database, embedded, sample, static_files
 from hub.celery import app
-from hub.migrations_known import refuse_newer_database
 from hub.refusals import Refusal
 
 READY_SECONDS = 60
@@ -42,36 +38,23 @@ STOPPED = {128 + signal.SIGINT, 128 + signal.SIGTERM}  # as asked
 def up(*, announce: Callable[[], None]) -> int:
     """Run until stopped; calls `announce` once the web server answers. Returns the exit status."""
     stop_on_signals()
-    with the_only_one(settings.HUB_DATA_DIR):
+    with embedded.the_only_one(settings.HUB_DATA_DIR):
         refuse_taken_port(settings.HUB_HOST, settings.HUB_PORT)
-        with database():
+        with running_database():
             prepare()
             return supervise(announce)
 
 
 def stop_on_signals() -> None:
-    """Ctrl-C and SIGTERM unwind the start as well, also where a shell had them ignored; honcho takes over later."""
+    """Ctrl-C, SIGTERM and a terminal that goes away unwind the start as well; honcho takes over the first two later."""
 
     def stop(number: int, frame: object) -> None:
         sys.exit(128 + number)
 
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
-
-
-@contextmanager
-def the_only_one(data_dir: Path) -> Iterator[None]:
-    """Hold the data directory for this process; the lock goes with it, however it ends."""
-    embedded.private_folder(data_dir)
-    with (data_dir / "hub.lock").open("a+") as lock:
-        try:
-            # A record lock is this process's alone: honcho's forks would share one of flock's and keep it.
-            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Refusal(
-                f"another hub is running on {data_dir}. Stop it, or set HUB_DATA_DIR and HUB_PORT for a second one."
-            ) from None
-        yield
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # the terminal goes, and nobody said nohup
+        signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
 
 
 def refuse_taken_port(host: str, port: int) -> None:
@@ -87,7 +70,7 @@ def refuse_taken_port(host: str, port: int) -> None:
 
 
 @contextmanager
-def database() -> Iterator[None]:
+def running_database() -> Iterator[None]:
     if settings.DATABASE_URL:
         yield
         return
@@ -107,10 +90,7 @@ def prepare() -> None:
     for folder in ("broker", "broker-control"):
         embedded.private_folder(settings.HUB_DATA_DIR / folder)
     declare_queue()
-    refuse_newer_database()
-    sample_is_due = sample.is_due()
-    call_command("migrate", verbosity=0, interactive=False)
-    if sample_is_due:
+    if database.prepare() and settings.HUB_SAMPLE:
         sample.make(now=timezone.now())
     static_files.collect()
 

@@ -19,3 +19,5 @@ urlpatterns = [
     path("", include("outcomes.urls")),
     path("", include("intents.urls")),
 ]
+
+handler400 = "wire.failures.bad_request"

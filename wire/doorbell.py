@@ -1,6 +1,6 @@
 """Wake the worker after a commit, without waiting for the broker and without caring whether it is there.
 
-What is rung for stands in a table and a beat task sweeps for it; a lost ring costs seconds, nothing else.
+What is rung for stands in a table and the worker looks for it there; a lost ring costs seconds, nothing else.
 """
 
 import logging

@@ -21,6 +21,11 @@ def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
     return answered
 
 
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's handler400: what a middleware refused before any view, the name in Host above all."""
+    return failure(request, problem_of(exception))
+
+
 def failure(request: HttpRequest, problem: Problem) -> HttpResponse:
     """A problem document for machines, a page with the same words for people."""
     response = problem.response(request) if wants_json(request) else page(request, problem)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
+from django.core.exceptions import BadRequest, DisallowedHost, SuspiciousOperation
 from django.db import Error as DatabaseError
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -128,6 +129,11 @@ def problem_of(error: Exception) -> Problem:
             return invalid_request(tuple(faults_of(error.detail)))
         case exceptions.MethodNotAllowed():
             return Problem(405, "method-not-allowed", "Use one of the methods in the Allow header.")
+        case DisallowedHost():
+            detail = "The hub does not answer to this name. Call it by another, or add this one to ALLOWED_HOSTS."
+            return Problem(400, "invalid-request", detail)
+        case SuspiciousOperation() | BadRequest():
+            return Problem(400, "invalid-request", "The request cannot be read as it was sent; nothing was stored.")
         case exceptions.NotFound() | Http404():
             return Problem(404, "not-found", "Check the address; nothing is stored under it in this workspace.")
     if is_outage(error):

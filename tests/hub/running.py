@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ class Hub:
     folder: Path
     port: int
     process: subprocess.Popen[bytes] | None = None
+    settings: dict[str, str] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -40,7 +41,7 @@ class Hub:
     def environment(self) -> dict[str, str]:
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("AFFIDAVIT") and k != "DATABASE_URL"}
         own = {"HUB_DATA_DIR": str(self.folder / "var"), "HUB_PORT": str(self.port), "HUB_SAMPLE": "0"}
-        return {**inherited, **own, "DJANGO_SETTINGS_MODULE": "hub.settings"}
+        return {**inherited, **own, **self.settings, "DJANGO_SETTINGS_MODULE": "hub.settings"}
 
     def start(self, *, seconds: float = 60) -> str:
         """Start and wait for the one line; returns the sign-in link."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
+from hub.embedded import Server
+from hub.settings import is_broker
 from tests.hub.running import ROOT, Hub, running_hub
 
 OUTCOME = {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]}
@@ -38,6 +43,15 @@ def assert_one_clear_line(done: subprocess.CompletedProcess[str], *words: str) -
         assert word in lines[0]
 
 
+def run(arguments: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "manage.py", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def up_with(hub: Hub, **settings: str) -> subprocess.CompletedProcess[str]:
+    return run(["up"], {**hub.environment, **settings})
+
+
 def test_what_was_acknowledged_survives_ctrl_c_and_kill_9_of_every_process(hub):
     hub.start()
     created = new_workspace(hub)
@@ -60,6 +74,16 @@ def test_what_was_acknowledged_survives_ctrl_c_and_kill_9_of_every_process(hub):
     assert {row["conversationId"] for row in broken} == {f"c{n}" for n in range(2, 30)}
     assert hub.request("/api/conversation-outcomes", OUTCOME, key=key)[2]["X-Outcomes-New"] == "0"
     assert hub.stop() == 0
+
+
+def test_ctrl_c_in_a_terminal_which_reaches_the_whole_group_ends_without_a_traceback(hub):
+    hub.settings["HUB_SAMPLE"] = "1"
+    hub.start()
+    time.sleep(3)  # what runs beside the web server begins after it
+    os.killpg(hub.process.pid, signal.SIGINT)
+    assert hub.process.wait(timeout=60) == 0
+    assert "Traceback" not in hub.output
+    assert hub.processes() == []
 
 
 def test_the_web_server_can_be_killed_alone_and_the_next_start_is_clean(hub):
@@ -125,23 +149,63 @@ def test_a_full_disk_is_one_clear_line(hub):
     ("name", "value", "cure"),
     [
         ("HUB_PORT", "eighty", "HUB_PORT"),
-        ("HUB_PORT", "70000", "HUB_PORT"),
+        ("HUB_PORT", "70000", "HUB_PORT: not a port. Set a number from 1 to 65535."),
+        ("HUB_PORT", "0", "HUB_PORT: not a port. Set a number from 1 to 65535."),
+        ("CELERY_BROKER_URL", "nonsense", "redis://HOST:6379/0"),
+        ("CELERY_BROKER_URL", "redis://:hidden@localhost:port/0", "redis://HOST:6379/0"),
+        ("LOG_LEVEL", "loud", "LOG_LEVEL"),
         ("DATABASE_URL", "mysql://x/y", "postgresql://"),
         ("DATABASE_URL", "nonsense", "postgresql://"),
+        ("DATABASE_URL", "postgresql://u:p@localhost", "postgresql://"),
+        ("DATABASE_URL", "postgresql://u:12/hidden@localhost/x", "postgresql://"),
         ("DATABASE_PREPARE", "perhaps", "boolean"),
         ("SECRET_KEY", "short", "32"),
         ("HUB_DATA_DIR", "/proc/nothing/var", "HUB_DATA_DIR"),
     ],
 )
 def test_a_wrong_setting_is_refused_with_its_name_and_the_cure(hub, name, value, cure):
-    command = [sys.executable, "manage.py", "up"]
-    environment = {**hub.environment, name: value}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
-    assert_one_clear_line(done, name, cure)
+    done = up_with(hub, **{name: value})
+    assert_one_clear_line(done, "affidavit: ", name, cure)
+    assert "hidden" not in done.stderr
+
+
+TAKEN = [
+    "redis://localhost", "rediss://:p@localhost:1/0", "redis+socket:///s", "sentinel://a:1", "amqp://u:p@[::1]:5672//",
+    "amqps://localhost", "pyamqp://localhost", "memory://", "filesystem://",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", TAKEN)
+def test_a_broker_that_kombu_knows_is_taken(address):
+    assert is_broker(address)
+
+
+@pytest.mark.parametrize("address", ["", "nonsense", "redis", "http://localhost", "redis://localhost:70000", "://"])
+def test_what_kombu_cannot_use_is_no_broker(address):
+    assert not is_broker(address)
+
+
+@pytest.mark.parametrize(
+    ("command", "address", "reason"),
+    [
+        (["up"], "postgresql://affidavit:hidden@127.0.0.1:1/x", "Connection refused"),
+        (["up"], "postgresql://affidavit:hidden@{socket}/affidavit", "password authentication failed"),
+        (["up"], "postgresql://affidavit:{password}@{socket}/nothing", 'database "nothing" does not exist'),
+        (["migrate"], "postgresql://affidavit:hidden@127.0.0.1:1/x", "Connection refused"),
+        (["create_workspace", "Tea House"], "postgresql://affidavit:hidden@127.0.0.1:1/x", "Connection refused"),
+    ],
+)
+def test_a_database_that_cannot_be_reached_is_one_clear_line(hub, command, address, reason):
+    connection = Server(Path(os.environ["HUB_DATA_DIR"])).connection()
+    password, socket = (quote(str(connection[name]), safe="") for name in ("PASSWORD", "HOST"))
+    url = address.format(socket=socket, password=password)
+    done = run(command, {**hub.environment, "DATABASE_URL": url, "SECRET_KEY": "k" * 40})
+    assert_one_clear_line(done, "affidavit: DATABASE_URL: ", reason)
+    assert done.returncode == 1
+    assert "hidden" not in done.stderr
+    assert password not in done.stderr
 
 
 def test_a_database_url_without_a_secret_key_is_refused(hub):
-    environment = {**hub.environment, "DATABASE_URL": "postgresql://u:p@localhost/x"}
-    command = [sys.executable, "manage.py", "up"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    done = up_with(hub, DATABASE_URL="postgresql://u:p@localhost/x")
     assert_one_clear_line(done, "SECRET_KEY")

@@ -2,10 +2,15 @@
 
 import io
 import json
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
+from hub import embedded
+from hub.refusals import Refusal
+from tests.hub.running import Hub, running_hub
 from workspaces.create import key_digest
 from workspaces.models import ApiKey, Workspace
 
@@ -45,8 +50,43 @@ def test_two_workspaces_of_one_name_get_two_slugs():
 
 @pytest.mark.parametrize("arguments", [("",), ("x" * 101,), ("Shop", "--environment", "Not A Name")])
 def test_what_cannot_be_made_is_one_line_and_makes_nothing(arguments):
-    with pytest.raises(CommandError) as refusal:
+    with pytest.raises(Refusal) as refusal:
         said(*arguments)
     assert "\n" not in str(refusal.value)
-    assert refusal.value.returncode == 1
     assert not Workspace.objects.exists()
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    with running_hub(tmp_path) as hub:
+        yield hub
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_it_may_come_before_the_first_start_and_the_hub_then_knows_the_key(hub):
+    done = hub.manage("create_workspace", "Tea House", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    made = json.loads(done.stdout)
+    assert hub.processes() == []
+    hub.start()
+    assert hub.request("/api/catalog", key=made["secretKey"])[0] == 200
+    beside = hub.manage("create_workspace", "Tea House", "--json")
+    assert json.loads(beside.stdout)["slug"] == "tea-house-2"
+    assert hub.request("/readyz")[0] == 200
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_what_it_refuses_is_one_line_like_that_of_a_start(hub):
+    done = hub.manage("create_workspace", "")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("affidavit: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_a_hub_does_not_begin_on_a_database_that_ends_with_a_command(hub):
+    with embedded.the_only_one(hub.folder / "var"):
+        done = hub.manage("create_workspace", "Tea House")
+    assert done.returncode == 1
+    assert "HUB_DATA_DIR" in done.stderr
+    assert not (hub.folder / "var" / "postgres").exists()

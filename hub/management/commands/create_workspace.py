@@ -7,10 +7,12 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.db import DatabaseError
 from django.utils import timezone
 
+from hub.database import prepare_unused
+from hub.refusals import Refusal
 from workspaces.create import Created, InvalidWorkspace, create_workspace
 
 
@@ -25,12 +27,13 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="one JSON object on one line")
 
     def handle(self, *args: Any, name: str, environment: list[str], **options: Any) -> None:
+        prepare_unused()
         try:
             created = create_workspace(name, environment, actor="command line", now=timezone.now())
         except InvalidWorkspace as error:
-            raise CommandError(str(error)) from None
+            raise Refusal(str(error)) from None
         except DatabaseError as error:
-            raise CommandError(f"The database refused or is away ({type(error).__name__}).") from None
+            raise Refusal(f"the database refused or is away ({type(error).__name__}).") from None
         self.stdout.write(json.dumps(created.as_json()) if options["json"] else "\n".join(lines(created)))
 
 

@@ -1,10 +1,12 @@
 """`manage.py sign_in_link`: a one-time link for somebody who cannot get in."""
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.urls import reverse
 from django.utils import timezone
 
+from hub.database import prepare_unused
+from hub.refusals import Refusal
 from workspaces.sign_in import new_link
 
 
@@ -15,7 +17,8 @@ class Command(BaseCommand):
         parser.add_argument("username", nargs="?", default="operator")
 
     def handle(self, *args: object, username: str, **options: object) -> None:
+        prepare_unused()
         user = get_user_model().objects.filter(username=username).first()
         if user is None:
-            raise CommandError(f"There is no user {username}.")
+            raise Refusal(f"there is no user {username}. Make one: manage.py createsuperuser.")
         self.stdout.write(reverse("sign-in-by-link", args=[new_link(user, now=timezone.now())]))

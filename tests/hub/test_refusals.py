@@ -1,0 +1,67 @@
+"""A database that does not fit is told in one line: which setting, what is wrong, what to do; never a password."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+from django.db import OperationalError, connection
+
+from hub import database, refusals
+from hub.refusals import Refusal
+
+
+def told(said: str, sqlstate: str | None = None) -> str:
+    error = OperationalError(said)
+    error.__cause__ = type("DiskFull", (Exception,), {"sqlstate": sqlstate})()
+    return refusals.line(error)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ('connection failed: server at "::1", port 1 failed: Connection refused\n\tIs it up?', "Connection refused. "),
+        ('connection failed: server failed: FATAL:  database "x" does not exist', 'database "x" does not exist. '),
+        ("connection timeout expired\nAll failures were:\n- host: 'h': connection timeout expired", "timeout expired"),
+        ("", "no connection"),
+    ],
+)
+def test_of_what_the_driver_says_the_reason_is_told_in_one_line(settings, said, reason):
+    settings.DATABASE_URL = "postgresql://u:p@h/x"
+    line = told(said)
+    assert line.startswith("affidavit: DATABASE_URL: cannot be reached: ")
+    assert reason in line
+    assert "\n" not in line
+    assert "FATAL" not in line
+
+
+def test_of_a_statement_that_failed_only_the_kind_is_told():
+    line = told('could not extend file; key ("c-1042") of the customer', "53100")
+    assert line == "affidavit: the database gave up (DiskFull). Look into its log."
+
+
+def test_the_embedded_server_is_named_where_no_other_is_set():
+    assert "postgres.log in HUB_DATA_DIR" in told("connection failed: no such file")
+
+
+def test_a_folder_that_cannot_be_used_names_its_setting():
+    assert "HUB_DATA_DIR" in refusals.line(OSError(errno.ENOSPC, "No space left on device", "/data"))
+
+
+@pytest.mark.django_db
+def test_a_server_of_the_oldest_version_is_taken_and_an_older_one_refused(monkeypatch):
+    found = connection.pg_version // 10_000
+    monkeypatch.setattr(database, "OLDEST", found)
+    database.refuse_older_server()
+    monkeypatch.setattr(database, "OLDEST", found + 1)
+    with pytest.raises(Refusal, match="DATABASE_URL: the server is older than PostgreSQL"):
+        database.refuse_older_server()
+
+
+@pytest.mark.django_db
+def test_a_database_that_waits_for_an_upgrade_is_not_migrated_by_a_command(monkeypatch):
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'outcomes'")
+    monkeypatch.setattr(database, "migrate", lambda: pytest.fail("migrated beneath a running hub"))
+    with pytest.raises(Refusal, match="older version"):
+        database.prepare_unused()

@@ -1,0 +1,42 @@
+"""Without the broker nothing is lost and nothing waits for good: the worker looks for work by itself."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from hub import sweep
+from tests.hub.running import running_hub
+
+REPORT = {"observations": [{"method": "GET", "path": "/orders", "status": 200, "count": 1}]}
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_a_report_is_folded_although_the_broker_never_was_there(tmp_path: Path):
+    with running_hub(tmp_path) as hub:
+        hub.settings["CELERY_BROKER_URL"] = "redis://127.0.0.1:1/0"
+        hub.start()
+        key = json.loads(hub.manage("create_workspace", "Tea House", "--json").stdout)["secretKey"]
+        assert hub.request("/api/witness-reports", {"reportId": str(uuid.uuid4()), **REPORT}, key=key)[0] == 202
+        deadline = time.monotonic() + 120
+        while not (found := hub.request("/api/catalog", key=key)[1]["operations"]) and time.monotonic() < deadline:
+            time.sleep(0.5)
+        assert [operation["path"] for operation in found] == ["/orders"]
+
+
+def test_a_round_that_fails_is_logged_and_the_next_one_comes(monkeypatch, caplog):
+    rounds = iter([ValueError("one"), None, KeyboardInterrupt()])
+
+    def sweeping() -> None:
+        if failure := next(rounds):
+            raise failure
+
+    monkeypatch.setattr(sweep, "sweep", sweeping)
+    monkeypatch.setattr(sweep, "EVERY_SECONDS", 0)
+    with pytest.raises(KeyboardInterrupt):
+        sweep.run()
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
