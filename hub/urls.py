@@ -4,14 +4,15 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 from hub import health, sample_page, views
+from wire.read_only import read_only
 from workspaces.pages import page_paths
 
 urlpatterns = [
     path("api/", include("hub.api_urls")),
     path("api/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
-    path("api/docs", views.api_docs, name="api-docs"),
-    path("healthz", health.healthz, name="healthz"),
-    path("readyz", health.readyz, name="readyz"),
+    path("api/docs", read_only(views.api_docs), name="api-docs"),
+    path("healthz", read_only(health.healthz), name="healthz"),
+    path("readyz", read_only(health.readyz), name="readyz"),
     path("", include("workspaces.urls")),
     *page_paths("overview", views.overview),
     path("w/<slug:slug>/remove-sample", sample_page.remove_sample, name="remove-sample"),

@@ -18,10 +18,10 @@ from django.shortcuts import render
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
-from django.views.decorators.csrf import csrf_exempt
 
 from wire import ranges, tables
 from wire.problems import Problem
+from wire.read_only import read_only
 from workspaces.access import readable_environment, workspaces_of
 from workspaces.authentication import HEADER
 from workspaces.models import Environment
@@ -50,15 +50,12 @@ def page_paths(name: str, view: View) -> list[URLPattern]:
     prefix = f"w/<slug:slug>/<str:environment>/{name}"
     forms = {"": "html", ".json": "json", ".csv": "csv"}
     return [
-        # Nothing is changed here; without the exemption a wrong method would be told as a lack of cookies.
-        path(f"{prefix}{ending}", csrf_exempt(partial(answer, view, name, form)), name=f"{name}{ending}")
+        path(f"{prefix}{ending}", read_only(partial(answer, view, name, form)), name=f"{name}{ending}")
         for ending, form in forms.items()
     ]
 
 
 def answer(view: View, name: str, form: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:
-    if request.method not in ("GET", "HEAD"):
-        raise Problem(405, "method-not-allowed", "Pages are read with GET.", headers={"Allow": "GET, HEAD"})
     if not request.user.is_authenticated and HEADER not in request.headers:
         return signed_out(request, form)
     found = readable_environment(request, slug, environment)

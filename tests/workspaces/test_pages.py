@@ -6,10 +6,10 @@ from django.test import Client
 PAGE = "/w/lumen-books/production/outcomes"
 
 
-@pytest.mark.parametrize("ending", ["", ".json", ".csv"])
+@pytest.mark.parametrize("address", [PAGE, f"{PAGE}.json", f"{PAGE}.csv", "/healthz", "/readyz", "/api/docs"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-def test_a_page_is_read_only_whoever_asks_and_without_a_cookie(workspace, method, ending):
-    response = Client(enforce_csrf_checks=True).generic(method, PAGE + ending)
+def test_what_is_read_is_only_read_whoever_asks_and_without_a_cookie(workspace, method, address):
+    response = Client(enforce_csrf_checks=True).generic(method, address)
     assert (response.status_code, response["Allow"]) == (405, "GET, HEAD")
 
 
