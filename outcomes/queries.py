@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from django.db import connection
 from django.db.models import Min
@@ -126,7 +127,8 @@ def outcomes_before(environment: Environment, range: Range, shown: Sequence[Buck
     """A key's outcomes in the period before, in buckets at the same times of day so many weeks earlier."""
     if key is None or range.preset == "all":
         return ()
-    earlier = [Bucket(range.earlier(bucket.start), range.earlier(bucket.end), bucket.label) for bucket in shown]
+    moments = [*map(range.earlier, [*(bucket.start for bucket in shown), shown[-1].end])] if shown else []
+    earlier = [Bucket(*ends, bucket.label) for ends, bucket in zip(pairwise(moments), shown, strict=True)]
     numbers = series(environment, earlier, [key])[key].outcomes
     return numbers if any(numbers) else ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
+from functools import cached_property
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 PRESETS: Mapping[str, tuple[str, timedelta | None]] = {
@@ -52,8 +53,12 @@ class Range:
 
     def earlier(self, at: datetime) -> datetime:
         """The moment of the period before that a moment of the range is compared with: at the same time of day."""
-        weeks = max(1, -(-self.length // timedelta(weeks=1)))
-        return of_local(local(at, self.zone) - timedelta(weeks=weeks), self.zone)
+        return of_local(local(at, self.zone) - self.weeks, self.zone)
+
+    @cached_property
+    def weeks(self) -> timedelta:
+        """Whole ones that the range takes up."""
+        return timedelta(weeks=max(1, -(-self.length // timedelta(weeks=1))))
 
 
 def parse(query: Mapping[str, str], *, now: datetime) -> Range:
