@@ -23,7 +23,7 @@ from workspaces.models import Environment
 
 ALL_KEYS = ""
 # Of each bucket, so many times the keys that are wanted: more of the longer ones, of which there are few.
-DEPTHS = ({"q": 1, "d": 3, "m": 6}, {"q": 8, "d": 24, "m": 48})
+DEPTHS = ({"q": 1, "d": 4, "m": 16}, {"q": 8, "d": 24, "m": 48})
 FEW = 8  # times as many candidates as keys that are wanted are read exactly, no more
 FAR = 500  # keys from the first on, beyond which reading all of them is no dearer
 FEW_HOLD_IT = 1500  # keys that hold what is searched for, up to which they are simply read
