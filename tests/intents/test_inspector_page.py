@@ -67,6 +67,7 @@ def test_the_first_failure_is_told_with_both_sides_and_its_fix(inspect, header, 
     assert "check 7 of 11; the 4 after it were not reached" in text
     assert "https://api.lumen.example" in text
     assert production.audience in text
+    assert production.workspace_id in text
     assert escape(REASONS["audience-mismatch"].usual_fix) in text
 
 
