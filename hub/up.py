@@ -149,8 +149,10 @@ def processes() -> dict[str, list[str]]:
         str(WEB_THREADS),
     ]
     web += ["--no-ws", "--log-level", "warning", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
-    # As root, which a container often is, Celery warns of pickles; no task here takes any.
+    # Whoever waits for an answer comes first. As root, which a container often is, Celery warns of pickles; no task
+    # here takes any.
     worker = [
+        "nice",
         sys.executable,
         "-W",
         "ignore:You're running the worker",
