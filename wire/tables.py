@@ -58,7 +58,7 @@ def streamed(texts: Iterable[str]) -> Iterator[str]:
 def to_the_end(pieces: Iterator[str]) -> Iterator[str]:
     try:
         yield from pieces
-    except Exception:
+    except Exception:  # whatever it was, the reader must not take what came for all there is; it goes on
         yield BROKEN_OFF
         raise
 

@@ -35,7 +35,7 @@ def shop(eye: Any) -> Any:
     def order() -> Any:
         return flask.request.get_json(), 201
 
-    app.wsgi_app = WitnessMiddleware(app.wsgi_app, eye)  # type: ignore[method-assign]
+    app.wsgi_app = WitnessMiddleware(app.wsgi_app, eye)
     return app.test_client()
 
 

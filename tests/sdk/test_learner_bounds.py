@@ -1,0 +1,145 @@
+"""A learner of path templates under any traffic: no order matters, nothing grows without bound, no value is held."""
+
+import random
+import re
+import string
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lessons import learned, template
+
+import affidavit._paths.learner as path_learner
+import affidavit._paths.tree as path_tree
+from affidavit._paths.learner import Learner
+from affidavit._paths.sightings import Hashes
+
+KEY = Hashes(b"k")
+
+
+WORDS = st.sampled_from(["teams", "storm", "reef", "17", "2", "search", "v1", "members", "a-b", "x%2Fy", ""])
+BODIES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 20) | st.sampled_from(["storm", "reef", "teams", "x/y", "17"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["name", "status", "members", "teams", "17", "data"]), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+EXCHANGES = st.lists(
+    st.tuples(
+        st.sampled_from(["GET", "POST"]),
+        st.lists(WORDS, min_size=1, max_size=4).map(lambda words: "/" + "/".join(words)),
+        st.sampled_from([200, 201, 302, 400, 404]),
+        BODIES,
+        BODIES,
+    ),
+    max_size=12,
+)
+
+
+def all_templates(exchanges, paths, hashes=KEY):
+    learner = Learner(hashes)
+    for method, path, status, request, response in exchanges:
+        learner.learn(method, path, status, request=request, response=response)
+    return [learner.template(path) for path in paths]
+
+
+@given(EXCHANGES, st.randoms(use_true_random=False))
+def test_the_order_of_exchanges_makes_no_difference_nor_does_repeating_them(exchanges, rng):
+    paths = sorted({path for _, path, *_ in exchanges})
+    again = exchanges + exchanges[:3]
+    rng.shuffle(again)
+    assert all_templates(again, paths, Hashes()) == all_templates(exchanges, paths)
+
+
+@settings(max_examples=30)
+@given(EXCHANGES, st.randoms(use_true_random=False))
+def test_beyond_the_bounds_the_order_makes_no_difference_either(exchanges, rng):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(path_tree, "MAX_WORDS", 2)
+        patch.setattr(path_learner, "MAX_HASHES", 2)
+        paths = sorted({path for _, path, *_ in exchanges})
+        shuffled = list(exchanges)
+        rng.shuffle(shuffled)
+        assert all_templates(shuffled, paths) == all_templates(exchanges, paths)
+
+
+@given(EXCHANGES)
+def test_every_template_has_as_many_segments_as_its_path_and_undecided_ones_are_literal(exchanges):
+    paths = [path for _, path, *_ in exchanges]
+    for path, found in zip(paths, all_templates(exchanges, paths), strict=True):
+        segments = found.path.split("/")[1:]
+        assert len(segments) == len(path.split("/")) - 1
+        assert re.findall(r"\{([^{}]*)\}", found.path) == list(found.parameters)
+        assert all(not segments[index].startswith("{") for index in found.undecided)
+
+
+def test_what_is_held_is_bounded_whatever_arrives(monkeypatch):
+    monkeypatch.setattr(path_tree, "MAX_WORDS", 50)
+    monkeypatch.setattr(path_learner, "MAX_HASHES", 100)
+    rng, learner = random.Random(1), Learner()
+    for _ in range(2000):
+        name, value = ("".join(rng.choices(string.ascii_lowercase, k=9)) for _ in range(2))
+        learner.learn("GET", f"/{name}/{value}", 200, response={"name": value, "other": name})
+    places = list(learner._root.below())
+    assert len(places) < 200
+    assert sum(len(place.held) for place in places) <= 100
+
+
+def test_any_number_of_versions_is_no_trouble(monkeypatch):
+    monkeypatch.setattr(path_tree, "MAX_WORDS", 3)
+    learner = learned(*((f"GET /v{number}/teams", {}) for number in range(9)))
+    assert template(learner, "/v7/teams") == "/v7/teams"
+
+
+def test_a_tree_that_is_full_learns_no_more_but_knows_what_it_knew(monkeypatch):
+    monkeypatch.setattr(path_learner, "MAX_PLACES", 40)
+    learner = learned(("GET /teams/storm", {"name": "storm"}))
+    for number in range(200):
+        letters = "".join(chr(97 + int(digit)) for digit in str(number))
+        learner.learn("GET", f"/{letters}x/{letters}y", 200, response={"name": f"{letters}y"})
+    assert sum(1 for _ in learner._root.below()) <= 41  # and the root
+    assert template(learner, "/teams/storm") == "/teams/{teamId}"
+
+
+def test_a_path_of_a_thousand_segments_is_no_trouble():
+    learner = learned(("GET " + "/a" * 1000, {}), ("GET " + "/b" * 31, {"name": "b"}))
+    assert learner.template("/a" * 1000).path == "/a" * 1000
+
+
+def test_a_learner_holds_no_value_of_any_body():
+    secrets = ["hunter2", "ann-marie", "correct-horse", "tr0ub4dor"]
+    body = {"password": secrets[0], "list": [secrets[1]], "map": {"ann@example.com": {"deep": secrets[2]}}}
+    learner = learned(("POST /logins", {"echo": secrets[3]}, body), ("GET /logins/17", body))
+    learner.template("/logins/17")
+    held = " ".join(texts_in(learner))
+    assert "logins" in held
+    assert "password" in held
+    assert [secret for secret in [*secrets, "ann@example.com", "17"] if secret in held] == []
+
+
+def texts_in(thing, seen=None):
+    """Every text that can be reached from an object."""
+    seen = set() if seen is None else seen
+    if isinstance(thing, str):
+        yield thing
+    if id(thing) in seen or isinstance(thing, (str, bytes, int, float)):
+        return
+    seen.add(id(thing))
+    slots = [getattr(thing, name, None) for kind in type(thing).__mro__ for name in getattr(kind, "__slots__", ())]
+    inner = [*getattr(thing, "__dict__", {}).values(), *slots]
+    if isinstance(thing, dict):
+        inner += [*thing, *thing.values()]
+    elif isinstance(thing, (list, tuple, set, frozenset)):
+        inner += thing
+    for one in inner:
+        yield from texts_in(one, seen)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=12))
+def test_any_text_can_be_a_segment(text):
+    path = f"/files/{quote(text, safe='')}"
+    found = learned((f"GET {path}", {"name": text})).template(path)
+    assert len(found.path.split("/")) == 3
