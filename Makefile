@@ -15,16 +15,16 @@ help:  ## list the targets
 run: $(VENV)/.run  ## start the whole hub: database, web server, worker; Ctrl-C stops all
 	@$(BIN)/python manage.py up
 
-test: lint types  ## lint, types, import rules, missing migrations, every test
+test: lint  ## lint, types, import rules, missing migrations, every test
 	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup
 
-lint: $(VENV)/.dev  ## style, import rules, missing migrations
+lint: types  ## style, types, import rules, missing migrations
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
-types: $(VENV)/.dev  ## mypy, strict in affidavit
+types: $(VENV)/.dev  ## mypy, strict, over the rooms that pyproject.toml names
 	$(BIN)/mypy
 
 bench: $(VENV)/.dev  ## measure; only=NAME for one module of bench/
