@@ -10,9 +10,9 @@ import jsonschema_rs
 
 from affidavit import from_descriptor
 from affidavit.operations import OperationSum, Sums, has_begun, nameless, operation_document
-from catalog.door import Observation, summed
-from catalog.formats import json_schema, openapi
-from catalog.shown import Held, shown
+from catalog.downloads import json_schema, openapi
+from catalog.evidence.epochs import Held, shown
+from catalog.ingest.sanitize import Observation, summed
 
 
 class Place(NamedTuple):

@@ -1,9 +1,10 @@
 from django.urls import path
 
-from catalog import api
+from catalog.downloads import api
+from catalog.ingest.api import WitnessReports
 
 urlpatterns = [
-    path("witness-reports", api.WitnessReports.as_view(), name="witness-reports"),
+    path("witness-reports", WitnessReports.as_view(), name="witness-reports"),
     path("witness-rules", api.WitnessRules.as_view(), name="witness-rules"),
     path("catalog", api.Catalog.as_view(), name="api-catalog"),
     path("catalog/openapi.json", api.OpenApi.as_view(), name="catalog-openapi"),

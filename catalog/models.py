@@ -9,7 +9,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from affidavit.operations import nameless
-from catalog.drift import KINDS
+from catalog.drift.compare import KINDS
 from workspaces.models import Environment, Workspace
 
 MAX_PATH_BYTES = 2000  # a unique index holds the path, and PostgreSQL's index rows end at 2,700 bytes

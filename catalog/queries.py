@@ -14,10 +14,10 @@ from django.db.models import F, Max, Min, Prefetch, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce, Collate
 
 from affidavit.operations import nameless
-from catalog.filters import DriftFilters, Filters
-from catalog.formats.operation_names import name_words, operation_names
+from catalog.browse.filters import DriftFilters, Filters
+from catalog.downloads.operation_names import name_words, operation_names
 from catalog.models import Drift, Operation, OperationVersion, TemplateRule, WitnessReport
-from catalog.shown_under import Rule, Rules
+from catalog.rules.resolution import Rule, Rules
 from wire.ranges import Range
 from workspaces.models import Environment
 

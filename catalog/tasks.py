@@ -3,9 +3,9 @@
 from celery import shared_task
 from django.utils import timezone
 
-from catalog import fold as folding
-from catalog import prune as pruning
 from catalog import queries
+from catalog.ingest import fold as folding
+from catalog.ingest import prune as pruning
 from workspaces.models import Environment
 
 

@@ -2,7 +2,10 @@
 
 from django.urls import path
 
-from catalog import by_hand, drift_pages, rules_by_hand, rules_page, views
+from catalog.browse import views
+from catalog.drift import views as drift_views
+from catalog.rules import actions, rule_actions
+from catalog.rules import views as rules_views
 from workspaces.pages import page_paths
 
 OPERATION = "w/<slug:slug>/<str:environment>/operation"
@@ -11,12 +14,12 @@ RULES = "w/<slug:slug>/<str:environment>/rules"
 urlpatterns = [
     *page_paths("catalog", views.catalog),
     *page_paths("operation", views.operation),
-    *page_paths("drift", drift_pages.drift),
-    *page_paths("difference", drift_pages.environments),
-    *page_paths("rules", rules_page.rules),
-    path(f"{OPERATION}/template", rules_by_hand.show_under, name="show-under"),
-    path(f"{RULES}/redaction", rules_by_hand.add_redaction, name="add-redaction-rule"),
-    path(f"{RULES}/<slug:kind>/<int:pk>/take-back", rules_by_hand.take_back, name="take-back-rule"),
-    path(f"{OPERATION}/afresh", by_hand.start_afresh, name="start-afresh"),
-    path(f"{OPERATION}/maps", by_hand.show_as, name="show-as"),
+    *page_paths("drift", drift_views.drift),
+    *page_paths("difference", drift_views.difference),
+    *page_paths("rules", rules_views.rules),
+    path(f"{OPERATION}/template", rule_actions.show_under, name="show-under"),
+    path(f"{RULES}/redaction", rule_actions.add_redaction, name="add-redaction-rule"),
+    path(f"{RULES}/<slug:kind>/<int:pk>/take-back", rule_actions.take_back, name="take-back-rule"),
+    path(f"{OPERATION}/afresh", actions.start_afresh, name="start-afresh"),
+    path(f"{OPERATION}/maps", actions.show_as, name="show-as"),
 ]

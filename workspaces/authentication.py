@@ -65,3 +65,25 @@ def secret_key(given: str) -> ApiKey:
 
 def refused(code: str, detail: str) -> Problem:
     return Problem(401, code, detail, headers=CHALLENGE)
+
+
+class KeyOrSession(ServiceKeyAuthentication):
+    """A secret key where one is sent, else whoever is signed in."""
+
+    def authenticate(self, request: Request) -> tuple[Any, ApiKey | None]:
+        user = request._request.user
+        if HEADER not in request.headers and user.is_authenticated:
+            return user, None
+        return super().authenticate(request)
+
+
+class KeyOrSessionScheme(ServiceKeyScheme):
+    """The same header; a signed-in browser needs none."""
+
+    target_class = KeyOrSession
+    name = "serviceKeyOrSession"
+
+
+class KeyHasScopeOrSession(KeyHasScope):
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return request.auth is None or super().has_permission(request, view)

@@ -8,8 +8,8 @@ from django.db import transaction
 
 from catalog import queries
 from catalog.models import MapRule, Operation
-from catalog.rules.afresh import held, log
-from catalog.rules.show_again import show_again
+from catalog.rules.baseline import held, log
+from catalog.rules.reproject import show_again
 
 
 @transaction.atomic

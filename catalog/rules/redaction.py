@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from affidavit import retemplate
 from catalog.models import RedactionRule
-from catalog.rules.fault import RuleFault
+from catalog.rules.errors import RuleFault
 from workspaces.models import AuditEntry, Environment
 
 MAX_NAME = 100

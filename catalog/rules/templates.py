@@ -11,12 +11,12 @@ from django.db import transaction
 from affidavit import retemplate
 from affidavit.operations import Identity, nameless
 from catalog import queries
+from catalog.evidence.sums import identity_of
+from catalog.ingest.serializers import PathTemplate, path_faults
 from catalog.models import MAX_PATH_BYTES, Operation, TemplateRule
-from catalog.rules.fault import RuleFault
-from catalog.rules.show_again import hold, show_again
-from catalog.serializers import PathTemplate, path_faults
-from catalog.shown_under import Rules
-from catalog.sums import identity_of
+from catalog.rules.errors import RuleFault
+from catalog.rules.reproject import hold, show_again
+from catalog.rules.resolution import Rules
 from workspaces.models import AuditEntry, Environment
 
 # What can be wrong with a rule, by code.

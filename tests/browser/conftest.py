@@ -16,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from catalog.fold import fold
+from catalog.ingest.fold import fold
 from workspaces.create import Created
 
 # Playwright keeps an event loop on this thread, and Django takes that for async code.

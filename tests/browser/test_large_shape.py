@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 
 from affidavit import describe, infer
-from catalog.fold import fold
+from catalog.ingest.fold import fold
 
 LETTERS = "abcdefghijklmnopqrstuv"
 BODY = {f"group{a}": {f"part{b}": dict.fromkeys(LETTERS[:9], 1) for b in LETTERS} for a in LETTERS[:9]}

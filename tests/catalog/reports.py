@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from affidavit import describe, infer
-from catalog.fold import fold
+from catalog.ingest.fold import fold
 from workspaces.create import Created
 from workspaces.models import Environment
 

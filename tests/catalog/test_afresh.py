@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from catalog.models import Drift, FreshStart, Operation
-from catalog.rules.afresh import start_afresh, take_back
+from catalog.rules.baseline import start_afresh, take_back
 from tests.catalog.reports import deliver, observation, taken_back
 from workspaces.models import AuditEntry
 

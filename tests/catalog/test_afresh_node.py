@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from affidavit import Evidence, describe, infer
 from catalog import queries
+from catalog.evidence.parts import shapes_of
 from catalog.models import Drift, FreshStart, Operation, OperationPart
-from catalog.parts import shapes_of
 from catalog.rules import templates as template_rules
-from catalog.rules.afresh import start_afresh, take_back
+from catalog.rules.baseline import start_afresh, take_back
 from catalog.rules.templates import show_under
 from tests.catalog.reports import deliver, environment_of, observation, taken_back
 from workspaces.models import AuditEntry

@@ -13,8 +13,8 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from catalog import views
-from catalog.fold import fold
+from catalog.browse import views
+from catalog.ingest.fold import fold
 from catalog.models import WitnessReport
 from tests.catalog.reports import deliver, environment_of, observation, report
 

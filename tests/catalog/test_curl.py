@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import describe, infer
-from catalog.formats.curl import DEEPEST, NAMES_SHOWN, QUERY_SHOWN, curl
+from catalog.downloads.curl import DEEPEST, NAMES_SHOWN, QUERY_SHOWN, curl
 
 
 def outline(method: str = "POST", path: str = "/orders/{orderId}", **parts: Any) -> dict[str, Any]:

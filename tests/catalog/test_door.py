@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from affidavit import infer
-from catalog.door import Observation, summed
+from catalog.ingest.sanitize import Observation, summed
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DAY = int(NOW.timestamp()) // 86400

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer, merge
-from catalog.drift import BREAKS_FOR, KINDS, Change, changes
-from catalog.formats.json_schema import schema_of
-from catalog.places import places
+from catalog.downloads.json_schema import schema_of
+from catalog.drift.compare import BREAKS_FOR, KINDS, Change, changes
+from catalog.evidence.pointers import places
 
 NAMES = st.sampled_from(["id", "name", "items", "", "a/b~c"])
 VALUES = st.recursive(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 
-from catalog import drift_pages
+from catalog.drift import views
 from tests.catalog.reports import deliver, observation
 
 pytestmark = pytest.mark.django_db
@@ -95,7 +95,7 @@ def test_htmx_gets_the_feed_alone(browser_client, filled):
 
 
 def test_more_than_a_page_is_paged_and_counted(browser_client, filled, monkeypatch):
-    monkeypatch.setattr(drift_pages, "ROWS_A_PAGE", 2)
+    monkeypatch.setattr(views, "ROWS_A_PAGE", 2)
     assert "1 to 2 of 3" in shown(browser_client, filled, "drift")
     assert "3 to 3 of 3" in shown(browser_client, filled, "drift", page="2")
     assert len(changes(browser_client, filled, page="2")) == 3

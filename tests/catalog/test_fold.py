@@ -12,9 +12,9 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from catalog import fold as folding
 from catalog import queries, tasks
-from catalog.fold import fold
+from catalog.ingest import fold as folding
+from catalog.ingest.fold import fold
 from catalog.models import Operation, OperationPart, WitnessReport
 from tests.catalog.reports import environment_of, observation, report
 from workspaces.create import create_workspace

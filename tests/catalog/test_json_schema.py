@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer
-from catalog.formats import json_schema
-from catalog.formats.json_schema import schema_of
+from catalog.downloads import json_schema
+from catalog.downloads.json_schema import schema_of
 
 NAMES = st.sampled_from(["id", "name", "items", "", "__proto__", "a/b~c", "ann@example.com", "8f14e45fceea167a"])
 VALUES = st.recursive(

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from catalog.evidence.parts import shapes_of
 from catalog.models import Drift, FreshStart, Operation, OperationPart
-from catalog.parts import shapes_of
-from catalog.rules.afresh import start_afresh, take_back
+from catalog.rules.baseline import start_afresh, take_back
 from catalog.rules.templates import show_under
 from tests.catalog.reports import deliver, environment_of, observation
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from witness_hub import Hub, close_all, witness
 
 from affidavit.contrib.wsgi import WitnessMiddleware
-from catalog.fold import fold
+from catalog.ingest.fold import fold
 from catalog.rules import redaction as redaction_rules
 from tests.catalog.reports import environment_of
 

@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from affidavit import describe, infer
-from catalog.formats import openapi, tools
-from catalog.formats.operation_names import MAX_LENGTH, operation_names
+from catalog.downloads import openapi, tools
+from catalog.downloads.operation_names import MAX_LENGTH, operation_names
 
 NO_BODY = {"type": "unknown", "reason": "empty"}
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 
-from catalog import views
+from catalog.browse import views
 from tests.catalog.reports import deliver, observation
 
 pytestmark = pytest.mark.django_db

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from affidavit import infer
 from affidavit.operations import parameter_type, shown_names, with_names
-from catalog.door import Observation, summed
-from catalog.projection import project
+from catalog.evidence.projection import project
+from catalog.ingest.sanitize import Observation, summed
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

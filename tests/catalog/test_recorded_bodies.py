@@ -12,8 +12,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from affidavit.operations import nameless
 from bench._exported_schemas import Place, of_openapi, of_schemas
+from catalog.evidence.parts import shapes_of
 from catalog.models import Operation
-from catalog.parts import shapes_of
 from tests.catalog.test_recorded_traffic import deliver, exchanges, observed
 
 pytestmark = pytest.mark.django_db

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from affidavit import Observations, send_observations, template
 from affidavit.operations import nameless
-from catalog.fold import fold
+from catalog.ingest.fold import fold
 from catalog.models import OperationPart
 from catalog.queries import shown
 from tests.catalog.reports import environment_of

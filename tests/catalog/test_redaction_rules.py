@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from catalog.models import RedactionRule
-from catalog.rules.fault import RuleFault
+from catalog.rules.errors import RuleFault
 from catalog.rules.redaction import FAULTS, add, fault, pulled, take_back
 from tests.catalog.reports import environment_of
 from workspaces.models import AuditEntry

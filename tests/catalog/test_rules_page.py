@@ -9,9 +9,10 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from catalog import queries, rules_page
+from catalog import queries
 from catalog.models import FreshStart, TemplateRule
-from catalog.rules.afresh import start_afresh
+from catalog.rules import views
+from catalog.rules.baseline import start_afresh
 from catalog.rules.maps import show_as
 from catalog.rules.redaction import add
 from catalog.rules.templates import FAULTS, show_under, take_back
@@ -63,7 +64,7 @@ def test_each_is_a_table_of_its_own(browser_client, decided, kind):
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_each_is_taken_back_there(browser_client, decided, kind):
-    rule = next(one for one in rules_page.KINDS if one.name == kind).rows(environment_of(decided)).get()
+    rule = next(one for one in views.KINDS if one.name == kind).rows(environment_of(decided)).get()
     answer = browser_client.post(address(decided, f"rules/{kind}/{rule.pk}/take-back"))
     assert (answer.status_code, answer["Location"]) == (303, f"{address(decided)}#{kind}")
     rule.refresh_from_db()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
-from catalog.silence import BACK, ENOUGH, OPTIONAL, QUIET, Heard, listen
+from catalog.drift.absence import BACK, ENOUGH, OPTIONAL, QUIET, Heard, listen
 
 WITH, WITHOUT = {"id": 1, "note": "x"}, {"id": 1}
 

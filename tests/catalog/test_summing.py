@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from affidavit import infer
 from affidavit.operations import DailySums, nameless
-from catalog.door import Observation, summed
-from catalog.projection import project
+from catalog.evidence.projection import project
+from catalog.ingest.sanitize import Observation, summed
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.floats(-2, 2) | st.sampled_from(["", "a", "17"])

@@ -14,11 +14,13 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from catalog import difference, document, downloads, queries
-from catalog.fold import fold
+from catalog import queries
+from catalog.downloads import documents, forms
+from catalog.drift import environments
+from catalog.ingest.fold import fold
 from catalog.models import Drift, OperationVersion, TemplateRule
-from catalog.rules import afresh
-from catalog.rules.fault import RuleFault
+from catalog.rules import baseline
+from catalog.rules.errors import RuleFault
 from catalog.rules.templates import show_under, take_back
 from tests.catalog.reports import deliver, environment_of, observation, report
 from workspaces.create import create_workspace
@@ -39,7 +41,7 @@ def undo(rule: TemplateRule) -> None:
 
 
 def catalog(environment: Environment) -> list[Any]:
-    rendered = document.render(environment, evidence=True)
+    rendered = documents.render(environment, evidence=True)
     return json.loads(b"".join(rendered.chunks()))["operations"]
 
 
@@ -206,7 +208,7 @@ def test_a_shared_property_goes_quiet_only_when_all_that_is_shown_together_misse
 def test_a_merged_operation_starts_afresh_with_all_that_is_shown_there_and_only_there(api, workspace, shops):
     rule = merge(shops, RED, BLUE)
     now = datetime.fromtimestamp(AT, UTC)
-    start = afresh.start_afresh(queries.operation(shops, "GET", RED), actor="ann", now=now)
+    start = baseline.start_afresh(queries.operation(shops, "GET", RED), actor="ann", now=now)
     (shown,) = catalog(shops)
     assert (shown["observations"], shown["responses"]["200"]["seen"]) == (9, 0)
     deliver(api, workspace, observation(path=RED, response={"id": 1}, lastSeenAt=AT))
@@ -215,28 +217,28 @@ def test_a_merged_operation_starts_afresh_with_all_that_is_shown_there_and_only_
     assert [one["responses"]["200"]["seen"] for one in catalog(shops)] == [0, 4]
     again = merge(shops, RED, BLUE)
     assert catalog(shops)[0]["responses"]["200"]["seen"] == 4
-    afresh.take_back(start, actor="ann", now=timezone.now())
+    baseline.take_back(start, actor="ann", now=timezone.now())
     assert catalog(shops)[0]["responses"]["200"]["seen"] == 8
     undo(again)
     assert [one["responses"]["200"]["seen"] for one in catalog(shops)] == [4, 4]
 
 
 def test_a_source_that_was_started_afresh_stays_so_where_it_is_shown(shops):
-    start = afresh.start_afresh(queries.operation(shops, "GET", RED), actor="ann", now=timezone.now())
+    start = baseline.start_afresh(queries.operation(shops, "GET", RED), actor="ann", now=timezone.now())
     merge(shops, RED, BLUE)
     assert catalog(shops)[0]["responses"]["200"]["seen"] == 4
-    afresh.take_back(start, actor="ann", now=timezone.now())
+    baseline.take_back(start, actor="ann", now=timezone.now())
     assert catalog(shops)[0]["responses"]["200"]["seen"] == 7
 
 
 def test_searches_lists_and_every_download_show_it_in_one_place(shops):
     merge(shops, RED, SHOP)
     merge(shops, BLUE, SHOP)
-    for form in downloads.FORMS:
-        body = downloads.download(shops, form).body.decode()
+    for form in forms.FORMS:
+        body = forms.download(shops, form).body.decode()
         assert "red/" not in body
         assert "blue/" not in body
-    openapi = json.loads(downloads.download(shops, "openapi").body)
+    openapi = json.loads(forms.download(shops, "openapi").body)
     assert list(openapi["paths"]) == [SHOP]
     found = queries.shown(shops).filter(search__icontains="blue:")
     assert [one.path for one in found] == [SHOP]
@@ -252,10 +254,10 @@ def test_environments_differ_by_what_is_shown_in_each(api, workspace, shops):
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}), environment="staging")
     staging = environment_of(workspace, "staging")
     merge(shops, RED, SHOP)
-    found = {(one.path, one.change.kind) for one in difference.between(shops, staging)}
+    found = {(one.path, one.change.kind) for one in environments.between(shops, staging)}
     assert found == {(SHOP, "gone"), (RED, "new"), (BLUE, "gone")}
     merge(staging, RED, SHOP)
-    assert SHOP not in {one.path for one in difference.between(shops, staging) if one.change.part == "operation"}
+    assert SHOP not in {one.path for one in environments.between(shops, staging) if one.change.part == "operation"}
 
 
 def test_both_are_in_the_audit_log(shops):
@@ -316,7 +318,7 @@ class Twins:
             rows = [queries.operation(one, "GET", place) for one in (self.with_all, self.with_some)]
             if all(row and rows[0] and row.key == rows[0].key for row in rows):
                 for row in rows:
-                    afresh.start_afresh(row, actor="ann", now=now)
+                    baseline.start_afresh(row, actor="ann", now=now)
 
     def take_one_back(self) -> None:
         if self.doomed:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
-from catalog.tree import FOLDED_FROM, Node, folded, nodes
+from catalog.browse.tree_rows import FOLDED_FROM, Node, folded, nodes
 
 NAMES = st.text("ab/~", max_size=3) | st.sampled_from(["[]", "{}", "~2]", "17"])
 VALUES = st.recursive(

@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from catalog import queries
-from catalog.fold import fold
+from catalog.ingest.fold import fold
 from catalog.models import Drift, Operation, OperationVersion
-from catalog.rules.afresh import start_afresh
+from catalog.rules.baseline import start_afresh
 from tests.catalog.reports import deliver, environment_of, observation, report
 
 pytestmark = pytest.mark.django_db

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from catalog.ingest.prune import prune
 from catalog.models import WitnessReport
-from catalog.prune import prune
 from tests.catalog.reports import observation, report
 
 pytestmark = pytest.mark.django_db

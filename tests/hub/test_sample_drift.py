@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from django.utils import timezone
 
-from catalog.fold import fold
+from catalog.ingest.fold import fold
 from catalog.models import Drift
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda

@@ -11,7 +11,7 @@ from django.apps import apps
 from django.test import Client
 from django.utils import timezone
 
-from catalog.fold import fold
+from catalog.ingest.fold import fold
 from intents.models import UsedNonce
 from workspaces.create import Created
 from workspaces.models import Environment, Workspace

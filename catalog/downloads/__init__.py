@@ -1,0 +1,1 @@
+"""The catalog as documents that tools read."""

@@ -1,0 +1,1 @@
+"""What changed in an operation, and the pages that list it."""

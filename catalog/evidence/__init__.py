@@ -1,0 +1,1 @@
+"""The evidence of one part, and what is shown of it. Pure."""

@@ -1,1 +1,0 @@
-"""The catalog in the words of other tools (pure): OpenAPI, JSON Schema, tool definitions, curl."""

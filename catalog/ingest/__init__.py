@@ -1,0 +1,1 @@
+"""Witness reports in: checked, stored in the inbox, folded into the catalog."""

@@ -1,0 +1,39 @@
+"""POST /api/witness-reports (contract 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema, inline_serializer
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from catalog.ingest.inbox import receive
+from catalog.ingest.serializers import WitnessReportForm
+from wire.view import MachineView
+from workspaces.models import Environment
+
+ACCEPTED = inline_serializer(
+    "WitnessReportAccepted", {"accepted": serializers.IntegerField(), "reportId": serializers.UUIDField()}
+)
+
+
+class WitnessReports(MachineView):
+    """POST /api/witness-reports (contract 4): 202 once the report is durable; it is folded soon after."""
+
+    scope = "report"
+    form = WitnessReportForm
+    items = "observations"
+
+    @extend_schema(summary="Report observed shapes", request=WitnessReportForm, responses={202: ACCEPTED})
+    def post(self, *args: Any, **kwargs: Any) -> Any:
+        return super().post(*args, **kwargs)
+
+    def answer(
+        self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
+    ) -> Response:
+        report_id, observations = data["reportId"], data["observations"]
+        receive(environment, report_id, raw, observations, reporter=data.get("reporter", ""), now=now)
+        return Response({"accepted": len(observations), "reportId": str(report_id)}, status=202)

@@ -1,0 +1,51 @@
+"""Take one witness report in: durable when this returns, summed into the catalog soon after (contract 4)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from catalog import tasks
+from catalog.ingest.sanitize import Observation, summed
+from catalog.models import WitnessReport
+from wire import doorbell
+from wire.view import report_id_reused
+from workspaces.models import Environment
+
+
+@transaction.atomic
+def receive(
+    environment: Environment,
+    report_id: UUID,
+    body_bytes: bytes,
+    observations: Sequence[Observation],
+    *,
+    reporter: str = "",
+    now: datetime,
+) -> None:
+    """One row in the inbox. The same id and bytes change nothing; raises Problem `report-id-reused`.
+
+    Only sums made at the door are stored, so that no raw path segment or data-like name of a body ever is.
+    """
+    environment.hold()
+    digest = hashlib.sha256(body_bytes).digest()
+    report, is_new = WitnessReport.objects.defer("sums").get_or_create(
+        workspace_id=environment.workspace_id,
+        report_id=report_id,
+        defaults={
+            "environment": environment,
+            "digest": digest,
+            "reporter": reporter,
+            "size": len(body_bytes),
+            "sums": summed(observations, received_at=now).to_state(),
+            "received_at": now,
+        },
+    )
+    if bytes(report.digest) != digest:
+        raise report_id_reused()
+    if is_new:
+        doorbell.ring(tasks.fold, environment.pk)

@@ -1,0 +1,218 @@
+"""The form of a witness report (contract 4): every fault with its pointer, no message repeats a value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.core.validators import RegexValidator
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail
+from rest_framework.settings import api_settings
+
+from affidavit import Evidence, InvalidDescriptor, from_descriptor, whole_number
+from affidavit.operations import PARAMETER
+from catalog.ingest.sanitize import Observation, segments_of
+from catalog.models import MAX_METHOD, MAX_PATH_BYTES
+from wire.fields import MAX_COUNT, Count, EnvironmentName, ExactText, Moment, UuidText
+
+TOKEN = re.compile(r"\A[A-Z0-9!#$%&'*+.^_`|~-]+\Z")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}")
+PARAMETER_TYPES = ("string", "number", "integer", "boolean", "unknown")
+SHAPES = ("query", "request", "response")
+
+
+class PathTemplate(ExactText):
+    """`/orders/{orderId}`: no host, query or fragment, parameters in braces with a name each."""
+
+    default_error_messages = {
+        "start": "Begin the path with a slash; leave scheme and host out.",
+        "query": "Leave query and fragment out of the path.",
+        "bytes": f"Send a path of at most {MAX_PATH_BYTES} bytes.",
+        "control": "Send a path without white space and control characters, percent-encoded where need be.",
+        "braces": "Close every brace; a parameter is {name}.",
+        "name": "Name parameters with 1 to 100 letters, digits, _ . and -, beginning with a letter or _.",
+        "clash": "Give every parameter of the path another name.",
+    }
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=MAX_PATH_BYTES, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        path = super().to_internal_value(data)
+        faults = [ErrorDetail(self.error_messages[code], code) for code in path_faults(path)]
+        if faults:
+            raise serializers.ValidationError(faults)
+        return path
+
+
+def path_faults(path: str) -> list[str]:
+    """Codes of all that is wrong with a template."""
+    names, literal = PARAMETER.findall(path), PARAMETER.sub("", path)
+    checks = {
+        "start": not path.startswith("/"),
+        "query": "?" in literal or "#" in literal,
+        "bytes": len(path) <= MAX_PATH_BYTES < len(path.encode()),
+        "control": any(character.isspace() or not character.isprintable() for character in path),
+        "braces": bool(re.search(r"[{}]", literal)),
+        "name": not all(NAME.fullmatch(name) for name in names),
+        "clash": len(set(names)) < len(names),
+    }
+    return [code for code, wrong in checks.items() if wrong]
+
+
+@extend_schema_field({"type": "string", "enum": PARAMETER_TYPES})
+class ParameterType(serializers.Field):
+    """The JSON type of a path parameter."""
+
+    default_error_messages = {"invalid": f"Send one of {', '.join(PARAMETER_TYPES)}."}
+
+    def to_internal_value(self, data: Any) -> str:
+        if data not in PARAMETER_TYPES or not isinstance(data, str):
+            self.fail("invalid")
+        return data
+
+
+class Parameter(serializers.Serializer):
+    type = ParameterType()
+
+
+@extend_schema_field(
+    {
+        "type": "object",
+        "required": ["type"],
+        "properties": {
+            "type": {"enum": ["string", "number", "integer", "boolean", "null", "unknown", "array", "object"]},
+            "items": {"type": "object", "description": "The descriptor of an array's items."},
+            "properties": {"type": "object", "description": "A descriptor by property name."},
+            "values": {
+                "type": "object",
+                "description": "The descriptor of what stands under keys that are data.",
+            },
+            "seen": {"type": "integer"},
+            "nulls": {"type": "integer"},
+            "types": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "reason": {"enum": ["empty", "divergent", "limit"]},
+            "of": {"enum": ["object"]},
+            "redacted": {"type": "boolean"},
+            "nullable": {"type": "boolean"},
+            "collapsed": {"type": "boolean"},
+        },
+    }
+)
+class Descriptor(serializers.Field):
+    """A shape without values. It is read with the count beside it, by the observation that it belongs to."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return data
+
+
+class WitnessObservation(serializers.Serializer):
+    """One method, template, status and UTC day; `count` observations of it."""
+
+    method = ExactText(
+        max_length=MAX_METHOD,
+        validators=[RegexValidator(TOKEN, "Send the HTTP method in upper case, GET for example.", "method")],
+    )
+    path = PathTemplate()
+    status = Count(min_value=100, max_value=599)
+    count = Count()
+    firstSeenAt = Moment(required=False)
+    lastSeenAt = Moment(required=False)
+    parameters = serializers.DictField(child=Parameter(), required=False)
+    undecided = serializers.ListField(child=Count(min_value=0), required=False)
+    query = Descriptor(required=False)
+    request = Descriptor(required=False)
+    response = Descriptor(required=False)
+
+    def to_internal_value(self, data: Any) -> Observation:
+        shapes, faults = read_shapes(data) if isinstance(data, Mapping) else ({}, {})
+        try:
+            checked = super().to_internal_value(data)
+        except serializers.ValidationError as error:
+            raise serializers.ValidationError({**error.detail, **faults}) from None
+        if faults := {**faults, **contradictions(checked)}:
+            raise serializers.ValidationError(faults)
+        return Observation(
+            checked["method"],
+            checked["path"],
+            checked["status"],
+            checked["count"],
+            checked.get("firstSeenAt"),
+            checked.get("lastSeenAt"),
+            {name: parameter["type"] for name, parameter in checked.get("parameters", {}).items()},
+            checked.get("undecided", ()),
+            shapes,
+        )
+
+
+class WitnessReportForm(serializers.Serializer):
+    """The body of POST /api/witness-reports."""
+
+    environment = EnvironmentName()
+    reportId = UuidText()
+    reporter = ExactText(max_length=200, required=False)
+    observations = WitnessObservation(many=True)
+
+
+def contradictions(checked: Mapping[str, Any]) -> dict[str, Any]:
+    """What is wrong between members that are right each by itself."""
+    faults: dict[str, Any] = {}
+    unknown = set(checked.get("parameters", {})) - set(PARAMETER.findall(checked["path"]))
+    if unknown:
+        fault = ErrorDetail("The path has no parameter of this name.", "unknown-parameter")
+        faults["parameters"] = {name: [fault] for name in sorted(unknown)}
+    if wrong := wrong_indexes(checked.get("undecided", ()), segments_of(checked["path"])):
+        fault = ErrorDetail("Send each index of a literal segment of the path once; the first is 0.", "index")
+        faults["undecided"] = {position: [fault] for position in wrong}
+    if checked.get("firstSeenAt") and checked.get("lastSeenAt") and checked["firstSeenAt"] > checked["lastSeenAt"]:
+        faults["lastSeenAt"] = [ErrorDetail("Send a last time that is not before the first.", "before-first")]
+    return faults
+
+
+def wrong_indexes(undecided: Sequence[int], segments: Sequence[str]) -> list[int]:
+    """Positions in `undecided` that name no literal segment, or one that was named before."""
+    return [
+        position
+        for position, index in enumerate(undecided)
+        if index >= len(segments) or PARAMETER.search(segments[index]) or index in undecided[:position]
+    ]
+
+
+def read_shapes(data: Mapping[str, Any]) -> tuple[dict[str, Evidence], dict[str, Any]]:
+    """The evidence of the descriptors that are there, and their faults."""
+    count = whole_number(data.get("count"))
+    # A count that is wrong is told by its own field; it must not make the counts beneath it look wrong too.
+    observations = count if count is not None and 1 <= count <= MAX_COUNT else MAX_COUNT
+    shapes: dict[str, Evidence] = {}
+    faults: dict[str, Any] = {}
+    for name in SHAPES:
+        if name in data:
+            try:
+                shapes[name] = from_descriptor(data[name], seen=observations)
+            except InvalidDescriptor as error:
+                faults[name] = nested(error.faults)
+            else:
+                faults.update(too_often(name, shapes[name], observations))
+    return shapes, faults
+
+
+def too_often(name: str, evidence: Evidence, observations: int) -> dict[str, Any]:
+    """A fault where more values than observations are told of."""
+    if evidence.seen <= observations:
+        return {}
+    detail = "A part of an observation cannot be seen more often than its count says."
+    return {name: {"seen": [ErrorDetail(detail, "contradictory-counts")]}}
+
+
+def nested(faults: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
+    """Faults with RFC 6901 pointers as the tree that a serializer's errors are."""
+    tree: dict[str, Any] = {}
+    for pointer, code, detail in faults:
+        node = tree
+        for token in pointer.split("/")[1:]:
+            node = node.setdefault(token.replace("~1", "/").replace("~0", "~"), {})
+        node.setdefault(api_settings.NON_FIELD_ERRORS_KEY, []).append(ErrorDetail(detail, code))
+    return tree

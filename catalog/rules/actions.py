@@ -1,0 +1,82 @@
+"""What is done by hand on an operation's page: by a member's session, never by a key."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from catalog import queries
+from catalog.browse.tree_rows import Node
+from catalog.evidence.parts import shapes_of
+from catalog.models import Operation
+from catalog.rules import baseline
+from catalog.rules import maps as map_rules
+from wire.problems import Problem
+from workspaces.access import environment_of_member
+
+
+@require_POST
+@login_required
+def start_afresh(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+    """Learn the shapes of the operation `method` `path` anew from now on; of one node where `part` names it."""
+    found = operation_of_member(request, slug, environment)
+    part, pointer = place_of(request, found) if request.POST.get("part") else ("", "")
+    baseline.start_afresh(found, part=part, pointer=pointer, actor=request.user.get_username(), now=timezone.now())
+    return back_to(found, slug, environment, part, pointer)
+
+
+@require_POST
+@login_required
+def show_as(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+    """Show the object at `part` and `pointer` as a map or with its properties, whatever it looks like."""
+    found = operation_of_member(request, slug, environment)
+    part, node = node_of(request, found)
+    as_map = {"map": True, "properties": False}.get(request.POST.get("as", ""))
+    if as_map is None:
+        raise Problem(400, "invalid-request", "Send as=map or as=properties.")
+    if not node.is_object:
+        detail = "No object was seen at this place, so it has no names. Choose a place of type object or map."
+        raise Problem(400, "invalid-request", detail)
+    by = {"actor": request.user.get_username(), "now": timezone.now()}
+    map_rules.show_as(found, part, node.pointer, as_map=as_map, **by)
+    return back_to(found, slug, environment, part, node.pointer)
+
+
+def place_of(request: HttpRequest, operation: Operation) -> tuple[str, str]:
+    """Part and pointer of a place that the operation's page shows; raises Problem 404 for any other."""
+    part, node = node_of(request, operation)
+    return part, node.pointer
+
+
+def node_of(request: HttpRequest, operation: Operation) -> tuple[str, Node]:
+    """Part and node of the place that a form names; raises Problem 404 for one that the page does not show."""
+    part, pointer = request.POST.get("part", ""), request.POST.get("pointer", "")
+    shape = next((shape for shape in shapes_of(operation) if shape.key == part), None)
+    node = next((node for node in shape.nodes() if node.pointer == pointer), None) if shape else None
+    if node is None:
+        raise Problem(404, "not-found", "This operation has no such place. Choose one on its page.")
+    return part, node
+
+
+def operation_of_member(request: HttpRequest, slug: str, name: str) -> Operation:
+    """Raises Http404 or Problem 404, the same for what does not exist and for what is not yours."""
+    environment = environment_of_member(request, slug, name)
+    method, path = (request.POST.get(member, "").replace("\0", "") for member in ("method", "path"))
+    found = queries.operation(environment, method, path)
+    if found is None:
+        raise Problem(404, "not-found", "This environment has no such operation. Look for it in the catalog.")
+    return found
+
+
+def back_to(
+    operation: Operation, slug: str, environment: str, part: str = "", pointer: str = ""
+) -> HttpResponseRedirect:
+    """To the operation's page; to a place on it where one was decided on."""
+    query = QueryDict(mutable=True)
+    members = {"method": operation.method, "path": operation.path, "part": part, "at": pointer}
+    query.update({name: value for name, value in members.items() if value})
+    address = reverse("operation", args=[slug, environment])
+    return HttpResponseRedirect(f"{address}?{query.urlencode()}#{'place' if part else 'afresh'}", status=303)
