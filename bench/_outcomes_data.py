@@ -17,7 +17,7 @@ import psycopg
 
 from bench._quick_load import without_indexes
 from hub.embedded import Server
-from outcomes.sql import ADD_TO_API_KEY_TALLIES, ADD_TO_TALLIES, RECORD
+from outcomes.ingest.report_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_TALLIES, RECORD
 
 MADE = """
 SELECT environment.id, key.id

@@ -26,8 +26,8 @@ from examples.bookshop.calls import Answer, in_process
 from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import Bookshop, Settings
 from hub.sample_reports import Outcomes, Shapes, Verifications
-from intents.confirm import DECISIONS, LIFETIME
-from intents.gate import needs_confirmation
+from intents.gate.confirmations import DECISIONS, LIFETIME
+from intents.gate.policy import needs_confirmation
 from intents.models import Confirmation, MintedIntent
 from workspaces.models import ApiKey, AuditEntry, Environment
 

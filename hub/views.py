@@ -12,8 +12,8 @@ from django.shortcuts import render
 from catalog import queries as catalog
 from hub import overview as rules
 from hub import sample_page
-from intents import queries as intents
-from outcomes import queries as outcomes
+from intents.rejections import queries as intents
+from outcomes.tallies import series as outcomes
 from wire.ranges import Range
 from wire.tables import Table
 from workspaces.models import Environment

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Q
 
-from intents.gate import Call
+from intents.gate.policy import Call
 from workspaces.models import Environment, Workspace
 
 VERSION_NOT_TOLD = 0

@@ -1,7 +1,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from intents import prune as expiry
+from intents.reports import prune as expiry
 
 
 @shared_task

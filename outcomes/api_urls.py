@@ -1,6 +1,6 @@
 from django.urls import path
 
-from outcomes import api
+from outcomes.ingest import api
 
 urlpatterns = [
     path("conversation-outcomes", api.ConversationOutcomes.as_view(), name="conversation-outcomes"),

@@ -1,12 +1,17 @@
+"""The pages of outcomes, and what is done on them."""
+
 from django.urls import path
 
-from outcomes import joins_page, views
+from outcomes.analytics import views as analytics
+from outcomes.broken_joins import views as broken_joins
 from workspaces.pages import page_paths
 
+JOINS = "w/<slug:slug>/<str:environment>/joins"
+
 urlpatterns = [
-    *page_paths("outcomes", views.outcomes),
-    *page_paths("outcome", views.outcome),
-    *page_paths("joins", joins_page.broken_joins),
-    path("w/<slug:slug>/<str:environment>/joins/move", joins_page.move_joins, name="move-joins"),
-    path("w/<slug:slug>/<str:environment>/joins/moves/<int:pk>/undo", joins_page.undo_move, name="undo-move"),
+    *page_paths("outcomes", analytics.outcomes),
+    *page_paths("outcome", analytics.outcome),
+    *page_paths("joins", broken_joins.broken_joins),
+    path(f"{JOINS}/move", broken_joins.move_joins, name="move-joins"),
+    path(f"{JOINS}/moves/<int:pk>/undo", broken_joins.undo_move, name="undo-move"),
 ]

@@ -6,7 +6,7 @@ from django import template
 from django.template import Context
 from django.utils import timezone
 
-from intents import queries as intents
+from intents.rejections import queries as intents
 
 register = template.Library()
 

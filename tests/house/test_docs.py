@@ -14,7 +14,7 @@ import pytest
 
 from affidavit import REASONS, IntentVerifier, MemoryNonces, args_hash, canonical_json, describe, infer, merge
 from affidavit import mint_intent as mint
-from intents.gate_forms import ConfirmationForm, IntentForm
+from intents.gate.serializers import ConfirmationForm, IntentForm
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("hub", "wire", "workspaces", "catalog", "outcomes", "intents")

@@ -13,9 +13,9 @@ from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, places_of
 from hub.sample_history import HistoryHub, SetClock, stack_of
-from outcomes.broken_joins import BrokenJoin, diagnosed
+from outcomes.broken_joins.lookup import BrokenJoin, diagnosed
+from outcomes.ingest.register import Arrival, register
 from outcomes.models import Outcome
-from outcomes.register import Arrival, register
 from workspaces.create import Created
 from workspaces.models import ApiKey, Environment
 

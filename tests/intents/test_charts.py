@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from plotly import graph_objects
 
 from affidavit import REASONS
-from intents.charts import OTHERS, by_reason, rejections_over_time, table_rows
-from intents.series import Bucket
+from intents.rejections.figures import OTHERS, by_reason, rejections_over_time, table_rows
+from intents.rejections.series import Bucket
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 COUNTS = st.dictionaries(st.sampled_from(["accepted", "", *REASONS]), st.integers(1, 10**6))

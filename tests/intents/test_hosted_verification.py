@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from affidavit import REASONS, IntentRejected, StoreUnavailable, args_hash, mint_intent
 from intents.models import Rejection, VerificationTally
-from intents.presented import Presented
-from intents.verify import verify
+from intents.verification.received_request import Presented
+from intents.verification.verify import verify
 from workspaces.create import issue_signing_secret
 
 ADDRESS = "/api/intents/verify"
@@ -194,7 +194,7 @@ def test_a_rejection_stays_tallied_under_an_idempotency_key(api, minted):
 
 def test_a_nonce_stays_burnt_when_the_tally_fails(production, minted):
     presented = Presented(minted(), "POST", "/refunds/8412", body=BODY, content_type="application/json")
-    with mock.patch("intents.verify.record", side_effect=RuntimeError), pytest.raises(RuntimeError):
+    with mock.patch("intents.verification.verify.record", side_effect=RuntimeError), pytest.raises(RuntimeError):
         verify(production, presented, now=timezone.now())
     with pytest.raises(IntentRejected, match="replayed"):
         verify(production, presented, now=timezone.now())

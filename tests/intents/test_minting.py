@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import IntentVerifier, MemoryNonces, args_hash, request_args
-from intents import confirm
-from intents.gate import Call, needs_confirmation
-from intents.mint import mint
+from intents.gate import confirmations
+from intents.gate.mint import mint
+from intents.gate.policy import Call, needs_confirmation
 from intents.models import Confirmation, MintedIntent
 from wire.models import IdempotentAnswer
 from wire.problems import Problem
@@ -173,8 +173,8 @@ def call():
 
 
 def asked_and_confirmed(production, call, now) -> Confirmation:
-    asked = confirm.ask(production, call, "Refund", now=now)
-    return confirm.decide(production.workspace, asked.pk, "confirm", actor="test", now=now)
+    asked = confirmations.ask(production, call, "Refund", now=now)
+    return confirmations.decide(production.workspace, asked.pk, "confirm", actor="test", now=now)
 
 
 def test_a_confirmed_one_expires_after_15_minutes(production, call):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intents.operations import MAX_LENGTH, templated
+from intents.reports.operation_template import MAX_LENGTH, templated
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from affidavit import REASONS, args_hash
-from intents import queries
-from intents.gate import Call
-from intents.mint import mint
-from intents.record import record
-from intents.tally import Verification
+from intents.gate.mint import mint
+from intents.gate.policy import Call
+from intents.rejections import queries
+from intents.reports.record import record
+from intents.reports.tally import Verification
 from wire import ranges
 
 NOW = timezone.now()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intents.series import bucket_start, buckets
+from intents.rejections.series import bucket_start, buckets
 from wire.ranges import QUARTER, Range
 
 ZONES = ["UTC", "Europe/Berlin", "Asia/Kolkata", "America/Sao_Paulo", "Australia/Lord_Howe", "Africa/Cairo"]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import REASONS
-from intents import summary, words
-from intents.summary import Total
+from intents.rejections import totals, words
+from intents.rejections.totals import Total
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 TOTALS = st.lists(
@@ -27,15 +27,15 @@ TOTALS = st.lists(
 
 @given(TOTALS)
 def test_every_way_of_grouping_adds_up_to_the_whole(totals):
-    whole = (summary.verifications(totals), summary.rejections(totals))
-    for lines in (summary.by_version(totals), summary.by_operation(totals)):
+    whole = (totals.verifications(totals), totals.rejections(totals))
+    for lines in (totals.by_version(totals), totals.by_operation(totals)):
         assert (sum(each.verifications for each in lines), sum(each.rejections for each in lines)) == whole
-    assert sum(line.count for line in summary.by_reason(totals, [])) == whole[1]
+    assert sum(line.count for line in totals.by_reason(totals, [])) == whole[1]
 
 
 @given(TOTALS, TOTALS)
 def test_reasons_are_told_the_most_frequent_first_with_the_period_before(totals, before):
-    lines = summary.by_reason(totals, before)
+    lines = totals.by_reason(totals, before)
     assert [line.count for line in lines] == sorted((line.count for line in lines), reverse=True)
     for line in lines:
         assert line.before == sum(total.count for total in before if total.result == line.reason)
@@ -44,19 +44,19 @@ def test_reasons_are_told_the_most_frequent_first_with_the_period_before(totals,
 
 @given(TOTALS, st.sampled_from(list(REASONS)))
 def test_a_filter_on_the_reason_keeps_what_was_verified(totals, reason):
-    narrowed = summary.of_reason(totals, reason)
-    assert summary.verifications(narrowed) == summary.verifications(totals)
-    assert summary.rejections(narrowed) == sum(total.count for total in totals if total.result == reason)
+    narrowed = totals.of_reason(totals, reason)
+    assert totals.verifications(narrowed) == totals.verifications(totals)
+    assert totals.rejections(narrowed) == sum(total.count for total in totals if total.result == reason)
 
 
 @given(TOTALS)
 def test_the_share_of_versions_leaves_out_what_told_none(totals):
-    share = summary.version_share(totals)
+    share = totals.version_share(totals)
     assert share.told == sum(total.count for total in totals if total.version)
 
 
-def lines(*counts: tuple[str, int, int]) -> list[summary.ReasonLine]:
-    return [summary.ReasonLine(reason, count, 0.5, before, NOW) for reason, count, before in counts]
+def lines(*counts: tuple[str, int, int]) -> list[totals.ReasonLine]:
+    return [totals.ReasonLine(reason, count, 0.5, before, NOW) for reason, count, before in counts]
 
 
 def test_the_sentence_names_the_leader_and_what_grew_most():

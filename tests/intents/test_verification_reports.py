@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from affidavit import REASONS, args_hash
-from intents.confirm import ask
-from intents.gate import Call
-from intents.mint import mint
+from intents.gate.confirmations import ask
+from intents.gate.mint import mint
+from intents.gate.policy import Call
 from intents.models import Confirmation, MintedIntent, Rejection, VerificationReport, VerificationTally
-from intents.prune import KEPT_FOR, prune
-from intents.record import record
-from intents.take_report import take_report
-from intents.tally import Verification
+from intents.reports.prune import KEPT_FOR, prune
+from intents.reports.receive import take_report
+from intents.reports.record import record
+from intents.reports.tally import Verification
 
 ADDRESS = "/api/verification-reports"
 REPORT_ID = "5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11"

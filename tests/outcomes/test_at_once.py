@@ -11,10 +11,10 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from outcomes.broken_joins.move import move, undo
+from outcomes.ingest.record import Receipt, Report, record
+from outcomes.ingest.register import Arrival, Registered, register
 from outcomes.models import Conversation, Outcome
-from outcomes.move import move, undo
-from outcomes.record import Receipt, Report, record
-from outcomes.register import Arrival, Registered, register
 from tests.outcomes.recount import listed, recounted, recounted_by_key, stored, stored_by_key, tallied
 from wire import ranges
 from workspaces.models import Environment

@@ -5,9 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from outcomes import broken_joins, queries
-from outcomes.record import Report, record
-from outcomes.register import Arrival, register
+from outcomes.broken_joins import lookup
+from outcomes.ingest.record import Report, record
+from outcomes.ingest.register import Arrival, register
+from outcomes.tallies import series
 from tests.outcomes.reading import tables_of
 from wire import ranges
 
@@ -134,8 +135,8 @@ def totals_of(rates):
 
 
 def causes_of(environment):
-    waiting = broken_joins.still_broken(environment, all_time())
-    return broken_joins.causes(broken_joins.diagnosed(environment, waiting))
+    waiting = lookup.still_broken(environment, all_time())
+    return lookup.causes(lookup.diagnosed(environment, waiting))
 
 
 def test_nothing_of_another_workspace_is_named(production, workspace, other_workspace, browser_client):
@@ -177,7 +178,7 @@ def test_a_diagnosis_needs_no_more_queries_for_more_conversations(production, dj
     register(production, [Arrival(f"https://shop.example/{n}/chat") for n in range(400)], now=now)
     record(production, [Report(f"{n}/chat", "purchase") for n in range(400)], now=now)
     with django_assert_max_num_queries(4):
-        found = list(broken_joins.diagnosed(production, broken_joins.still_broken(production, all_time())))
+        found = list(lookup.diagnosed(production, lookup.still_broken(production, all_time())))
     assert len(found) == 406
 
 
@@ -186,7 +187,7 @@ def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
     now = timezone.now()
     register(staging, [Arrival(f"s{n}") for n in range(5)], now=now)
     record(production, [Report(f"s{n}", "purchase") for n in range(5)] + [Report("never", "purchase")], now=now)
-    found = queries.overview(production, all_time())
+    found = series.overview(production, all_time())
     assert (found.now.broken, found.now.reported) == (6, 6)
     assert (found.main_cause.kind, found.main_cause.environment, found.main_cause.count) == (
         "other-environment", "staging", 5,
@@ -194,7 +195,7 @@ def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
 
 
 def test_the_overview_names_no_cause_where_none_rules(production):
-    assert queries.overview(production, all_time()).main_cause is None
+    assert series.overview(production, all_time()).main_cause is None
 
 
 def all_time():

@@ -11,12 +11,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from outcomes import broken_joins, queries, trends
-from outcomes.analytics import Analytics
-from outcomes.filters import KeyFilters
+from outcomes.analytics.filters import KeyFilters
+from outcomes.analytics.page import Analytics
+from outcomes.broken_joins import lookup, rates
+from outcomes.ingest.record import Report, record
+from outcomes.ingest.register import Arrival, register
 from outcomes.models import Outcome
-from outcomes.record import Report, record
-from outcomes.register import Arrival, register
+from outcomes.tallies import series
 from wire.ranges import Range
 
 ZONES = (
@@ -85,13 +86,13 @@ def check(environment, shown: Range, clock: Clock, facts) -> None:
         counted = Counter(clock(at) for key, at, broken, _ in within if key == line.key and not broken)
         assert along(chart.buckets, line.numbers, clock) == counted
     assert sum(line.total for line in chart.lines) == sum(not broken for _, _, broken, _ in within)
-    check_rates(trends.by_environment(environment, shown).rates[:1], chart.buckets, clock, [within])
-    by_key = trends.by_api_key(environment, shown)
+    check_rates(rates.by_environment(environment, shown).rates[:1], chart.buckets, clock, [within])
+    by_key = rates.by_api_key(environment, shown)
     of_keys = [[fact for fact in within if fact[3] == key] for key in (1, 2)]
     check_rates(
         sorted(by_key.rates, key=lambda rate: rate.total_reported), by_key.buckets, clock, sorted(of_keys, key=len)
     )
-    assert broken_joins.still_broken(environment, shown).count() == queries.totals(environment, shown).broken
+    assert lookup.still_broken(environment, shown).count() == series.totals(environment, shown).broken
 
 
 def check_rates(rates, buckets, clock: Clock, parts) -> None:

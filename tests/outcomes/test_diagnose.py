@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcomes.diagnose import ADVICE, Diagnosis, Known, bare_form, bare_forms, diagnose, is_placeholder
+from outcomes.broken_joins.diagnose import ADVICE, Diagnosis, Known, bare_form, bare_forms, diagnose, is_placeholder
 
 ids = st.text(min_size=1, max_size=255).filter(lambda text: not is_placeholder(text))
 

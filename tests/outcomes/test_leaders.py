@@ -10,10 +10,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from outcomes import beside, keys, leaders
+from outcomes.analytics import compare
+from outcomes.ingest.record import Report, record
+from outcomes.ingest.register import Arrival, register
 from outcomes.models import STEPS, Tally
-from outcomes.record import Report, record
-from outcomes.register import Arrival, register
+from outcomes.tallies import keys, top_keys
 from wire.ranges import Range
 from workspaces.models import Environment
 
@@ -38,10 +39,10 @@ def long_tail(workspace) -> Environment:
 def test_a_page_has_the_lines_of_the_whole_list(long_tail, shown, monkeypatch):
     """Whether or not the range is short, and the keys that hold the text are few."""
     for search, count, short, few in product(["", "of 3", "KEY 1", "nowhere"], [3, 8, 25], [0, 50_000], [0, 1500]):
-        monkeypatch.setattr(leaders, "SHORT", short)
-        monkeypatch.setattr(leaders, "FEW_HOLD_IT", few)
+        monkeypatch.setattr(top_keys, "SHORT", short)
+        monkeypatch.setattr(top_keys, "FEW_HOLD_IT", few)
         whole = list(keys.every(long_tail, shown, search=search))
-        page = leaders.page(long_tail, shown, search=search, start=2, limit=count, lead=4)
+        page = top_keys.page(long_tail, shown, search=search, start=2, limit=count, lead=4)
         assert list(page.lines) == whole[2 : 2 + count]
         assert list(page.leading) == whole[:4]
         assert page.everything.keys == len(whole) if page.counted else 2 + count < len(whole)
@@ -49,9 +50,9 @@ def test_a_page_has_the_lines_of_the_whole_list(long_tail, shown, monkeypatch):
 
 def test_they_are_told_without_reading_all_keys(long_tail):
     shown = RANGES[-1]
-    lines, _ = leaders.leaders(long_tail, shown, 8)
+    lines, _ = top_keys.leaders(long_tail, shown, 8)
     assert lines == list(keys.every(long_tail, shown))[:8]
-    assert len(leaders.largest(long_tail, shown, {"q": 8, "d": 16, "m": 32}, "").seen) < len(
+    assert len(top_keys.largest(long_tail, shown, {"q": 8, "d": 16, "m": 32}, "").seen) < len(
         list(keys.every(long_tail, shown))
     )
 
@@ -72,33 +73,33 @@ def other_tail(workspace) -> Environment:
 @pytest.mark.parametrize("shown", RANGES, ids=lambda shown: f"{(shown.end - shown.start).days} days")
 def test_two_environments_beside_each_other_begin_as_the_whole_list_of_both(long_tail, other_tail, shown, monkeypatch):
     for search, count, short, few in product(["", "of 3", "KEY 1", "nowhere"], [1, 4, 11], [0, 50_000], [0, 1500]):
-        monkeypatch.setattr(leaders, "SHORT", short)
-        monkeypatch.setattr(beside, "FEW_HOLD_IT", few)
-        whole = list(beside.pairs(long_tail, other_tail, shown, search=search))
-        assert list(beside.leading(long_tail, other_tail, shown, count, search=search)) == whole[:count]
+        monkeypatch.setattr(top_keys, "SHORT", short)
+        monkeypatch.setattr(compare, "FEW_HOLD_IT", few)
+        whole = list(compare.pairs(long_tail, other_tail, shown, search=search))
+        assert list(compare.leading(long_tail, other_tail, shown, count, search=search)) == whole[:count]
 
 
 def test_the_first_of_two_environments_are_told_without_reading_all_keys(long_tail, other_tail, monkeypatch):
-    whole = list(beside.pairs(long_tail, other_tail, RANGES[-1]))
+    whole = list(compare.pairs(long_tail, other_tail, RANGES[-1]))
     asked: list[int | None] = []
 
     def watched(*arguments, only=None, **options):
         asked.append(only and len(only))
         return iter(whole[: options["limit"]])
 
-    monkeypatch.setattr(beside, "pairs", watched)
-    assert beside.leading(long_tail, other_tail, RANGES[-1], 4) == whole[:4]
+    monkeypatch.setattr(compare, "pairs", watched)
+    assert compare.leading(long_tail, other_tail, RANGES[-1], 4) == whole[:4]
     assert [bool(count and 4 <= count < len(whole)) for count in asked] == [True]
 
 
 def test_a_short_range_with_few_reports_is_not_searched_for_leaders(long_tail, monkeypatch):
-    monkeypatch.setattr(leaders, "largest", None)
-    assert leaders.leaders(long_tail, RANGES[0], 3) == ((), None)
+    monkeypatch.setattr(top_keys, "largest", None)
+    assert top_keys.leaders(long_tail, RANGES[0], 3) == ((), None)
 
 
 def test_keys_that_hold_the_text_are_read_alone_where_they_are_few(long_tail, monkeypatch):
-    monkeypatch.setattr(leaders, "largest", None)
-    lines, only = leaders.leaders(long_tail, RANGES[-1], 3, search="KEY 1 ")
+    monkeypatch.setattr(top_keys, "largest", None)
+    lines, only = top_keys.leaders(long_tail, RANGES[-1], 3, search="KEY 1 ")
     assert (lines, only) == ((), ["key 1 of 1"])
 
 
@@ -106,13 +107,13 @@ def test_what_cannot_be_told_apart_from_the_kept_back_is_left_to_the_whole_list(
     production = workspace.workspace.environments.get(name="production")
     register(production, [Arrival("c")], now=END)
     record(production, [Report("c", f"k{n}") for n in range(60)], now=END - timedelta(hours=1))
-    assert leaders.leaders(production, RANGES[1], 2) == ((), None)
-    page = leaders.page(production, RANGES[1], search="", start=0, limit=2, lead=0)
+    assert top_keys.leaders(production, RANGES[1], 2) == ((), None)
+    page = top_keys.page(production, RANGES[1], search="", start=0, limit=2, lead=0)
     assert ([line.key for line in page.lines], page.everything.keys) == (["k0", "k1"], 60)
 
 
 def test_who_cannot_reach_the_last_of_the_leading_ones_is_not_read():
-    found = leaders.Largest({"a": 9, "b": 7, "c": 5, "d": 4}, at_most_more=2, complete=False)
+    found = top_keys.Largest({"a": 9, "b": 7, "c": 5, "d": 4}, at_most_more=2, complete=False)
     assert found.may_lead(2) == (["a", "b", "c"], 6)
     assert found.may_lead(9) == (["a", "b", "c", "d"], 2)
 

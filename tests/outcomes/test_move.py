@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from outcomes.broken_joins import still_broken
+from outcomes.broken_joins.lookup import still_broken
+from outcomes.broken_joins.move import movable, move, undo
+from outcomes.ingest.record import Report, record
+from outcomes.ingest.register import Arrival, register
 from outcomes.models import Move, Outcome
-from outcomes.move import movable, move, undo
-from outcomes.record import Report, record
-from outcomes.register import Arrival, register
 from tests.outcomes.recount import (
     listed,
     recounted,

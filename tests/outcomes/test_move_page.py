@@ -8,9 +8,9 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
+from outcomes.ingest.record import Report, record
+from outcomes.ingest.register import Arrival, register
 from outcomes.models import Move, Outcome
-from outcomes.record import Report, record
-from outcomes.register import Arrival, register
 from tests.outcomes.reading import tables_of
 from workspaces.models import AuditEntry
 

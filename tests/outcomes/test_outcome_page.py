@@ -8,10 +8,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcomes import charts, conversations
-from outcomes.lag import BARS, distribution
-from outcomes.record import Report, record
-from outcomes.register import Arrival, register
+from outcomes.analytics import conversations, figures
+from outcomes.analytics.lag import BARS, distribution
+from outcomes.ingest.record import Report, record
+from outcomes.ingest.register import Arrival, register
 from tests.outcomes.reading import rows_of, tables_of
 
 PAGE = "/w/lumen-books/production/outcome"
@@ -96,4 +96,4 @@ def test_every_lag_is_in_exactly_one_bar_and_in_the_right_one(lags):
     for bar, end in zip(found.bars, ends, strict=True):
         assert bar.count == sum((timedelta.min if bar.least is None else bar.least) <= lag < end for lag in lags)
     bars = [(bar.label, bar.count) for bar in found.shown]
-    plotly.graph_objects.Figure(charts.distribution(bars, counted="outcomes"))
+    plotly.graph_objects.Figure(figures.distribution(bars, counted="outcomes"))

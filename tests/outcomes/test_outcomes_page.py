@@ -6,11 +6,12 @@ import plotly.graph_objects
 import pytest
 from django.utils import timezone
 
-from outcomes import charts, queries
-from outcomes.analytics import Analytics
-from outcomes.filters import KeyFilters
-from outcomes.record import Report, record
-from outcomes.register import Arrival, register
+from outcomes.analytics import figures
+from outcomes.analytics.filters import KeyFilters
+from outcomes.analytics.page import Analytics
+from outcomes.ingest.record import Report, record
+from outcomes.ingest.register import Arrival, register
+from outcomes.tallies import series
 from outcomes.templatetags import outcome_words
 from tests.outcomes.reading import rows_of, tables_of
 from wire import ranges
@@ -154,7 +155,7 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
 def test_the_figure_is_one_that_plotly_takes_and_runs_no_markup(production):
     happened(production)
     chart = chart_of(production)
-    figure = charts.over_time(chart.buckets, chart.lines, counted="outcomes")
+    figure = figures.over_time(chart.buckets, chart.lines, counted="outcomes")
     plotly.graph_objects.Figure(figure)
     assert [line["name"] for line in figure["data"]] == ["purchase", "&lt;b&gt;renewal&lt;/b&gt;"]
 
@@ -173,7 +174,7 @@ def test_the_overview_has_both_periods(production):
     now = timezone.now()
     happened(production, now - timedelta(days=7))
     happened(production, now)
-    found = queries.overview(production, ranges.parse({"range": "24h"}, now=now))
+    found = series.overview(production, ranges.parse({"range": "24h"}, now=now))
     assert (found.now.conversations, found.now.outcomes) == (0, 0)  # known already, nothing new
     assert (found.before.conversations, found.before.outcomes, found.before.broken) == (3, 3, 1)
 
@@ -181,8 +182,8 @@ def test_the_overview_has_both_periods(production):
 def test_the_series_over_all_keys_has_conversations_and_broken_joins_too(production):
     now = timezone.now()
     happened(production, now)
-    buckets = queries.chart_buckets(production, ranges.parse({}, now=now))
-    line = queries.series(production, buckets, [queries.ALL_KEYS])[queries.ALL_KEYS]
+    buckets = series.chart_buckets(production, ranges.parse({}, now=now))
+    line = series.series(production, buckets, [series.ALL_KEYS])[series.ALL_KEYS]
     assert (line.outcomes[-1], line.broken[-1], line.conversations[-1]) == (3, 1, 3)
 
 
@@ -270,7 +271,7 @@ def test_the_leading_key_is_drawn_against_the_same_weekdays_before(production):
     chart = chart_of(production)
     assert (sum(chart.lines[0].numbers), sum(chart.before)) == (3, 2)
     assert chart.before.index(2) == chart.lines[0].numbers.index(3)
-    figure = charts.over_time(chart.buckets, chart.lines, counted="outcomes", before=chart.before)
+    figure = figures.over_time(chart.buckets, chart.lines, counted="outcomes", before=chart.before)
     plotly.graph_objects.Figure({**figure, "data": [{**line, "line": {}} for line in figure["data"]]})
 
 

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outcomes.parts import Part, Parts
-from outcomes.tally import DAY, QUARTER, next_month, starts
+from outcomes.tallies.bucket_spans import Part, Parts
+from outcomes.tallies.spans import DAY, QUARTER, next_month, starts
 from wire.buckets import buckets
 
 ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Asia/Kathmandu", "Pacific/Auckland", "Pacific/Chatham")

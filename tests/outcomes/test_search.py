@@ -11,11 +11,11 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from outcomes import keys, leaders
+from outcomes.broken_joins.move import move, undo
+from outcomes.ingest.record import Report, record
+from outcomes.ingest.register import Arrival, register
 from outcomes.models import OutcomeKey
-from outcomes.move import move, undo
-from outcomes.record import Report, record
-from outcomes.register import Arrival, register
+from outcomes.tallies import keys, top_keys
 from tests.outcomes.recount import listed
 from wire.ranges import Range
 
@@ -30,7 +30,7 @@ def both(workspace):
 
 
 def found(environment, search: str) -> list[str]:
-    page = leaders.page(environment, EVER, search=search, start=0, limit=50, lead=0)
+    page = top_keys.page(environment, EVER, search=search, start=0, limit=50, lead=0)
     return [line.key for line in page.lines]
 
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from outcomes import keys as outcome_keys
-from outcomes import queries
-from outcomes.analytics import Analytics
-from outcomes.filters import KeyFilters
+from outcomes.analytics.filters import KeyFilters
+from outcomes.analytics.page import Analytics
+from outcomes.ingest.record import Report, record
+from outcomes.ingest.register import Arrival, register
 from outcomes.models import Outcome
-from outcomes.record import Report, record
-from outcomes.register import Arrival, register
+from outcomes.tallies import keys as outcome_keys
+from outcomes.tallies import series
 from tests.outcomes.recount import recounted, reported_between, stored
 from wire.ranges import Range
 from workspaces.models import Environment
@@ -70,7 +70,7 @@ def test_totals_keys_and_chart_of_any_range_equal_a_recount(workspace, history, 
     within = Outcome.objects.filter(
         environment=environment, first_reported_at__gte=shown.start, first_reported_at__lt=shown.end
     )
-    totals = queries.totals(environment, shown)
+    totals = series.totals(environment, shown)
     lines = {line.key: line for line in outcome_keys.every(environment, shown)}
     chart = Analytics(environment, shown, KeyFilters()).chart
     assert totals.outcomes == within.filter(broken=False).count()
@@ -94,7 +94,7 @@ def test_the_share_counts_conversations_that_started_in_the_range(workspace):
     environment = played(workspace, history)
     shown = Range(new, new + timedelta(days=2), ZoneInfo("UTC"))
     (line,) = outcome_keys.every(environment, shown)
-    assert (line.outcomes, line.reached, queries.totals(environment, shown).conversations) == (2, 1, 2)
+    assert (line.outcomes, line.reached, series.totals(environment, shown).conversations) == (2, 1, 2)
 
 
 @pytest.mark.parametrize(("before", "now"), [(2, 3), (1, 0)])

@@ -1,0 +1,1 @@
+"""Minting, and the confirmation gate in front of it."""

@@ -1,0 +1,1 @@
+"""Verification reports in, and the tallies that they add to."""

@@ -1,0 +1,45 @@
+"""The machines' face of intents: parse, call the verb, answer (contract 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework.response import Response
+
+from intents.reports.operation_template import templated
+from intents.reports.receive import take_report
+from intents.reports.serializers import Recorded, VerificationReportForm
+from intents.reports.tally import Verification
+from wire.view import MachineView
+from workspaces.models import Environment
+
+
+@extend_schema_view(post=extend_schema(request=VerificationReportForm, responses={200: Recorded}))
+class VerificationReports(MachineView):
+    """Report how verifications of intents ended: accepted ones as counts, rejections with their reason."""
+
+    scope = "report"
+    form = VerificationReportForm
+    items = "verifications"
+
+    def answer(
+        self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
+    ) -> Response:
+        verifications = [verification_of(item, now=now) for item in data["verifications"]]
+        recorded = take_report(environment, data["reportId"], verifications, body=raw, now=now)
+        return Response({"recorded": recorded})
+
+
+def verification_of(item: Mapping[str, Any], *, now: datetime) -> Verification:
+    """A reported item; what it leaves out is not told, and happened now."""
+    return Verification(
+        result=item["result"],
+        occurred_at=item.get("occurredAt", now),
+        version=item.get("version", 0),
+        operation=templated(item.get("operation", "")),
+        tool_call_id=item.get("toolCallId", ""),
+        count=item.get("count", 1),
+    )

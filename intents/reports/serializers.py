@@ -1,0 +1,59 @@
+"""The bodies that the intents endpoints take (contract 3); no fault repeats a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from affidavit import REASONS, whole_number
+from intents.models import MAX_OPERATION
+from intents.reports.tally import ACCEPTED
+from wire.fields import Count, EnvironmentName, ExactText, Moment, UuidText
+
+MAX_COUNT = 10**9  # of one item; with it, no number of reports overflows a tally
+
+
+@extend_schema_field({"type": "string", "enum": [ACCEPTED, *REASONS]})
+class Result(serializers.Field):
+    """`accepted`, or a reason of the closed set."""
+
+    default_error_messages = {"unknown-result": f"Send one of: {', '.join((ACCEPTED, *REASONS))}."}
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str) or (data != ACCEPTED and data not in REASONS):
+            self.fail("unknown-result")
+        return data
+
+
+@extend_schema_field({"type": "integer", "enum": [1, 2]})
+class PayloadVersion(serializers.Field):
+    """The version of an intent's payload."""
+
+    default_error_messages = {"invalid": "Send 1 or 2 as a number, or leave it out where it is not known."}
+
+    def to_internal_value(self, data: Any) -> int:
+        version = whole_number(data)
+        if version not in (1, 2):
+            self.fail("invalid")
+        return version
+
+
+class VerificationItem(serializers.Serializer):
+    result = Result()
+    version = PayloadVersion(required=False)
+    operation = ExactText(max_length=MAX_OPERATION, required=False)
+    toolCallId = ExactText(max_length=255, required=False)
+    count = Count(max_value=MAX_COUNT, required=False)
+    occurredAt = Moment(required=False)
+
+
+class VerificationReportForm(serializers.Serializer):
+    environment = EnvironmentName()
+    reportId = UuidText()
+    verifications = VerificationItem(many=True)
+
+
+class Recorded(serializers.Serializer):
+    recorded = serializers.IntegerField(help_text="The sum of the counts.")

@@ -1,0 +1,1 @@
+"""Hosted verification and the inspector."""

@@ -1,0 +1,1 @@
+"""The pages of outcomes and of one key."""

@@ -1,0 +1,1 @@
+"""Conversations and outcome reports in: one statement a batch."""

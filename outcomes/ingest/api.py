@@ -1,0 +1,53 @@
+"""The machines' face of outcomes: parse, call the verb, answer (contract 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework.response import Response
+
+from outcomes.ingest.record import Report, record
+from outcomes.ingest.register import Arrival, register
+from outcomes.ingest.serializers import ConversationBatch, ConversationReceipt, OutcomeBatch, OutcomeReceipt
+from wire.view import MachineView
+from workspaces.models import Environment
+
+OUTCOMES_NEW = OpenApiParameter(
+    "X-Outcomes-New", int, OpenApiParameter.HEADER, response=[200], description="How many outcomes were new."
+)
+
+
+@extend_schema_view(
+    post=extend_schema(request=OutcomeBatch, responses={200: OutcomeReceipt}, parameters=[OUTCOMES_NEW])
+)
+class ConversationOutcomes(MachineView):
+    """Report outcomes of conversations, at most 500 at once, as they happen."""
+
+    scope = "report"
+    form = OutcomeBatch
+    items = "outcomes"
+
+    def answer(
+        self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
+    ) -> Response:
+        reports = [Report(item["conversationId"], item["outcomeKey"]) for item in data["outcomes"]]
+        receipt = record(environment, reports, reported_by=self.request.auth.pk, now=now)
+        return Response(receipt.as_json(), headers={"X-Outcomes-New": str(receipt.new)})
+
+
+@extend_schema_view(post=extend_schema(request=ConversationBatch, responses={200: ConversationReceipt}))
+class Conversations(MachineView):
+    """Make conversations known, at most 500 at once; what was reported before they arrived heals."""
+
+    scope = "platform"
+    form = ConversationBatch
+    items = "conversations"
+
+    def answer(
+        self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
+    ) -> Response:
+        arrivals = [Arrival(item["conversationId"], item.get("startedAt")) for item in data["conversations"]]
+        return Response(register(environment, arrivals, now=now).as_json())

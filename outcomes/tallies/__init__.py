@@ -1,0 +1,1 @@
+"""Sums of outcomes by time, and what is read from them."""
