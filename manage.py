@@ -6,17 +6,17 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-from hub import embedded, refusals
+from hub.local import embedded_postgres, startup_errors
 
 
 def main() -> None:
     """Whatever keeps a command from starting is one clear line, never a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
     try:
-        with embedded.lent_to(sys.argv[1:]):
+        with embedded_postgres.lent_to(sys.argv[1:]):
             execute_from_command_line(sys.argv)
-    except refusals.TOLD as error:
-        sys.exit(refusals.line(error))
+    except startup_errors.TOLD as error:
+        sys.exit(startup_errors.line(error))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 
 from bench._quick_load import without_indexes
-from hub.embedded import Server
+from hub.local.embedded_postgres import Server
 from outcomes.ingest.report_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_TALLIES, RECORD
 
 MADE = """

@@ -18,7 +18,7 @@ from catalog.browse.filters import DriftFilters, Filters
 from catalog.downloads.operation_names import name_words, operation_names
 from catalog.models import Drift, Operation, OperationVersion, TemplateRule, WitnessReport
 from catalog.rules.resolution import Rule, Rules
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import Environment
 
 BY_CODE_POINT = "C"
@@ -58,7 +58,7 @@ def shown(environment: Environment) -> QuerySet[Operation]:
     return Operation.objects.filter(environment=environment, begun=True, shown_under=None)
 
 
-def listed(environment: Environment, range: Range, filters: Filters) -> QuerySet[Operation]:
+def listed(environment: Environment, period: Period, filters: Filters) -> QuerySet[Operation]:
     """The operations that a list with these filters shows, in its order, without their evidence."""
     found = shown(environment)
     for word in filters.words:
@@ -71,9 +71,9 @@ def listed(environment: Environment, range: Range, filters: Filters) -> QuerySet
         case "unknown":
             found = found.filter(unknowns__gt=0)
         case "drifted":
-            found = found.filter(drifted_at__gte=range.start)
+            found = found.filter(drifted_at__gte=period.start)
         case "unseen":
-            found = found.filter(last_seen_at__lt=range.start)
+            found = found.filter(last_seen_at__lt=period.start)
     return found.order_by(*ORDERS[filters.sort]).only(*LISTED)
 
 
@@ -140,10 +140,10 @@ def catalog_digest(environment: Environment, *, evidence: bool) -> str:
     return digest
 
 
-def drift(environment: Environment, range: Range, filters: DriftFilters) -> QuerySet[Drift]:
+def drift(environment: Environment, period: Period, filters: DriftFilters) -> QuerySet[Drift]:
     """What was found to have changed in this time, the latest first."""
     found = Drift.objects.filter(environment=environment, operation__begun=True)
-    found = found.filter(at__gte=range.start, at__lt=range.end)
+    found = found.filter(at__gte=period.start, at__lt=period.end)
     if filters.breaking:
         found = found.exclude(breaks="")
     if filters.kind:
@@ -206,13 +206,13 @@ def oldest_unfolded(now: datetime) -> float | None:
     return max((now - oldest).total_seconds(), 0.0) if oldest else None
 
 
-def overview(environment: Environment, range: Range) -> Overview:
+def overview(environment: Environment, period: Period) -> Overview:
     found = shown(environment)
     totals = found.aggregate(observations=Sum("observations"), latest=Max("last_seen_at"))
     return Overview(
         operations=found.count(),
         observations=int(totals["observations"] or 0),
-        seen_in_range=found.filter(last_seen_at__gte=range.start).count(),
-        new_in_range=found.filter(first_seen_at__gte=range.start, first_seen_at__lt=range.end).count(),
+        seen_in_range=found.filter(last_seen_at__gte=period.start).count(),
+        new_in_range=found.filter(first_seen_at__gte=period.start, first_seen_at__lt=period.end).count(),
         latest_seen_at=totals["latest"],
     )

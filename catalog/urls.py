@@ -6,7 +6,7 @@ from catalog.browse import views
 from catalog.drift import views as drift_views
 from catalog.rules import actions, rule_actions
 from catalog.rules import views as rules_views
-from workspaces.pages import page_paths
+from workspaces.page import page_paths
 
 OPERATION = "w/<slug:slug>/<str:environment>/operation"
 RULES = "w/<slug:slug>/<str:environment>/rules"

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from catalog.queries import oldest_unfolded
-from hub.database import pending_migrations
+from hub.local.database import pending_migrations
 
 LATE_FOLD_SECONDS = 300
 

@@ -5,7 +5,7 @@ import logging
 import traceback
 from datetime import UTC, datetime
 
-from wire import request_id
+from wire.http import request_id
 
 
 class JsonFormatter(logging.Formatter):

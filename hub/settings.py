@@ -6,8 +6,8 @@ from pathlib import Path
 from environs import Env, EnvValidationError
 from kombu import Connection
 
-from hub import embedded
-from hub.refusals import Refusal
+from hub.local import embedded_postgres
+from hub.local.startup_errors import Refusal
 
 env = Env(eager=True)
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -16,7 +16,7 @@ HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
 HUB_PORT = env.int("HUB_PORT", 8000)
 if not 1 <= HUB_PORT <= 65535:
     raise Refusal("HUB_PORT: not a port. Set a number from 1 to 65535.")
-HUB_DATA_DIR = embedded.server_of_environment().data_dir
+HUB_DATA_DIR = embedded_postgres.server_of_environment().data_dir
 DATABASE_URL = env.str("DATABASE_URL", "")
 HUB_SAMPLE = env.bool("HUB_SAMPLE", not DATABASE_URL)
 
@@ -24,7 +24,7 @@ HUB_SAMPLE = env.bool("HUB_SAMPLE", not DATABASE_URL)
 def made_and_kept(path: Path) -> str:
     """A secret of this data directory: made at the first start, then always the same."""
     if not path.exists():
-        embedded.private_folder(path.parent)
+        embedded_postgres.private_folder(path.parent)
         fresh = path.with_suffix(".new")
         fresh.touch(mode=0o600)
         fresh.write_text(secrets.token_urlsafe(48))
@@ -49,7 +49,7 @@ def trimmed(items: list[str]) -> list[str]:
 
 def database() -> dict[str, object]:
     if not DATABASE_URL:
-        return embedded.Server(HUB_DATA_DIR).connection()
+        return embedded_postgres.Server(HUB_DATA_DIR).connection()
     try:
         found = env.dj_db_url("DATABASE_URL")
     except (EnvValidationError, ValueError):
@@ -119,11 +119,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "wire.request_id.middleware",
+    "wire.http.request_id.middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "wire.failures.middleware",
+    "wire.http.failures.middleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -194,7 +194,7 @@ STATICFILES_FINDERS = [
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "hub.static_files.HashedNames"},
+    "staticfiles": {"BACKEND": "hub.local.static_files.HashedNames"},
 }
 WHITENOISE_MAX_AGE = 3600
 
@@ -219,11 +219,11 @@ CONTENT_SECURITY_POLICY = {
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["workspaces.authentication.ServiceKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["workspaces.authentication.KeyHasScope"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "wire.negotiation.FirstRenderer",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "wire.http.negotiation.FirstRenderer",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "wire.problems.handler",
+    "EXCEPTION_HANDLER": "wire.http.problems.handler",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
@@ -244,10 +244,10 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-CELERY_IMPORTS = ["hub.sweep"]
+CELERY_IMPORTS = ["hub.local.sweep"]
 CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat")
 if CELERY_BROKER_URL.startswith("filesystem:"):
-    CELERY_BROKER_TRANSPORT = "hub.broker:Transport"
+    CELERY_BROKER_TRANSPORT = "hub.local.filesystem_broker:Transport"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(HUB_DATA_DIR / "broker"),
         "data_folder_out": str(HUB_DATA_DIR / "broker"),

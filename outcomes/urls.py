@@ -4,7 +4,7 @@ from django.urls import path
 
 from outcomes.analytics import views as analytics
 from outcomes.broken_joins import views as broken_joins
-from workspaces.pages import page_paths
+from workspaces.page import page_paths
 
 JOINS = "w/<slug:slug>/<str:environment>/joins"
 

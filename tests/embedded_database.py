@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from hub.embedded import Server
+from hub.local.embedded_postgres import Server
 
 FOLDER = "AFFIDAVIT_TEST_DATA"
 

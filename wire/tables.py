@@ -13,8 +13,8 @@ from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 
-from wire.fields import unix
-from wire.problems import Problem
+from wire.http.fields import unix
+from wire.http.problems import Problem
 
 RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the wide ones run in East Asia
 PIECE = 64 * 1024  # characters

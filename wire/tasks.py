@@ -1,7 +1,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from wire import idempotency
+from wire.redelivery import idempotency
 
 
 @shared_task

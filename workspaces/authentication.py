@@ -10,9 +10,9 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from affidavit import is_well_formed_key
-from wire.problems import Problem
+from wire.http.problems import Problem
+from workspaces.api_key_lookup import live_key
 from workspaces.create import key_digest
-from workspaces.live_key import live_key
 from workspaces.models import ApiKey
 
 HEADER = "x-service-api-key"

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from affidavit import make_key
-from wire import sealed
+from wire.redelivery import encryption
 from workspaces.models import PREFIX_SHOWN, ApiKey, AuditEntry, Environment, SigningSecret, Workspace
 
 MAX_ENVIRONMENTS = 50
@@ -86,7 +86,7 @@ def issue_signing_secret(workspace: Workspace, *, now: datetime) -> str:
     """`gas_` and 256 bits in base64url (contract 3)."""
     secret = "gas_" + secrets.token_urlsafe(32)
     SigningSecret.objects.create(
-        workspace=workspace, ciphertext=sealed.sealed(secret.encode()), prefix=secret[:8], created_at=now
+        workspace=workspace, ciphertext=encryption.sealed(secret.encode()), prefix=secret[:8], created_at=now
     )
     return secret
 

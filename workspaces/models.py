@@ -12,7 +12,7 @@ from django.db import connection, models
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from wire.problems import Problem
+from wire.http.problems import Problem
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 PREFIX_SHOWN = 12  # characters of a key that are kept and shown

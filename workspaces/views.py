@@ -11,7 +11,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
-from wire.problems import Problem
+from wire.http.problems import Problem
 from workspaces.access import workspaces_of
 from workspaces.create import InvalidWorkspace, create_workspace
 from workspaces.forms import SignInForm, WorkspaceForm

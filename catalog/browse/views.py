@@ -22,10 +22,10 @@ from catalog.evidence.parts import Shape, chosen, parameters_of, shapes_of
 from catalog.evidence.pointers import VALUES
 from catalog.models import Operation
 from catalog.rules.reported_templates import template_context
-from wire.problems import Problem
-from wire.ranges import Range
+from wire.http.problems import Problem
+from wire.period import Period
 from workspaces.models import Environment
-from workspaces.pages import Page
+from workspaces.page import Page
 
 OPERATIONS_A_PAGE = 100
 PARKED_SHOWN = 20
@@ -40,9 +40,9 @@ FIRST_REPORT = """{%s"reportId": "7c9e6679-7425-40de-944b-e07fc1f90ae7", "observ
       "properties": {"id": {"type": "integer"}, "paid": {"type": "boolean"}}}}]}"""
 
 
-def catalog(request: HttpRequest, environment: Environment, range: Range) -> Page:
+def catalog(request: HttpRequest, environment: Environment, period: Period) -> Page:
     filters = Filters.of(request.GET)
-    found = queries.listed(environment, range, filters)
+    found = queries.listed(environment, period, filters)
     parked = queries.parked(environment)
 
     def context() -> Mapping[str, Any]:
@@ -72,7 +72,7 @@ def first_report(environment: Environment) -> str:
     return FIRST_REPORT % target
 
 
-def operation(request: HttpRequest, environment: Environment, range: Range) -> Page:
+def operation(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Raises Problem 404 where the environment has no such operation."""
     method, path = (request.GET.get(name, "").replace("\0", "") for name in ("method", "path"))
     as_reported = request.GET.get("as") == "reported"

@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 from catalog.downloads import documents, forms
 from catalog.models import RedactionRule
 from catalog.rules import redaction as redaction_rules
-from wire.problems import Problem
+from wire.http.problems import Problem
 from workspaces.access import workspaces_of
 from workspaces.authentication import HEADER, KeyHasScopeOrSession, KeyOrSession
 from workspaces.models import ApiKey, Environment

@@ -14,16 +14,16 @@ from catalog.browse.filters import DriftFilters
 from catalog.drift import environments
 from catalog.drift.compare import KINDS
 from catalog.drift.environments import Difference
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import Environment
-from workspaces.pages import Page
+from workspaces.page import Page
 
 ROWS_A_PAGE = 100
 
 
-def drift(request: HttpRequest, environment: Environment, range: Range) -> Page:
+def drift(request: HttpRequest, environment: Environment, period: Period) -> Page:
     filters = DriftFilters.of(request.GET)
-    found = queries.drift(environment, range, filters)
+    found = queries.drift(environment, period, filters)
 
     def context() -> Mapping[str, Any]:
         return {
@@ -37,7 +37,7 @@ def drift(request: HttpRequest, environment: Environment, range: Range) -> Page:
     return Page("catalog/drift.html", context, [exports.drift(found)], partial="catalog/_partials/changes.html")
 
 
-def difference(request: HttpRequest, environment: Environment, range: Range) -> Page:
+def difference(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """What would change for this environment if it were as `against`: staging promoted to production, say."""
     others = environment.workspace.environments.exclude(pk=environment.pk)
     named = request.GET.get("against", "")

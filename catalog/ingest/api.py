@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from catalog.ingest.inbox import receive
 from catalog.ingest.serializers import WitnessReportForm
-from wire.view import MachineView
+from wire.http.machine_view import MachineView
 from workspaces.models import Environment
 
 ACCEPTED = inline_serializer(

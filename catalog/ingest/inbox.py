@@ -12,8 +12,8 @@ from django.db import transaction
 from catalog import tasks
 from catalog.ingest.sanitize import Observation, summed
 from catalog.models import WitnessReport
-from wire import doorbell
-from wire.view import report_id_reused
+from wire import wake_worker
+from wire.http.machine_view import report_id_reused
 from workspaces.models import Environment
 
 
@@ -48,4 +48,4 @@ def receive(
     if bytes(report.digest) != digest:
         raise report_id_reused()
     if is_new:
-        doorbell.ring(tasks.fold, environment.pk)
+        wake_worker.ring(tasks.fold, environment.pk)

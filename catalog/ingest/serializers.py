@@ -16,7 +16,7 @@ from affidavit import Evidence, InvalidDescriptor, from_descriptor, whole_number
 from affidavit.operations import PARAMETER
 from catalog.ingest.sanitize import Observation, segments_of
 from catalog.models import MAX_METHOD, MAX_PATH_BYTES
-from wire.fields import MAX_COUNT, Count, EnvironmentName, ExactText, Moment, UuidText
+from wire.http.fields import MAX_COUNT, Count, EnvironmentName, ExactText, Moment, UuidText
 
 TOKEN = re.compile(r"\A[A-Z0-9!#$%&'*+.^_`|~-]+\Z")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}")

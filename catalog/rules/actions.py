@@ -14,7 +14,7 @@ from catalog.evidence.parts import shapes_of
 from catalog.models import Operation
 from catalog.rules import baseline
 from catalog.rules import maps as map_rules
-from wire.problems import Problem
+from wire.http.problems import Problem
 from workspaces.access import environment_of_member
 
 

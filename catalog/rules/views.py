@@ -12,11 +12,11 @@ from django.http import HttpRequest
 
 from catalog.models import Decision, FreshStart, MapRule, RedactionRule, TemplateRule
 from catalog.rules import redaction as redaction_rules
-from wire.ranges import Range
+from wire.period import Period
 from wire.tables import Table
 from workspaces.access import workspaces_of
 from workspaces.models import Environment
-from workspaces.pages import Page
+from workspaces.page import Page
 
 SHOWN = 100  # of each kind
 WHEN = ("at", "by", "takenBackAt")
@@ -77,7 +77,7 @@ KINDS = (
 )
 
 
-def rules(request: HttpRequest, environment: Environment, range: Range) -> Page:
+def rules(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Whatever the range: what holds now may have been decided long ago."""
 
     def context() -> Mapping[str, Any]:

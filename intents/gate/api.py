@@ -16,8 +16,8 @@ from intents.gate import answers as answers
 from intents.gate.confirmations import ask, decide
 from intents.gate.mint import LIFETIME, mint
 from intents.gate.serializers import ConfirmationForm, DecisionForm, IntentForm
-from wire.fields import unix
-from wire.view import MachineView
+from wire.http.fields import unix
+from wire.http.machine_view import MachineView
 from workspaces.models import Environment, Workspace
 
 

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from intents.gate.policy import Call
 from intents.models import Confirmation
-from wire.problems import Problem
+from wire.http.problems import Problem
 from workspaces.models import AuditEntry, Environment, Workspace
 
 LIFETIME = timedelta(minutes=15)

@@ -12,7 +12,7 @@ from intents.gate.confirmations import use
 from intents.gate.policy import Call, needs_confirmation
 from intents.gate.signing_secrets import newest_secret
 from intents.models import Confirmation, MintedIntent
-from wire.view import fault
+from wire.http.machine_view import fault
 from workspaces.models import Environment
 
 LIFETIME = 300  # seconds

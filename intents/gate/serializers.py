@@ -18,7 +18,7 @@ from intents.gate.confirmations import DECISIONS
 from intents.gate.policy import Call
 from intents.models import MAX_SIGNED_OPERATION
 from intents.reports.serializers import UuidText
-from wire.fields import EnvironmentName, ExactText, Flag
+from wire.http.fields import EnvironmentName, ExactText, Flag
 
 SHA256_HEX = re.compile(r"[0-9a-f]{64}")
 MAX_PATH = 8192

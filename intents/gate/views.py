@@ -17,12 +17,12 @@ from django.views.decorators.http import require_POST
 from intents.gate.confirmations import DECISIONS, decide
 from intents.models import Confirmation
 from intents.rejections import queries
-from wire.problems import Problem
-from wire.ranges import Range
+from wire.http.problems import Problem
+from wire.period import Period
 from wire.tables import Table
 from workspaces.access import environment_of_member
 from workspaces.models import Environment
-from workspaces.pages import Page
+from workspaces.page import Page
 
 A_PAGE = 25
 WAITING_SHOWN = 50
@@ -34,19 +34,19 @@ FIRST_QUESTION = """{"environment": "%s", "sub": "user_17", "operation": "POST /
     "args": {"orderId": 8412, "amount": 1250}, "summary": "Refund 12.50 for order 8412"}"""
 
 
-def confirmations(request: HttpRequest, environment: Environment, range: Range) -> Page:
+def confirmations(request: HttpRequest, environment: Environment, period: Period) -> Page:
     now = timezone.now()
     tables = [
         Table("waiting", COLUMNS, lambda: rows(queries.waiting(environment, now=now), now)),
-        Table("confirmations", COLUMNS, lambda: rows(queries.confirmations(environment, range), now)),
+        Table("confirmations", COLUMNS, lambda: rows(queries.confirmations(environment, period), now)),
     ]
-    return Page("intents/confirmations.html", lambda: context(request, environment, range, now), tables)
+    return Page("intents/confirmations.html", lambda: context(request, environment, period, now), tables)
 
 
-def context(request: HttpRequest, environment: Environment, range: Range, now: datetime) -> Mapping[str, Any]:
+def context(request: HttpRequest, environment: Environment, period: Period, now: datetime) -> Mapping[str, Any]:
     if not queries.has_confirmations(environment):
         return {"first_question": FIRST_QUESTION % environment.name}
-    asked = Paginator(queries.confirmations(environment, range), A_PAGE).get_page(request.GET.get("page"))
+    asked = Paginator(queries.confirmations(environment, period), A_PAGE).get_page(request.GET.get("page"))
     waiting = queries.waiting(environment, now=now)
     return {
         "waiting": waiting[:WAITING_SHOWN],

@@ -13,7 +13,7 @@ from intents.rejections import queries, totals
 from intents.rejections.filters import Filters
 from intents.rejections.series import Bucket
 from intents.rejections.totals import Line, ReasonLine, Total
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import Environment
 
 
@@ -25,16 +25,16 @@ class Findings:
     """
 
     environment: Environment
-    range: Range
+    period: Period
     filters: Filters
 
     @cached_property
     def all_totals(self) -> Sequence[Total]:
-        return queries.totals(self.environment, self.range, self.filters)
+        return queries.totals(self.environment, self.period, self.filters)
 
     @cached_property
     def all_before(self) -> Sequence[Total]:
-        return queries.totals(self.environment, self.range.before(), self.filters)
+        return queries.totals(self.environment, self.period.before(), self.filters)
 
     @cached_property
     def totals(self) -> Sequence[Total]:
@@ -58,8 +58,8 @@ class Findings:
 
     @cached_property
     def series(self) -> Sequence[Bucket]:
-        return queries.series(self.environment, self.range, self.filters)
+        return queries.series(self.environment, self.period, self.filters)
 
     @property
     def singles(self) -> QuerySet[Rejection]:
-        return queries.rejections(self.environment, self.range, self.filters)
+        return queries.rejections(self.environment, self.period, self.filters)

@@ -15,7 +15,7 @@ from intents.rejections.filters import Filters
 from intents.rejections.series import Bucket, buckets
 from intents.rejections.totals import ReasonLine, Total
 from intents.reports.tally import narrowed
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import Environment
 
 NO_FILTERS = Filters()
@@ -32,9 +32,9 @@ class Overview:
     rejections_before: int
 
 
-def overview(environment: Environment, range: Range) -> Overview:
+def overview(environment: Environment, period: Period) -> Overview:
     """What the overview page needs of intents."""
-    now, before = totals(environment, range), totals(environment, range.before())
+    now, before = totals(environment, period), totals(environment, period.before())
     return Overview(
         verifications=total_rows.verifications(now),
         rejections=total_rows.rejections(now),
@@ -48,17 +48,17 @@ def has_any(environment: Environment) -> bool:
     return VerificationTally.objects.filter(environment=environment).exists()
 
 
-def totals(environment: Environment, range: Range, filters: Filters = NO_FILTERS) -> Sequence[Total]:
+def totals(environment: Environment, period: Period, filters: Filters = NO_FILTERS) -> Sequence[Total]:
     """The range's sums by result, version and operation; `summary.of_reason` narrows them to one reason."""
-    sums = tallies(environment, range, filters).values_list("result", "version", "operation")
+    sums = tallies(environment, period, filters).values_list("result", "version", "operation")
     return [Total(*row) for row in sums.annotate(Sum("count"), Max("last_at")).order_by()]
 
 
-def series(environment: Environment, range: Range, filters: Filters = NO_FILTERS) -> Sequence[Bucket]:
-    moment = F("start") if range.step == "hour" else Trunc("start", range.step, tzinfo=range.zone)
-    sums = tallies(environment, range, filters).annotate(moment=moment).values_list("moment", "result")
+def series(environment: Environment, period: Period, filters: Filters = NO_FILTERS) -> Sequence[Bucket]:
+    moment = F("start") if period.step == "hour" else Trunc("start", period.step, tzinfo=period.zone)
+    sums = tallies(environment, period, filters).annotate(moment=moment).values_list("moment", "result")
     return buckets(
-        range,
+        period,
         (
             (moment, narrowed(result, filters.reason), count)
             for moment, result, count in sums.annotate(Sum("count")).order_by()
@@ -66,8 +66,8 @@ def series(environment: Environment, range: Range, filters: Filters = NO_FILTERS
     )
 
 
-def tallies(environment: Environment, range: Range, filters: Filters) -> QuerySet[VerificationTally]:
-    found = VerificationTally.objects.filter(environment=environment, start__gte=range.start, start__lt=range.end)
+def tallies(environment: Environment, period: Period, filters: Filters) -> QuerySet[VerificationTally]:
+    found = VerificationTally.objects.filter(environment=environment, start__gte=period.start, start__lt=period.end)
     if filters.version:
         found = found.filter(version=filters.version)
     if filters.operation:
@@ -75,10 +75,10 @@ def tallies(environment: Environment, range: Range, filters: Filters) -> QuerySe
     return found
 
 
-def rejections(environment: Environment, range: Range, filters: Filters = NO_FILTERS) -> QuerySet[Rejection]:
+def rejections(environment: Environment, period: Period, filters: Filters = NO_FILTERS) -> QuerySet[Rejection]:
     """The single ones, latest first."""
     found = Rejection.objects.filter(
-        environment=environment, occurred_at__gte=range.start, occurred_at__lt=range.end
+        environment=environment, occurred_at__gte=period.start, occurred_at__lt=period.end
     ).order_by("-occurred_at", "-id")
     if filters.reason:
         found = found.filter(reason=filters.reason)
@@ -99,8 +99,8 @@ def waiting(environment: Environment, *, now: datetime) -> QuerySet[Confirmation
     return pending.order_by("expires_at", "id")
 
 
-def confirmations(environment: Environment, range: Range) -> QuerySet[Confirmation]:
+def confirmations(environment: Environment, period: Period) -> QuerySet[Confirmation]:
     """What was asked for in the range, whatever became of it; the latest first."""
     return Confirmation.objects.filter(
-        environment=environment, created_at__gte=range.start, created_at__lt=range.end
+        environment=environment, created_at__gte=period.start, created_at__lt=period.end
     ).order_by("-created_at", "id")

@@ -12,9 +12,9 @@ from django.http import HttpRequest
 from affidavit import REASONS
 from intents.rejections import exports, figures, filters, queries, totals, words
 from intents.rejections.analysis import Findings
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import Environment
-from workspaces.pages import Page
+from workspaces.page import Page
 
 SINGLES_A_PAGE = 25
 OPERATIONS_SHOWN = 50
@@ -31,8 +31,8 @@ protection = Protection(
 )"""
 
 
-def rejections(request: HttpRequest, environment: Environment, range: Range) -> Page:
-    found = Findings(environment, range, filters.parse(request.GET))
+def rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    found = Findings(environment, period, filters.parse(request.GET))
 
     def context() -> Mapping[str, Any]:
         if not queries.has_any(environment):
@@ -64,9 +64,9 @@ def numbers(found: Findings) -> Mapping[str, Any]:
         "rejected": totals.rejections(found.totals),
         "verifications_before": totals.verifications(found.before),
         "rejected_before": totals.rejections(found.before),
-        "figure": figures.rejections_over_time(found.series, step=found.range.step),
-        "sentence": words.about_reasons(reasons, step=found.range.step, chosen=found.filters.reason),
-        "step": found.range.step,
+        "figure": figures.rejections_over_time(found.series, step=found.period.step),
+        "sentence": words.about_reasons(reasons, step=found.period.step, chosen=found.filters.reason),
+        "step": found.period.step,
         "charted": list(charted),
         "buckets": figures.table_rows(found.series, charted),
     }

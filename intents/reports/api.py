@@ -13,7 +13,7 @@ from intents.reports.operation_template import templated
 from intents.reports.receive import take_report
 from intents.reports.serializers import Recorded, VerificationReportForm
 from intents.reports.tally import Verification
-from wire.view import MachineView
+from wire.http.machine_view import MachineView
 from workspaces.models import Environment
 
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from intents.models import VerificationReport
 from intents.reports.record import record
 from intents.reports.tally import Verification
-from wire.view import report_id_reused
+from wire.http.machine_view import report_id_reused
 from workspaces.models import Environment
 
 

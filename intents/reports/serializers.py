@@ -10,7 +10,7 @@ from rest_framework import serializers
 from affidavit import REASONS, whole_number
 from intents.models import MAX_OPERATION
 from intents.reports.tally import ACCEPTED
-from wire.fields import Count, EnvironmentName, ExactText, Moment, UuidText
+from wire.http.fields import Count, EnvironmentName, ExactText, Moment, UuidText
 
 MAX_COUNT = 10**9  # of one item; with it, no number of reports overflows a tally
 

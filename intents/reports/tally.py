@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from wire.ranges import floored
+from wire.period import floored
 
 ACCEPTED = "accepted"
 LEFT_ASIDE = ""  # a result that a filter leaves out: still a verification, so that a rate keeps its n

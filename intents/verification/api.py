@@ -14,8 +14,8 @@ from intents.gate import answers
 from intents.gate.serializers import VerifyForm
 from intents.verification.received_request import Presented
 from intents.verification.verify import verify
-from wire.problems import Problem
-from wire.view import MachineView
+from wire.http.machine_view import MachineView
+from wire.http.problems import Problem
 from workspaces.models import Environment
 
 

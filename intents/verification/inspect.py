@@ -9,7 +9,7 @@ from datetime import datetime
 from affidavit import REASONS, Check, Reason, StoreUnavailable
 from intents.verification.received_request import Presented
 from intents.verification.verifier import verifier_of
-from wire.problems import unavailable
+from wire.http.problems import unavailable
 from workspaces.models import Environment
 
 

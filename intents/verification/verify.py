@@ -10,7 +10,7 @@ from intents.reports.record import record
 from intents.reports.tally import ACCEPTED, Verification
 from intents.verification.received_request import Presented
 from intents.verification.verifier import verifier_of
-from wire.problems import unavailable
+from wire.http.problems import unavailable
 from workspaces.models import Environment
 
 

@@ -14,11 +14,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from intents.verification.inspect import inspect
 from intents.verification.received_request import Presented
-from wire import ranges
-from wire.ranges import Range
+from wire.period import Period, parse_period
 from workspaces.access import environment_of_member
 from workspaces.models import Environment
-from workspaces.pages import Page, html
+from workspaces.page import Page, html
 
 HEADER_NAME = "x-service-intent:"
 
@@ -47,7 +46,7 @@ class RequestForm(forms.Form):
         return Presented(body=body, query=query, **given)
 
 
-def inspector(request: HttpRequest, environment: Environment, range: Range) -> Page:
+def inspector(request: HttpRequest, environment: Environment, period: Period) -> Page:
     return Page("intents/inspector.html", lambda: {"form": RequestForm(initial=INITIAL)})
 
 
@@ -62,7 +61,7 @@ def checks(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
         return HttpResponseRedirect(reverse("inspector", args=[slug, environment]))
     found = environment_of_member(request, slug, environment)
     page = Page("intents/inspector.html", lambda: inspected(request, found))
-    return html(request, page, found, "inspector", ranges.parse(request.GET, now=timezone.now()))
+    return html(request, page, found, "inspector", parse_period(request.GET, now=timezone.now()))
 
 
 def inspected(request: HttpRequest, environment: Environment) -> Mapping[str, Any]:

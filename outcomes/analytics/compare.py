@@ -12,7 +12,7 @@ from outcomes.tallies.keys import containing, holding, of_segments
 from outcomes.tallies.series import ALL_KEYS, Chart, Totals, chart_buckets, series, totals
 from outcomes.tallies.spans import cover
 from outcomes.tallies.top_keys import FEW, FEW_HOLD_IT, deeper, is_short, largest
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import Environment
 
 
@@ -54,7 +54,7 @@ ORDER BY sum(outcomes) DESC, outcome_key
 def pairs(
     here: Environment,
     there: Environment,
-    range: Range,
+    period: Period,
     *,
     search: str = "",
     limit: int | None = None,
@@ -67,7 +67,7 @@ def pairs(
         "search": search.replace("\0", ""),
         "limit": limit,
         "named": only,
-        **of_segments(cover(range.start, range.end)),
+        **of_segments(cover(period.start, period.end)),
     }
     with connection.chunked_cursor() as cursor:
         cursor.execute(f"{PAIRS} LIMIT %(limit)s", query)
@@ -75,21 +75,23 @@ def pairs(
             yield PairLine(*row)
 
 
-def leading(here: Environment, there: Environment, range: Range, limit: int, *, search: str = "") -> Sequence[PairLine]:
+def leading(
+    here: Environment, there: Environment, period: Period, limit: int, *, search: str = ""
+) -> Sequence[PairLine]:
     """The first so many of `pairs`, told as the leading keys of one environment are (see outcomes.leaders)."""
     only = few_holding(here, there, search)
-    short = all(is_short(each, range) for each in (here, there))
+    short = all(is_short(each, period) for each in (here, there))
     for depths in deeper(limit) if only is None and not short else ():
-        found = largest(here, range, depths, search).beside(largest(there, range, depths, search))
+        found = largest(here, period, depths, search).beside(largest(there, period, depths, search))
         if found.complete:
             only = list(found.seen) if search else None
             break
         candidates, others_at_most = found.may_lead(limit)
         if len(candidates) <= FEW * limit:
-            lines = list(pairs(here, there, range, search=search, limit=limit, only=candidates))
+            lines = list(pairs(here, there, period, search=search, limit=limit, only=candidates))
             if len(lines) == limit and lines[-1].in_both > others_at_most:
                 return lines
-    return list(pairs(here, there, range, search=search, limit=limit, only=only))
+    return list(pairs(here, there, period, search=search, limit=limit, only=only))
 
 
 def few_holding(here: Environment, there: Environment, search: str) -> Sequence[str] | None:
@@ -109,10 +111,10 @@ class Both:
     chart: Chart
 
 
-def both(here: Environment, there: Environment, range: Range) -> Both:
-    shown = min((chart_buckets(each, range) for each in (here, there)), key=lambda buckets: buckets[0].start)
+def both(here: Environment, there: Environment, period: Period) -> Both:
+    shown = min((chart_buckets(each, period) for each in (here, there)), key=lambda buckets: buckets[0].start)
     lines = [Line(each.name, series(each, shown, [ALL_KEYS])[ALL_KEYS].outcomes) for each in (here, there)]
-    return Both(totals(here, range), totals(there, range), Chart(shown, lines))
+    return Both(totals(here, period), totals(there, period), Chart(shown, lines))
 
 
 def sibling(environment: Environment, name: str) -> Environment | None:

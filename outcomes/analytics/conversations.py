@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 
 from outcomes.analytics.lag import Distribution, distribution
-from wire.ranges import Range, ceiled, floored
+from wire.period import Period, ceiled, floored
 from workspaces.models import Environment
 
 ROWS_AT_ONCE = 5000
@@ -75,15 +75,15 @@ CROSS JOIN LATERAL (
 """
 
 
-def latest(environment: Environment, range: Range, key: str, *, cursor: str = "", limit: int) -> Sequence[Reached]:
+def latest(environment: Environment, period: Period, key: str, *, cursor: str = "", limit: int) -> Sequence[Reached]:
     """The latest conversations that reached a key ("" for any), from `cursor` on."""
-    return page(environment, range, key, after(cursor, key), limit)
+    return page(environment, period, key, after(cursor, key), limit)
 
 
-def every(environment: Environment, range: Range, key: str) -> Iterator[Reached]:
+def every(environment: Environment, period: Period, key: str) -> Iterator[Reached]:
     """All of them, in pages of their own, so that neither memory nor a transaction grows with them."""
     position: tuple[str, datetime, int] | None = None
-    while rows := page(environment, range, key, position, ROWS_AT_ONCE):
+    while rows := page(environment, period, key, position, ROWS_AT_ONCE):
         yield from rows
         if len(rows) < ROWS_AT_ONCE:
             return
@@ -91,13 +91,13 @@ def every(environment: Environment, range: Range, key: str) -> Iterator[Reached]
 
 
 def page(
-    environment: Environment, range: Range, key: str, position: tuple[str, datetime, int] | None, limit: int
+    environment: Environment, period: Period, key: str, position: tuple[str, datetime, int] | None, limit: int
 ) -> Sequence[Reached]:
     after_key, after_time, after_id = position or (None, None, None)
     query = {
         "environment": environment.pk,
         "key": key,
-        **ends(range),
+        **ends(period),
         "after_key": after_key,
         "after_time": after_time,
         "after_id": after_id,
@@ -116,13 +116,13 @@ def after(cursor: str, key: str) -> tuple[str, datetime, int] | None:
     return key, datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(microseconds)), int(pk)
 
 
-def lags(environment: Environment, range: Range, key: str) -> Distribution:
+def lags(environment: Environment, period: Period, key: str) -> Distribution:
     """The lags of the latest outcomes of a key."""
-    query = {"environment": environment.pk, "key": key, "limit": LAGS_OF, **ends(range)}
+    query = {"environment": environment.pk, "key": key, "limit": LAGS_OF, **ends(period)}
     with connection.cursor() as cursor:
         cursor.execute(LAGS, query)
         return distribution([timedelta(microseconds=lag) for (lag,) in cursor.fetchall()])
 
 
-def ends(range: Range) -> Mapping[str, datetime]:
-    return {"start": floored(range.start), "end": ceiled(range.end)}
+def ends(period: Period) -> Mapping[str, datetime]:
+    return {"start": floored(period.start), "end": ceiled(period.end)}

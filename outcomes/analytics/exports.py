@@ -10,8 +10,8 @@ from outcomes.analytics import conversations
 from outcomes.analytics.page import Analytics
 from outcomes.tallies import series
 from outcomes.tallies.series import Chart, Totals
-from wire.fields import unix
-from wire.ranges import Range
+from wire.http.fields import unix
+from wire.period import Period
 from wire.tables import Table
 from workspaces.models import Environment
 
@@ -42,14 +42,14 @@ def of_outcomes(found: Analytics) -> Sequence[Table]:
     )
 
 
-def of_key(environment: Environment, range: Range, key: str) -> Sequence[Table]:
+def of_key(environment: Environment, period: Period, key: str) -> Sequence[Table]:
     """Without a key, `conversations` has those of all keys."""
     return (
-        Table("conversations", CONVERSATIONS, lambda: conversation_rows(environment, range, key)),
-        Table("series", SERIES, lambda: series_rows(series.key_chart(environment, range, key)) if key else iter(())),
-        Table("lag", LAG, lambda: lag_rows(environment, range, key) if key else iter(())),
+        Table("conversations", CONVERSATIONS, lambda: conversation_rows(environment, period, key)),
+        Table("series", SERIES, lambda: series_rows(series.key_chart(environment, period, key)) if key else iter(())),
+        Table("lag", LAG, lambda: lag_rows(environment, period, key) if key else iter(())),
         Table(
-            "totals", TOTALS, lambda: total_rows(*(series.totals(environment, at) for at in (range, range.before())))
+            "totals", TOTALS, lambda: total_rows(*(series.totals(environment, at) for at in (period, period.before())))
         ),
     )
 
@@ -89,15 +89,15 @@ def pair_series_rows(found: Analytics) -> Rows:
                 yield unix(bucket.start), line.key, line.numbers[position]
 
 
-def conversation_rows(environment: Environment, range: Range, key: str) -> Rows:
-    for row in conversations.every(environment, range, key):
+def conversation_rows(environment: Environment, period: Period, key: str) -> Rows:
+    for row in conversations.every(environment, period, key):
         times = (unix(row.started_at), unix(row.first_reported_at), unix(row.last_reported_at))
         lag = round(row.lag.total_seconds())
         yield row.conversation_id, row.outcome_key, *times, lag, row.reports, seconds(row.healed_at)
 
 
-def lag_rows(environment: Environment, range: Range, key: str) -> Rows:
-    for bar in conversations.lags(environment, range, key).shown:
+def lag_rows(environment: Environment, period: Period, key: str) -> Rows:
+    for bar in conversations.lags(environment, period, key).shown:
         yield None if bar.least is None else int(bar.least.total_seconds()), bar.label, bar.count
 
 

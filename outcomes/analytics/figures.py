@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wire.buckets import Bucket
+from wire.time_buckets import Bucket
 
 MARKERS_UP_TO = 62  # buckets; beyond, points would hide the line
 TICKS = 8

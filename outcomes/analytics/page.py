@@ -12,7 +12,7 @@ from outcomes.analytics.filters import KeyFilters
 from outcomes.tallies import keys, series, top_keys
 from outcomes.tallies.keys import KeyLine, KeyPage
 from outcomes.tallies.series import Chart, Totals
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import Environment
 
 ROWS_A_PAGE = 50
@@ -26,16 +26,16 @@ class Analytics:
     """The outcomes of one environment in one range, as the filters ask for them."""
 
     environment: Environment
-    range: Range
+    period: Period
     asked: KeyFilters
 
     @cached_property
     def totals(self) -> Totals:
-        return series.totals(self.environment, self.range)
+        return series.totals(self.environment, self.period)
 
     @cached_property
     def before(self) -> Totals:
-        return series.totals(self.environment, self.range.before())
+        return series.totals(self.environment, self.period.before())
 
     @cached_property
     def keys(self) -> KeyPage:
@@ -49,7 +49,7 @@ class Analytics:
         lead = 0 if self.asked.chosen else self.asked.next_rank - 1
         limit = ROWS_A_PAGE if self.asked.opened else FOLDED_FROM + 2
         return top_keys.page(
-            self.environment, self.range, search=self.asked.search, start=start, limit=limit, lead=lead
+            self.environment, self.period, search=self.asked.search, start=start, limit=limit, lead=lead
         )
 
     @property
@@ -71,16 +71,16 @@ class Analytics:
         """For each shown key those that look like it, with their numbers in the range."""
         names = keys.alike(self.environment, [line.key for line in self.lines])
         wanted = {name for others in names.values() for name in others}
-        found = keys.named(self.environment, self.range, sorted(wanted)) if wanted else {}
+        found = keys.named(self.environment, self.period, sorted(wanted)) if wanted else {}
         return {key: [found[name] for name in others] for key, others in names.items()}
 
     @cached_property
     def chart(self) -> Chart:
         if self.asked.chosen:
-            return series.chart(self.environment, self.range, self.asked.chosen)
+            return series.chart(self.environment, self.period, self.asked.chosen)
         ranked = [line.key for line in self.keys.leading]
         first = self.asked.rank - 1
-        return series.chart(self.environment, self.range, ranked[first:], over=ranked[:first])
+        return series.chart(self.environment, self.period, ranked[first:], over=ranked[:first])
 
     @cached_property
     def sibling(self) -> Environment | None:
@@ -88,11 +88,11 @@ class Analytics:
 
     @cached_property
     def both(self) -> compare.Both | None:
-        return compare.both(self.environment, self.sibling, self.range) if self.sibling else None
+        return compare.both(self.environment, self.sibling, self.period) if self.sibling else None
 
     def every_key(self) -> Iterator[tuple[KeyLine, Sequence[str]]]:
         """All keys that the search lets through, each with those that look like it."""
-        lines = keys.every(self.environment, self.range, search=self.asked.search)
+        lines = keys.every(self.environment, self.period, search=self.asked.search)
         while batch := list(islice(lines, ALIKE_AT_ONCE)):
             alike = keys.alike(self.environment, [line.key for line in batch])
             yield from ((line, alike.get(line.key, ())) for line in batch)
@@ -100,10 +100,10 @@ class Analytics:
     def pairs(self) -> Iterator[compare.PairLine]:
         """The keys of both environments, where two stand side by side."""
         if self.sibling:
-            yield from compare.pairs(self.environment, self.sibling, self.range, search=self.asked.search)
+            yield from compare.pairs(self.environment, self.sibling, self.period, search=self.asked.search)
 
     def leading_pairs(self, limit: int) -> Sequence[compare.PairLine]:
         """The first of them."""
         if not self.sibling:
             return ()
-        return compare.leading(self.environment, self.sibling, self.range, limit, search=self.asked.search)
+        return compare.leading(self.environment, self.sibling, self.period, limit, search=self.asked.search)

@@ -14,13 +14,13 @@ from outcomes.analytics.page import FOLDED_FROM, PAIRS_SHOWN, ROWS_A_PAGE, Analy
 from outcomes.analytics.snippets import first_report
 from outcomes.tallies import keys, series
 from outcomes.tallies.series import Chart
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import Environment
-from workspaces.pages import Page
+from workspaces.page import Page
 
 
-def outcomes(request: HttpRequest, environment: Environment, range: Range) -> Page:
-    found = Analytics(environment, range, filters.of_keys(request.GET))
+def outcomes(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    found = Analytics(environment, period, filters.of_keys(request.GET))
 
     def context() -> Mapping[str, Any]:
         if not series.has_any(environment):
@@ -49,13 +49,13 @@ def drawn(found: Analytics) -> Mapping[str, Any]:
     leading = found.chart.lines[0] if found.chart.lines else None
     openable = not found.asked.chosen and found.keys.everything.keys >= found.asked.next_rank
     return {
-        **charted(found.chart, "outcomes", found.range),
+        **charted(found.chart, "outcomes", found.period),
         "sentence": figures.sentence(found.totals.outcomes, found.totals.conversations, leading),
         "openable": openable and found.asked.next_rank <= filters.RANKS,
     }
 
 
-def charted(chart: Chart, counted: str, range: Range) -> Mapping[str, Any]:
+def charted(chart: Chart, counted: str, period: Period) -> Mapping[str, Any]:
     """The chart and its numbers as rows: one for each bucket that has any, the latest first."""
     columns = [line.numbers for line in chart.lines] + ([chart.before] if chart.before else [])
     rows = [(bucket, [column[n] for column in columns]) for n, bucket in enumerate(chart.buckets)]
@@ -63,7 +63,7 @@ def charted(chart: Chart, counted: str, range: Range) -> Mapping[str, Any]:
         "figure": figures.over_time(chart.buckets, chart.lines, counted=counted, before=chart.before),
         "chart": chart,
         "buckets": [row for row in rows if any(row[1])][::-1],
-        "step": range.step,
+        "step": period.step,
     }
 
 
@@ -78,41 +78,45 @@ def pair(found: Analytics) -> Mapping[str, Any]:
         "pairs": pairs[:PAIRS_SHOWN],
         "pairs_cut": len(pairs) > PAIRS_SHOWN,
         "pair_figure": figures.over_time(found.both.chart.buckets, found.both.chart.lines, counted="outcomes"),
-        "pair_buckets": charted(found.both.chart, "outcomes", found.range)["buckets"],
+        "pair_buckets": charted(found.both.chart, "outcomes", found.period)["buckets"],
     }
 
 
-def outcome(request: HttpRequest, environment: Environment, range: Range) -> Page:
+def outcome(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """One key: its time, its lag from the start of the conversation, its latest conversations."""
     key = filters.clean(request.GET.get("key", ""))
 
     def context() -> Mapping[str, Any]:
         if not key:
             return {"no_key": True}
-        return {"key": key, **key_facts(environment, range, key), **conversation_list(request, environment, range, key)}
+        return {
+            "key": key,
+            **key_facts(environment, period, key),
+            **conversation_list(request, environment, period, key),
+        }
 
-    return Page("outcomes/outcome.html", context, exports.of_key(environment, range, key))
+    return Page("outcomes/outcome.html", context, exports.of_key(environment, period, key))
 
 
-def key_facts(environment: Environment, range: Range, key: str) -> Mapping[str, Any]:
-    line = keys.named(environment, range, [key])[key]
+def key_facts(environment: Environment, period: Period, key: str) -> Mapping[str, Any]:
+    line = keys.named(environment, period, [key])[key]
     names = keys.alike(environment, [key]).get(key, ())
-    lag = conversations.lags(environment, range, key)
+    lag = conversations.lags(environment, period, key)
     bars = [(bar.label, bar.count) for bar in lag.shown]
     return {
         "line": line,
-        "totals": series.totals(environment, range),
-        "alike": list(keys.named(environment, range, names).values()) if names else [],
+        "totals": series.totals(environment, period),
+        "alike": list(keys.named(environment, period, names).values()) if names else [],
         "lag": lag,
         "lag_figure": figures.distribution(bars, counted="outcomes"),
-        **charted(series.key_chart(environment, range, key), "outcomes", range),
+        **charted(series.key_chart(environment, period, key), "outcomes", period),
     }
 
 
-def conversation_list(request: HttpRequest, environment: Environment, range: Range, key: str) -> Mapping[str, Any]:
+def conversation_list(request: HttpRequest, environment: Environment, period: Period, key: str) -> Mapping[str, Any]:
     cursor = request.GET.get("cursor", "")
     rows: Sequence[conversations.Reached] = conversations.latest(
-        environment, range, key, cursor=cursor, limit=ROWS_A_PAGE + 1
+        environment, period, key, cursor=cursor, limit=ROWS_A_PAGE + 1
     )
     shown = rows[:ROWS_A_PAGE]
     return {

@@ -10,8 +10,8 @@ from outcomes.broken_joins import lookup, rates
 from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.lookup import BrokenJoin
 from outcomes.models import Move
-from wire.fields import unix
-from wire.ranges import Range
+from wire.http.fields import unix
+from wire.period import Period
 from wire.tables import Table
 from workspaces.models import Environment
 
@@ -23,20 +23,20 @@ RATES = ("startsAt", "name", "brokenJoins", "reported")
 MOVES = ("move", "from", "to", "outcomes", "met", "movedAt", "movedBy", "undoneAt", "undoneBy")
 
 
-def of_broken_joins(environment: Environment, range: Range, asked: JoinFilters) -> tuple[Table, ...]:
+def of_broken_joins(environment: Environment, period: Period, asked: JoinFilters) -> tuple[Table, ...]:
     return (
-        Table("broken", BROKEN, lambda: broken_rows(environment, range, asked)),
-        Table("diagnoses", DIAGNOSES, lambda: diagnosis_rows(environment, range)),
-        Table("healed", HEALED, lambda: healed_rows(environment, range)),
-        Table("rates", RATES, lambda: rate_rows(rates.by_environment(environment, range))),
-        Table("rates-by-key", RATES, lambda: rate_rows(rates.by_api_key(environment, range))),
+        Table("broken", BROKEN, lambda: broken_rows(environment, period, asked)),
+        Table("diagnoses", DIAGNOSES, lambda: diagnosis_rows(environment, period)),
+        Table("healed", HEALED, lambda: healed_rows(environment, period)),
+        Table("rates", RATES, lambda: rate_rows(rates.by_environment(environment, period))),
+        Table("rates-by-key", RATES, lambda: rate_rows(rates.by_api_key(environment, period))),
         Table("moves", MOVES, lambda: move_rows(environment)),
     )
 
 
-def broken_rows(environment: Environment, range: Range, asked: JoinFilters) -> Rows:
+def broken_rows(environment: Environment, period: Period, asked: JoinFilters) -> Rows:
     names = key_names(environment)
-    for join in every_broken_join(environment, range):
+    for join in every_broken_join(environment, period):
         if asked.why and not lookup.is_of(join, asked.why, asked.found_in):
             continue
         found = join.diagnosis.found
@@ -53,8 +53,8 @@ def broken_rows(environment: Environment, range: Range, asked: JoinFilters) -> R
         )
 
 
-def diagnosis_rows(environment: Environment, range: Range) -> Rows:
-    for cause in lookup.causes(every_broken_join(environment, range)):
+def diagnosis_rows(environment: Environment, period: Period) -> Rows:
+    for cause in lookup.causes(every_broken_join(environment, period)):
         found = cause.example.diagnosis.found
         yield (
             cause.kind,
@@ -67,8 +67,8 @@ def diagnosis_rows(environment: Environment, range: Range) -> Rows:
         )
 
 
-def healed_rows(environment: Environment, range: Range) -> Rows:
-    for outcome in lookup.healed_outcomes(environment, range).iterator(chunk_size=2000):
+def healed_rows(environment: Environment, period: Period) -> Rows:
+    for outcome in lookup.healed_outcomes(environment, period).iterator(chunk_size=2000):
         yield (
             outcome.conversation.conversation_id,
             outcome.outcome_key,
@@ -94,8 +94,8 @@ def move_rows(environment: Environment) -> Rows:
         yield move.pk, move.source.name, move.target.name, *numbers, *undone
 
 
-def every_broken_join(environment: Environment, range: Range) -> Iterator[BrokenJoin]:
-    joins = lookup.still_broken(environment, range).iterator(chunk_size=2000)
+def every_broken_join(environment: Environment, period: Period) -> Iterator[BrokenJoin]:
+    joins = lookup.still_broken(environment, period).iterator(chunk_size=2000)
     return lookup.diagnosed(environment, joins)
 
 

@@ -14,7 +14,7 @@ from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
 from outcomes.broken_joins.diagnose import Diagnosis, Known, bare_forms, diagnose
 from outcomes.models import Conversation, Outcome
-from wire.ranges import Range, ceiled, floored
+from wire.period import Period, ceiled, floored
 from workspaces.models import Environment
 
 BATCH = 500
@@ -50,10 +50,10 @@ ORDER BY position, conversation_id
 """
 
 
-def still_broken(environment: Environment, range: Range) -> QuerySet[Outcome]:
+def still_broken(environment: Environment, period: Period) -> QuerySet[Outcome]:
     """Broken joins first reported in the range, the newest first."""
     return (
-        Outcome.objects.filter(environment=environment, broken=True, **within("first_reported_at", range))
+        Outcome.objects.filter(environment=environment, broken=True, **within("first_reported_at", period))
         .select_related("conversation")
         .order_by("-first_reported_at", "-conversation_id", "outcome_key")
     )
@@ -183,24 +183,24 @@ class Healed:
 TIME_TO_HEAL = ExpressionWrapper(F("healed_at") - F("first_reported_at"), output_field=DurationField())
 
 
-def healed_outcomes(environment: Environment, range: Range) -> QuerySet[Outcome]:
+def healed_outcomes(environment: Environment, period: Period) -> QuerySet[Outcome]:
     """Outcomes that healed in the range, the latest first; each has `healed_after`."""
     return (
-        Outcome.objects.filter(environment=environment, **within("healed_at", range))
+        Outcome.objects.filter(environment=environment, **within("healed_at", period))
         .annotate(healed_after=TIME_TO_HEAL)
         .select_related("conversation")
         .order_by("-healed_at", "-conversation_id", "outcome_key")
     )
 
 
-def healed(environment: Environment, range: Range) -> Healed:
-    found = Outcome.objects.filter(environment=environment, **within("healed_at", range))
+def healed(environment: Environment, period: Period) -> Healed:
+    found = Outcome.objects.filter(environment=environment, **within("healed_at", period))
     latest = found.order_by("-healed_at").values_list(TIME_TO_HEAL, flat=True)[:HEALED_MEASURED]
     lengths = list(latest)
     count = len(lengths) if len(lengths) < HEALED_MEASURED else found.count()
     return Healed(count, len(lengths), median(lengths) if lengths else None, max(lengths, default=None))
 
 
-def within(field: str, range: Range) -> dict[str, datetime]:
+def within(field: str, period: Period) -> dict[str, datetime]:
     """The same quarter hours as the tallies, so that lists and totals agree."""
-    return {f"{field}__gte": floored(range.start), f"{field}__lt": ceiled(range.end)}
+    return {f"{field}__gte": floored(period.start), f"{field}__lt": ceiled(period.end)}

@@ -19,17 +19,17 @@ from outcomes.broken_joins.move_rows import At, Place, Rewritten, lock_conversat
 from outcomes.broken_joins.said import Said, together
 from outcomes.models import Move, MovedOutcome
 from outcomes.tallies.adjust import standing
-from wire.ranges import Range, ceiled, floored
+from wire.period import Period, ceiled, floored
 from workspaces.models import AuditEntry, Environment, Workspace
 
 DIAGNOSED_AT_ONCE = 500
 WRITTEN_AT_ONCE = 2000
 
 
-def movable(source: Environment, target: Environment, range: Range) -> Sequence[int]:
+def movable(source: Environment, target: Environment, period: Period) -> Sequence[int]:
     """Row ids of the broken joins, first reported in the range, whose diagnosis names `target`."""
     names = environment_names(source)
-    query = {"source": source.pk, "target": target.pk, "start": floored(range.start), "end": ceiled(range.end)}
+    query = {"source": source.pk, "target": target.pk, "start": floored(period.start), "end": ceiled(period.end)}
     with connection.cursor() as cursor:
         cursor.execute(move_sql.KNOWN_THERE, query)
         rows = iter(cursor.fetchall())
@@ -44,10 +44,10 @@ def movable(source: Environment, target: Environment, range: Range) -> Sequence[
 
 
 @transaction.atomic
-def move(source: Environment, target: Environment, range: Range, *, actor: str, now: datetime) -> Move | None:
+def move(source: Environment, target: Environment, period: Period, *, actor: str, now: datetime) -> Move | None:
     """Move all that is `movable`, log it, and return it; None where nothing was (any more)."""
     one_at_a_time(source, target)
-    taken = take(source, target, movable(source, target, range))
+    taken = take(source, target, movable(source, target, period))
     if not taken:
         return None
     places = locked(target, [each.goes_to for each in taken], now=now, make_room=True)

@@ -11,8 +11,8 @@ from outcomes.analytics.figures import Rate
 from outcomes.tallies.bucket_spans import Parts
 from outcomes.tallies.keys import of_segments
 from outcomes.tallies.series import ALL_KEYS, chart_buckets, series
-from wire.buckets import Bucket
-from wire.ranges import Range
+from wire.period import Period
+from wire.time_buckets import Bucket
 from workspaces.models import Environment
 
 MAX_LINES = 8  # a chart has so many colours
@@ -50,9 +50,9 @@ CROSS JOIN LATERAL (
 """
 
 
-def by_environment(environment: Environment, range: Range) -> Trend:
+def by_environment(environment: Environment, period: Period) -> Trend:
     """This environment first, then those of its siblings that had reports."""
-    shown = chart_buckets(environment, range)
+    shown = chart_buckets(environment, period)
     siblings = environment.workspace.environments.exclude(pk=environment.pk)
     rates = [rate_of(each, shown) for each in [environment, *siblings]]
     return Trend(shown, [rate for rate in rates if rate.total_reported])
@@ -64,9 +64,9 @@ def rate_of(environment: Environment, shown: Sequence[Bucket]) -> Rate:
     return Rate(environment.name, line.broken, reported)
 
 
-def by_api_key(environment: Environment, range: Range) -> Trend:
+def by_api_key(environment: Environment, period: Period) -> Trend:
     """The key with most broken joins first; keys by their first characters, all that is stored of them."""
-    shown = chart_buckets(environment, range)
+    shown = chart_buckets(environment, period)
     names = {key.pk: str(key) for key in environment.workspace.api_keys.all()}
     parts = Parts.of(tuple(shown))
     found: dict[int, Rate] = {}

@@ -24,44 +24,43 @@ from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.move import movable, move, undo
 from outcomes.models import Move
 from outcomes.tallies import series
-from wire import ranges
-from wire.problems import Problem
-from wire.ranges import Range
+from wire.http.problems import Problem
+from wire.period import Period, parse_period
 from workspaces.access import environment_of_member, workspaces_of
 from workspaces.models import Environment
-from workspaces.pages import Page
+from workspaces.page import Page
 
 DIAGNOSED_AT_ONCE = 500  # the newest; the exports diagnose all
 MOVES_SHOWN = 10
 
 
-def broken_joins(request: HttpRequest, environment: Environment, range: Range) -> Page:
+def broken_joins(request: HttpRequest, environment: Environment, period: Period) -> Page:
     asked = filters.of_joins(request.GET)
 
     def context() -> Mapping[str, Any]:
         if not series.has_any(environment):
             return {"empty": True, **first_report(environment)}
-        totals = series.totals(environment, range)
+        totals = series.totals(environment, period)
         return {
             "asked": asked,
             "totals": totals,
-            "before": series.totals(environment, range.before()),
-            "healed": joins.healed(environment, range),
-            "late": joins.healed_outcomes(environment, range)[:ROWS_A_PAGE],
+            "before": series.totals(environment, period.before()),
+            "healed": joins.healed(environment, period),
+            "late": joins.healed_outcomes(environment, period)[:ROWS_A_PAGE],
             "oldest": joins.oldest(environment),
-            **diagnosed(environment, range, asked, request.GET.get("page"), totals.broken),
-            **rates(environment, range),
-            **moves(request, environment, range, asked),
+            **diagnosed(environment, period, asked, request.GET.get("page"), totals.broken),
+            **rates(environment, period),
+            **moves(request, environment, period, asked),
         }
 
-    return Page("outcomes/broken_joins.html", context, exports.of_broken_joins(environment, range, asked))
+    return Page("outcomes/broken_joins.html", context, exports.of_broken_joins(environment, period, asked))
 
 
 def diagnosed(
-    environment: Environment, range: Range, asked: JoinFilters, number: str | None, count: int
+    environment: Environment, period: Period, asked: JoinFilters, number: str | None, count: int
 ) -> Mapping[str, Any]:
     """The causes, of the newest where there are very many, and one page of the `count` broken joins themselves."""
-    waiting = joins.still_broken(environment, range)
+    waiting = joins.still_broken(environment, period)
     newest = list(joins.diagnosed(environment, waiting[:DIAGNOSED_AT_ONCE]))
     chosen = [join for join in newest if joins.is_of(join, asked.why, asked.found_in)] if asked else waiting
     paginator = Paginator(chosen, ROWS_A_PAGE)
@@ -80,10 +79,10 @@ def diagnosed(
     }
 
 
-def rates(environment: Environment, range: Range) -> Mapping[str, Any]:
+def rates(environment: Environment, period: Period) -> Mapping[str, Any]:
     found = (
-        ("environment", "rates", broken_rates.by_environment(environment, range)),
-        ("API key", "rates-by-key", broken_rates.by_api_key(environment, range)),
+        ("environment", "rates", broken_rates.by_environment(environment, period)),
+        ("API key", "rates-by-key", broken_rates.by_api_key(environment, period)),
     )
     return {
         "trends": [
@@ -94,7 +93,7 @@ def rates(environment: Environment, range: Range) -> Mapping[str, Any]:
     }
 
 
-def moves(request: HttpRequest, environment: Environment, range: Range, asked: JoinFilters) -> Mapping[str, Any]:
+def moves(request: HttpRequest, environment: Environment, period: Period, asked: JoinFilters) -> Mapping[str, Any]:
     """Moves from and to this environment, and the one that could be made now. Keys read, only people move."""
     may_move = workspaces_of(request.user).filter(pk=environment.workspace_id).exists()
     target = compare.sibling(environment, asked.found_in)
@@ -102,7 +101,7 @@ def moves(request: HttpRequest, environment: Environment, range: Range, asked: J
         "moves": Move.objects.of(environment)[:MOVES_SHOWN],
         "may_move": may_move,
         "move_to": target,
-        "movable": len(movable(environment, target, range)) if target and may_move else 0,
+        "movable": len(movable(environment, target, period)) if target and may_move else 0,
         "done": request.GET.get("done", ""),
     }
 
@@ -113,7 +112,7 @@ def move_joins(request: HttpRequest, slug: str, environment: str) -> HttpRespons
     """Move what the page counted: the range is in the address with fixed ends. Back to the page."""
     source = environment_of_member(request, slug, environment)
     target = compare.sibling(source, request.POST.get("to", ""))
-    span = ranges.parse(request.GET, now=timezone.now())
+    span = parse_period(request.GET, now=timezone.now())
     if target is None or span.fault:
         raise Problem(400, "invalid-request", "Name another environment of this workspace, and a range.")
     made = move(source, target, span, actor=request.user.get_username(), now=timezone.now())

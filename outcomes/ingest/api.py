@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from outcomes.ingest.record import Report, record
 from outcomes.ingest.register import Arrival, register
 from outcomes.ingest.serializers import ConversationBatch, ConversationReceipt, OutcomeBatch, OutcomeReceipt
-from wire.view import MachineView
+from wire.http.machine_view import MachineView
 from workspaces.models import Environment
 
 OUTCOMES_NEW = OpenApiParameter(

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from outcomes.ingest.report_sql import RECORD
-from wire.prepared import prepared_cursor
+from wire.prepared_statements import prepared_cursor
 from workspaces.models import Environment, removed_meanwhile
 
 

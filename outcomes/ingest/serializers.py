@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from wire.fields import EnvironmentName, ExactText, Moment
+from wire.http.fields import EnvironmentName, ExactText, Moment
 
 
 class OutcomeItem(serializers.Serializer):

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from outcomes.tallies.spans import DAY, Segment, by_month, cover, day_of, starts
-from wire.buckets import Bucket
-from wire.ranges import ceiled, floored
+from wire.period import ceiled, floored
+from wire.time_buckets import Bucket
 
 
 class Part(NamedTuple):

@@ -11,7 +11,7 @@ from django.db import connection
 
 from outcomes.models import FORM_OF_KEY
 from outcomes.tallies.spans import Segment, cover
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import Environment
 
 FORM = FORM_OF_KEY % {"expressions": "outcome_key"}
@@ -125,7 +125,7 @@ WHERE tally.outcome_key <> given.outcome_key
 
 def page(
     environment: Environment,
-    range: Range,
+    period: Period,
     *,
     search: str = "",
     start: int = 0,
@@ -139,7 +139,7 @@ def page(
     """
     with connection.cursor() as cursor:
         page = {"start": start, "limit": limit, "lead": lead}
-        cursor.execute(PAGE, {**parameters(environment, range, search=search, named=only), **page})
+        cursor.execute(PAGE, {**parameters(environment, period, search=search, named=only), **page})
         rows = cursor.fetchall()
     keys, *sums = (int(number or 0) for number in rows[0][:6])
     leading, lines = ([KeyLine(*row[7:]) for row in rows if row[6] is leads] for leads in (True, False))
@@ -161,18 +161,18 @@ def holding(environment: Environment, search: str, *, limit: int) -> Sequence[st
         return [key for (key,) in cursor.fetchall()]
 
 
-def every(environment: Environment, range: Range, *, search: str = "") -> Iterator[KeyLine]:
+def every(environment: Environment, period: Period, *, search: str = "") -> Iterator[KeyLine]:
     """All keys in the order of `page`, streamed."""
     with connection.chunked_cursor() as cursor:
-        cursor.execute(f"{KEYS} ORDER BY {ORDER}", parameters(environment, range, search=search))
+        cursor.execute(f"{KEYS} ORDER BY {ORDER}", parameters(environment, period, search=search))
         for row in cursor:
             yield KeyLine(*row)
 
 
-def named(environment: Environment, range: Range, keys: Sequence[str]) -> Mapping[str, KeyLine]:
+def named(environment: Environment, period: Period, keys: Sequence[str]) -> Mapping[str, KeyLine]:
     """These keys ("" for all of them together), with zeros for those that were not reported."""
     with connection.cursor() as cursor:
-        cursor.execute(KEYS, parameters(environment, range, named=keys))
+        cursor.execute(KEYS, parameters(environment, period, named=keys))
         found = {row[0]: KeyLine(*row) for row in cursor}
     return {key: found.get(key, KeyLine(key)) for key in keys}
 
@@ -188,10 +188,10 @@ def alike(environment: Environment, keys: Sequence[str]) -> Mapping[str, Sequenc
 
 
 def parameters(
-    environment: Environment, range: Range, *, search: str = "", named: Sequence[str] | None = None
+    environment: Environment, period: Period, *, search: str = "", named: Sequence[str] | None = None
 ) -> dict[str, Any]:
-    before = range.before()
-    now_segments, before_segments = cover(range.start, range.end), cover(before.start, before.end)
+    before = period.before()
+    now_segments, before_segments = cover(period.start, period.end), cover(before.start, before.end)
     return {
         "environment": environment.pk,
         "is_now": [True] * len(now_segments) + [False] * len(before_segments),

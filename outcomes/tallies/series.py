@@ -15,8 +15,8 @@ from outcomes.models import Tally
 from outcomes.tallies.bucket_spans import Parts
 from outcomes.tallies.keys import of_segments
 from outcomes.tallies.spans import cover
-from wire.buckets import Bucket, buckets
-from wire.ranges import Range
+from wire.period import Period
+from wire.time_buckets import Bucket, buckets
 from workspaces.models import Environment
 
 ALL_KEYS = ""
@@ -83,9 +83,9 @@ WHERE grain <> 'q'
 """
 
 
-def totals(environment: Environment, range: Range) -> Totals:
+def totals(environment: Environment, period: Period) -> Totals:
     with connection.cursor() as cursor:
-        cursor.execute(TOTALS, {"environment": environment.pk, **of_segments(cover(range.start, range.end))})
+        cursor.execute(TOTALS, {"environment": environment.pk, **of_segments(cover(period.start, period.end))})
         return Totals(*(int(value) for value in cursor.fetchone()))
 
 
@@ -106,38 +106,40 @@ class Chart:
     before: Sequence[int] = ()
 
 
-def chart(environment: Environment, range: Range, keys: Sequence[str], *, over: Sequence[str] = ()) -> Chart:
+def chart(environment: Environment, period: Period, keys: Sequence[str], *, over: Sequence[str] = ()) -> Chart:
     """A line for each of `keys` that has outcomes; those in `over` stand neither by themselves nor in the rest."""
-    shown = chart_buckets(environment, range)
+    shown = chart_buckets(environment, period)
     numbers = series(environment, shown, [*keys, *over, ALL_KEYS])
     lines = [Line(key, numbers[key].outcomes) for key in keys if any(numbers[key].outcomes)]
     hidden = [Line(key, numbers[key].outcomes) for key in over]
     rest = rest_of(numbers[ALL_KEYS].outcomes, [*lines, *hidden])
     lines = [*lines, *([Line(None, rest)] if any(rest) else [])]
-    return Chart(shown, lines, outcomes_before(environment, range, shown, lines[0].key) if lines else ())
+    return Chart(shown, lines, outcomes_before(environment, period, shown, lines[0].key) if lines else ())
 
 
-def key_chart(environment: Environment, range: Range, key: str) -> Chart:
+def key_chart(environment: Environment, period: Period, key: str) -> Chart:
     """One key by itself, without a line of all others."""
-    found = chart(environment, range, [key])
+    found = chart(environment, period, [key])
     return Chart(found.buckets, [line for line in found.lines if line.key == key], found.before)
 
 
-def outcomes_before(environment: Environment, range: Range, shown: Sequence[Bucket], key: str | None) -> Sequence[int]:
+def outcomes_before(
+    environment: Environment, period: Period, shown: Sequence[Bucket], key: str | None
+) -> Sequence[int]:
     """A key's outcomes in the period before, in buckets at the same times of day so many weeks earlier."""
-    if key is None or range.preset == "all":
+    if key is None or period.preset == "all":
         return ()
-    moments = [*map(range.earlier, [*(bucket.start for bucket in shown), shown[-1].end])] if shown else []
+    moments = [*map(period.earlier, [*(bucket.start for bucket in shown), shown[-1].end])] if shown else []
     earlier = [Bucket(*ends, bucket.label) for ends, bucket in zip(pairwise(moments), shown, strict=True)]
     numbers = series(environment, earlier, [key])[key].outcomes
     return numbers if any(numbers) else ()
 
 
-def chart_buckets(environment: Environment, range: Range) -> Sequence[Bucket]:
+def chart_buckets(environment: Environment, period: Period) -> Sequence[Bucket]:
     """The buckets of the range; of a range without a beginning, from the first month that has anything."""
     first = Tally.objects.filter(environment=environment, grain="m").aggregate(first=Min("starts_at"))["first"]
-    start = max(range.start, first) if first and range.preset == "all" else range.start
-    return buckets(min(start, range.end), range.end, range.zone, range.step)
+    start = max(period.start, first) if first and period.preset == "all" else period.start
+    return buckets(min(start, period.end), period.end, period.zone, period.step)
 
 
 @dataclass(frozen=True)
@@ -174,14 +176,14 @@ class Overview:
     main_cause: Cause | None
 
 
-def overview(environment: Environment, range: Range) -> Overview:
-    now = totals(environment, range)
-    cause = main_cause(environment, range) if now.broken else None
-    return Overview(now, totals(environment, range.before()), cause)
+def overview(environment: Environment, period: Period) -> Overview:
+    now = totals(environment, period)
+    cause = main_cause(environment, period) if now.broken else None
+    return Overview(now, totals(environment, period.before()), cause)
 
 
-def main_cause(environment: Environment, range: Range) -> Cause | None:
+def main_cause(environment: Environment, period: Period) -> Cause | None:
     """The cause of more than half of the newest broken joins; None where none rules."""
-    newest = still_broken(environment, range)[:CAUSE_FROM]
+    newest = still_broken(environment, period)[:CAUSE_FROM]
     found = causes(diagnosed(environment, newest))
     return found[0] if found and found[0].count * 2 > sum(cause.count for cause in found) else None

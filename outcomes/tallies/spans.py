@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple
 
-from wire.ranges import QUARTER, ceiled, floored
+from wire.period import QUARTER, ceiled, floored
 
 DAY = timedelta(days=1)
 LENGTHS = {"q": QUARTER, "d": DAY}

@@ -18,7 +18,7 @@ from outcomes.models import STEPS
 from outcomes.tallies import keys
 from outcomes.tallies.keys import KeyLine, KeyPage, containing, named
 from outcomes.tallies.spans import cover, starts
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import Environment
 
 ALL_KEYS = ""
@@ -80,17 +80,17 @@ class Largest:
         return [key for key, outcomes in self.seen.items() if outcomes >= least], others + self.at_most_more
 
 
-def page(environment: Environment, range: Range, *, search: str, start: int, limit: int, lead: int) -> KeyPage:
+def page(environment: Environment, period: Period, *, search: str, start: int, limit: int, lead: int) -> KeyPage:
     """As `keys.page`; the keys are counted only where all of them had to be read."""
-    lines, only = leaders(environment, range, max(start + limit, lead) + 1, search=search)
+    lines, only = leaders(environment, period, max(start + limit, lead) + 1, search=search)
     if not lines:
-        return keys.page(environment, range, search=search, start=start, limit=limit, lead=lead, only=only)
-    everything = named(environment, range, [ALL_KEYS])[ALL_KEYS]
+        return keys.page(environment, period, search=search, start=start, limit=limit, lead=lead, only=only)
+    everything = named(environment, period, [ALL_KEYS])[ALL_KEYS]
     return KeyPage(lines[start : start + limit], lines[:lead], everything.of(len(lines)), counted=False)
 
 
 def leaders(
-    environment: Environment, range: Range, count: int, *, search: str = ""
+    environment: Environment, period: Period, count: int, *, search: str = ""
 ) -> tuple[Sequence[KeyLine], Sequence[str] | None]:
     """The first so many keys in the order of the table; none where they cannot be told without reading all keys.
 
@@ -98,13 +98,13 @@ def leaders(
     """
     if search and len(few := keys.holding(environment, search, limit=FEW_HOLD_IT + 1)) <= FEW_HOLD_IT:
         return (), few
-    for depths in deeper(count) if count <= FAR and not is_short(environment, range) else ():
-        found = largest(environment, range, depths, search)
+    for depths in deeper(count) if count <= FAR and not is_short(environment, period) else ():
+        found = largest(environment, period, depths, search)
         if found.complete:
-            return (), also_before(environment, range, found, depths, search) if search else None
+            return (), also_before(environment, period, found, depths, search) if search else None
         candidates, others_at_most = found.may_lead(count)
         if len(candidates) <= FEW * count:
-            lines = sorted(named(environment, range, candidates).values(), key=attrgetter("rank"))[:count]
+            lines = sorted(named(environment, period, candidates).values(), key=attrgetter("rank"))[:count]
             if len(lines) == count and lines[-1].outcomes > others_at_most:
                 return lines, None
     return (), None
@@ -115,24 +115,24 @@ def deeper(count: int) -> Sequence[Mapping[str, int]]:
     return [{grain: times * count for grain, times in depths.items()} for depths in DEPTHS]
 
 
-def is_short(environment: Environment, range: Range) -> bool:
+def is_short(environment: Environment, period: Period) -> bool:
     """Whether reading all keys of the range is no dearer than looking for the leading ones."""
-    if any(segment.grain != "q" for segment in cover(range.start, range.end)):
+    if any(segment.grain != "q" for segment in cover(period.start, period.end)):
         return False
-    return named(environment, range, [ALL_KEYS])[ALL_KEYS].reports <= SHORT
+    return named(environment, period, [ALL_KEYS])[ALL_KEYS].reports <= SHORT
 
 
 def also_before(
-    environment: Environment, range: Range, now: Largest, depths: Mapping[str, int], search: str
+    environment: Environment, period: Period, now: Largest, depths: Mapping[str, int], search: str
 ) -> Sequence[str] | None:
     """The keys of the range, and those of the period before where they are few too."""
-    before = largest(environment, range.before(), depths, search)
+    before = largest(environment, period.before(), depths, search)
     return [*now.seen, *before.seen] if before.complete else None
 
 
-def largest(environment: Environment, range: Range, depths: Mapping[str, int], search: str) -> Largest:
+def largest(environment: Environment, period: Period, depths: Mapping[str, int], search: str) -> Largest:
     """The largest keys of each bucket of the range; depths: how many of a bucket, by grain."""
-    buckets = [(segment.grain, at) for segment in cover(range.start, range.end) for at in starts(segment)]
+    buckets = [(segment.grain, at) for segment in cover(period.start, period.end) for at in starts(segment)]
     query = {
         "environment": environment.pk,
         "search": search.replace("\0", ""),

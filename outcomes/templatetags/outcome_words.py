@@ -9,7 +9,7 @@ from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from wire.buckets import Bucket
+from wire.time_buckets import Bucket
 from workspaces.templatetags.show import NOTHING, count, percent
 
 register = template.Library()

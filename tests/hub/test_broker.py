@@ -14,7 +14,7 @@ WRITERS, EACH = 3, 200
 def connection(folder: Path) -> Connection:
     options = {f"data_folder_{way}": str(folder) for way in ("in", "out")}
     options["control_folder"] = str(folder / "control")
-    return Connection("filesystem://", transport="hub.broker:Transport", transport_options=options)
+    return Connection("filesystem://", transport="hub.local.filesystem_broker:Transport", transport_options=options)
 
 
 def test_a_message_is_never_read_half_written(tmp_path):

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from hub import embedded
-from hub.refusals import Refusal
+from hub.local import embedded_postgres
+from hub.local.startup_errors import Refusal
 from tests.hub.running import Hub, running_hub
 from workspaces.create import key_digest
 from workspaces.models import ApiKey, Workspace
@@ -85,7 +85,7 @@ def test_what_it_refuses_is_one_line_like_that_of_a_start(hub):
 
 @pytest.mark.xdist_group("whole hub")
 def test_a_hub_does_not_begin_on_a_database_that_ends_with_a_command(hub):
-    with embedded.the_only_one(hub.folder / "var"):
+    with embedded_postgres.the_only_one(hub.folder / "var"):
         done = hub.manage("create_workspace", "Tea House")
     assert done.returncode == 1
     assert "HUB_DATA_DIR" in done.stderr

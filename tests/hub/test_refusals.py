@@ -7,14 +7,14 @@ import errno
 import pytest
 from django.db import OperationalError, connection
 
-from hub import database, refusals
-from hub.refusals import Refusal
+from hub.local import database, startup_errors
+from hub.local.startup_errors import Refusal
 
 
 def told(said: str, sqlstate: str | None = None) -> str:
     error = OperationalError(said)
     error.__cause__ = type("DiskFull", (Exception,), {"sqlstate": sqlstate})()
-    return refusals.line(error)
+    return startup_errors.line(error)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_embedded_server_is_named_where_no_other_is_set():
 
 
 def test_a_folder_that_cannot_be_used_names_its_setting():
-    assert "HUB_DATA_DIR" in refusals.line(OSError(errno.ENOSPC, "No space left on device", "/data"))
+    assert "HUB_DATA_DIR" in startup_errors.line(OSError(errno.ENOSPC, "No space left on device", "/data"))
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ from catalog.models import Drift
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import places_of
-from hub.sample_history import HistoryHub, SetClock, stack_of
+from hub.sample.history import HistoryHub, SetClock, stack_of
 from workspaces.create import Created, create_workspace
 from workspaces.models import ApiKey
 

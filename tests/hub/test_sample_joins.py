@@ -12,7 +12,7 @@ from django.utils import timezone
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, places_of
-from hub.sample_history import HistoryHub, SetClock, stack_of
+from hub.sample.history import HistoryHub, SetClock, stack_of
 from outcomes.broken_joins.lookup import BrokenJoin, diagnosed
 from outcomes.ingest.register import Arrival, register
 from outcomes.models import Outcome

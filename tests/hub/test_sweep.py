@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hub import sweep
+from hub.local import sweep
 from tests.hub.running import running_hub
 
 REPORT = {"observations": [{"method": "GET", "path": "/orders", "status": 200, "count": 1}]}

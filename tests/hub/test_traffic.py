@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from hub import embedded
+from hub.local import embedded_postgres
 from tests.hub.running import Hub, running_hub
 
 pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
@@ -217,10 +217,11 @@ def collect(value: Any, names: set[str], values: set[str]) -> None:
 
 def everything(hub: Hub, workspace: dict[str, Any]) -> str:
     """All that could hold a value: a dump of the database, every log, every download."""
-    server = embedded.Server(hub.folder / "var")
+    server = embedded_postgres.Server(hub.folder / "var")
     connection = server.connection()
     dump = subprocess.run(
-        [str(embedded.binaries() / "pg_dump"), "--inserts", "-h", str(server.sockets), "-U", "affidavit", "affidavit"],
+        [str(embedded_postgres.binaries() / "pg_dump"), "--inserts", "-h", str(server.sockets),
+         "-U", "affidavit", "affidavit"],
         env={"PGPASSWORD": str(connection["PASSWORD"])}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     logs = hub.output + (hub.folder / "var" / "postgres.log").read_text()

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
-from hub.embedded import Server
+from hub.local.embedded_postgres import Server
 from hub.settings import is_broker
 from tests.hub.running import ROOT, Hub, running_hub
 

@@ -14,7 +14,7 @@ from affidavit import args_hash
 from intents.gate import confirmations
 from intents.gate.policy import Call
 from intents.models import Confirmation
-from wire.problems import Problem
+from wire.http.problems import Problem
 from workspaces.models import AuditEntry
 
 ADDRESS = "/api/confirmations"

@@ -15,8 +15,8 @@ from intents.gate import confirmations
 from intents.gate.mint import mint
 from intents.gate.policy import Call, needs_confirmation
 from intents.models import Confirmation, MintedIntent
+from wire.http.problems import Problem
 from wire.models import IdempotentAnswer
-from wire.problems import Problem
 from workspaces.create import issue_signing_secret
 
 ADDRESS = "/api/intents"

@@ -18,7 +18,7 @@ from intents.gate.policy import Call
 from intents.rejections import queries
 from intents.reports.record import record
 from intents.reports.tally import Verification
-from wire import ranges
+from wire.period import parse_period
 
 NOW = timezone.now()
 
@@ -201,7 +201,7 @@ def test_text_that_a_spreadsheet_would_run_is_neutralised(page, production):
 def test_every_range_opens(page, filled, span, zone):
     response = page(range=span, tz=zone)
     assert response.status_code == 200
-    assert sum(row["verifications"] for row in rows(page(".json", range=span, tz=zone), "series")) == (
+    assert sum(row["verifications"] for row in rows(page(".json", period=span, tz=zone), "series")) == (
         response.context.get("verifications")
     )
 
@@ -228,7 +228,7 @@ def test_a_machine_reads_it_with_a_secret_key(filled, api, workspace):
 
 
 def test_the_overview_has_this_range_and_the_one_before(filled):
-    found = queries.overview(filled, ranges.parse({"range": "7d"}, now=timezone.now()))
+    found = queries.overview(filled, parse_period({"range": "7d"}, now=timezone.now()))
     assert (found.verifications, found.rejections) == (106, 6)
     assert (found.verifications_before, found.rejections_before) == (7, 7)
     assert [line.reason for line in found.reasons] == ["expired", "args-mismatch", "missing-header"]

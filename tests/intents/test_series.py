@@ -10,45 +10,45 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intents.rejections.series import bucket_start, buckets
-from wire.ranges import QUARTER, Range
+from wire.period import QUARTER, Period
 
 ZONES = ["UTC", "Europe/Berlin", "Asia/Kolkata", "America/Sao_Paulo", "Australia/Lord_Howe", "Africa/Cairo"]
 SPANS = [timedelta(hours=1), timedelta(days=2), timedelta(days=90), timedelta(days=800), timedelta(days=1200)]
 
 
 @st.composite
-def counted_ranges(draw: st.DrawFn) -> tuple[Range, list[tuple[datetime, str, int]]]:
+def counted_ranges(draw: st.DrawFn) -> tuple[Period, list[tuple[datetime, str, int]]]:
     start = datetime(2018, 1, 1, tzinfo=UTC) + QUARTER * draw(st.integers(0, 8 * 365 * 96))
     span = draw(st.sampled_from(SPANS))
-    range = Range(start, start + span, ZoneInfo(draw(st.sampled_from(ZONES))))
+    period = Period(start, start + span, ZoneInfo(draw(st.sampled_from(ZONES))))
     quarters = st.integers(0, span // QUARTER - 1)
     moments = draw(st.lists(quarters, max_size=20))
     results = st.sampled_from(["accepted", "expired"])
-    return range, [(start + QUARTER * moment, draw(results), draw(st.integers(1, 9))) for moment in moments]
+    return period, [(start + QUARTER * moment, draw(results), draw(st.integers(1, 9))) for moment in moments]
 
 
 @given(counted_ranges())
 def test_every_count_is_in_exactly_one_bucket(case):
-    range, counted = case
-    found = buckets(range, counted)
+    period, counted = case
+    found = buckets(period, counted)
     assert sum(bucket.verifications for bucket in found) == sum(count for _, _, count in counted)
     assert sum(bucket.rejections for bucket in found) == sum(n for _, result, n in counted if result == "expired")
 
 
 @given(counted_ranges())
 def test_buckets_follow_each_other_and_begin_with_the_range(case):
-    range, counted = case
-    starts = [bucket.start.astimezone(UTC) for bucket in buckets(range, counted)]
+    period, counted = case
+    starts = [bucket.start.astimezone(UTC) for bucket in buckets(period, counted)]
     assert starts == sorted(set(starts))
-    assert starts[0] == bucket_start(range.start, range)
-    assert starts[-1] < range.end
+    assert starts[0] == bucket_start(period.start, period)
+    assert starts[-1] < period.end
 
 
 def test_an_hour_that_comes_twice_is_two_buckets():
     start = datetime(2026, 10, 24, 22, tzinfo=UTC)
-    range = Range(start, start + timedelta(hours=5), ZoneInfo("Europe/Berlin"))
+    period = Period(start, start + timedelta(hours=5), ZoneInfo("Europe/Berlin"))
     counted = [(start + timedelta(hours=hour), "accepted", 1) for hour in (2, 3)]
-    found = buckets(range, counted)
+    found = buckets(period, counted)
     assert [bucket.start.hour for bucket in found] == [0, 1, 2, 2, 3]
     assert [bucket.verifications for bucket in found] == [0, 0, 1, 1, 0]
 
@@ -56,7 +56,7 @@ def test_an_hour_that_comes_twice_is_two_buckets():
 @pytest.mark.parametrize("counted", [[], [(datetime(2026, 3, 4, 12, tzinfo=UTC), "expired", 2)]])
 def test_all_time_begins_with_the_first_count(counted):
     end = datetime(2026, 3, 6, tzinfo=UTC)
-    range = Range(datetime(2000, 1, 1, tzinfo=UTC), end, ZoneInfo("UTC"), preset="all")
-    found = buckets(range, counted)
+    period = Period(datetime(2000, 1, 1, tzinfo=UTC), end, ZoneInfo("UTC"), preset="all")
+    found = buckets(period, counted)
     assert len(found) == (1 if counted else 0)
     assert all(bucket.start == datetime(2026, 3, 1, tzinfo=UTC) for bucket in found)

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import REASONS
-from intents.rejections import totals, words
+from intents.rejections import totals as total_rows
+from intents.rejections import words
 from intents.rejections.totals import Total
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -27,15 +28,15 @@ TOTALS = st.lists(
 
 @given(TOTALS)
 def test_every_way_of_grouping_adds_up_to_the_whole(totals):
-    whole = (totals.verifications(totals), totals.rejections(totals))
-    for lines in (totals.by_version(totals), totals.by_operation(totals)):
+    whole = (total_rows.verifications(totals), total_rows.rejections(totals))
+    for lines in (total_rows.by_version(totals), total_rows.by_operation(totals)):
         assert (sum(each.verifications for each in lines), sum(each.rejections for each in lines)) == whole
-    assert sum(line.count for line in totals.by_reason(totals, [])) == whole[1]
+    assert sum(line.count for line in total_rows.by_reason(totals, [])) == whole[1]
 
 
 @given(TOTALS, TOTALS)
 def test_reasons_are_told_the_most_frequent_first_with_the_period_before(totals, before):
-    lines = totals.by_reason(totals, before)
+    lines = total_rows.by_reason(totals, before)
     assert [line.count for line in lines] == sorted((line.count for line in lines), reverse=True)
     for line in lines:
         assert line.before == sum(total.count for total in before if total.result == line.reason)
@@ -44,19 +45,19 @@ def test_reasons_are_told_the_most_frequent_first_with_the_period_before(totals,
 
 @given(TOTALS, st.sampled_from(list(REASONS)))
 def test_a_filter_on_the_reason_keeps_what_was_verified(totals, reason):
-    narrowed = totals.of_reason(totals, reason)
-    assert totals.verifications(narrowed) == totals.verifications(totals)
-    assert totals.rejections(narrowed) == sum(total.count for total in totals if total.result == reason)
+    narrowed = total_rows.of_reason(totals, reason)
+    assert total_rows.verifications(narrowed) == total_rows.verifications(totals)
+    assert total_rows.rejections(narrowed) == sum(total.count for total in totals if total.result == reason)
 
 
 @given(TOTALS)
 def test_the_share_of_versions_leaves_out_what_told_none(totals):
-    share = totals.version_share(totals)
+    share = total_rows.version_share(totals)
     assert share.told == sum(total.count for total in totals if total.version)
 
 
-def lines(*counts: tuple[str, int, int]) -> list[totals.ReasonLine]:
-    return [totals.ReasonLine(reason, count, 0.5, before, NOW) for reason, count, before in counts]
+def lines(*counts: tuple[str, int, int]) -> list[total_rows.ReasonLine]:
+    return [total_rows.ReasonLine(reason, count, 0.5, before, NOW) for reason, count, before in counts]
 
 
 def test_the_sentence_names_the_leader_and_what_grew_most():

@@ -16,7 +16,7 @@ from outcomes.ingest.record import Receipt, Report, record
 from outcomes.ingest.register import Arrival, Registered, register
 from outcomes.models import Conversation, Outcome
 from tests.outcomes.recount import listed, recounted, recounted_by_key, stored, stored_by_key, tallied
-from wire import ranges
+from wire.period import parse_period
 from workspaces.models import Environment
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -123,7 +123,7 @@ def test_moves_and_undos_beside_reports_and_registrations_never_deadlock_and_los
     staging = workspace.workspace.environments.get(name="staging")
     ids = [f"c{n}" for n in range(60)]
     register(staging, [Arrival(id_) for id_ in ids], now=timezone.now())
-    ever = ranges.parse({"range": "all"}, now=timezone.now())
+    ever = parse_period({"range": "all"}, now=timezone.now())
 
     def reports(environment: Environment, seed: int) -> None:
         chance = random.Random(seed)

@@ -10,7 +10,7 @@ from outcomes.ingest.record import Report, record
 from outcomes.ingest.register import Arrival, register
 from outcomes.tallies import series
 from tests.outcomes.reading import tables_of
-from wire import ranges
+from wire.period import parse_period
 
 PAGE = "/w/lumen-books/production/joins"
 
@@ -199,4 +199,4 @@ def test_the_overview_names_no_cause_where_none_rules(production):
 
 
 def all_time():
-    return ranges.parse({"range": "all"}, now=timezone.now())
+    return parse_period({"range": "all"}, now=timezone.now())

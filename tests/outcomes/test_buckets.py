@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.buckets import buckets
+from wire.time_buckets import buckets
 
 ZONES = (
     "UTC", "Europe/Berlin", "Asia/Kolkata", "Asia/Kathmandu", "America/New_York", "America/Sao_Paulo",

@@ -18,7 +18,7 @@ from outcomes.ingest.record import Report, record
 from outcomes.ingest.register import Arrival, register
 from outcomes.models import Outcome
 from outcomes.tallies import series
-from wire.ranges import Range
+from wire.period import Period
 
 ZONES = (
     "UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "Asia/Kolkata", "Asia/Kathmandu",
@@ -68,18 +68,20 @@ def test_every_chart_of_a_year_equals_a_recount_in_ten_zones(workspace, moments)
     for name in ZONES:
         zone = ZoneInfo(name)
         check(production, year(zone), of_day(zone), facts)
-        check(production, Range(BEGIN - timedelta(days=600), BEGIN + timedelta(days=DAYS), zone), of_month(zone), facts)
+        check(
+            production, Period(BEGIN - timedelta(days=600), BEGIN + timedelta(days=DAYS), zone), of_month(zone), facts
+        )
         for turn in changes(zone):
-            around = Range(turn - timedelta(hours=20), turn + timedelta(hours=27), zone)
+            around = Period(turn - timedelta(hours=20), turn + timedelta(hours=27), zone)
             check(production, around, of_hour(zone), facts)
 
 
-def year(zone: ZoneInfo) -> Range:
+def year(zone: ZoneInfo) -> Period:
     ends = (datetime.combine(date(year, 1, 2), time(), zone).astimezone(UTC) for year in (2025, 2026))
-    return Range(*ends, zone)
+    return Period(*ends, zone)
 
 
-def check(environment, shown: Range, clock: Clock, facts) -> None:
+def check(environment, shown: Period, clock: Clock, facts) -> None:
     within = [fact for fact in facts if shown.start <= fact[1] < shown.end]
     chart = Analytics(environment, shown, KeyFilters()).chart
     for line in chart.lines:

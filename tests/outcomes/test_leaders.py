@@ -15,11 +15,11 @@ from outcomes.ingest.record import Report, record
 from outcomes.ingest.register import Arrival, register
 from outcomes.models import STEPS, Tally
 from outcomes.tallies import keys, top_keys
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import Environment
 
 END = datetime(2026, 3, 20, 13, 30, tzinfo=UTC)
-RANGES = [Range(END - timedelta(days=days), END, ZoneInfo("UTC")) for days in (1, 12, 40)]
+RANGES = [Period(END - timedelta(days=days), END, ZoneInfo("UTC")) for days in (1, 12, 40)]
 
 
 @pytest.fixture

@@ -25,11 +25,11 @@ from tests.outcomes.recount import (
     stored_by_key,
     tallied,
 )
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import AuditEntry, Environment, Workspace
 
 START = datetime(2026, 3, 1, 10, 5, tzinfo=UTC)
-EVER = Range(datetime(2000, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC), ZoneInfo("UTC"))
+EVER = Period(datetime(2000, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC), ZoneInfo("UTC"))
 HOUR = timedelta(hours=1)
 KEYS = ("purchase", "renewal")
 
@@ -125,7 +125,7 @@ def test_only_the_diagnosed_ones_of_the_range_are_movable(both, workspace):
     register(staging, [Arrival("old"), Arrival("new"), Arrival("undefined")], now=START)
     record(production, [Report("old", "purchase")], now=START)
     record(production, [Report(id_, "purchase") for id_ in ("new", "undefined", "NEW")], now=START + 9 * HOUR)
-    late = Range(START + 8 * HOUR, START + 10 * HOUR, ZoneInfo("UTC"))
+    late = Period(START + 8 * HOUR, START + 10 * HOUR, ZoneInfo("UTC"))
     found = Outcome.objects.filter(pk__in=movable(production, staging, late))
     assert [outcome.conversation.conversation_id for outcome in found] == ["new"]
 

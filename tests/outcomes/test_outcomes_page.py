@@ -14,8 +14,8 @@ from outcomes.ingest.register import Arrival, register
 from outcomes.tallies import series
 from outcomes.templatetags import outcome_words
 from tests.outcomes.reading import rows_of, tables_of
-from wire import ranges
-from wire.buckets import Bucket
+from wire.period import parse_period
+from wire.time_buckets import Bucket
 
 PAGE = "/w/lumen-books/production/outcomes"
 
@@ -26,7 +26,7 @@ def production(workspace):
 
 
 def chart_of(environment, **asked):
-    return Analytics(environment, ranges.parse({}, now=timezone.now()), KeyFilters(**asked)).chart
+    return Analytics(environment, parse_period({}, now=timezone.now()), KeyFilters(**asked)).chart
 
 
 def happened(environment, now=None):
@@ -174,7 +174,7 @@ def test_the_overview_has_both_periods(production):
     now = timezone.now()
     happened(production, now - timedelta(days=7))
     happened(production, now)
-    found = series.overview(production, ranges.parse({"range": "24h"}, now=now))
+    found = series.overview(production, parse_period({"range": "24h"}, now=now))
     assert (found.now.conversations, found.now.outcomes) == (0, 0)  # known already, nothing new
     assert (found.before.conversations, found.before.outcomes, found.before.broken) == (3, 3, 1)
 
@@ -182,7 +182,7 @@ def test_the_overview_has_both_periods(production):
 def test_the_series_over_all_keys_has_conversations_and_broken_joins_too(production):
     now = timezone.now()
     happened(production, now)
-    buckets = series.chart_buckets(production, ranges.parse({}, now=now))
+    buckets = series.chart_buckets(production, parse_period({}, now=now))
     line = series.series(production, buckets, [series.ALL_KEYS])[series.ALL_KEYS]
     assert (line.outcomes[-1], line.broken[-1], line.conversations[-1]) == (3, 1, 3)
 
@@ -213,7 +213,7 @@ def test_a_long_tail_is_one_row_that_adds_up_and_opens(production, browser_clien
     folded = browser_client.get(PAGE).content.decode()
     assert "40 other keys" in folded
     assert "<code>k20</code>" not in folded
-    found = Analytics(production, ranges.parse({}, now=timezone.now()), KeyFilters())
+    found = Analytics(production, parse_period({}, now=timezone.now()), KeyFilters())
     assert (found.others.outcomes, found.others.keys, len(found.lines)) == (40, 40, 20)
     opened = browser_client.get(f"{PAGE}?keys=all").content.decode()
     assert "1 to 50 of 60 keys" in opened

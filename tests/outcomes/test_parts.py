@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from outcomes.tallies.bucket_spans import Part, Parts
 from outcomes.tallies.spans import DAY, QUARTER, next_month, starts
-from wire.buckets import buckets
+from wire.time_buckets import buckets
 
 ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Asia/Kathmandu", "Pacific/Auckland", "Pacific/Chatham")
 quarters = st.integers(0, 400_000).map(lambda n: datetime(2018, 1, 1, tzinfo=UTC) + n * QUARTER)

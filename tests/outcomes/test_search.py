@@ -17,10 +17,10 @@ from outcomes.ingest.register import Arrival, register
 from outcomes.models import OutcomeKey
 from outcomes.tallies import keys, top_keys
 from tests.outcomes.recount import listed
-from wire.ranges import Range
+from wire.period import Period
 
 NOW = datetime(2026, 3, 20, 13, 30, tzinfo=UTC)
-EVER = Range(datetime(2000, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC), ZoneInfo("UTC"))
+EVER = Period(datetime(2000, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC), ZoneInfo("UTC"))
 texts = st.text("abAB%_\\- ", min_size=1, max_size=4)
 
 

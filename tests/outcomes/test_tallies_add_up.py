@@ -15,7 +15,7 @@ from outcomes.models import Outcome
 from outcomes.tallies import keys as outcome_keys
 from outcomes.tallies import series
 from tests.outcomes.recount import recounted, reported_between, stored
-from wire.ranges import Range
+from wire.period import Period
 from workspaces.models import Environment
 
 START = datetime(2025, 12, 20, tzinfo=UTC)
@@ -66,7 +66,7 @@ def test_the_first_and_last_report_of_a_key_are_those_of_its_rows(workspace, his
 def test_totals_keys_and_chart_of_any_range_equal_a_recount(workspace, history, start, quarters, zone):
     environment = played(workspace, history)
     start -= timedelta(minutes=start.minute % 15)
-    shown = Range(start, start + quarters * timedelta(minutes=15), ZoneInfo(zone))
+    shown = Period(start, start + quarters * timedelta(minutes=15), ZoneInfo(zone))
     within = Outcome.objects.filter(
         environment=environment, first_reported_at__gte=shown.start, first_reported_at__lt=shown.end
     )
@@ -92,7 +92,7 @@ def test_the_share_counts_conversations_that_started_in_the_range(workspace):
         (new + timedelta(days=1), (Report("old", "purchase"), Report("new", "purchase"))),
     ]
     environment = played(workspace, history)
-    shown = Range(new, new + timedelta(days=2), ZoneInfo("UTC"))
+    shown = Period(new, new + timedelta(days=2), ZoneInfo("UTC"))
     (line,) = outcome_keys.every(environment, shown)
     assert (line.outcomes, line.reached, series.totals(environment, shown).conversations) == (2, 1, 2)
 
@@ -100,7 +100,7 @@ def test_the_share_counts_conversations_that_started_in_the_range(workspace):
 @pytest.mark.parametrize(("before", "now"), [(2, 3), (1, 0)])
 def test_a_key_is_compared_with_the_period_before(workspace, before, now):
     end = START + timedelta(days=14)
-    shown = Range(START + timedelta(days=7), end, ZoneInfo("UTC"))
+    shown = Period(START + timedelta(days=7), end, ZoneInfo("UTC"))
     ids = [f"c{n}" for n in range(before + now)]
     history = [
         (START, tuple(Arrival(id_) for id_ in ids)),

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outcomes.tallies.spans import Segment, cover, next_month
-from wire.ranges import QUARTER, ceiled, floored
+from wire.period import QUARTER, ceiled, floored
 
 moments = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
 spans = st.one_of(

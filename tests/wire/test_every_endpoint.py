@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from affidavit import make_key, mint_intent
-from wire.view import MachineView
+from wire.http.machine_view import MachineView
 from workspaces.create import Created, issue_key
 from workspaces.models import ApiKey
 

@@ -3,7 +3,7 @@
 import pytest
 from django.db import DatabaseError, connection
 
-from wire.prepared import prepared_cursor
+from wire.prepared_statements import prepared_cursor
 
 PLANNED = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%% AS once'"
 

@@ -8,34 +8,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.buckets import buckets
-from wire.ranges import PRESETS, parse
+from wire.period import PRESETS, parse_period
+from wire.time_buckets import buckets
 
 NOW = datetime(2026, 3, 29, 12, 7, 31, tzinfo=UTC)  # the day on which Berlin's summer time begins
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_ends_after_now_and_holds_it(preset):
-    span = parse({"range": preset}, now=NOW)
+    span = parse_period({"range": preset}, now=NOW)
     assert span.start < NOW < span.end
     assert span.end - NOW <= timedelta(minutes=15)
 
 
 def test_a_range_of_days_begins_at_local_midnight():
-    span = parse({"range": "7d", "tz": "Asia/Kolkata"}, now=NOW)
+    span = parse_period({"range": "7d", "tz": "Asia/Kolkata"}, now=NOW)
     local = span.start.astimezone(span.zone)
     assert (local.hour, local.minute) == (0, 0)
     assert (NOW.astimezone(span.zone).date() - local.date()).days == 6
 
 
 def test_a_custom_range_of_local_dates_holds_its_last_day():
-    span = parse({"from": "2026-03-29", "to": "2026-03-29", "tz": "Europe/Berlin"}, now=NOW)
+    span = parse_period({"from": "2026-03-29", "to": "2026-03-29", "tz": "Europe/Berlin"}, now=NOW)
     assert span.end - span.start == timedelta(hours=23)
 
 
 @given(st.dictionaries(st.sampled_from(["range", "from", "to", "tz"]), st.text(max_size=20)))
 def test_no_address_breaks_a_page(query):
-    span = parse(query, now=NOW)
+    span = parse_period(query, now=NOW)
     assert span.start < span.end
 
 
@@ -46,10 +46,10 @@ DAYS = st.dates(date(2024, 1, 1), date(2027, 1, 1))
 @given(DAYS, st.integers(0, 40), st.sampled_from(ZONES))
 def test_the_period_before_is_of_the_same_local_days_so_many_whole_weeks_earlier(first, more, zone):
     last = first + timedelta(days=more)
-    span = parse({"from": str(first), "to": str(last), "tz": zone}, now=NOW)
+    span = parse_period({"from": str(first), "to": str(last), "tz": zone}, now=NOW)
     weeks = timedelta(weeks=more // 7 + 1)
     assert span.before() == replace(
-        parse({"from": str(first - weeks), "to": str(last - weeks), "tz": zone}, now=NOW), preset=""
+        parse_period({"from": str(first - weeks), "to": str(last - weeks), "tz": zone}, now=NOW), preset=""
     )
     assert span.before().end <= span.start
     assert span.step == ("hour" if more < 2 else "day")
@@ -59,7 +59,7 @@ def test_the_period_before_is_of_the_same_local_days_so_many_whole_weeks_earlier
 def test_the_period_before_some_hours_is_at_the_same_time_a_week_earlier(day, zone, quarter, quarters):
     start = datetime.combine(day, time(), ZoneInfo("UTC")) + quarter * timedelta(minutes=15)
     end = start + quarters * timedelta(minutes=15)
-    span = parse({"from": start.isoformat(), "to": end.isoformat(), "tz": zone}, now=NOW)
+    span = parse_period({"from": start.isoformat(), "to": end.isoformat(), "tz": zone}, now=NOW)
     before = span.before()
     assert before.start <= before.end <= span.end
     assert abs((span.start - before.start) - timedelta(weeks=1)) <= timedelta(hours=1)
@@ -79,7 +79,7 @@ CHANGES = [
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_hours_around_a_change_of_the_clocks_are_compared_in_their_order(change, zone):
     for first in (change + timedelta(days=days) for days in range(-1, 9)):
-        span = parse({"from": str(first), "to": str(first + timedelta(days=1)), "tz": zone}, now=NOW)
+        span = parse_period({"from": str(first), "to": str(first + timedelta(days=1)), "tz": zone}, now=NOW)
         shown = buckets(span.start, span.end, span.zone, "hour")
         moments = [span.earlier(bucket.start) for bucket in shown] + [span.earlier(span.end)]
         assert moments == sorted(moments)
@@ -87,5 +87,5 @@ def test_the_hours_around_a_change_of_the_clocks_are_compared_in_their_order(cha
 
 
 def test_a_range_ends_with_the_quarter_hour_to_which_it_is_counted():
-    span = parse({"from": "2026-03-10T10:07:00Z", "to": "2026-03-10T11:10:51Z"}, now=NOW)
+    span = parse_period({"from": "2026-03-10T10:07:00Z", "to": "2026-03-10T11:10:51Z"}, now=NOW)
     assert (span.start.minute, span.end.minute, span.end.second) == (0, 15, 0)

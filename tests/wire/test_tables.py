@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.problems import Problem
+from wire.http.problems import Problem
 from wire.tables import Table, as_csv, as_json, csv_cell
 
 ROWS = [("plain", 1), ("=1+1", -5), ("with, comma", 2.5), ("line\nbreak", None)]

@@ -9,54 +9,54 @@ from django.test import RequestFactory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.ranges import Range, parse
+from wire.period import Period, parse_period
 from workspaces.templatetags import periods
 
 NOW = datetime(2026, 3, 29, 12, 7, tzinfo=UTC)  # the day on which Berlin's summer time begins
 ZONES = st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kolkata", "America/St_Johns"])
 
 
-def frozen(query: str) -> Range:
+def frozen(query: str) -> Period:
     """What the frozen link of a page shows a year later."""
     request = RequestFactory().get(f"/?{query}")
-    shown = parse(request.GET, now=NOW)
+    shown = parse_period(request.GET, now=NOW)
     link = periods.frozen(Context({"request": request, "range": shown}))
-    return parse(dict(parse_qsl(link[1:])), now=NOW + timedelta(days=365))
+    return parse_period(dict(parse_qsl(link[1:])), now=NOW + timedelta(days=365))
 
 
 @pytest.mark.parametrize("preset", ["24h", "7d", "30d", "90d", "12m", "all"])
 @given(zone=ZONES)
 def test_a_frozen_link_shows_the_same_span_a_year_later(preset, zone):
     query = f"range={preset}&tz={zone}"
-    shown = parse(dict(parse_qsl(query)), now=NOW)
+    shown = parse_period(dict(parse_qsl(query)), now=NOW)
     later = frozen(query)
     assert (later.start, later.end, later.zone) == (shown.start, shown.end, shown.zone)
 
 
 def test_a_week_steps_by_whole_local_days():
-    shown = parse({"range": "7d", "tz": "Europe/Berlin"}, now=NOW)
+    shown = parse_period({"range": "7d", "tz": "Europe/Berlin"}, now=NOW)
     assert periods.neighbour(shown, -1, now=NOW) == {"from": "2026-03-16", "to": "2026-03-22"}
 
 
 def test_hours_step_by_their_own_length():
-    earlier = periods.neighbour(parse({"range": "24h"}, now=NOW), -1, now=NOW)
-    span = parse(earlier, now=NOW)
-    assert span.end == parse({"range": "24h"}, now=NOW).start
+    earlier = periods.neighbour(parse_period({"range": "24h"}, now=NOW), -1, now=NOW)
+    span = parse_period(earlier, now=NOW)
+    assert span.end == parse_period({"range": "24h"}, now=NOW).start
 
 
 def test_nothing_is_later_than_now_or_earlier_than_everything():
-    assert periods.neighbour(parse({"range": "7d"}, now=NOW), 1, now=NOW) == {}
-    assert periods.neighbour(parse({"range": "all"}, now=NOW), -1, now=NOW) == {}
+    assert periods.neighbour(parse_period({"range": "7d"}, now=NOW), 1, now=NOW) == {}
+    assert periods.neighbour(parse_period({"range": "all"}, now=NOW), -1, now=NOW) == {}
 
 
 @given(start=st.dates(min_value=datetime(2001, 1, 1).date(), max_value=datetime(2026, 1, 1).date()),
        days=st.integers(1, 60), zone=ZONES)  # fmt: skip
 def test_one_step_back_and_one_forth_is_where_one_was(start, days, zone):
     query = {"from": start.isoformat(), "to": (start + timedelta(days=days - 1)).isoformat(), "tz": zone}
-    shown = parse(query, now=NOW)
-    earlier = parse({**periods.neighbour(shown, -1, now=NOW), "tz": zone}, now=NOW)
+    shown = parse_period(query, now=NOW)
+    earlier = parse_period({**periods.neighbour(shown, -1, now=NOW), "tz": zone}, now=NOW)
     assert earlier.end == shown.start
-    back = parse({**periods.neighbour(earlier, 1, now=NOW), "tz": zone}, now=NOW)
+    back = parse_period({**periods.neighbour(earlier, 1, now=NOW), "tz": zone}, now=NOW)
     assert (back.start, back.end) == (shown.start, shown.end)
 
 
@@ -71,4 +71,4 @@ def test_one_step_back_and_one_forth_is_where_one_was(start, days, zone):
     ],
 )
 def test_a_range_is_written_as_its_dates(query, written):
-    assert periods.dates(parse(query, now=NOW)) == written
+    assert periods.dates(parse_period(query, now=NOW)) == written

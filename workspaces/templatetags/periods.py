@@ -9,7 +9,7 @@ from django import template
 from django.template import Context
 from django.utils import timezone
 
-from wire.ranges import BEGINNING, Range
+from wire.period import BEGINNING, Period
 from workspaces.templatetags.show import changed
 
 register = template.Library()
@@ -20,7 +20,7 @@ PAGING = {"cursor": None, "page": None}
 @register.simple_tag(takes_context=True)
 def period(context: Context, direction: str) -> str:
     """The query of the `earlier` or `later` period of the same length; "" where there is none."""
-    shown: Range = context["range"]
+    shown: Period = context["range"]
     members = neighbour(shown, -1 if direction == "earlier" else 1, now=timezone.now())
     return with_members(context, members) if members else ""
 
@@ -28,12 +28,12 @@ def period(context: Context, direction: str) -> str:
 @register.simple_tag(takes_context=True)
 def frozen(context: Context) -> str:
     """The current query with the range as fixed ends, so that a copied link shows the same tomorrow."""
-    shown: Range = context["range"]
+    shown: Period = context["range"]
     return with_members(context, ends(shown.start, shown.end, shown), keep_paging=True)
 
 
 @register.filter
-def dates(shown: Range) -> str:
+def dates(shown: Period) -> str:
     """`14 Nov – 20 Nov 2026`, with hours where the range does not consist of days."""
     first, last = shown.start.astimezone(shown.zone), shown.end.astimezone(shown.zone)
     if shown.start <= BEGINNING:
@@ -48,17 +48,17 @@ def dates(shown: Range) -> str:
 
 
 @register.filter
-def first_day(shown: Range) -> str:
+def first_day(shown: Period) -> str:
     """For a date input; empty where the range has no beginning."""
     return "" if shown.start <= BEGINNING else f"{shown.start.astimezone(shown.zone):%Y-%m-%d}"
 
 
 @register.filter
-def last_day(shown: Range) -> str:
+def last_day(shown: Period) -> str:
     return f"{shown.end.astimezone(shown.zone) - timedelta(microseconds=1):%Y-%m-%d}"
 
 
-def neighbour(shown: Range, step: int, *, now: datetime) -> dict[str, str]:
+def neighbour(shown: Period, step: int, *, now: datetime) -> dict[str, str]:
     """`from` and `to` of the next period in one direction; {} before the beginning and beyond now."""
     if shown.start <= BEGINNING or (step > 0 and shown.end >= now):
         return {}
@@ -72,7 +72,7 @@ def neighbour(shown: Range, step: int, *, now: datetime) -> dict[str, str]:
     return {} if start <= BEGINNING else ends(start, start + length, shown)
 
 
-def ends(start: datetime, end: datetime, shown: Range) -> dict[str, str]:
+def ends(start: datetime, end: datetime, shown: Period) -> dict[str, str]:
     """Local dates where they say it exactly, else local times with their offset."""
     first, last = start.astimezone(shown.zone), end.astimezone(shown.zone)
     if is_midnight(first) and is_midnight(last):

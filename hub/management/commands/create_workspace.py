@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError
 from django.utils import timezone
 
-from hub.database import prepare_unused
-from hub.refusals import Refusal
+from hub.local.database import prepare_unused
+from hub.local.startup_errors import Refusal
 from workspaces.create import Created, InvalidWorkspace, create_workspace
 
 

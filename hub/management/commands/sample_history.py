@@ -5,9 +5,9 @@ import time
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connection
 
-from hub import sample
-from hub.sample_history import make
-from wire.problems import is_outage
+from hub.sample import workspace
+from hub.sample.history import make
+from wire.http.problems import is_outage
 
 PAUSES = (1, 5, 15)  # seconds before it goes on where the database broke a day off
 
@@ -18,7 +18,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: object) -> None:
         pauses = iter(PAUSES)
-        while found := sample.found():
+        while found := workspace.found():
             try:
                 make(*found)
                 break

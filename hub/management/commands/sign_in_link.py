@@ -5,8 +5,8 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.urls import reverse
 from django.utils import timezone
 
-from hub.database import prepare_unused
-from hub.refusals import Refusal
+from hub.local.database import prepare_unused
+from hub.local.startup_errors import Refusal
 from workspaces.sign_in import new_link
 
 

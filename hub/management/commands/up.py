@@ -6,7 +6,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from hub.up import address, up
+from hub.local.up import address, up
 from workspaces.sign_in import new_link
 
 OPERATOR = "operator"

@@ -6,7 +6,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from affidavit import InvalidJson, Json, parse_json
-from wire.problems import Problem
+from wire.http.problems import Problem
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DISCARDED = 64 * 1024 * 1024

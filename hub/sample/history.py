@@ -25,7 +25,7 @@ from examples.bookshop.assistant import Assistant, Place, places_of
 from examples.bookshop.calls import Answer, in_process
 from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import Bookshop, Settings
-from hub.sample_reports import Outcomes, Shapes, Verifications
+from hub.sample.reporters import Outcomes, Shapes, Verifications
 from intents.gate.confirmations import DECISIONS, LIFETIME
 from intents.gate.policy import needs_confirmation
 from intents.models import Confirmation, MintedIntent

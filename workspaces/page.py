@@ -19,9 +19,10 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 
-from wire import ranges, tables
-from wire.problems import Problem
-from wire.read_only import read_only
+from wire import tables
+from wire.http.problems import Problem
+from wire.http.read_only import read_only
+from wire.period import PRESETS, Period, parse_period
 from workspaces.access import readable_environment, workspaces_of
 from workspaces.authentication import HEADER
 from workspaces.models import Environment
@@ -42,7 +43,7 @@ class Page:
 
 TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
 
-View = Callable[[HttpRequest, Environment, ranges.Range], Page]
+View = Callable[[HttpRequest, Environment, Period], Page]
 
 
 def page_paths(name: str, view: View) -> list[URLPattern]:
@@ -59,7 +60,7 @@ def answer(view: View, name: str, form: str, request: HttpRequest, slug: str, en
     if not request.user.is_authenticated and HEADER not in request.headers:
         return signed_out(request, form)
     found = readable_environment(request, slug, environment)
-    span = ranges.parse(request.GET, now=timezone.now())
+    span = parse_period(request.GET, now=timezone.now())
     if span.fault and form != "html":
         raise Problem(400, "invalid-request", f"{span.fault}. Correct the address: nobody would see what is left out.")
     page = view(request, found, span)
@@ -70,7 +71,7 @@ def answer(view: View, name: str, form: str, request: HttpRequest, slug: str, en
     return html(request, page, found, name, span)
 
 
-def html(request: HttpRequest, page: Page, environment: Environment, name: str, span: ranges.Range) -> HttpResponse:
+def html(request: HttpRequest, page: Page, environment: Environment, name: str, span: Period) -> HttpResponse:
     shared = {
         "environment": environment,
         "workspace": environment.workspace,
@@ -78,7 +79,7 @@ def html(request: HttpRequest, page: Page, environment: Environment, name: str, 
         "workspaces": workspaces_of(request.user),
         "page": name,
         "range": span,
-        "presets": [(key, label) for key, (label, _) in ranges.PRESETS.items()],
+        "presets": [(key, label) for key, (label, _) in PRESETS.items()],
     }
     as_partial = page.partial and request.htmx and not request.htmx.history_restore_request
     with timezone.override(span.zone):
@@ -96,7 +97,7 @@ def etag(request: HttpRequest, content: bytes) -> str:
     return f'W/"{digest.hexdigest()[:32]}"'
 
 
-def facts(environment: Environment, name: str, span: ranges.Range) -> Mapping[str, Any]:
+def facts(environment: Environment, name: str, span: Period) -> Mapping[str, Any]:
     return {
         "workspace": environment.workspace.slug,
         "environment": environment.name,

@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 from django.http import HttpResponse
 
-from wire import sealed
+from wire.http.problems import Problem
 from wire.models import IdempotentAnswer
-from wire.problems import Problem
+from wire.redelivery import encryption
 
 KEPT_FOR = timedelta(hours=24)
 VISIBLE_ASCII = re.compile(r"[\x21-\x7e]{1,255}")
@@ -88,7 +88,7 @@ def replay(claim: Claim, kept: IdempotentAnswer) -> HttpResponse:
     if bytes(kept.body_digest) != claim.body_digest:
         detail = "This Idempotency-Key was used with another body. Use a fresh key for a different request."
         raise Problem(422, "idempotency-key-reused", detail)
-    body = sealed.opened(bytes(kept.body)) if kept.encrypted else bytes(kept.body)
+    body = encryption.opened(bytes(kept.body)) if kept.encrypted else bytes(kept.body)
     headers = {**kept.headers, "Idempotent-Replayed": "true"}
     return HttpResponse(body, status=kept.status, headers=headers)
 
@@ -103,7 +103,7 @@ def keep(claim: Claim, response: HttpResponse, *, secret: bool, expires_at: date
             "body_digest": claim.body_digest,
             "status": response.status_code,
             "headers": {name: response[name] for name in KEPT_HEADERS if name in response},
-            "body": sealed.sealed(body) if secret else body,
+            "body": encryption.sealed(body) if secret else body,
             "encrypted": secret,
             "expires_at": expires_at,
         },

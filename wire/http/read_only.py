@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.csrf import csrf_exempt
 
-from wire.problems import Problem
+from wire.http.problems import Problem
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

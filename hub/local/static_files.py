@@ -37,7 +37,7 @@ def compress() -> Iterator[subprocess.Popen[bytes]]:
     root = Path(settings.STATIC_ROOT)
     if (root / STAMP).exists() and (root / STAMP).read_bytes() == (root / MANIFEST).read_bytes():
         return
-    command = [sys.executable, "-m", "hub.static_files", str(root)]
+    command = [sys.executable, "-m", "hub.local.static_files", str(root)]
     yield subprocess.Popen(command, cwd=settings.BASE_DIR, start_new_session=True)  # a terminal's Ctrl-C is for `up`
 
 

@@ -22,7 +22,7 @@ QUARTER = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)
-class Range:
+class Period:
     """A half-open span of time [start, end) in one zone. `preset` is empty for a custom range.
 
     fault: what could not be read of the address; instead: what is shown in its place.
@@ -47,7 +47,7 @@ class Range:
         """As the zone's clocks and calendars tell it: a day is a day, whether it has 23, 24 or 25 hours."""
         return local(self.end, self.zone) - local(self.start, self.zone)
 
-    def before(self) -> Range:
+    def before(self) -> Period:
         """The period before: as many whole weeks earlier as the range takes up, so that weekdays match."""
         return replace(self, start=self.earlier(self.start), end=self.earlier(self.end), preset="")
 
@@ -61,7 +61,7 @@ class Range:
         return timedelta(weeks=max(1, -(-self.length // timedelta(weeks=1))))
 
 
-def parse(query: Mapping[str, str], *, now: datetime) -> Range:
+def parse_period(query: Mapping[str, str], *, now: datetime) -> Period:
     """Read `range`, or `from` and `to` (local dates or ISO times), and `tz`.
 
     What cannot be read falls back to the default and is said in `fault`: a page never fails over its address.
@@ -80,7 +80,7 @@ def parse(query: Mapping[str, str], *, now: datetime) -> Range:
     end = after(now)
     span = PRESETS[preset][1]
     start = BEGINNING if span is None else day_start(end - span, zone, span)
-    return Range(start, end, zone, preset, *fault)
+    return Period(start, end, zone, preset, *fault)
 
 
 def local(at: datetime, zone: ZoneInfo) -> datetime:
@@ -96,13 +96,13 @@ def of_local(shown: datetime, zone: ZoneInfo) -> datetime:
     return at
 
 
-def custom_range(query: Mapping[str, str], zone: ZoneInfo, now: datetime) -> Range | None:
+def custom_range(query: Mapping[str, str], zone: ZoneInfo, now: datetime) -> Period | None:
     try:
         start = moment(query["from"], zone) if query.get("from") else BEGINNING
         end = moment(query["to"], zone, end_of_day=True) if query.get("to") else after(now)
     except (ValueError, OverflowError):
         return None
-    return Range(floored(start), ceiled(end), zone) if BEGINNING <= start < end else None
+    return Period(floored(start), ceiled(end), zone) if BEGINNING <= start < end else None
 
 
 def moment(text: str, zone: ZoneInfo, *, end_of_day: bool = False) -> datetime:

@@ -12,7 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-from hub.refusals import Refusal
+from hub.local.startup_errors import Refusal
 
 OLDEST = 15
 NO_RIGHT = "42501"

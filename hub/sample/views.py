@@ -7,8 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 
-from hub import sample
-from wire.problems import Problem
+from wire.http.problems import Problem
 from workspaces.access import workspaces_of
 from workspaces.models import Workspace
 from workspaces.remove import remove
@@ -16,7 +15,7 @@ from workspaces.remove import remove
 
 def may_remove(request: HttpRequest, workspace: Workspace) -> bool:
     """Operators only, and only the sample."""
-    return request.user.is_superuser and sample.is_sample(workspace)
+    return request.user.is_superuser and workspace.is_sample(workspace)
 
 
 @login_required
@@ -27,6 +26,6 @@ def remove_sample(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = get_object_or_404(workspaces_of(request.user), slug=slug)
     if not may_remove(request, workspace):
         raise Http404
-    sample.forget()
+    workspace.forget()
     remove(workspace, actor=request.user.get_username(), now=timezone.now())
     return redirect("home")

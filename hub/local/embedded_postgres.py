@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from hub.refusals import Refusal
+from hub.local.startup_errors import Refusal
 
 MAJOR = 18
 USER = DATABASE = "affidavit"

@@ -25,9 +25,10 @@ from django.utils import timezone
 from honcho.manager import Manager
 from honcho.printer import Message, Printer
 
-from hub import database, embedded, sample, static_files
 from hub.celery import app
-from hub.refusals import Refusal
+from hub.local import database, embedded_postgres, static_files
+from hub.local.startup_errors import Refusal
+from hub.sample import workspace
 
 READY_SECONDS = 60
 WEB_WORKERS = 2
@@ -38,7 +39,7 @@ STOPPED = {128 + signal.SIGINT, 128 + signal.SIGTERM}  # as asked
 def up(*, announce: Callable[[], None]) -> int:
     """Run until stopped; calls `announce` once the web server answers. Returns the exit status."""
     stop_on_signals()
-    with embedded.the_only_one(settings.HUB_DATA_DIR):
+    with embedded_postgres.the_only_one(settings.HUB_DATA_DIR):
         refuse_taken_port(settings.HUB_HOST, settings.HUB_PORT)
         with running_database():
             prepare()
@@ -74,7 +75,7 @@ def running_database() -> Iterator[None]:
     if settings.DATABASE_URL:
         yield
         return
-    server = embedded.Server(settings.HUB_DATA_DIR)
+    server = embedded_postgres.Server(settings.HUB_DATA_DIR)
     server.start()
     # The password was made after the settings were read where the cluster is new.
     settings.DATABASES["default"].update(server.connection())
@@ -88,10 +89,10 @@ def running_database() -> Iterator[None]:
 
 def prepare() -> None:
     for folder in ("broker", "broker-control"):
-        embedded.private_folder(settings.HUB_DATA_DIR / folder)
+        embedded_postgres.private_folder(settings.HUB_DATA_DIR / folder)
     declare_queue()
     if database.prepare() and settings.HUB_SAMPLE:
-        sample.make(now=timezone.now())
+        workspace.make(now=timezone.now())
     static_files.collect()
 
 
@@ -121,7 +122,7 @@ def supervise(announce: Callable[[], None]) -> int:
 
     def ready() -> None:
         announce()
-        beside.extend(sample.start(address(local=True)))
+        beside.extend(workspace.start(address(local=True)))
         beside.extend(static_files.compress())
 
     threading.Thread(target=when_ready, args=(ready, manager), daemon=True).start()

@@ -10,25 +10,25 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from catalog import queries as catalog
-from hub import overview as rules
-from hub import sample_page
+from hub.overview import facts as rules
+from hub.sample import views
 from intents.rejections import queries as intents
 from outcomes.tallies import series as outcomes
-from wire.ranges import Range
+from wire.period import Period
 from wire.tables import Table
 from workspaces.models import Environment
-from workspaces.pages import Page
+from workspaces.page import Page
 
 LATEST_DRIFT = 5
 
 
-def overview(request: HttpRequest, environment: Environment, range: Range) -> Page:
+def overview(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Is everything all right? The five numbers, outcomes over time, the main cause of broken joins."""
-    of_outcomes = outcomes.overview(environment, range)
-    of_intents = intents.overview(environment, range)
-    of_catalog = catalog.overview(environment, range)
+    of_outcomes = outcomes.overview(environment, period)
+    of_intents = intents.overview(environment, period)
+    of_catalog = catalog.overview(environment, period)
     facts = rules.facts(of_outcomes, of_intents, of_catalog)
-    buckets = outcomes.chart_buckets(environment, range)
+    buckets = outcomes.chart_buckets(environment, period)
     line = outcomes.series(environment, buckets, [outcomes.ALL_KEYS])[outcomes.ALL_KEYS]
 
     def context() -> Mapping[str, Any]:
@@ -43,7 +43,7 @@ def overview(request: HttpRequest, environment: Environment, range: Range) -> Pa
             "steps": steps,
             "begun": any(step.done for step in steps if step.page),
             "to_do": sum(not step.done for step in steps),
-            "sample": sample_page.may_remove(request, environment.workspace),
+            "sample": views.may_remove(request, environment.workspace),
             "facts": facts,
             "cause": of_outcomes.main_cause,
             "totals": of_outcomes.now,

@@ -13,9 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from wire import body, idempotency
-from wire.fields import MAX_ITEMS
-from wire.problems import Fault, Problem, invalid_request
+from wire.http import body
+from wire.http.fields import MAX_ITEMS
+from wire.http.problems import Fault, Problem, invalid_request
+from wire.redelivery import idempotency
 
 
 class MachineView(APIView):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from wire.problems import Problem, problem_of
+from wire.http.problems import Problem, problem_of
 
 
 def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:

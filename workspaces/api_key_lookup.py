@@ -9,7 +9,7 @@ import json
 
 from django.db import models
 
-from wire.prepared import prepared_cursor
+from wire.prepared_statements import prepared_cursor
 from workspaces.models import ApiKey, Environment, Workspace
 
 

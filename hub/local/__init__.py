@@ -1,0 +1,1 @@
+"""The processes of a hub on one machine: database, web server, worker."""

@@ -1,0 +1,1 @@
+"""The sample workspace: its history and its live traffic."""

@@ -1,0 +1,1 @@
+"""The HTTP manners that every endpoint shares (contract 1)."""

@@ -1,0 +1,1 @@
+"""What makes a repeated request harmless, and how kept answers are encrypted."""
