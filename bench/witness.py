@@ -16,8 +16,8 @@ from werkzeug.test import EnvironBuilder
 from affidavit import Json, Witness, make_key, parse_json
 from affidavit._paths.routes import route_template
 from affidavit._shapes.redaction import DEFAULT
+from affidavit._witness.aggregator import Digest
 from affidavit._witness.bodies import Raw
-from affidavit._witness.digest import Digest
 from affidavit._witness.intake import Intake
 from affidavit.contrib.wsgi import WitnessMiddleware
 from bench._measure import Row, medians, print_table

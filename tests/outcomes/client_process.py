@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from affidavit._hub.keys import KEY_HEADER
+from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.transport import HttpTransport, Retry
 
 

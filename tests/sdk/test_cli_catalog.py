@@ -2,7 +2,7 @@ import pytest
 from scripted_hub import Handler, Received, ScriptedHub, answer, problem, raw, reset
 
 from affidavit._cli import main
-from affidavit._hub.keys import make_key
+from affidavit._hub.api_keys import make_key
 
 KEY = make_key("gak_")
 BODY = b'{"environment": "production", "operations": [\n]}\n'

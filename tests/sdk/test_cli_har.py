@@ -12,7 +12,7 @@ import pytest
 from scripted_hub import ScriptedHub, answer, problem, silent
 
 from affidavit._cli import main
-from affidavit._hub.keys import make_key
+from affidavit._hub.api_keys import make_key
 
 KEY = make_key("gak_")
 ACCEPTED = answer(202, {"accepted": 1, "reportId": "x"})

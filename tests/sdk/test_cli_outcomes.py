@@ -6,7 +6,7 @@ from scripted_hub import ScriptedHub, answer, problem, reset
 
 from affidavit._cli import outcomes
 from affidavit._cli._hub import Undelivered, UsageError
-from affidavit._hub.keys import make_key
+from affidavit._hub.api_keys import make_key
 
 KEY = make_key("gak_")
 

@@ -6,7 +6,9 @@ import pytest
 import redis
 from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
 
-from affidavit._gate.deliveries import (
+from affidavit._intents.intent import intent_of
+from affidavit._intents.stores import StoreUnavailable
+from affidavit._protection.idempotency import (
     KEPT_FOR,
     LEASE,
     Claim,
@@ -17,9 +19,7 @@ from affidavit._gate.deliveries import (
     StoredResponse,
     fingerprint,
 )
-from affidavit._gate.delivery_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
-from affidavit._intents.intent import intent_of
-from affidavit._intents.store import StoreUnavailable
+from affidavit._protection.idempotency_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
 
 NOW = 1_800_000_000.0
 ONE, OTHER = "1" * 64, "2" * 64

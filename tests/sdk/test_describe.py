@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from affidavit._shapes.describe import describe, fit
 from affidavit._shapes.evidence import MAX_DEPTH, Evidence, merge
 from affidavit._shapes.infer import infer
-from affidavit._shapes.received import InvalidDescriptor, from_descriptor
+from affidavit._shapes.parse import InvalidDescriptor, from_descriptor
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),

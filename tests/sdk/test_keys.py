@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._hub.keys import ALPHABET, is_well_formed, make_key
+from affidavit._hub.api_keys import ALPHABET, is_well_formed, make_key
 
 prefixes = st.sampled_from(["gak_", "pk_"])
 

@@ -13,7 +13,7 @@ from lessons import learned, template
 import affidavit._paths.learner as path_learner
 import affidavit._paths.tree as path_tree
 from affidavit._paths.learner import Learner
-from affidavit._paths.sightings import Hashes
+from affidavit._paths.value_index import Hashes
 
 KEY = Hashes(b"k")
 

@@ -9,7 +9,7 @@ from redis.retry import Retry
 from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
 
 from affidavit._intents.nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
-from affidavit._intents.store import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
+from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
 
 NOW = 1_800_000_000.0
 ROUNDS = int(os.environ.get("AFFIDAVIT_ROUNDS", "5"))

@@ -12,7 +12,7 @@ from affidavit._paths.templates import Template, template
 from affidavit._shapes.describe import describe
 from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.infer import infer
-from affidavit._shapes.received import from_descriptor
+from affidavit._shapes.parse import from_descriptor
 from affidavit._shapes.redaction import Redactor
 from affidavit._witness.observations import SECONDS_A_DAY, Observations
 

@@ -9,7 +9,7 @@ import pytest
 from scripted_hub import ScriptedHub, answer, problem, reset, silent
 
 from affidavit import HubUnreachable, OutcomeCounts, OutcomeReporter, ReportError
-from affidavit._hub.keys import make_key
+from affidavit._hub.api_keys import make_key
 
 KEY = make_key("gak_")
 

@@ -2,7 +2,7 @@ import pytest
 from scripted_hub import ScriptedHub, answer, problem, reset
 
 from affidavit._errors import Fault, ReportError
-from affidavit._hub.keys import make_key
+from affidavit._hub.api_keys import make_key
 from affidavit._hub.transport import HttpTransport
 from affidavit._outcomes.report import OutcomeReceipt, report_outcomes, reportOutcomes
 

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from scripted_hub import ScriptedHub, answer, problem, raw, reset, silent
 
 from affidavit._errors import AffidavitError, Fault, HubUnreachable, ReportError
-from affidavit._hub.keys import make_key, required_secret_key
+from affidavit._hub.api_keys import make_key, required_secret_key
 from affidavit._hub.transport import HttpTransport, Retry
 
 KEY = make_key("gak_")

@@ -14,7 +14,7 @@ from affidavit._intents.envelope import seal, signing_key
 from affidavit._intents.intent import mint_intent, sign_payload
 from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.reasons import CHECKS, REASONS
-from affidavit._intents.store import StoreUnavailable
+from affidavit._intents.stores import StoreUnavailable
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
 
 SECRET, OTHER_SECRET = "gas_" + "a" * 43, "gas_" + "b" * 43

@@ -10,7 +10,7 @@ from scripted_hub import ScriptedHub
 from witness_hub import JSON, KEY, ORDERS, Hub, seen, takes_all, until, witness
 
 from affidavit import Witness
-from affidavit._witness.pace import SETTLED
+from affidavit._witness.sampling import SETTLED
 
 AT = 1_767_225_600.5
 

@@ -5,9 +5,9 @@ import pytest
 from scripted_hub import ScriptedHub, answer, problem, reset
 
 from affidavit._errors import ReportError
-from affidavit._hub.keys import make_key
+from affidavit._hub.api_keys import make_key
 from affidavit._hub.transport import HttpTransport
-from affidavit._witness.send import content_report_id, send_observations
+from affidavit._witness.delivery import content_report_id, send_observations
 
 KEY = make_key("gak_")
 ACCEPTED = answer(202, {"accepted": 1, "reportId": "x"})

@@ -69,7 +69,7 @@ def test_beyond_its_bounds_it_drops_and_says_so():
 
 
 def test_an_api_of_endless_new_names_is_looked_at_no_further_than_the_bound(monkeypatch):
-    monkeypatch.setattr("affidavit._witness.digest.MAX_FACTS", 500)
+    monkeypatch.setattr("affidavit._witness.aggregator.MAX_FACTS", 500)
     eye = witness(hub := Hub())
     for number in range(40):
         body = {f"{'abcdefghij'[digit]}{'x' * number}": {"y": 1} for digit in range(10)}

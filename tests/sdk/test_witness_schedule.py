@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._witness.pace import AT_LEAST_EVERY, LONGEST_STRIDE, SETTLED, Pace
+from affidavit._witness.sampling import AT_LEAST_EVERY, LONGEST_STRIDE, SETTLED, Pace
 from affidavit._witness.schedule import PROMPT, Schedule
 
 MINUTE = 60.0

@@ -2,32 +2,32 @@
 
 from ._canonical import NotCanonical, canonical_json
 from ._errors import AffidavitError, HarError, HubUnreachable, ReportError
-from ._gate.deliveries import Delivery, DeliveryStore, StoredResponse
-from ._gate.delivery_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
-from ._gate.protect import Admission, Call, Demands, Protection
-from ._gate.reports import VerificationReports
-from ._hub.keys import is_well_formed as is_well_formed_key
-from ._hub.keys import make_key
+from ._hub.api_keys import is_well_formed as is_well_formed_key
+from ._hub.api_keys import make_key
 from ._intents.args import InvalidArgs, RequestArgs, args_hash, member_args, request_args
 from ._intents.explain import Check
 from ._intents.intent import Intent, MintedIntent, mint_intent
 from ._intents.nonces import MemoryNonces, NonceStore, RedisNonces, SqlNonces
 from ._intents.reasons import REASONS, Reason
-from ._intents.store import StoreUnavailable
+from ._intents.stores import StoreUnavailable
 from ._intents.verifier import IntentRejected, IntentVerifier
 from ._json import ABSENT, Absent, InvalidJson, Json, whole_number
 from ._json import parse as parse_json
 from ._outcomes.report import OutcomeReceipt, report_outcomes, reportOutcomes
 from ._outcomes.reporter import OutcomeCounts, OutcomeReporter
 from ._paths.templates import Template, retemplate, template
+from ._protection.idempotency import Delivery, DeliveryStore, StoredResponse
+from ._protection.idempotency_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
+from ._protection.protection import Admission, Call, Demands, Protection
+from ._protection.verification_reports import VerificationReports
 from ._shapes.describe import Descriptor, describe
 from ._shapes.evidence import Evidence, merge
 from ._shapes.infer import infer, observe
-from ._shapes.received import InvalidDescriptor, from_descriptor
+from ._shapes.parse import InvalidDescriptor, from_descriptor
 from ._shapes.redaction import Redactor
-from ._witness.live import Witness, WitnessStats
+from ._witness.delivery import WitnessReceipt, send_observations
 from ._witness.observations import Observations
-from ._witness.send import WitnessReceipt, send_observations
+from ._witness.witness import Witness, WitnessStats
 
 __all__ = [
     "ABSENT",

@@ -4,7 +4,7 @@ import argparse
 import os
 
 from affidavit._errors import AffidavitError, ReportError
-from affidavit._hub.keys import required_secret_key
+from affidavit._hub.api_keys import required_secret_key
 from affidavit._hub.transport import DEFAULT_BASE_URL, HttpTransport
 
 

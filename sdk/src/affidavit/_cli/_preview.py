@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from affidavit._shapes.evidence import Evidence
-from affidavit._shapes.received import from_descriptor
+from affidavit._shapes.parse import from_descriptor
 from affidavit.operations._documents import has_begun, operation_document
 from affidavit.operations._sums import PARAMETER, Identity, OperationSum, Part, Sums, nameless
 

@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, hub_and_key
-from affidavit._hub.answers import Answer, bad_answer, refusal
-from affidavit._hub.keys import KEY_HEADER
+from affidavit._hub.api_keys import KEY_HEADER
+from affidavit._hub.responses import Answer, bad_answer, refusal
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT
 
 DESCRIPTION = """Download the catalog of an environment into a file. Exit status 0: the file was up to date already;

@@ -20,8 +20,8 @@ from affidavit._hub.transport import Transport
 from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.learner import Learner
 from affidavit._paths.templates import Template
+from affidavit._witness.delivery import content_report_id, send_observations
 from affidavit._witness.observations import Observations
-from affidavit._witness.send import content_report_id, send_observations
 
 DESCRIPTION = """Read a HAR file, infer the shapes of its traffic on this machine, and send nothing but the
 shapes to a hub. Sending the same file again changes nothing. Paths with a segment that may be a value are

@@ -17,7 +17,7 @@ from affidavit._cli._hub import Undelivered, add_hub_options, hub_and_key
 from affidavit._cli._outcome_file import Line, check, lines
 from affidavit._cli._progress import progress_bar
 from affidavit._errors import ReportError
-from affidavit._hub.keys import KEY_HEADER
+from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.transport import Transport
 from affidavit._outcomes.report import MAX_ITEMS, NAMES, PATH, _body, _receipt
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from affidavit._errors import HubUnreachable, ReportError
 
-from .answers import is_passing
+from .responses import is_passing
 
 
 class Parcel(NamedTuple):

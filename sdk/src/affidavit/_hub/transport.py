@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 from affidavit._errors import HubUnreachable, ReportError
 from affidavit._json import Json
 
-from .answers import Answer, is_passing, refusal, value
-from .keys import KEY_HEADER
+from .api_keys import KEY_HEADER
+from .responses import Answer, is_passing, refusal, value
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8000"
 DEFAULT_TIMEOUT = 10.0

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
-from .attempt import Attempt
 from .intent import Intent
 from .reasons import CHECKS, REASONS
+from .verification_attempt import Attempt
 
 State = Literal["passed", "failed", "not-bound", "not-reached"]
 Sides = tuple[str | None, str | None]

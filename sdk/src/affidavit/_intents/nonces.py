@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from .database import Database, unfailing
-from .store import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
+from .sql import Database, unfailing
+from .stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
 
 KEPT_AFTER_EXPIRY = 300
 """Seconds."""

@@ -2,8 +2,8 @@
 
 import re
 
-from .attempt import Attempt
 from .reasons import REASONS
+from .verification_attempt import Attempt
 
 # Two servers may read a path with one of these differently: what was signed would not be what is routed.
 _UNSAFE = re.compile(r"[?#\\\x00-\x1f\x7f-\x9f]")

@@ -13,13 +13,13 @@ from affidavit._errors import AffidavitError
 from affidavit._json import Json
 
 from .args import InvalidArgs, request_args
-from .attempt import Attempt
 from .envelope import SigningKey, Unreadable, open_envelope, signed_payload, signing_key
 from .explain import Check, not_reached, told
 from .intent import Intent, intent_of, version_of
 from .nonces import NonceStore
 from .operation import v1_mismatch, v2_fault
 from .reasons import CHECKS, REASONS
+from .verification_attempt import Attempt
 
 CLOCK_SKEW = 60
 """Seconds that issuedAt may lie ahead of this clock."""

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from affidavit._errors import ReportError
+from affidavit._hub.api_keys import KEY_HEADER, required_secret_key
 from affidavit._hub.background import Background, outlast
-from affidavit._hub.keys import KEY_HEADER, required_secret_key
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from urllib.parse import unquote
 
 from affidavit._json import ABSENT, Absent, Json
-from affidavit._shapes.names import form
+from affidavit._shapes.data_like import form
 
-from .decisions import Decided, Known, Sign, decide
-from .sightings import Hashes, Sightings, bounded, sighted
+from .classify import Decided, Known, Sign, decide
 from .templates import Template, is_scaffold, templated
 from .tree import NONE, Place, segments_of
+from .value_index import Hashes, Sightings, bounded, sighted
 from .vocabulary import Vocabulary
 from .words import Reading
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from affidavit._shapes.names import form, is_data
+from affidavit._shapes.data_like import form, is_data
 
 from .words import singular
 

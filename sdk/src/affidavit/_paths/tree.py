@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from affidavit._shapes.names import form
+from affidavit._shapes.data_like import form
 
-from .sightings import bounded
 from .templates import is_scaffold, may_be_version
+from .value_index import bounded
 from .words import Reading
 
 MAX_WORDS = 500  # different words in one place; no API has so many, so all of them are data

@@ -11,7 +11,7 @@ from typing import Any
 
 from affidavit._json import Json
 
-from .names import is_data
+from .data_like import is_data
 
 KINDS = (
     "string", "number", "integer", "boolean", "array", "object", "limit", "divergent", "empty", "null",

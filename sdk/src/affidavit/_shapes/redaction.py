@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from affidavit._json import Json
 
+from .data_like import MAX_REMEMBERED, is_data
 from .evidence import MAX_DEPTH
-from .names import MAX_REMEMBERED, is_data
-from .spelling import Wildcard, words_of
+from .name_patterns import Wildcard, words_of
 
 Sensitive: TypeAlias = "str | re.Pattern[str] | Callable[[str], bool]"
 """A name in any spelling (`card_number` means `cardNumber`, `*` any run of characters), a pattern, or a question."""

@@ -15,11 +15,11 @@ from urllib.parse import quote, unquote
 from affidavit._paths.learner import MAX_SEGMENTS, NO_OPERATION
 from affidavit._paths.routes import MAX_BYTES, PATH_SAFE
 from affidavit._paths.templates import Template, is_scaffold, may_be_version, type_of
-from affidavit._shapes.names import form
+from affidavit._shapes.data_like import form
 
 from .bodies import Raw, Unread
 from .observations import SECONDS_A_DAY, Sum
-from .pace import Pace
+from .sampling import Pace
 
 MAX_QUEUED = 10_000  # exchanges
 MAX_QUEUED_BYTES = 8 * 1024 * 1024

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from affidavit._witness.bodies import Copied, Copy, Unread, is_json
-from affidavit._witness.live import Witness
+from affidavit._witness.witness import Witness
 from affidavit.contrib._asgi_messages import Message, Receive, Send
 from affidavit.contrib._asgi_scope import Scope, full_path, header, leads_nowhere, route
 

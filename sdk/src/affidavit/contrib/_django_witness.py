@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
 from affidavit._witness.bodies import Copied, Copy, Unread, is_json
-from affidavit._witness.live import Witness
+from affidavit._witness.witness import Witness
 from affidavit.contrib._tee import Tee
 
 

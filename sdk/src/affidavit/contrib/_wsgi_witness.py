@@ -6,7 +6,7 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from affidavit._witness.bodies import Copied, Copy, Unread, is_json
-from affidavit._witness.live import Witness
+from affidavit._witness.witness import Witness
 from affidavit.contrib._tee import Tee
 from affidavit.contrib._wsgi_environ import Environ, leads_nowhere, prefix, rule
 

@@ -16,11 +16,11 @@ from functools import partial, wraps
 from inspect import iscoroutinefunction
 from typing import Any
 
-from affidavit._gate.deliveries import StoredResponse
-from affidavit._gate.protect import NO_DEMANDS, Admission, Call, Demands, Protection, intent_of
-from affidavit._gate.refusals import body_too_large
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import route_path
+from affidavit._protection.idempotency import StoredResponse
+from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, intent_of
+from affidavit._protection.responses import body_too_large
 from affidavit.contrib._asgi_messages import Body, Message, Receive, Response, Send
 from affidavit.contrib._asgi_scope import Scope, full_path, header, route
 from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddleware

@@ -27,10 +27,10 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
-from affidavit._gate.deliveries import StoredResponse
-from affidavit._gate.protect import NO_DEMANDS, Admission, Call, Demands, Protection
-from affidavit._gate.refusals import body_too_large
 from affidavit._paths.routes import route_path
+from affidavit._protection.idempotency import StoredResponse
+from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection
+from affidavit._protection.responses import body_too_large
 from affidavit.contrib._django_stores import DjangoDeliveries, DjangoNonces, create_tables
 from affidavit.contrib._django_witness import WitnessMiddleware
 

@@ -18,11 +18,11 @@ from io import BytesIO
 from itertools import chain
 from typing import Any, ParamSpec
 
-from affidavit._gate.deliveries import StoredResponse
-from affidavit._gate.protect import NO_DEMANDS, Admission, Call, Demands, Protection, intent_of
-from affidavit._gate.refusals import body_too_large
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import route_path
+from affidavit._protection.idempotency import StoredResponse
+from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, intent_of
+from affidavit._protection.responses import body_too_large
 from affidavit.contrib._wsgi_environ import Environ, decoded, prefix, rule
 from affidavit.contrib._wsgi_witness import WitnessMiddleware as WitnessMiddleware
 

@@ -1,6 +1,5 @@
 """For whoever keeps a catalog of operations: the hub, and `affidavit har --dry-run`. Reporters need none of it."""
 
-from ._alike import is_alike_map
 from ._documents import (
     READS,
     has_begun,
@@ -10,6 +9,7 @@ from ._documents import (
     shown_path,
     with_names,
 )
+from ._maps import is_alike_map
 from ._sums import PARAMETER, DailySums, Identity, OperationSum, Part, Sums, nameless
 
 __all__ = [

@@ -8,8 +8,8 @@ import uuid
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from affidavit._hub.api_keys import KEY_HEADER, required_secret_key
 from affidavit._hub.background import EXIT_PATIENCE, Background, outlast
-from affidavit._hub.keys import KEY_HEADER, required_secret_key
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 

@@ -16,7 +16,7 @@ from secrets import token_hex
 from typing import NamedTuple, Protocol
 
 from affidavit._intents.intent import Intent
-from affidavit._intents.store import StoreUnavailable
+from affidavit._intents.stores import StoreUnavailable
 
 LEASE = 60
 """Seconds that a call counts as running without a sign of life."""

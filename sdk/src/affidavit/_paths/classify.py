@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from .likeness import ALIKE, UNLIKE, Shapes, going_on_alike, likeness, likeness_among, shapes_behind
+from .response_similarity import ALIKE, UNLIKE, Shapes, going_on_alike, likeness, likeness_among, shapes_behind
 from .templates import is_scaffold, may_be_version
 from .tree import NONE, Place, leads
 from .vocabulary import Vocabulary, begins_with_action, is_action

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from sys import intern
 
 from affidavit._json import Absent, Json
-from affidavit._shapes.names import form, is_data
+from affidavit._shapes.data_like import form, is_data
 
 from .words import Reading, reading
 

@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from affidavit._errors import ReportError
+from affidavit._hub.api_keys import required_secret_key
 from affidavit._hub.background import EXIT_PATIENCE, Background, outlast
-from affidavit._hub.keys import required_secret_key
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
 from affidavit._paths.routes import route_template
 from affidavit._shapes.redaction import DEFAULT, Redactor
 
+from .aggregator import Digest
 from .bodies import BODILESS, Copied, raw
-from .digest import Digest
+from .delivery import deliver, reports
+from .hub_rules import asked_rules, ruled
 from .intake import Intake
 from .observations import EARLIEST, METHOD, SECONDS_A_DAY
-from .rules import asked_rules, ruled
 from .schedule import Schedule
-from .send import deliver, reports
 
 MAX_BODY = 256 * 1024
 MAX_OPERATIONS = 2_000

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from affidavit._hub.answers import bad_answer
-from affidavit._hub.keys import KEY_HEADER
+from affidavit._hub.api_keys import KEY_HEADER
+from affidavit._hub.responses import bad_answer
 from affidavit._hub.transport import ReadingTransport
 from affidavit._json import Json
 from affidavit._shapes.redaction import Redactor

@@ -5,7 +5,7 @@ import json
 from affidavit._intents.reasons import REASONS
 from affidavit._intents.verifier import IntentRejected
 
-from .deliveries import Finished, InFlight, Mismatch, StoredResponse
+from .idempotency import Finished, InFlight, Mismatch, StoredResponse
 
 RETRY_AFTER = 5
 """Seconds to wait for a store that is away."""

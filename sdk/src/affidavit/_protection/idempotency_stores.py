@@ -7,20 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from affidavit._intents.database import Database, Execute, unfailing
-from affidavit._intents.store import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
+from affidavit._intents.sql import Database, Execute, unfailing
+from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
 
-from .deliveries import (
-    KEPT_FOR,
-    LEASE,
-    Claim,
-    Delivery,
-    Finished,
-    InFlight,
-    Mismatch,
-    StoredResponse,
-    new_owner,
-)
+from .idempotency import KEPT_FOR, LEASE, Claim, Delivery, Finished, InFlight, Mismatch, StoredResponse, new_owner
 
 
 def _standing(kept: str, asked: str, response: StoredResponse | None, lease_until: float, now: float) -> Delivery:

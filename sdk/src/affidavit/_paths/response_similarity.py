@@ -11,9 +11,9 @@ from itertools import combinations
 from statistics import median_low
 from typing import NamedTuple
 
-from .sightings import ROOTS
 from .templates import is_scaffold
 from .tree import Place
+from .value_index import ROOTS
 from .vocabulary import is_action
 
 MAX_DEPTH = 3  # segments, scaffold apart, that are looked at behind the one in question

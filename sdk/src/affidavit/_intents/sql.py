@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
-from .store import StoreUnavailable
+from .stores import StoreUnavailable
 
 T = TypeVar("T")
 

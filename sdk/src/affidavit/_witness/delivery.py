@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from affidavit._errors import ReportError
-from affidavit._hub.answers import bad_answer
-from affidavit._hub.keys import KEY_HEADER, required_secret_key
+from affidavit._hub.api_keys import KEY_HEADER, required_secret_key
+from affidavit._hub.responses import bad_answer
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, Transport, shared_transport
 from affidavit._json import Json
 

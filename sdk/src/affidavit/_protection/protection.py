@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 from affidavit._intents.intent import Intent
-from affidavit._intents.store import StoreUnavailable
+from affidavit._intents.stores import StoreUnavailable
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
 from affidavit._paths.routes import reported_operation, sendable
 
-from .deliveries import Claim, Delivery, DeliveryStore, Leases, StoredResponse, fingerprint
-from .refusals import not_kept, rejected, standing, store_away
-from .reports import ACCEPTED, VerificationReports
+from .idempotency import Claim, Delivery, DeliveryStore, Leases, StoredResponse, fingerprint
+from .responses import not_kept, rejected, standing, store_away
+from .verification_reports import ACCEPTED, VerificationReports
 
 T = TypeVar("T")
 
