@@ -3,10 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
-LOCKS := requirements/run.txt requirements/dev.txt requirements/uv.txt
 PYTEST_WORKERS ?= 2
+PYTEST := pytest $(or $(only),-n $(PYTEST_WORKERS) --dist loadgroup)
+INSTALL := VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
+COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header \
+	$(if $(upgrade),--upgrade)
+TEMPLATES := git ls-files -z -- '*.html'
 
-.PHONY: help run test lint types bench lock clean
+.PHONY: help run test format lint types coverage bench hooks lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -15,8 +19,13 @@ help:  ## list the targets
 run: $(VENV)/.run  ## start the whole hub: database, web server, worker; Ctrl-C stops all
 	@$(BIN)/python manage.py up
 
-test: lint  ## lint, types, import rules, missing migrations, every test
-	$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadgroup
+test: $(if $(only),$(VENV)/.dev,lint)  ## lint, then every test; only=PATH for one file or folder, without lint
+	$(BIN)/python -m $(PYTEST)
+
+format: $(VENV)/.dev  ## mend style in Python and templates
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(TEMPLATES) | xargs -0 $(BIN)/djade
 
 lint: types  ## style, types, import rules, missing migrations
 	$(BIN)/ruff check .
@@ -27,15 +36,27 @@ lint: types  ## style, types, import rules, missing migrations
 types: $(VENV)/.dev  ## mypy, strict, over the rooms that pyproject.toml names
 	$(BIN)/mypy
 
-bench: $(VENV)/.dev  ## measure; only=NAME for one module of bench/
+coverage: $(VENV)/.dev  ## every test, with what it covers and the floor for that; only=PATH without the floor
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m $(PYTEST)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report $(if $(only),--fail-under=0)
+
+bench: $(VENV)/.bench  ## measure; only=NAME for one module of bench/
 	$(BIN)/python -m bench $(only)
 
-lock:  ## resolve the dependencies of pyproject.toml again
-	$(UV) pip compile -q pyproject.toml --universal --generate-hashes --no-emit-index-url --no-annotate --no-header -o requirements/run.txt
-	$(UV) pip compile -q pyproject.toml --group dev -c requirements/run.txt --universal --generate-hashes --no-emit-index-url --no-annotate --no-header -o requirements/dev.txt
+hooks: $(VENV)/.dev  ## run format and lint before each commit
+	$(BIN)/pre-commit install
+
+lock: $(UV)  ## resolve the dependencies of pyproject.toml again; upgrade=1 for newer ones
+	$(COMPILE) --group pyproject.toml:installer -o requirements/uv.txt
+	$(COMPILE) pyproject.toml -o requirements/run.txt
+	$(COMPILE) pyproject.toml --extra redis -c requirements/run.txt -o requirements/redis.txt
+	$(COMPILE) pyproject.toml --group dev -c requirements/redis.txt -c requirements/uv.txt -o requirements/dev.txt
+	$(COMPILE) --group pyproject.toml:bench -c requirements/dev.txt -o requirements/bench.txt
 
 clean:  ## remove the environment and caches; data in var/ stays
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .tox .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(UV): requirements/uv.txt
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Affidavit needs Python 3.11 or newer; call make with PYTHON=python3.11, say")'
@@ -44,10 +65,14 @@ $(UV): requirements/uv.txt
 	@touch $(UV)
 
 $(VENV)/.run: $(UV) requirements/run.txt sdk/pyproject.toml
-	@test -e $(VENV)/.dev || VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --require-hashes -r requirements/run.txt
-	@VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --no-deps --editable ./sdk
+	@test -e $(VENV)/.dev || $(INSTALL) --require-hashes -r requirements/run.txt
+	@$(INSTALL) --no-deps --editable ./sdk
 	@touch $@
 
 $(VENV)/.dev: $(UV) requirements/dev.txt $(VENV)/.run
-	@VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet --require-hashes -r requirements/dev.txt
+	@$(INSTALL) --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.dev requirements/bench.txt
+	@$(INSTALL) --require-hashes -r requirements/bench.txt
 	@touch $@

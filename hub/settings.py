@@ -1,6 +1,7 @@
 """Django's settings, from environment variables; each stands in docs/settings.md (a test compares them)."""
 
 import secrets
+from importlib.util import find_spec
 from pathlib import Path
 
 from environs import Env, EnvValidationError
@@ -63,7 +64,11 @@ def database() -> dict[str, object]:
 def broker() -> str:
     """Where doorbells go; several addresses, by semicolons, are tried in turn."""
     found = env.str("CELERY_BROKER_URL", "") or "filesystem://"
-    if not all(is_broker(address) for address in found.split(";")):
+    addresses = found.split(";")
+    if any(address.startswith(("redis", "sentinel")) for address in addresses) and not find_spec("redis"):
+        cure = "Install it: .venv/bin/python -m pip install -r requirements/redis.txt"
+        raise Refusal(f"CELERY_BROKER_URL: the package redis is not installed. {cure}")
+    if not all(is_broker(address) for address in addresses):
         cure = "Write redis://HOST:6379/0 or another address of Celery's, or leave it out."
         raise Refusal(f"CELERY_BROKER_URL: not a broker that can be used here. {cure}")
     return found

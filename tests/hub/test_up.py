@@ -16,7 +16,8 @@ from urllib.parse import quote
 import pytest
 
 from hub.local.embedded_postgres import Server
-from hub.settings import is_broker
+from hub.local.startup_errors import Refusal
+from hub.settings import broker, is_broker
 from tests.hub.running import ROOT, Hub, running_hub
 
 OUTCOME = {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]}
@@ -183,6 +184,14 @@ def test_a_broker_that_kombu_knows_is_taken(address):
 @pytest.mark.parametrize("address", ["", "nonsense", "redis", "http://localhost", "redis://localhost:70000", "://"])
 def test_what_kombu_cannot_use_is_no_broker(address):
     assert not is_broker(address)
+
+
+@pytest.mark.parametrize("address", ["redis://localhost", "amqp://localhost;rediss://localhost", "sentinel://a:1"])
+def test_redis_without_its_package_is_refused_with_what_to_install(monkeypatch, address):
+    monkeypatch.setitem(sys.modules, "redis", None)  # as if it were not installed
+    monkeypatch.setenv("CELERY_BROKER_URL", address)
+    with pytest.raises(Refusal, match=r"pip install -r requirements/redis\.txt"):
+        broker()
 
 
 @pytest.mark.parametrize(
