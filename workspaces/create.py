@@ -14,7 +14,8 @@ from django.utils.text import slugify
 
 from affidavit import make_key
 from wire.redelivery import encryption
-from workspaces.models import PREFIX_SHOWN, ApiKey, AuditEntry, Environment, SigningSecret, Workspace
+from workspaces.audit import record_audit
+from workspaces.models import PREFIX_SHOWN, ApiKey, Environment, SigningSecret, Workspace
 
 MAX_ENVIRONMENTS = 50
 
@@ -55,7 +56,7 @@ def create_workspace(name: str, environments: Sequence[str] = (), *, actor: str,
     workspace = Workspace.objects.create(name=name, slug=free_slug(name), created_at=now)
     for environment in dict.fromkeys(["production", *environments]):
         add_environment(workspace, environment, now=now)
-    AuditEntry.objects.create(workspace=workspace, actor=actor, action="workspace created", at=now)
+    record_audit(workspace.pk, "workspace created", actor=actor, now=now)
     return Created(
         workspace,
         secret_key=issue_key(workspace, ApiKey.SECRET, ApiKey.SCOPES, now=now),

@@ -13,11 +13,12 @@ from hashlib import sha256
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
+from django.utils.http import urlencode
 
 from wire import tables
 from wire.http.problems import Problem
@@ -88,6 +89,17 @@ def html(request: HttpRequest, page: Page, environment: Environment, name: str, 
     patch_cache_control(response, private=True, no_cache=True)
     response["ETag"] = etag(request, response.content)
     return get_conditional_response(request, response["ETag"], None, response)
+
+
+def redirect_to_page(
+    page: str, environment: Environment, query: Mapping[str, str | None], *, fragment: str = ""
+) -> HttpResponseRedirect:
+    """Answer 303 to a page of this environment. Members of the query without a value are left out."""
+    address = reverse(page, args=[environment.workspace.slug, environment.name])
+    members = urlencode({name: value for name, value in query.items() if value})
+    return HttpResponseRedirect(
+        f"{address}{'?' if members else ''}{members}{'#' if fragment else ''}{fragment}", status=303
+    )
 
 
 def etag(request: HttpRequest, content: bytes) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponseRedirect, QueryDict
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponseRedirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -16,6 +15,7 @@ from catalog.rules import baseline
 from catalog.rules import maps as map_rules
 from wire.http.problems import Problem
 from workspaces.access import environment_of_member
+from workspaces.page import redirect_to_page
 
 
 @require_POST
@@ -25,7 +25,7 @@ def start_afresh(request: HttpRequest, slug: str, environment: str) -> HttpRespo
     found = operation_of_member(request, slug, environment)
     part, pointer = place_of(request, found) if request.POST.get("part") else ("", "")
     baseline.start_afresh(found, part=part, pointer=pointer, actor=request.user.get_username(), now=timezone.now())
-    return back_to(found, slug, environment, part, pointer)
+    return back_to(found, part, pointer)
 
 
 @require_POST
@@ -42,7 +42,7 @@ def show_as(request: HttpRequest, slug: str, environment: str) -> HttpResponseRe
         raise Problem(400, "invalid-request", detail)
     by = {"actor": request.user.get_username(), "now": timezone.now()}
     map_rules.show_as(found, part, node.pointer, as_map=as_map, **by)
-    return back_to(found, slug, environment, part, node.pointer)
+    return back_to(found, part, node.pointer)
 
 
 def place_of(request: HttpRequest, operation: Operation) -> tuple[str, str]:
@@ -71,12 +71,7 @@ def operation_of_member(request: HttpRequest, slug: str, name: str) -> Operation
     return found
 
 
-def back_to(
-    operation: Operation, slug: str, environment: str, part: str = "", pointer: str = ""
-) -> HttpResponseRedirect:
+def back_to(operation: Operation, part: str = "", pointer: str = "") -> HttpResponseRedirect:
     """To the operation's page; to a place on it where one was decided on."""
-    query = QueryDict(mutable=True)
-    members = {"method": operation.method, "path": operation.path, "part": part, "at": pointer}
-    query.update({name: value for name, value in members.items() if value})
-    address = reverse("operation", args=[slug, environment])
-    return HttpResponseRedirect(f"{address}?{query.urlencode()}#{'place' if part else 'afresh'}", status=303)
+    query = {"method": operation.method, "path": operation.path, "part": part, "at": pointer}
+    return redirect_to_page("operation", operation.environment, query, fragment="place" if part else "afresh")

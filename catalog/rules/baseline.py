@@ -16,7 +16,7 @@ from catalog.evidence.sums import facts_of_row, identity_of
 from catalog.models import FreshStart, Operation
 from catalog.rules.reproject import hold, show_again
 from catalog.rules.resolution import Rules
-from workspaces.models import AuditEntry
+from workspaces.audit import record_audit
 
 
 @transaction.atomic
@@ -79,6 +79,4 @@ def begin_epoch(row: Operation, start: FreshStart) -> FreshStart:
 
 def log(row: Operation, action: str, *, actor: str, now: datetime, place: str = "") -> None:
     facts = {"environment": row.environment.name, "operation": str(row)} | ({"place": place} if place else {})
-    AuditEntry.objects.create(
-        workspace_id=row.environment.workspace_id, at=now, actor=actor, action=action, facts=facts
-    )
+    record_audit(row.environment.workspace_id, action, facts, actor=actor, now=now)

@@ -13,7 +13,8 @@ from django.db.models import Q, QuerySet
 from affidavit import retemplate
 from catalog.models import RedactionRule
 from catalog.rules.errors import RuleFault
-from workspaces.models import AuditEntry, Environment
+from workspaces.audit import record_audit
+from workspaces.models import Environment
 
 MAX_NAME = 100
 WILDCARD = "*"
@@ -91,4 +92,4 @@ def pulled(environment: Environment) -> list[dict[str, str]]:
 def log(rule: RedactionRule, action: str, *, actor: str, now: datetime) -> None:
     where = rule.environment.name if rule.environment else "all"
     facts = {"environment": where, "kind": rule.kind, "name": rule.name}
-    AuditEntry.objects.create(workspace_id=rule.workspace_id, at=now, actor=actor, action=action, facts=facts)
+    record_audit(rule.workspace_id, action, facts, actor=actor, now=now)

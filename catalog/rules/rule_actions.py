@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -21,6 +20,7 @@ from catalog.rules.errors import RuleFault
 from catalog.rules.views import KINDS
 from workspaces.access import environment_of_member
 from workspaces.models import Environment
+from workspaces.page import redirect_to_page
 
 TAKE_BACK: Mapping[str, Callable[..., None]] = {
     "template-rules": template_rules.take_back,
@@ -83,7 +83,7 @@ def take_back(request: HttpRequest, slug: str, environment: str, kind: str, pk: 
         TAKE_BACK[kind](rule, **by(request))
     except RuleFault as fault:
         return to_page("rules", found, kind, fault=fault.code)
-    return back_to(operation, slug, environment) if operation else to_page("rules", found, kind)
+    return back_to(operation) if operation else to_page("rules", found, kind)
 
 
 def by(request: HttpRequest) -> dict[str, Any]:
@@ -91,7 +91,4 @@ def by(request: HttpRequest) -> dict[str, Any]:
 
 
 def to_page(page: str, environment: Environment, place: str, **members: str | None) -> HttpResponseRedirect:
-    query = QueryDict(mutable=True)
-    query.update({name: value for name, value in members.items() if value})
-    address = reverse(page, args=[environment.workspace.slug, environment.name])
-    return HttpResponseRedirect(f"{address}{'?' if query else ''}{query.urlencode()}#{place}", status=303)
+    return redirect_to_page(page, environment, members, fragment=place)

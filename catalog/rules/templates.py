@@ -17,7 +17,8 @@ from catalog.models import MAX_PATH_BYTES, Operation, TemplateRule
 from catalog.rules.errors import RuleFault
 from catalog.rules.reproject import hold, show_again
 from catalog.rules.resolution import Rules
-from workspaces.models import AuditEntry, Environment
+from workspaces.audit import record_audit
+from workspaces.models import Environment
 
 # What can be wrong with a rule, by code.
 FAULTS: Mapping[str, str] = {
@@ -109,6 +110,4 @@ def log(rule: TemplateRule, action: str, *, actor: str, now: datetime) -> None:
         "target": rule.target,
         "matching": rule.matching,
     }
-    AuditEntry.objects.create(
-        workspace_id=rule.environment.workspace_id, at=now, actor=actor, action=action, facts=facts
-    )
+    record_audit(rule.environment.workspace_id, action, facts, actor=actor, now=now)

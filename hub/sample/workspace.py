@@ -18,6 +18,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from workspaces.audit import record_audit
 from workspaces.create import create_workspace
 from workspaces.models import AuditEntry, Workspace
 
@@ -37,7 +38,7 @@ def keys_file() -> Path:
 def make(*, now: datetime) -> None:
     """The workspace and its keys; what happens in it comes later."""
     created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - BEGAN_BEFORE)
-    AuditEntry.objects.create(workspace=created.workspace, actor=ACTOR, action=MADE, at=now, facts={"days": 0})
+    record_audit(created.workspace.pk, MADE, {"days": 0}, actor=ACTOR, now=now)
     keys_file().unlink(missing_ok=True)
     descriptor = os.open(keys_file(), os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:

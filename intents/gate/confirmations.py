@@ -10,7 +10,8 @@ from django.db import transaction
 from intents.gate.policy import Call
 from intents.models import Confirmation
 from wire.http.problems import Problem
-from workspaces.models import AuditEntry, Environment, Workspace
+from workspaces.audit import record_audit
+from workspaces.models import Environment, Workspace
 
 LIFETIME = timedelta(minutes=15)
 REDELIVERED_WITHIN = timedelta(hours=24)
@@ -47,14 +48,9 @@ def decide(workspace: Workspace, confirmation_id: UUID, decision: str, *, actor:
     confirmation.refresh_from_db()
     if not decided:
         raise not_pending(confirmation.state_at(now))
-    audit(workspace, confirmation, actor=actor, now=now)
-    return confirmation
-
-
-def audit(workspace: Workspace, confirmation: Confirmation, *, actor: str, now: datetime) -> None:
     facts = {"confirmationId": str(confirmation.pk), "operation": confirmation.operation}
-    action = f"confirmation {confirmation.state}"
-    AuditEntry.objects.create(workspace=workspace, at=now, actor=actor, action=action, facts=facts)
+    record_audit(workspace.pk, f"confirmation {confirmation.state}", facts, actor=actor, now=now)
+    return confirmation
 
 
 @transaction.atomic

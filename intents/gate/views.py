@@ -10,7 +10,6 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponseRedirect
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -22,7 +21,7 @@ from wire.period import Period
 from wire.tables import Table
 from workspaces.access import environment_of_member
 from workspaces.models import Environment
-from workspaces.page import Page
+from workspaces.page import Page, redirect_to_page
 
 A_PAGE = 25
 WAITING_SHOWN = 50
@@ -76,11 +75,11 @@ def decision(request: HttpRequest, slug: str, environment: str, confirmation_id:
     wanted = request.POST.get("decision", "")
     if wanted not in DECISIONS:
         raise Problem(400, "invalid-request", "Choose to confirm or to decline.")
-    back = reverse("confirmations", args=[slug, environment])
+    too_late = None
     try:
         decide(found.workspace, confirmation_id, wanted, actor=request.user.get_username(), now=timezone.now())
     except Problem as problem:
         if problem.code != "not-pending":
             raise
-        back = f"{back}?too-late={problem.extra['state']}"
-    return HttpResponseRedirect(back, status=303)
+        too_late = problem.extra["state"]
+    return redirect_to_page("confirmations", found, {"too-late": too_late})

@@ -20,7 +20,8 @@ from outcomes.broken_joins.said import Said, together
 from outcomes.models import Move, MovedOutcome
 from outcomes.tallies.adjust import standing
 from wire.period import Period, ceiled, floored
-from workspaces.models import AuditEntry, Environment, Workspace
+from workspaces.audit import record_audit
+from workspaces.models import Environment, Workspace
 
 DIAGNOSED_AT_ONCE = 500
 WRITTEN_AT_ONCE = 2000
@@ -174,4 +175,4 @@ def one_at_a_time(source: Environment, target: Environment) -> None:
 
 def log(made: Move, action: str, *, actor: str, now: datetime) -> None:
     facts = {"move": made.pk, "from": made.source.name, "to": made.target.name, "outcomes": made.outcomes}
-    AuditEntry.objects.create(workspace=made.source.workspace, actor=actor, action=action, facts=facts, at=now)
+    record_audit(made.source.workspace_id, action, facts, actor=actor, now=now)

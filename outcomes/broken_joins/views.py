@@ -7,9 +7,8 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -28,7 +27,7 @@ from wire.http.problems import Problem
 from wire.period import Period, parse_period
 from workspaces.access import environment_of_member, workspaces_of
 from workspaces.models import Environment
-from workspaces.page import Page
+from workspaces.page import Page, redirect_to_page
 
 DIAGNOSED_AT_ONCE = 500  # the newest; the exports diagnose all
 MOVES_SHOWN = 10
@@ -130,10 +129,6 @@ def undo_move(request: HttpRequest, slug: str, environment: str, pk: int) -> Htt
 
 def back(request: HttpRequest, environment: Environment, done: str) -> HttpResponseRedirect:
     """To the page, in the range that it showed, relative where it was."""
-    members = QueryDict(mutable=True)
     names = ("range", "tz") if request.POST.get("range") else ("from", "to", "tz")
     given = {**request.GET.dict(), "range": request.POST.get("range", "")}
-    members.update({name: given[name] for name in names if given.get(name)})
-    members["done"] = done
-    address = reverse("joins", args=[environment.workspace.slug, environment.name])
-    return HttpResponseRedirect(f"{address}?{members.urlencode()}", status=303)
+    return redirect_to_page("joins", environment, {name: given.get(name) for name in names} | {"done": done})
