@@ -8,6 +8,8 @@ from datetime import UTC, datetime, time, timedelta
 from functools import cached_property
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from wire.timestamps import EARLIEST
+
 PRESETS: Mapping[str, tuple[str, timedelta | None]] = {
     "24h": ("24 h", timedelta(hours=24)),
     "7d": ("7 d", timedelta(days=7)),
@@ -17,7 +19,6 @@ PRESETS: Mapping[str, tuple[str, timedelta | None]] = {
     "all": ("all", None),
 }
 DEFAULT = "7d"
-BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)  # no reported time is earlier (contract 1)
 QUARTER = timedelta(minutes=15)
 
 
@@ -79,7 +80,7 @@ def parse_period(query: Mapping[str, str], *, now: datetime) -> Period:
         preset, fault = DEFAULT, ("There is no such range", "the last 7 days are shown")
     end = after(now)
     span = PRESETS[preset][1]
-    start = BEGINNING if span is None else day_start(end - span, zone, span)
+    start = EARLIEST if span is None else day_start(end - span, zone, span)
     return Period(start, end, zone, preset, *fault)
 
 
@@ -98,11 +99,11 @@ def of_local(shown: datetime, zone: ZoneInfo) -> datetime:
 
 def custom_range(query: Mapping[str, str], zone: ZoneInfo, now: datetime) -> Period | None:
     try:
-        start = moment(query["from"], zone) if query.get("from") else BEGINNING
+        start = moment(query["from"], zone) if query.get("from") else EARLIEST
         end = moment(query["to"], zone, end_of_day=True) if query.get("to") else after(now)
     except (ValueError, OverflowError):
         return None
-    return Period(floored(start), ceiled(end), zone) if BEGINNING <= start < end else None
+    return Period(floored(start), ceiled(end), zone) if EARLIEST <= start < end else None
 
 
 def moment(text: str, zone: ZoneInfo, *, end_of_day: bool = False) -> datetime:

@@ -13,8 +13,8 @@ from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 
-from wire.http.fields import unix
-from wire.http.problems import Problem
+from wire.errors import NotFound
+from wire.timestamps import unix_seconds
 
 RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the wide ones run in East Asia
 PIECE = 64 * 1024  # characters
@@ -31,11 +31,11 @@ class Table:
 
 
 def as_csv(tables: Sequence[Table], name: str | None, filename: str) -> HttpResponseBase:
-    """One table as CSV; raises Problem 404 where there is no such table."""
+    """One table as CSV; raises NotFound where there is no such table."""
     table = next((table for table in tables if name in (None, "", table.name)), None)
     if table is None:
         names = ", ".join(table.name for table in tables)
-        raise Problem(404, "not-found", f"This page has the tables {names}: choose one with ?table=NAME.")
+        raise NotFound(f"This page has the tables {names}: choose one with ?table=NAME.")
     response = StreamingHttpResponse(streamed(csv_lines(table)), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{filename}-{table.name}.csv"'
     return response
@@ -100,7 +100,7 @@ def csv_cell(value: Any) -> Any:
     if isinstance(value, str):
         return f"'{value}" if value.startswith(RUN_BY_SPREADSHEETS) or runs_when_trimmed(value) else value
     if isinstance(value, datetime):
-        return unix(value)
+        return unix_seconds(value)
     if isinstance(value, dict | list):
         return json.dumps(value, ensure_ascii=False)
     return value
@@ -112,7 +112,7 @@ def runs_when_trimmed(text: str) -> bool:
 
 def json_value(value: Any) -> Any:
     if isinstance(value, datetime):
-        return unix(value)
+        return unix_seconds(value)
     return float(value) if isinstance(value, Decimal) else value
 
 

@@ -44,7 +44,7 @@ class KeyHasScope(BasePermission):
         if view.scope in request.auth.scopes:
             return True
         detail = f"This endpoint needs a key with the scope `{view.scope}`: use another of the workspace's keys."
-        raise Problem(403, "scope-missing", detail)
+        raise Problem("scope-missing", detail)
 
 
 def secret_key(given: str) -> ApiKey:
@@ -53,7 +53,7 @@ def secret_key(given: str) -> ApiKey:
         raise refused("missing-api-key", f"Send a secret key (gak_…) in the header {HEADER}.")
     if given.startswith("pk_"):
         detail = "Publishable keys (pk_…) are for browsers. Send a secret key (gak_…) from your backend."
-        raise Problem(403, "publishable-key-refused", detail)
+        raise Problem("publishable-key-refused", detail)
     if not is_well_formed_key(given):
         raise refused("invalid-api-key", "The key is mistyped or cut off: its check digits do not fit. Copy it again.")
     key = live_key(key_digest(given))
@@ -64,7 +64,7 @@ def secret_key(given: str) -> ApiKey:
 
 
 def refused(code: str, detail: str) -> Problem:
-    return Problem(401, code, detail, headers=CHALLENGE)
+    return Problem(code, detail, headers=CHALLENGE)
 
 
 class KeyOrSession(ServiceKeyAuthentication):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from django.db import connection, models
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from wire.http.problems import Problem
+from wire.errors import DomainError, NotFound
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 PREFIX_SHOWN = 12  # characters of a key that are kept and shown
@@ -54,7 +54,7 @@ class Environment(models.Model):
         return self.name
 
     def hold(self) -> None:
-        """Keep this environment from being removed until the transaction ends; raises Problem 404 where it is gone.
+        """Keep this environment from being removed until the transaction ends; raises NotFound where it is gone.
 
         Whatever writes into one calls this first: a foreign key alone locks it last, when a removal may already
         wait for rows of the same transaction. A verb of one statement may lock it first in that one (outcomes.sql).
@@ -69,8 +69,18 @@ class Environment(models.Model):
             return cursor.rowcount == 1
 
 
-def removed_meanwhile() -> Problem:
-    return Problem(404, "not-found", "This environment was removed in the meantime. Nothing was stored.")
+def removed_meanwhile() -> NotFound:
+    return NotFound("This environment was removed in the meantime. Nothing was stored.")
+
+
+class UnknownEnvironment(DomainError):
+    """The workspace has no environment of exactly this name (contract 1)."""
+
+    code = "unknown-environment"
+
+    def __init__(self, environments: Sequence[str]) -> None:
+        detail = f"This workspace has: {', '.join(environments)}. Names are compared exactly. Nothing was stored."
+        super().__init__(detail, extra={"environments": list(environments)})
 
 
 class ApiKey(models.Model):
@@ -102,12 +112,10 @@ class ApiKey(models.Model):
         return {environment.name: environment for environment in self.workspace.environments.all()}
 
     def environment_named(self, name: str) -> Environment:
-        """Exact match in this key's workspace; raises Problem 400 `unknown-environment`."""
+        """Exact match in this key's workspace; raises UnknownEnvironment."""
         if name in self.environments:
             return self.environments[name]
-        names = ", ".join(self.environments)
-        detail = f"This workspace has: {names}. Names are compared exactly. Nothing was stored."
-        raise Problem(400, "unknown-environment", detail, extra={"environments": list(self.environments)})
+        raise UnknownEnvironment(list(self.environments))
 
 
 class SigningSecret(models.Model):

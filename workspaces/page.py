@@ -63,7 +63,7 @@ def answer(view: View, name: str, form: str, request: HttpRequest, slug: str, en
     found = readable_environment(request, slug, environment)
     span = parse_period(request.GET, now=timezone.now())
     if span.fault and form != "html":
-        raise Problem(400, "invalid-request", f"{span.fault}. Correct the address: nobody would see what is left out.")
+        raise Problem("invalid-request", f"{span.fault}. Correct the address: nobody would see what is left out.")
     page = view(request, found, span)
     if form == "csv":
         return tables.as_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
@@ -123,4 +123,4 @@ def facts(environment: Environment, name: str, span: Period) -> Mapping[str, Any
 def signed_out(request: HttpRequest, form: str) -> HttpResponseBase:
     if form == "html":
         return redirect_to_login(request.get_full_path())
-    raise Problem(401, "not-signed-in", f"Sign in, or send a secret key of this workspace in {HEADER}.")
+    raise Problem("not-signed-in", f"Sign in, or send a secret key of this workspace in {HEADER}.")

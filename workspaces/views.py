@@ -59,7 +59,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
 def sign_out(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         detail = "Sign out with the button of a page."
-        raise Problem(405, "method-not-allowed", detail, headers={"Allow": "POST"})
+        raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
     logout(request)
     return redirect("sign-in")
 

@@ -22,7 +22,7 @@ from catalog.evidence.parts import Shape, chosen, parameters_of, shapes_of
 from catalog.evidence.pointers import VALUES
 from catalog.models import Operation
 from catalog.rules.reported_templates import template_context
-from wire.http.problems import Problem
+from wire.errors import NotFound
 from wire.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
@@ -73,7 +73,7 @@ def first_report(environment: Environment) -> str:
 
 
 def operation(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Raises Problem 404 where the environment has no such operation."""
+    """Raises NotFound where the environment has no such operation."""
     method, path = (request.GET.get(name, "").replace("\0", "") for name in ("method", "path"))
     as_reported = request.GET.get("as") == "reported"
     found = queries.operation(environment, method.upper(), path, as_reported=as_reported)
@@ -82,7 +82,7 @@ def operation(request: HttpRequest, environment: Environment, period: Period) ->
             "This environment has no such operation. Look for it in the catalog or in another environment,"
             " or report an observation of it."
         )
-        raise Problem(404, "not-found", detail)
+        raise NotFound(detail)
     shapes = shapes_of(found)
     part = chosen(shapes, request.GET.get("part", ""))
     compared = history.compared(found, request.GET)

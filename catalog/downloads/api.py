@@ -16,7 +16,7 @@ from rest_framework.views import APIView
 from catalog.downloads import documents, forms
 from catalog.models import RedactionRule
 from catalog.rules import redaction as redaction_rules
-from wire.http.problems import Problem
+from wire.errors import InvalidRequest
 from workspaces.access import workspaces_of
 from workspaces.authentication import HEADER, KeyHasScopeOrSession, KeyOrSession
 from workspaces.models import ApiKey, Environment
@@ -63,7 +63,7 @@ class DownloadView(APIView):
         """An unsaved key of the workspace in `workspace=`: what a reader may see is what such a key may."""
         slug = request.query_params.get("workspace", "")
         if not slug:
-            raise Problem(400, "invalid-request", "Name the workspace: add workspace=SLUG.")
+            raise InvalidRequest("Name the workspace: add workspace=SLUG.")
         workspace = workspaces_of(request.user).filter(slug=slug).first()
         if workspace is None:
             raise exceptions.NotFound
@@ -163,5 +163,5 @@ class WitnessRules(DownloadView):
 def evidence_wanted(request: Request) -> bool:
     given = request.query_params.get("evidence", "1")
     if given not in ("0", "1"):
-        raise Problem(400, "invalid-request", "Send evidence=0, or leave it out.")
+        raise InvalidRequest("Send evidence=0, or leave it out.")
     return given == "1"

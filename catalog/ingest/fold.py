@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from affidavit.operations import DailySums
 from catalog.ingest.merge import merge_into_catalog
 from catalog.models import WitnessReport
-from wire.http.problems import is_outage
+from wire.errors import is_outage
 from workspaces.models import Environment
 
 MAX_REPORTS = 200

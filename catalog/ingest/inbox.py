@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
@@ -13,7 +12,7 @@ from catalog import tasks
 from catalog.ingest.sanitize import Observation, summed
 from catalog.models import WitnessReport
 from wire import wake_worker
-from wire.http.machine_view import report_id_reused
+from wire.redelivery.reports import get_or_create_report
 from workspaces.models import Environment
 
 
@@ -27,25 +26,19 @@ def receive(
     reporter: str = "",
     now: datetime,
 ) -> None:
-    """One row in the inbox. The same id and bytes change nothing; raises Problem `report-id-reused`.
+    """One row in the inbox. The same id and bytes change nothing; raises ReportIdReused.
 
     Only sums made at the door are stored, so that no raw path segment or data-like name of a body ever is.
     """
     environment.hold()
-    digest = hashlib.sha256(body_bytes).digest()
-    report, is_new = WitnessReport.objects.defer("sums").get_or_create(
-        workspace_id=environment.workspace_id,
-        report_id=report_id,
-        defaults={
-            "environment": environment,
-            "digest": digest,
-            "reporter": reporter,
-            "size": len(body_bytes),
-            "sums": summed(observations, received_at=now).to_state(),
-            "received_at": now,
-        },
-    )
-    if bytes(report.digest) != digest:
-        raise report_id_reused()
+    values = {
+        "environment": environment,
+        "reporter": reporter,
+        "size": len(body_bytes),
+        "sums": summed(observations, received_at=now).to_state(),
+        "received_at": now,
+    }
+    reports = WitnessReport.objects.defer("sums")
+    _, is_new = get_or_create_report(reports, environment.workspace_id, report_id, body_bytes, values)
     if is_new:
         wake_worker.ring(tasks.fold, environment.pk)

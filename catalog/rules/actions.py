@@ -13,7 +13,7 @@ from catalog.evidence.parts import shapes_of
 from catalog.models import Operation
 from catalog.rules import baseline
 from catalog.rules import maps as map_rules
-from wire.http.problems import Problem
+from wire.errors import InvalidRequest, NotFound
 from workspaces.access import environment_of_member
 from workspaces.page import redirect_to_page
 
@@ -36,38 +36,38 @@ def show_as(request: HttpRequest, slug: str, environment: str) -> HttpResponseRe
     part, node = node_of(request, found)
     as_map = {"map": True, "properties": False}.get(request.POST.get("as", ""))
     if as_map is None:
-        raise Problem(400, "invalid-request", "Send as=map or as=properties.")
+        raise InvalidRequest("Send as=map or as=properties.")
     if not node.is_object:
         detail = "No object was seen at this place, so it has no names. Choose a place of type object or map."
-        raise Problem(400, "invalid-request", detail)
+        raise InvalidRequest(detail)
     by = {"actor": request.user.get_username(), "now": timezone.now()}
     map_rules.show_as(found, part, node.pointer, as_map=as_map, **by)
     return back_to(found, part, node.pointer)
 
 
 def place_of(request: HttpRequest, operation: Operation) -> tuple[str, str]:
-    """Part and pointer of a place that the operation's page shows; raises Problem 404 for any other."""
+    """Part and pointer of a place that the operation's page shows; raises NotFound for any other."""
     part, node = node_of(request, operation)
     return part, node.pointer
 
 
 def node_of(request: HttpRequest, operation: Operation) -> tuple[str, Node]:
-    """Part and node of the place that a form names; raises Problem 404 for one that the page does not show."""
+    """Part and node of the place that a form names; raises NotFound for one that the page does not show."""
     part, pointer = request.POST.get("part", ""), request.POST.get("pointer", "")
     shape = next((shape for shape in shapes_of(operation) if shape.key == part), None)
     node = next((node for node in shape.nodes() if node.pointer == pointer), None) if shape else None
     if node is None:
-        raise Problem(404, "not-found", "This operation has no such place. Choose one on its page.")
+        raise NotFound("This operation has no such place. Choose one on its page.")
     return part, node
 
 
 def operation_of_member(request: HttpRequest, slug: str, name: str) -> Operation:
-    """Raises Http404 or Problem 404, the same for what does not exist and for what is not yours."""
+    """Raises Http404 or NotFound, the same for what does not exist and for what is not yours."""
     environment = environment_of_member(request, slug, name)
     method, path = (request.POST.get(member, "").replace("\0", "") for member in ("method", "path"))
     found = queries.operation(environment, method, path)
     if found is None:
-        raise Problem(404, "not-found", "This environment has no such operation. Look for it in the catalog.")
+        raise NotFound("This environment has no such operation. Look for it in the catalog.")
     return found
 
 

@@ -22,7 +22,7 @@ def may_remove(request: HttpRequest, workspace: Workspace) -> bool:
 def remove_sample(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         detail = "Remove the sample with the button on its overview."
-        raise Problem(405, "method-not-allowed", detail, headers={"Allow": "POST"})
+        raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
     workspace = get_object_or_404(workspaces_of(request.user), slug=slug)
     if not may_remove(request, workspace):
         raise Http404

@@ -16,8 +16,8 @@ from intents.gate import answers as answers
 from intents.gate.confirmations import ask, decide
 from intents.gate.mint import LIFETIME, mint
 from intents.gate.serializers import ConfirmationForm, DecisionForm, IntentForm
-from wire.http.fields import unix
 from wire.http.machine_view import MachineView
+from wire.timestamps import unix_seconds
 from workspaces.models import Environment, Workspace
 
 
@@ -57,7 +57,7 @@ class Confirmations(MachineView):
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
         asked = ask(environment, data["call"], data["summary"], now=now)
-        told = {"confirmationId": str(asked.pk), "state": asked.state, "expiresAt": unix(asked.expires_at)}
+        told = {"confirmationId": str(asked.pk), "state": asked.state, "expiresAt": unix_seconds(asked.expires_at)}
         return Response(told, status=201)
 
 

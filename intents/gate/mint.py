@@ -12,7 +12,7 @@ from intents.gate.confirmations import use
 from intents.gate.policy import Call, needs_confirmation
 from intents.gate.signing_secrets import newest_secret
 from intents.models import Confirmation, MintedIntent
-from wire.http.machine_view import fault
+from wire.errors import Fault, InvalidBody
 from workspaces.models import Environment
 
 LIFETIME = 300  # seconds
@@ -30,7 +30,7 @@ def mint(
 ) -> affidavit.MintedIntent:
     """Header and payload; the hub keeps neither the header nor the arguments. A toolCallId is made if none is given.
 
-    Raises Problem 409 `confirmation-required`, and 400 where the header would be too long.
+    Raises ConfirmationRequired, and InvalidBody where the header would be too long.
     """
     environment.hold()
     tool_call_id = tool_call_id or str(uuid4())
@@ -61,7 +61,7 @@ def signed(
         )
     except ValueError:  # all else that mint_intent refuses, the form has refused before
         detail = "Shorten operation, sub or toolCallId: the header would be over 8 KiB."
-        raise fault("/operation", "too-long", detail) from None
+        raise InvalidBody(Fault("/operation", "too-long", detail)) from None
 
 
 def keep(environment: Environment, minted: affidavit.MintedIntent, confirmation: Confirmation | None) -> None:

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from intents.gate.confirmations import DECISIONS, decide
 from intents.models import Confirmation
 from intents.rejections import queries
-from wire.http.problems import Problem
+from wire.errors import DomainError, InvalidRequest
 from wire.period import Period
 from wire.tables import Table
 from workspaces.access import environment_of_member
@@ -74,11 +74,11 @@ def decision(request: HttpRequest, slug: str, environment: str, confirmation_id:
     found = environment_of_member(request, slug, environment)
     wanted = request.POST.get("decision", "")
     if wanted not in DECISIONS:
-        raise Problem(400, "invalid-request", "Choose to confirm or to decline.")
+        raise InvalidRequest("Choose to confirm or to decline.")
     too_late = None
     try:
         decide(found.workspace, confirmation_id, wanted, actor=request.user.get_username(), now=timezone.now())
-    except Problem as problem:
+    except DomainError as problem:
         if problem.code != "not-pending":
             raise
         too_late = problem.extra["state"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
@@ -12,7 +11,7 @@ from django.db import transaction
 from intents.models import VerificationReport
 from intents.reports.record import record
 from intents.reports.tally import Verification
-from wire.http.machine_view import report_id_reused
+from wire.redelivery.reports import get_or_create_report
 from workspaces.models import Environment
 
 
@@ -27,18 +26,14 @@ def take_report(
 ) -> int:
     """Returns the sum of the counts, the same for every delivery; `body` is what a redelivery has to repeat.
 
-    Raises Problem 422 `report-id-reused`.
+    Raises ReportIdReused.
     """
     environment.hold()
-    digest = hashlib.sha256(body).digest()
     recorded = sum(each.count for each in verifications)
-    report, is_new = VerificationReport.objects.get_or_create(
-        workspace_id=environment.workspace_id,
-        report_id=report_id,
-        defaults={"digest": digest, "recorded": recorded, "received_at": now},
+    values = {"recorded": recorded, "received_at": now}
+    report, is_new = get_or_create_report(
+        VerificationReport.objects.all(), environment.workspace_id, report_id, body, values
     )
-    if bytes(report.digest) != digest:
-        raise report_id_reused()
     if is_new:
         record(environment, verifications)
     return report.recorded

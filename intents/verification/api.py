@@ -15,7 +15,7 @@ from intents.gate.serializers import VerifyForm
 from intents.verification.received_request import Presented
 from intents.verification.verify import verify
 from wire.http.machine_view import MachineView
-from wire.http.problems import Problem
+from wire.http.problems import Problem, build_document
 from workspaces.models import Environment
 
 
@@ -37,8 +37,8 @@ class Verifications(MachineView):
 
     def rejected(self, rejection: IntentRejected) -> Response:
         """An answer, not an exception: the tally must outlive the transaction of an Idempotency-Key."""
-        problem = Problem(403, "intent-rejected", rejection.detail, extra={"reason": rejection.reason})
-        document = problem.as_json(self.request._request.request_id)
+        problem = Problem("intent-rejected", rejection.detail, extra={"reason": rejection.reason})
+        document = build_document(problem, self.request._request.request_id)
         return Response(document, status=403, content_type="application/problem+json")
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from affidavit import REASONS, Check, Reason, StoreUnavailable
 from intents.verification.received_request import Presented
 from intents.verification.verifier import verifier_of
-from wire.http.problems import unavailable
+from wire.errors import Unavailable
 from workspaces.models import Environment
 
 
@@ -30,10 +30,10 @@ class Inspection:
 
 
 def inspect(environment: Environment, presented: Presented, *, now: datetime) -> Inspection:
-    """Raises Problem 503 where a nonce cannot be looked up."""
+    """Raises Unavailable where a nonce cannot be looked up."""
     try:
         checks = verifier_of(environment, now=now).explain(**presented.arguments())
     except StoreUnavailable:
-        raise unavailable() from None
+        raise Unavailable from None
     slug = next((check.reason for check in checks if check.reason), None)
     return Inspection(checks, REASONS[slug] if slug else None)

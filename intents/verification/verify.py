@@ -10,12 +10,12 @@ from intents.reports.record import record
 from intents.reports.tally import ACCEPTED, Verification
 from intents.verification.received_request import Presented
 from intents.verification.verifier import verifier_of
-from wire.http.problems import unavailable
+from wire.errors import Unavailable
 from workspaces.models import Environment
 
 
 def verify(environment: Environment, presented: Presented, *, now: datetime) -> Intent:
-    """The intent, its nonce burnt. Raises IntentRejected; Problem 503 where a nonce cannot be looked up.
+    """The intent, its nonce burnt. Raises IntentRejected; Unavailable where a nonce cannot be looked up.
 
     No transaction spans this: a nonce stays burnt and a rejection tallied, whatever happens afterwards.
     """
@@ -25,7 +25,7 @@ def verify(environment: Environment, presented: Presented, *, now: datetime) -> 
         tally(environment, presented, rejection.reason, rejection.intent, now=now)
         raise
     except StoreUnavailable:
-        raise unavailable() from None
+        raise Unavailable from None
     tally(environment, presented, ACCEPTED, intent, now=now)
     return intent
 

@@ -10,9 +10,9 @@ from outcomes.analytics import conversations
 from outcomes.analytics.page import Analytics
 from outcomes.tallies import series
 from outcomes.tallies.series import Chart, Totals
-from wire.http.fields import unix
 from wire.period import Period
 from wire.tables import Table
+from wire.timestamps import unix_seconds
 from workspaces.models import Environment
 
 Rows = Iterator[Sequence[Any]]
@@ -73,7 +73,7 @@ def series_rows(chart: Chart) -> Rows:
     for position, bucket in enumerate(chart.buckets):
         for line in chart.lines:
             before = chart.before[position] if chart.before and line is chart.lines[0] else None
-            yield unix(bucket.start), line.key, line.numbers[position], before
+            yield unix_seconds(bucket.start), line.key, line.numbers[position], before
 
 
 def pair_rows(found: Analytics) -> Rows:
@@ -86,12 +86,12 @@ def pair_series_rows(found: Analytics) -> Rows:
     if found.both:
         for position, bucket in enumerate(found.both.chart.buckets):
             for line in found.both.chart.lines:
-                yield unix(bucket.start), line.key, line.numbers[position]
+                yield unix_seconds(bucket.start), line.key, line.numbers[position]
 
 
 def conversation_rows(environment: Environment, period: Period, key: str) -> Rows:
     for row in conversations.every(environment, period, key):
-        times = (unix(row.started_at), unix(row.first_reported_at), unix(row.last_reported_at))
+        times = (unix_seconds(row.started_at), unix_seconds(row.first_reported_at), unix_seconds(row.last_reported_at))
         lag = round(row.lag.total_seconds())
         yield row.conversation_id, row.outcome_key, *times, lag, row.reports, seconds(row.healed_at)
 
@@ -102,4 +102,4 @@ def lag_rows(environment: Environment, period: Period, key: str) -> Rows:
 
 
 def seconds(moment: datetime | None) -> int | None:
-    return None if moment is None else unix(moment)
+    return None if moment is None else unix_seconds(moment)

@@ -10,9 +10,9 @@ from outcomes.broken_joins import lookup, rates
 from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.lookup import BrokenJoin
 from outcomes.models import Move
-from wire.http.fields import unix
 from wire.period import Period
 from wire.tables import Table
+from wire.timestamps import unix_seconds
 from workspaces.models import Environment
 
 JOIN = ("conversationId", "outcomeKey", "reports", "firstReportedAt", "lastReportedAt")
@@ -44,8 +44,8 @@ def broken_rows(environment: Environment, period: Period, asked: JoinFilters) ->
             join.conversation_id,
             join.outcome_key,
             join.reports,
-            unix(join.first_reported_at),
-            unix(join.last_reported_at),
+            unix_seconds(join.first_reported_at),
+            unix_seconds(join.last_reported_at),
             join.diagnosis.kind,
             found and found.conversation_id,
             found and found.environment,
@@ -62,7 +62,7 @@ def diagnosis_rows(environment: Environment, period: Period) -> Rows:
             cause.count,
             cause.example.conversation_id,
             found and found.conversation_id,
-            unix(cause.oldest),
+            unix_seconds(cause.oldest),
             ADVICE[cause.kind].to_do,
         )
 
@@ -73,9 +73,9 @@ def healed_rows(environment: Environment, period: Period) -> Rows:
             outcome.conversation.conversation_id,
             outcome.outcome_key,
             outcome.reports,
-            unix(outcome.first_reported_at),
-            unix(outcome.last_reported_at),
-            unix(outcome.healed_at),
+            unix_seconds(outcome.first_reported_at),
+            unix_seconds(outcome.last_reported_at),
+            unix_seconds(outcome.healed_at),
             round(outcome.healed_after.total_seconds()),
             "late",
         )
@@ -84,13 +84,13 @@ def healed_rows(environment: Environment, period: Period) -> Rows:
 def rate_rows(trend: rates.Trend) -> Rows:
     for position, bucket in enumerate(trend.buckets):
         for rate in trend.rates:
-            yield unix(bucket.start), rate.name, rate.broken[position], rate.reported[position]
+            yield unix_seconds(bucket.start), rate.name, rate.broken[position], rate.reported[position]
 
 
 def move_rows(environment: Environment) -> Rows:
     for move in Move.objects.of(environment).iterator():
-        undone = (move.undone_at and unix(move.undone_at), move.undone_by or None)
-        numbers = (move.outcomes, move.met, unix(move.moved_at), move.moved_by)
+        undone = (move.undone_at and unix_seconds(move.undone_at), move.undone_by or None)
+        numbers = (move.outcomes, move.met, unix_seconds(move.moved_at), move.moved_by)
         yield move.pk, move.source.name, move.target.name, *numbers, *undone
 
 

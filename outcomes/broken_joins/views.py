@@ -23,7 +23,7 @@ from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.move import movable, move, undo
 from outcomes.models import Move
 from outcomes.tallies import series
-from wire.http.problems import Problem
+from wire.errors import InvalidRequest
 from wire.period import Period, parse_period
 from workspaces.access import environment_of_member, workspaces_of
 from workspaces.models import Environment
@@ -113,7 +113,7 @@ def move_joins(request: HttpRequest, slug: str, environment: str) -> HttpRespons
     target = compare.sibling(source, request.POST.get("to", ""))
     span = parse_period(request.GET, now=timezone.now())
     if target is None or span.fault:
-        raise Problem(400, "invalid-request", "Name another environment of this workspace, and a range.")
+        raise InvalidRequest("Name another environment of this workspace, and a range.")
     made = move(source, target, span, actor=request.user.get_username(), now=timezone.now())
     return back(request, source, "moved" if made else "nothing")
 

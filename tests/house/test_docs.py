@@ -15,6 +15,8 @@ import pytest
 from affidavit import REASONS, IntentVerifier, MemoryNonces, args_hash, canonical_json, describe, infer, merge
 from affidavit import mint_intent as mint
 from intents.gate.serializers import ConfirmationForm, IntentForm
+from wire.errors import DomainError
+from wire.http.problems import CODES
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("hub", "wire", "workspaces", "catalog", "outcomes", "intents")
@@ -88,11 +90,10 @@ def arguments_of(pattern: str, function: str) -> set[str]:
     }
 
 
-def problem_codes() -> list[str]:
-    for node in ast.parse(text_of("wire/problems.py")).body:
-        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "CODES":
-            return list(ast.literal_eval(node.value))
-    raise AssertionError("wire/problems.py has no CODES")
+def subclasses_of(base: type) -> Iterator[type]:
+    for subclass in base.__subclasses__():
+        yield subclass
+        yield from subclasses_of(subclass)
 
 
 def anchors(path: Path) -> set[str]:
@@ -109,9 +110,16 @@ def test_settings_md_lists_exactly_the_variables_that_the_code_reads():
 
 
 @pytest.mark.parametrize("name", ["docs/api.md", "docs/contract.md"])
-def test_every_problem_code_is_listed_once_and_no_other(name):
-    heading = "## Errors" if name == "docs/api.md" else "### Errors"
-    assert sorted(first_column(section(name, heading), "code")) == sorted(problem_codes())
+def test_every_problem_code_is_listed_once_with_its_status_and_no_other(name):
+    errors = section(name, "## Errors" if name == "docs/api.md" else "### Errors")
+    rows = re.findall(r"^\| `([\w-]+)` \| (\d{3}) \|", errors, re.MULTILINE)
+    assert sorted(first_column(errors, "code")) == sorted(CODES)
+    assert sorted(rows) == sorted((code, str(status)) for code, (status, _) in CODES.items())
+
+
+def test_every_error_of_the_domain_has_a_code_that_http_knows():
+    codes = {error.code for error in subclasses_of(DomainError) if hasattr(error, "code")}
+    assert codes <= CODES.keys()
 
 
 def test_contract_md_lists_exactly_the_reasons_in_the_order_of_the_checks():

@@ -14,7 +14,7 @@ from affidavit import args_hash
 from intents.gate import confirmations
 from intents.gate.policy import Call
 from intents.models import Confirmation
-from wire.http.problems import Problem
+from wire.errors import DomainError
 from workspaces.models import AuditEntry
 
 ADDRESS = "/api/confirmations"
@@ -63,7 +63,7 @@ def test_what_expired_cannot_be_decided(production):
     late = now + timedelta(minutes=15)
     assert asked.state_at(late) == "expired"
     assert asked.state_at(late - timedelta(microseconds=1)) == "pending"
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(DomainError) as refused:
         confirmations.decide(production.workspace, asked.pk, "confirm", actor="test", now=late)
     assert (refused.value.code, refused.value.extra["state"]) == ("not-pending", "expired")
 
@@ -124,7 +124,7 @@ def test_of_eight_decisions_at_once_one_counts(workspace):
         try:
             found = confirmations.decide(workspace.workspace, asked.pk, decision, actor=decision, now=now)
             results.append(found.state)
-        except Problem as problem:
+        except DomainError as problem:
             results.append(problem.code)
         connection.close()
 
@@ -149,7 +149,7 @@ def test_of_eight_uses_at_once_for_different_tool_calls_one_passes(workspace):
         try:
             confirmations.use(environment, asked.pk, call, f"call_{number}", now=now)
             passed.append(number)
-        except Problem as problem:
+        except DomainError as problem:
             assert problem.code == "confirmation-required"
         connection.close()
 

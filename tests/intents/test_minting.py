@@ -15,7 +15,7 @@ from intents.gate import confirmations
 from intents.gate.mint import mint
 from intents.gate.policy import Call, needs_confirmation
 from intents.models import Confirmation, MintedIntent
-from wire.http.problems import Problem
+from wire.errors import DomainError
 from wire.models import IdempotentAnswer
 from workspaces.create import issue_signing_secret
 
@@ -181,7 +181,7 @@ def test_a_confirmed_one_expires_after_15_minutes(production, call):
     now = timezone.now()
     confirmation = asked_and_confirmed(production, call, now)
     late = now + timedelta(minutes=15)
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(DomainError) as refused:
         mint(production, call, confirmation_id=confirmation.pk, now=late)
     assert "expired" in refused.value.detail
     assert mint(production, call, confirmation_id=confirmation.pk, now=late - timedelta(seconds=1))
@@ -194,7 +194,7 @@ def test_a_used_one_covers_redelivery_of_its_tool_call_for_24_hours(production, 
     def again(tool_call_id: str, after: timedelta, call: Call = call) -> bool:
         try:
             mint(production, call, tool_call_id=tool_call_id, confirmation_id=confirmation.pk, now=now + after)
-        except Problem as problem:
+        except DomainError as problem:
             assert problem.code == "confirmation-required"
             return False
         return True

@@ -201,7 +201,7 @@ def test_text_that_a_spreadsheet_would_run_is_neutralised(page, production):
 def test_every_range_opens(page, filled, span, zone):
     response = page(range=span, tz=zone)
     assert response.status_code == 200
-    assert sum(row["verifications"] for row in rows(page(".json", period=span, tz=zone), "series")) == (
+    assert sum(row["verifications"] for row in rows(page(".json", range=span, tz=zone), "series")) == (
         response.context.get("verifications")
     )
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.http.problems import Problem
+from wire.errors import NotFound
 from wire.tables import Table, as_csv, as_json, csv_cell
 
 ROWS = [("plain", 1), ("=1+1", -5), ("with, comma", 2.5), ("line\nbreak", None)]
@@ -38,7 +38,7 @@ def test_numbers_are_never_touched(number):
 
 
 def test_an_unknown_table_is_told_with_those_that_exist():
-    with pytest.raises(Problem) as raised:
+    with pytest.raises(NotFound) as raised:
         as_csv([TABLE], "nothing", "f")
     assert "things" in raised.value.detail
 

@@ -21,7 +21,7 @@ def read(request: HttpRequest) -> bytes:
     check_media_type(request)
     encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in {"identity", "gzip"}:
-        raise Problem(415, "unsupported-media-type", "Send the body plain or with Content-Encoding: gzip.")
+        raise Problem("unsupported-media-type", "Send the body plain or with Content-Encoding: gzip.")
     raw = bounded(request)
     return gunzip(raw) if encoding == "gzip" else raw
 
@@ -29,7 +29,7 @@ def read(request: HttpRequest) -> bytes:
 def check_media_type(request: HttpRequest) -> None:
     charset = (request.content_params or {}).get("charset", "utf-8").lower().strip('"')
     if request.content_type != "application/json" or charset not in {"utf-8", "utf8"}:
-        raise Problem(415, "unsupported-media-type", "Send JSON in UTF-8 with Content-Type: application/json.")
+        raise Problem("unsupported-media-type", "Send JSON in UTF-8 with Content-Type: application/json.")
 
 
 def bounded(request: HttpRequest) -> bytes:
@@ -81,12 +81,12 @@ def parsed(raw: bytes) -> Json:
     try:
         return parse_json(raw)
     except InvalidJson as error:
-        raise Problem(400, "invalid-json", f"{error} Nothing was stored.") from None
+        raise Problem("invalid-json", f"{error} Nothing was stored.") from None
 
 
 def too_large() -> Problem:
-    return Problem(413, "body-too-large", "Send smaller batches: a body may have 4 MiB, also after decompression.")
+    return Problem("body-too-large", "Send smaller batches: a body may have 4 MiB, also after decompression.")
 
 
 def broken_gzip() -> Problem:
-    return Problem(400, "invalid-encoding", "The body is not valid gzip. Compress it again, or send it plain.")
+    return Problem("invalid-encoding", "The body is not valid gzip. Compress it again, or send it plain.")

@@ -1,46 +1,48 @@
 """Outside DRF's own handler: pages and unknown addresses fail in the same shape (contract 1)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
 
-from wire.http.problems import Problem, problem_of
+from wire.errors import DomainError
+from wire.http.problems import FailureResponse, build_document, find_cause, list_headers, render_problem
 
 
-def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    def answered(request: HttpRequest) -> HttpResponse:
-        response = get_response(request)
-        unanswered = response.status_code == 404 and not getattr(response, "is_failure", False)
-        return failure(request, problem_of(Http404())) if unanswered else response
+class FailureMiddleware:
+    """Answer what a view raised, and addresses that Django does not know."""
 
-    def process_exception(request: HttpRequest, error: Exception) -> HttpResponse:
-        return failure(request, problem_of(error))
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
 
-    answered.process_exception = process_exception
-    return answered
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if response.status_code == 404 and not isinstance(response, FailureResponse):
+            return render_failure(request, find_cause(Http404()))
+        return response
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse:
+        return render_failure(request, find_cause(error))
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's handler400: what a middleware refused before any view, the name in Host above all."""
-    return failure(request, problem_of(exception))
+    """Django's handler400: what a middleware refused before any view, above all the name in Host."""
+    return render_failure(request, find_cause(exception))
 
 
-def failure(request: HttpRequest, problem: Problem) -> HttpResponse:
-    """A problem document for machines, a page with the same words for people."""
-    response = problem.response(request) if wants_json(request) else page(request, problem)
-    response.is_failure = True
-    return response
+def render_failure(request: HttpRequest, error: DomainError) -> HttpResponse:
+    """Return a problem document for machines, a page with the same words for people."""
+    return render_problem(error, request) if wants_json(request) else render_page(request, error)
 
 
-def page(request: HttpRequest, problem: Problem) -> HttpResponse:
-    facts = {"problem": problem.as_json(getattr(request, "request_id", ""))}
-    response = render(request, "failure.html", facts, status=problem.status)
-    for name, value in problem.headers.items():
-        response[name] = value
-    return response
+def render_page(request: HttpRequest, error: DomainError) -> HttpResponse:
+    document = build_document(error, getattr(request, "request_id", ""))
+    page = render_to_string("failure.html", {"problem": document}, request)
+    return FailureResponse(page, status=document["status"], headers=list_headers(error))
 
 
 def wants_json(request: HttpRequest) -> bool:
-    last = request.path.rsplit(".", 1)[-1]
-    return request.path.startswith("/api/") or last in {"json", "csv"} or not request.accepts("text/html")
+    extension = request.path.rsplit(".", 1)[-1]
+    return request.path.startswith("/api/") or extension in {"json", "csv"} or not request.accepts("text/html")

@@ -12,9 +12,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from affidavit import whole_number
+from wire.timestamps import EARLIEST, unix_seconds
 
 MILLISECONDS_FROM = 1e11
-EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 MAX_COUNT = 2**53
 MAX_ITEMS = 500
 UUID_FORM = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
@@ -72,7 +72,7 @@ class Moment(serializers.Field):
         return datetime.fromtimestamp(seconds, UTC)
 
     def to_representation(self, value: datetime) -> int:
-        return unix(value)
+        return unix_seconds(value)
 
 
 @extend_schema_field(OpenApiTypes.UUID)
@@ -97,8 +97,3 @@ class EnvironmentName(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         return data
-
-
-def unix(moment: datetime) -> int:
-    """Unix seconds, as every timestamp in an answer."""
-    return int(moment.timestamp())

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from wire.http import body
 from wire.http.fields import MAX_ITEMS
-from wire.http.problems import Fault, Problem, invalid_request
+from wire.http.problems import Problem
 from wire.redelivery import idempotency
 
 
@@ -85,7 +85,7 @@ class MachineView(APIView):
         received = len(data[self.items]) if self.items else 0
         if received > MAX_ITEMS:
             detail = f"Send at most {MAX_ITEMS} items in one request; split the batch. Nothing was stored."
-            raise Problem(400, "batch-too-large", detail, extra={"limit": MAX_ITEMS, "received": received})
+            raise Problem("batch-too-large", detail, extra={"limit": MAX_ITEMS, "received": received})
 
     def environment(self, request: Request, data: Mapping[str, Any]) -> Any:
         """The environment that the body names, looked up in the key's own workspace only."""
@@ -96,13 +96,3 @@ class MachineView(APIView):
         self.headers = self.default_response_headers
         response = self.finalize_response(request, response)
         return response.render()
-
-
-def report_id_reused() -> Problem:
-    detail = "This reportId was used for another report. A redelivery must have the same body; a new report a new id."
-    return Problem(422, "report-id-reused", detail)
-
-
-def fault(pointer: str, code: str, detail: str) -> Problem:
-    """A single fault that a serializer cannot see."""
-    return invalid_request((Fault(pointer, code, detail),))

@@ -19,7 +19,7 @@ def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
     @wraps(view)
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method not in ("GET", "HEAD"):
-            raise Problem(405, "method-not-allowed", "This is read with GET.", headers={"Allow": "GET, HEAD"})
+            raise Problem("method-not-allowed", "This is read with GET.", headers={"Allow": "GET, HEAD"})
         return view(request, *args, **kwargs)
 
     return checked

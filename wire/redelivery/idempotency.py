@@ -13,13 +13,36 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 from django.http import HttpResponse
 
-from wire.http.problems import Problem
+from wire.errors import DomainError
 from wire.models import IdempotentAnswer
 from wire.redelivery import encryption
 
 KEPT_FOR = timedelta(hours=24)
 VISIBLE_ASCII = re.compile(r"[\x21-\x7e]{1,255}")
 KEPT_HEADERS = ("Content-Type", "X-Outcomes-New", "Location")
+
+
+class InvalidKey(DomainError):
+    code = "invalid-idempotency-key"
+
+    def __init__(self) -> None:
+        super().__init__("Send an Idempotency-Key of 1 to 255 visible ASCII characters, a UUID for example.")
+
+
+class KeyReused(DomainError):
+    code = "idempotency-key-reused"
+
+    def __init__(self) -> None:
+        super().__init__("This Idempotency-Key was used with another body. Use a fresh key for a different request.")
+
+
+class KeyInUse(DomainError):
+    code = "idempotency-key-in-use"
+    retry_after = 1
+
+    def __init__(self) -> None:
+        detail = "The first request with this Idempotency-Key is still running. Send the same request again shortly."
+        super().__init__(detail)
 
 
 @dataclass(frozen=True)
@@ -34,8 +57,7 @@ class Claim:
     @classmethod
     def of(cls, workspace_id: str, endpoint: str, key: str, body: bytes) -> "Claim":
         if not VISIBLE_ASCII.fullmatch(key):
-            detail = "Send an Idempotency-Key of 1 to 255 visible ASCII characters, a UUID for example."
-            raise Problem(400, "invalid-idempotency-key", detail)
+            raise InvalidKey
         return cls(workspace_id, endpoint, key, hashlib.sha256(body).digest())
 
     @property
@@ -55,7 +77,7 @@ def once(
     """Answer from the kept answer, or act and keep what comes of it if it is a 2xx.
 
     secret: the answer holds a key or an intent and is kept encrypted; until: no longer than this.
-    Raises Problem 422 `idempotency-key-reused` or 409 `idempotency-key-in-use`.
+    Raises KeyReused or KeyInUse.
     """
     if kept := find(claim, now):
         return replay(claim, kept)
@@ -80,14 +102,12 @@ def hold(claim: Claim) -> None:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [claim.lock])
         (held,) = cursor.fetchone()
     if not held:
-        detail = "The first request with this Idempotency-Key is still running. Send the same request again shortly."
-        raise Problem(409, "idempotency-key-in-use", detail, headers={"Retry-After": "1"})
+        raise KeyInUse
 
 
 def replay(claim: Claim, kept: IdempotentAnswer) -> HttpResponse:
     if bytes(kept.body_digest) != claim.body_digest:
-        detail = "This Idempotency-Key was used with another body. Use a fresh key for a different request."
-        raise Problem(422, "idempotency-key-reused", detail)
+        raise KeyReused
     body = encryption.opened(bytes(kept.body)) if kept.encrypted else bytes(kept.body)
     headers = {**kept.headers, "Idempotent-Replayed": "true"}
     return HttpResponse(body, status=kept.status, headers=headers)

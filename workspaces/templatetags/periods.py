@@ -9,7 +9,8 @@ from django import template
 from django.template import Context
 from django.utils import timezone
 
-from wire.period import BEGINNING, Period
+from wire.period import Period
+from wire.timestamps import EARLIEST
 from workspaces.templatetags.show import changed
 
 register = template.Library()
@@ -36,7 +37,7 @@ def frozen(context: Context) -> str:
 def dates(shown: Period) -> str:
     """`14 Nov – 20 Nov 2026`, with hours where the range does not consist of days."""
     first, last = shown.start.astimezone(shown.zone), shown.end.astimezone(shown.zone)
-    if shown.start <= BEGINNING:
+    if shown.start <= EARLIEST:
         return f"until {last:%-d %b %Y}"
     if shown.end - shown.start <= 2 * DAY and not (is_midnight(first) and is_midnight(last)):
         return f"{first:%-d %b %H:%M} – {last:%-d %b %H:%M %Y}"
@@ -50,7 +51,7 @@ def dates(shown: Period) -> str:
 @register.filter
 def first_day(shown: Period) -> str:
     """For a date input; empty where the range has no beginning."""
-    return "" if shown.start <= BEGINNING else f"{shown.start.astimezone(shown.zone):%Y-%m-%d}"
+    return "" if shown.start <= EARLIEST else f"{shown.start.astimezone(shown.zone):%Y-%m-%d}"
 
 
 @register.filter
@@ -60,16 +61,16 @@ def last_day(shown: Period) -> str:
 
 def neighbour(shown: Period, step: int, *, now: datetime) -> dict[str, str]:
     """`from` and `to` of the next period in one direction; {} before the beginning and beyond now."""
-    if shown.start <= BEGINNING or (step > 0 and shown.end >= now):
+    if shown.start <= EARLIEST or (step > 0 and shown.end >= now):
         return {}
     first, last = shown.start.astimezone(shown.zone), shown.end.astimezone(shown.zone)
     length = shown.end - shown.start
     if is_midnight(first) and length > DAY / 2:
         days = last.date() - first.date() + (timedelta() if is_midnight(last) else DAY)
         start = first.date() + step * days
-        return {} if start <= BEGINNING.date() else whole_days(start, start + days)
+        return {} if start <= EARLIEST.date() else whole_days(start, start + days)
     start = shown.start + step * length
-    return {} if start <= BEGINNING else ends(start, start + length, shown)
+    return {} if start <= EARLIEST else ends(start, start + length, shown)
 
 
 def ends(start: datetime, end: datetime, shown: Period) -> dict[str, str]:

@@ -7,7 +7,7 @@ from django.db import DatabaseError, connection
 
 from hub.sample import workspace
 from hub.sample.history import make
-from wire.http.problems import is_outage
+from wire.errors import is_outage
 
 PAUSES = (1, 5, 15)  # seconds before it goes on where the database broke a day off
 

@@ -1,0 +1,82 @@
+"""What the hub refuses or fails at, whoever asks. wire/http/problems gives each code its HTTP status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.db import Error as DatabaseError
+from django.db import IntegrityError
+
+MAX_FAULTS = 100
+
+
+class DomainError(Exception):
+    """The base of every error that a model or verb raises. A subclass names its `code` (contract 1).
+
+    detail: what to do, in words for people; extra: further members of the answer, such as `environments`.
+    """
+
+    code: str
+    retry_after: int | None = None  # seconds after which the same request may succeed
+
+    def __init__(self, detail: str, *, extra: Mapping[str, Any] | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.extra = extra or {}
+
+
+class NotFound(DomainError):
+    """Nothing is stored under this name, or nothing that the caller may see."""
+
+    code = "not-found"
+
+
+class InvalidRequest(DomainError):
+    """What was sent cannot be done as it stands."""
+
+    code = "invalid-request"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing wrong with a body: where (RFC 6901), a stable code, and what to do."""
+
+    pointer: str
+    code: str
+    detail: str
+
+
+class InvalidBody(InvalidRequest):
+    """A body of the wrong form, with every fault in it; the first 100 are listed under `errors`."""
+
+    def __init__(self, *faults: Fault) -> None:
+        count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+        detail = f"The body has {count}, listed under errors; nothing was stored."
+        super().__init__(detail, extra=_list_faults(faults))
+
+
+class Unavailable(DomainError):
+    """The database cannot store anything at the moment."""
+
+    code = "unavailable"
+    retry_after = 5
+
+    def __init__(self) -> None:
+        cause = "The database cannot be reached, is full or gave way to other work."
+        super().__init__(f"{cause} Nothing of this request was stored; send it again later.")
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the database is away, full or shutting down, or gave way to another transaction."""
+    if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError):
+        return False
+    state = getattr(error.__cause__, "sqlstate", None)
+    # No state: connection lost. 08 connection, 25006 read-only, 40 deadlock, 53 resources, 57 shut down, 58 I/O.
+    return state is None or state == "25006" or state[:2] in {"08", "40", "53", "57", "58"}
+
+
+def _list_faults(faults: Sequence[Fault]) -> Mapping[str, Any]:
+    errors = {"errors": [asdict(fault) for fault in faults[:MAX_FAULTS]]}
+    return {**errors, "errorsTruncated": True} if len(faults) > MAX_FAULTS else errors

@@ -1,0 +1,41 @@
+"""A report that its sender delivers more than once is stored once (contract 1)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db.models import Model, QuerySet
+
+from wire.errors import DomainError
+
+Report = TypeVar("Report", bound=Model)
+
+
+class ReportIdReused(DomainError):
+    """Another report came under this reportId before."""
+
+    code = "report-id-reused"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This reportId was used for another report. A redelivery must have the same body; a new report a new id."
+        )
+
+
+def get_or_create_report(
+    reports: QuerySet[Report], workspace_id: str, report_id: UUID, body: bytes, values: dict[str, Any]
+) -> tuple[Report, bool]:
+    """Return the report of this id, and whether it is new. `values` are the other columns of a new one.
+
+    The model is unique on workspace and report_id, and keeps the SHA-256 of the body in `digest`.
+    Raises ReportIdReused where the id was used with another body.
+    """
+    digest = hashlib.sha256(body).digest()
+    report, is_new = reports.get_or_create(
+        workspace_id=workspace_id, report_id=report_id, defaults={"digest": digest, **values}
+    )
+    if bytes(getattr(report, "digest")) != digest:  # noqa: B009
+        raise ReportIdReused
+    return report, is_new
