@@ -12,7 +12,7 @@ from affidavit import from_descriptor
 from affidavit.operations import OperationSum, Sums, has_begun, nameless, operation_document
 from catalog.downloads import json_schema, openapi
 from catalog.evidence.epochs import Held, shown
-from catalog.ingest.sanitize import Observation, summed
+from catalog.ingest.sanitize import Observation, sum_observations
 
 
 class Place(NamedTuple):
@@ -67,7 +67,7 @@ def of_openapi(document: Mapping[str, Any]) -> Schemas:
 def _outlines(observations: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The operations as the hub shows them after taking these observations in."""
     sums = Sums()
-    for _, of_a_day in summed(map(_observation, observations), received_at=datetime.now(UTC)):
+    for _, of_a_day in sum_observations(map(_observation, observations), received_at=datetime.now(UTC)):
         for identity, total in of_a_day:
             sums.add(identity, total)
     for identity, total in sums:

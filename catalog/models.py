@@ -1,26 +1,27 @@
-"""What the catalog stores: the inbox of witness reports, operations with their evidence, versions and drift."""
+"""The catalog's tables: the inbox of witness reports, operations with their evidence, versions, drift and rules."""
 
 from __future__ import annotations
 
-from datetime import UTC, date
+from datetime import UTC, date, datetime
 from typing import Any
 
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from affidavit.operations import nameless
-from catalog.drift.compare import KINDS
+from catalog.drift_kinds import CHANGE_KINDS
+from catalog.path_template import MAX_PATH_BYTES
 from workspaces.models import Environment, Workspace
 
-MAX_PATH_BYTES = 2000  # a unique index holds the path, and PostgreSQL's index rows end at 2,700 bytes
 MAX_METHOD = 32
 PART_IDENTITY = ["operation", "part", "status", "epoch"]
 
 
 class WitnessReport(models.Model):
-    """One delivery, summed at the door; `sums` goes once it is folded, id and digest stay 400 days.
+    """One delivered report. `sums` is dropped once it is folded; id and digest stay for 400 days.
 
-    sums: affidavit.operations.DailySums.to_state(); size: bytes of the body as received.
+    sums: affidavit.operations.DailySums.to_state(); size: bytes of the body as received; digest: SHA-256 of the body.
+    dead_lettered_at, fault: when and why it was set aside, because it could not be folded.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
@@ -32,7 +33,7 @@ class WitnessReport(models.Model):
     sums: Any = models.JSONField(null=True)
     received_at = models.DateTimeField(db_index=True)
     folded_at = models.DateTimeField(null=True)
-    parked_at = models.DateTimeField(null=True)
+    dead_lettered_at = models.DateTimeField(null=True, db_column="parked_at")
     fault = models.CharField(max_length=200, blank=True)
 
     class Meta:
@@ -40,12 +41,12 @@ class WitnessReport(models.Model):
         indexes = [
             models.Index(
                 fields=["environment", "id"],
-                condition=models.Q(folded_at=None, parked_at=None),
+                condition=models.Q(folded_at=None, dead_lettered_at=None),
                 name="unfolded_reports",
             ),
             models.Index(
-                fields=["environment", "parked_at"],
-                condition=models.Q(parked_at__isnull=False),
+                fields=["environment", "dead_lettered_at"],
+                condition=models.Q(dead_lettered_at__isnull=False),
                 name="parked_reports",
             ),
         ]
@@ -55,9 +56,9 @@ class WitnessReport(models.Model):
 
 
 class Operation(models.Model):
-    """A method and a path template in one environment: what was summed, then what is shown of it.
+    """A method and a path template in one environment: first the counts, then the projection that is shown.
 
-    key: the template with nameless parameters (`/orders/{}`), so that names do not tell operations apart.
+    key: the template with nameless parameters (`/orders/{}`), because names do not tell operations apart.
     statuses: observations by status; names, types: one object of counts per parameter, by position;
     undecided: observations by index of a literal segment that may be data.
     """
@@ -72,7 +73,7 @@ class Operation(models.Model):
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
 
-    # A projection of the above and of the parts, written with them: catalog.projection.Projection.
+    # The projection of the above and of the parts, written with them: catalog.evidence.projection.Projection.
     begun = models.BooleanField(help_text="A status other than 404, 405 and 501 was seen (contract 4).")
     path = models.TextField(help_text="The template with the names observed most often.")
     observations = models.BigIntegerField()
@@ -84,15 +85,19 @@ class Operation(models.Model):
     outline_digest = models.BinaryField(max_length=32)
     unknowns = models.PositiveIntegerField(default=0, help_text="Places of unknown type.")
 
-    # Where a rule by hand says so, what was reported here is shown elsewhere, or more than that is shown here.
+    # A template rule can show what was reported here under another operation, or show more than that here.
     shown_under = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="shown_here")
-    own: Any = models.JSONField(
-        null=True, help_text="What was reported here, where it is not what is shown: catalog.sums.facts()."
+    reported_facts: Any = models.JSONField(
+        null=True,
+        db_column="own",
+        help_text="The counts as reported, where a rule makes them differ from the above: catalog.evidence.reported.",
     )
 
     version = models.PositiveIntegerField(default=0, help_text="Number of its latest version; 0 before it has begun.")
     drifted_at = models.DateTimeField(null=True, help_text="When its last drift was found.")
-    epoch = models.PositiveIntegerField(default=0, help_text="How often it was started afresh: evidence goes there.")
+    epoch = models.PositiveIntegerField(
+        default=0, help_text="Number of baseline resets; new evidence goes into this epoch."
+    )
     shown_from = models.PositiveIntegerField(default=0, help_text="The first epoch whose evidence is shown.")
 
     class Meta:
@@ -105,23 +110,23 @@ class Operation(models.Model):
         return f"{self.method} {self.path}"
 
     @property
-    def shown_together(self) -> list[Operation]:
-        """The rows whose evidence is shown here: this one, then those that a rule puts under it."""
+    def merged_rows(self) -> list[Operation]:
+        """The rows whose evidence is shown here: this one, then those that a template rule puts under it."""
         return [self, *self.shown_here.all()]
 
     @property
     def status_counts(self) -> list[tuple[int, int]]:
-        """Observations by status, in the order of statuses."""
+        """Status and observations, in the order of statuses."""
         return sorted((int(status), count) for status, count in self.statuses.items())
 
     @property
     def successes(self) -> int:
-        """Observations that a query or a request shape may come from (contract 4)."""
+        """Observations with a 2xx or 3xx status: only these report a query or a request (contract 4)."""
         return sum(count for status, count in self.status_counts if 200 <= status < 400)
 
     @property
     def undecided_segments(self) -> list[tuple[str, int]]:
-        """Literal segments that may be data, each with the observations whose reporter could not tell."""
+        """Literal segments that may be data, each with the observations in which the reporter could not decide."""
         segments = self.key.split("/")[1:]
         return [(segments[int(index)], count) for index, count in sorted(self.undecided.items())]
 
@@ -136,7 +141,9 @@ class OperationPart(models.Model):
     status = models.PositiveSmallIntegerField(null=True)
     epoch = models.PositiveIntegerField(default=0)
     evidence: Any = models.JSONField(help_text="affidavit.Evidence.to_state()")
-    silence: Any = models.JSONField(default=dict, help_text="catalog.silence.Silence by pointer.")
+    absences: Any = models.JSONField(
+        default=dict, db_column="silence", help_text="The members of catalog.drift.absence.Absence, by pointer."
+    )
 
     class Meta:
         constraints = [
@@ -148,7 +155,7 @@ class OperationPart(models.Model):
 
 
 class OperationVersion(models.Model):
-    """An outline that an operation came to. since: when what made it was first observed; at: when it was folded."""
+    """One version of an operation's outline. since: when its cause was first observed; at: when that was folded."""
 
     operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
@@ -156,7 +163,7 @@ class OperationVersion(models.Model):
     since = models.DateTimeField()
     observations = models.BigIntegerField()
     outline = models.TextField()
-    by_hand = models.BooleanField(default=False, help_text="A decision by hand made it, no observation.")
+    by_hand = models.BooleanField(default=False, help_text="A manual override made it, not an observation.")
 
     class Meta:
         ordering = ["-number"]
@@ -167,10 +174,10 @@ class OperationVersion(models.Model):
 
 
 class Drift(models.Model):
-    """One change of an operation's descriptor: catalog.drift.Change, and what it was seen on.
+    """One change of an operation's shape: catalog.drift.compare.Change, with the observations that showed it.
 
-    since: when it was first observed, or for what went quiet, the UTC day on which it was last; seen: how often in what
-    was observed since, of how often it could have been there (null where nothing tells).
+    since: when the change was first observed; for a property no longer seen, the UTC day on which it was last seen.
+    seen, of: how often it was there since then, of how often it could have been (null where that is unknown).
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="drift")
@@ -195,66 +202,71 @@ class Drift(models.Model):
 
     @property
     def words(self) -> str:
-        return KINDS[self.kind]
+        return CHANGE_KINDS[self.kind]
 
     @property
     def last_day(self) -> date | None:
-        """Of what went quiet, the UTC day on which it was last seen: no more is known than the day."""
+        """The UTC day on which a property that is no longer seen was last seen; the time of day is not known."""
         return self.since.astimezone(UTC).date() if self.kind == "quiet" else None
 
 
 class Decision(models.Model):
-    """Something decided by hand, until it is taken back."""
+    """A manual override, in force until it is reverted."""
 
     at = models.DateTimeField()
     actor = models.CharField(max_length=150)
-    taken_back_at = models.DateTimeField(null=True)
+    reverted_at = models.DateTimeField(null=True, db_column="taken_back_at")
 
     class Meta:
         abstract = True
         ordering = ["-id"]
 
+    @property
+    def taken_back_at(self) -> datetime | None:
+        return self.reverted_at
 
-class FreshStart(Decision):
-    """From `at` on the shapes of an operation are learnt anew, until that is taken back; nothing is forgotten.
 
-    part: the only one it is for, with the node at `pointer`; "" for the whole operation. epoch: the first that
-    counts; statuses: observations by status before it, also those that came late. through: where another operation was
-    started afresh while this one was shown under it, that start. It holds while this one is shown there by the rules
-    that stood then, none newer than `newest_rule`.
+class BaselineReset(Decision):
+    """From `at` on the shapes of an operation are learnt anew, until this is reverted. No evidence is deleted.
+
+    part, pointer: the only node that is reset; "" for the whole operation. epoch: the first whose evidence is shown.
+    statuses: observations by status before it, including those that were reported late.
+    through: the reset of another operation that caused this one, because this operation was shown under that one. Such
+    a reset is active while the template rules that existed then, none newer than `newest_rule`, still lead there.
     """
 
-    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="fresh_starts")
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="baseline_resets")
     part = models.CharField(max_length=8, blank=True, help_text="`query`, `request` or a status.")
     pointer = models.TextField(blank=True)
     epoch = models.PositiveIntegerField()
     statuses: Any = models.JSONField(default=dict)
-    through = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="reached")
+    through = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="caused")
     newest_rule = models.BigIntegerField(default=0)
-    in_reach = models.BooleanField(default=True, help_text="Whether those rules lead there still.")
+    in_reach = models.BooleanField(default=True, help_text="Whether those rules still lead there.")
 
     class Meta:
+        db_table = "catalog_freshstart"
         ordering = ["-epoch"]
         constraints = [models.UniqueConstraint(fields=["operation", "epoch"], name="one_fresh_start_per_epoch")]
 
     def __str__(self) -> str:
-        return f"fresh start {self.epoch} {self.place}".rstrip()
+        return f"baseline reset {self.epoch} {self.location}".rstrip()
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """`200 /lines/[]`; "" for the whole operation."""
         return f"{self.part} {self.pointer}".rstrip()
 
     @property
-    def holds(self) -> bool:
-        return self.in_reach and self.taken_back_at is None
+    def is_active(self) -> bool:
+        return self.in_reach and self.reverted_at is None
 
 
 class TemplateRule(Decision):
-    """By hand: what was and will be reported under `source` is shown under `target`, until that is taken back.
+    """Everything reported under `source`, before or after, is shown under `target`, until the rule is reverted.
 
-    method: "" for all. source: as Operation.key; target: with the names that are shown. matching: whatever else
-    matches the target, too.
+    method: "" for all. source: as Operation.key; target: with the names that are shown.
+    matching: whether every other template that matches the target is shown there too.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="template_rules")
@@ -276,9 +288,9 @@ class TemplateRule(Decision):
 
 
 class RedactionRule(Decision):
-    """By hand: reporters mark properties of this name `redacted`, or drop them, until that is taken back.
+    """Reporters mark properties of this name `redacted`, or drop them, until the rule is reverted.
 
-    environment: null for every one of the workspace. name: `*` stands for any run of characters.
+    environment: null for every environment of the workspace. name: `*` stands for any run of characters.
     """
 
     SENSITIVE, DROP = "sensitive", "drop"
@@ -297,9 +309,9 @@ class RedactionRule(Decision):
 
 
 class MapRule(Decision):
-    """Whether the object at a place is shown as a map or with its properties, until that is taken back.
+    """Whether the object at `pointer` is shown as a map or with its properties, until the rule is reverted.
 
-    part: `query`, `request` or a status. Of several for one place the latest holds.
+    part: `query`, `request` or a status. Of several rules for one node the latest applies.
     """
 
     operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="map_rules")
@@ -308,9 +320,9 @@ class MapRule(Decision):
     as_map = models.BooleanField()
 
     def __str__(self) -> str:
-        return f"{self.place} is {'a map' if self.as_map else 'no map'}"
+        return f"{self.location} is {'a map' if self.as_map else 'no map'}"
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """`200 /lines/[]`."""
         return f"{self.part} {self.pointer}".rstrip()

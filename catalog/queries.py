@@ -89,12 +89,12 @@ def operation(environment: Environment, method: str, path: str, *, as_reported: 
     named = Operation.objects.filter(environment=environment, method=method, key=nameless(path))
     place = F("pk") if as_reported else Coalesce("shown_under_id", "pk")
     found = Operation.objects.filter(environment=environment, begun=True, pk__in=named.values_list(place))
-    return found.defer(*TEXTS).prefetch_related("parts", "fresh_starts", "map_rules", members()).first()
+    return found.defer(*TEXTS).prefetch_related("parts", "baseline_resets", "map_rules", members()).first()
 
 
 def members() -> Prefetch:
     """What is shown under an operation, with what is needed of it."""
-    rows = Operation.objects.defer(*TEXTS).order_by("method", "key").prefetch_related("parts", "fresh_starts")
+    rows = Operation.objects.defer(*TEXTS).order_by("method", "key").prefetch_related("parts", "baseline_resets")
     return Prefetch("shown_here", rows)
 
 
@@ -105,7 +105,7 @@ def template_rules(environment: Environment) -> Rules:
 
 
 def standing_template_rules(environment: Environment) -> QuerySet[TemplateRule]:
-    return TemplateRule.objects.filter(environment=environment, taken_back_at=None)
+    return TemplateRule.objects.filter(environment=environment, reverted_at=None)
 
 
 def tool_name(environment: Environment, outline: Mapping[str, Any]) -> str:
@@ -188,12 +188,12 @@ def outlines_of(environment: Environment, keys: Collection[tuple[str, str]]) -> 
 
 
 def parked(environment: Environment) -> QuerySet[WitnessReport]:
-    reports = WitnessReport.objects.filter(environment=environment, parked_at__isnull=False)
-    return reports.order_by("-parked_at", "-id").defer("sums")
+    reports = WitnessReport.objects.filter(environment=environment, dead_lettered_at__isnull=False)
+    return reports.order_by("-dead_lettered_at", "-id").defer("sums")
 
 
 def unfolded() -> QuerySet[WitnessReport]:
-    return WitnessReport.objects.filter(folded_at=None, parked_at=None)
+    return WitnessReport.objects.filter(folded_at=None, dead_lettered_at=None)
 
 
 def environments_with_unfolded() -> list[int]:

@@ -1,29 +1,29 @@
-"""What the worker does for the catalog; every task can be repeated or lost."""
+"""The worker's tasks for the catalog. Each can be repeated or lost without harm."""
 
 from celery import shared_task
 from django.utils import timezone
 
 from catalog import queries
-from catalog.ingest import fold as folding
-from catalog.ingest import prune as pruning
+from catalog.ingest.fold import fold_reports
+from catalog.ingest.inbox import prune_reports
 from workspaces.models import Environment
 
 
 @shared_task
 def fold(environment_id: int) -> None:
-    """Fold what waits in one environment."""
+    """Fold every unfolded report of one environment."""
     environment = Environment.objects.filter(pk=environment_id).first()
     if environment:
-        folding.fold(environment, now=timezone.now())
+        fold_reports(environment, now=timezone.now())
 
 
 def sweep() -> None:
-    """Fold what no doorbell announced, here and now: the broker may be away."""
+    """Fold, in this process, what no task was queued for: the broker may have been away."""
     for environment_id in queries.environments_with_unfolded():
         fold(environment_id)
 
 
 @shared_task
 def prune() -> None:
-    """Forget report ids past their 400 days."""
-    pruning.prune(now=timezone.now())
+    """Delete report ids past their 400 days."""
+    prune_reports(now=timezone.now())

@@ -9,11 +9,11 @@ from typing import Any
 from django.db.models import QuerySet
 
 from catalog import queries
-from catalog.browse.tree_rows import Node
+from catalog.browse.tree_rows import Node, list_part_nodes
 from catalog.drift.compare import Change
 from catalog.drift.environments import Difference
 from catalog.drift.history import Compared
-from catalog.evidence.parts import Shape
+from catalog.evidence.parts import PartShape
 from catalog.models import Drift, Operation, WitnessReport
 from wire.tables import Table
 
@@ -50,7 +50,7 @@ def parked(found: QuerySet[WitnessReport]) -> Table:
 
 
 def parked_row(report: WitnessReport) -> Sequence[Any]:
-    return (str(report.report_id), report.reporter, report.received_at, report.parked_at, report.fault)
+    return (str(report.report_id), report.reporter, report.received_at, report.dead_lettered_at, report.fault)
 
 
 def drift(found: QuerySet[Drift]) -> Table:
@@ -87,14 +87,14 @@ def responses(row: Operation) -> Table:
     return Table("responses", RESPONSES, lambda: row.status_counts)
 
 
-def properties(shapes: Sequence[Shape]) -> Table:
+def properties(shapes: Sequence[PartShape]) -> Table:
     """Every node of every part, whatever a page shows of it."""
     return Table("properties", PROPERTIES, partial(property_rows, shapes))
 
 
-def property_rows(shapes: Sequence[Shape]) -> Iterator[Sequence[Any]]:
+def property_rows(shapes: Sequence[PartShape]) -> Iterator[Sequence[Any]]:
     for shape in shapes:
-        for node in shape.nodes():
+        for node in list_part_nodes(shape):
             yield (shape.part.name, shape.part.status, *node_cells(node))
 
 

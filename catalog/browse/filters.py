@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from catalog.drift.compare import KINDS
+from catalog.drift_kinds import CHANGE_KINDS
 
 # By what a list can be sorted: the member of the address, the column's title and its class
 SORTED_COLUMNS = (
@@ -74,7 +74,7 @@ class DriftFilters:
     def of(cls, address: Mapping[str, str]) -> DriftFilters:
         return cls(
             query=address.get("q", "").replace("\0", ""),
-            kind=one_of(KINDS, address.get("kind", "")),
+            kind=one_of(CHANGE_KINDS, address.get("kind", "")),
             breaking=bool(address.get("breaking")),
         )
 

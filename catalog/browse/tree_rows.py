@@ -8,7 +8,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from affidavit import Evidence, describe
-from catalog.evidence.pointers import ITEMS, VALUES, below, type_words
+from catalog.evidence.parts import PartShape
+from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
 
 EPOCH = date(1970, 1, 1)
 FOLDED_FROM = 20  # a node with as many nodes beneath it is shown closed
@@ -98,6 +99,11 @@ class Node:
         return range(self.closes)
 
 
+def list_part_nodes(shape: PartShape) -> Iterator[Node]:
+    """Every node of a part, in the order of the tree."""
+    return nodes(shape.evidence, observations=shape.observations, maps=shape.maps, fresh=shape.fresh)
+
+
 def nodes(
     evidence: Evidence,
     *,
@@ -135,7 +141,7 @@ def walk(
         name=name,
         pointer=pointer,
         depth=depth,
-        type=type_words(descriptor),
+        type=describe_type(descriptor),
         reason=reason_words(descriptor),
         seen=evidence.seen,
         parents=parents,
@@ -148,7 +154,7 @@ def walk(
     )
     objects = evidence.counts.get("object", 0)
     for child, inner in descriptor.get("properties", {}).items():
-        yield from walk(child, below(pointer, child), depth + 1, evidence.properties[child], inner, objects)
+        yield from walk(child, join_property(pointer, child), depth + 1, evidence.properties[child], inner, objects)
     for child, held in ((ITEMS, evidence.items), (VALUES, evidence.values)):
         member = "items" if child == ITEMS else "values"
         if held is not None and member in descriptor:

@@ -13,15 +13,15 @@ from affidavit import describe
 from catalog import queries
 from catalog.browse import exports
 from catalog.browse.filters import SHOWS, SORTED_COLUMNS, STATUS_CLASSES, Filters
-from catalog.browse.tree_rows import Node, folded
+from catalog.browse.tree_rows import Node, folded, list_part_nodes
 from catalog.downloads.curl import curl
 from catalog.downloads.json_schema import schema_of
 from catalog.downloads.tools import tool
 from catalog.drift import history
-from catalog.evidence.parts import Shape, chosen, parameters_of, shapes_of
+from catalog.evidence.parts import PartShape, build_part_shapes, choose_part, list_parameters
 from catalog.evidence.pointers import VALUES
 from catalog.models import Operation
-from catalog.rules.reported_templates import template_context
+from catalog.rules.reported_templates import build_template_context
 from wire.errors import NotFound
 from wire.period import Period
 from workspaces.models import Environment
@@ -83,8 +83,8 @@ def operation(request: HttpRequest, environment: Environment, period: Period) ->
             " or report an observation of it."
         )
         raise NotFound(detail)
-    shapes = shapes_of(found)
-    part = chosen(shapes, request.GET.get("part", ""))
+    shapes = build_part_shapes(found)
+    part = choose_part(shapes, request.GET.get("part", ""))
     compared = history.compared(found, request.GET)
     tables = [
         exports.properties(shapes),
@@ -96,7 +96,7 @@ def operation(request: HttpRequest, environment: Environment, period: Period) ->
     at = request.GET.get("at", "")
 
     def context() -> Mapping[str, Any]:
-        rows = list(part.nodes())
+        rows = list(list_part_nodes(part))
         if at and request.htmx:
             return tree_context(request, part, rows, at, inside_only=True)
         return {
@@ -104,12 +104,12 @@ def operation(request: HttpRequest, environment: Environment, period: Period) ->
             **call_context(environment, found),
             "operation": found,
             "shapes": shapes,
-            "parameters": parameters_of(found),
+            "parameters": list_parameters(found),
             "timeline": history.timeline(found),
             "compared": compared,
-            "fresh_starts": [start for start in found.fresh_starts.all() if not start.through_id],
+            "fresh_starts": [start for start in found.baseline_resets.all() if not start.through_id],
             "map_rules": found.map_rules.all(),
-            "template": template_context(found, request.GET),
+            "template": build_template_context(found, request.GET),
             "place": place_of(found, part.key, rows, at),
         }
 
@@ -118,7 +118,7 @@ def operation(request: HttpRequest, environment: Environment, period: Period) ->
 
 
 def tree_context(
-    request: HttpRequest, part: Shape, rows: Sequence[Node], at: str, *, inside_only: bool = False
+    request: HttpRequest, part: PartShape, rows: Sequence[Node], at: str, *, inside_only: bool = False
 ) -> Mapping[str, Any]:
     """The rows of a part from the place `at` on; its schema where all of it is shown."""
     shown, is_cut = folded(rows, at=at, inside_only=inside_only, limit=NODES_SHOWN)
@@ -135,7 +135,7 @@ def place_of(operation: Operation, key: str, rows: Sequence[Node], at: str) -> M
     keys that are data were seen in it."""
     places = {node.pointer: node for node in rows}
     node = places.get(at, rows[0])
-    standing = (rule for rule in operation.map_rules.all() if not rule.taken_back_at)
+    standing = (rule for rule in operation.map_rules.all() if not rule.reverted_at)
     rule = next((rule for rule in standing if (rule.part, rule.pointer) == (key, node.pointer)), None)
     return {"node": node, "rule": rule, "has_keys": not node.names and f"{node.pointer}/{VALUES}" in places}
 

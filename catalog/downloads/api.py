@@ -157,7 +157,7 @@ class WitnessRules(DownloadView):
         return HttpResponse(made.body, content_type="application/json", headers={"ETag": made.etag})
 
     def made(self, environment: Environment) -> forms.Download:
-        return forms.small({"rules": redaction_rules.pulled(environment)})
+        return forms.small({"rules": redaction_rules.list_active_redactions(environment)})
 
 
 def evidence_wanted(request: Request) -> bool:

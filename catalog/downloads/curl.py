@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Any
 from urllib.parse import quote as percent_encoded
 
-from catalog.downloads.json_schema import Descriptor, Outline, has_body
+from catalog.evidence.outlines import Descriptor, Outline, has_body
 
 ORIGIN = "https://api.example.com"
 QUERY_SHOWN, DEEPEST, NAMES_SHOWN = 12, 3, 30

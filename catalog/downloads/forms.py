@@ -10,7 +10,7 @@ from typing import Any
 
 from catalog import queries
 from catalog.downloads import json_schema, openapi, tools
-from catalog.downloads.json_schema import Outline
+from catalog.evidence.outlines import Outline
 from workspaces.models import Environment
 
 EDITION = "1"  # counts up when the same catalog comes to other bytes, which then need another ETag

@@ -6,15 +6,12 @@ yet are allowed, since the next answer may bring one; keys that are data have th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-NO_BODY = {"type": "unknown", "reason": "empty"}
+from catalog.evidence.outlines import Descriptor, Outline, list_outline_parts
 
-Descriptor = Mapping[str, Any]
-Outline = Mapping[str, Any]
-"""An operation as in `/api/catalog?evidence=0`."""
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_of(descriptor: Descriptor) -> dict[str, Any]:
@@ -32,23 +29,11 @@ def schema_of(descriptor: Descriptor) -> dict[str, Any]:
     return schema
 
 
-def has_body(descriptor: Descriptor) -> bool:
-    return descriptor != NO_BODY
-
-
-def parts(outline: Outline) -> Iterator[tuple[str, Descriptor]]:
-    """`query`, `request` and the statuses whose answers had a body, each with its descriptor."""
-    for part in ("query", "request"):
-        if outline[part] is not None:
-            yield part, outline[part]
-    yield from ((status, answer) for status, answer in outline["responses"].items() if has_body(answer))
-
-
 def document(title: str, outlines: Sequence[Outline]) -> dict[str, Any]:
     """One schema document: under `$defs` every part by `GET /orders/{orderId} 200`, `… query` or `… request`."""
     definitions = {
         f"{outline['method']} {outline['path']} {part}": schema_of(descriptor)
         for outline in outlines
-        for part, descriptor in parts(outline)
+        for part, descriptor in list_outline_parts(outline)
     }
     return {"$schema": DIALECT, "title": title, "$defs": definitions}

@@ -7,8 +7,9 @@ from http import HTTPStatus
 from typing import Any
 
 from affidavit.operations import PARAMETER, nameless
-from catalog.downloads.json_schema import Descriptor, Outline, has_body, schema_of
+from catalog.downloads.json_schema import schema_of
 from catalog.downloads.operation_names import operation_names
+from catalog.evidence.outlines import Descriptor, Outline, has_body
 
 VERSION = "3.1.0"
 METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"})

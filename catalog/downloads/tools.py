@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from affidavit.operations import PARAMETER, READS
-from catalog.downloads.json_schema import Descriptor, Outline, has_body, schema_of
+from catalog.downloads.json_schema import schema_of
 from catalog.downloads.operation_names import operation_names
+from catalog.evidence.outlines import Descriptor, Outline, has_body
 
 NAMED_AT_MOST = 12  # properties of an answer that a description names
 

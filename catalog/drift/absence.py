@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from affidavit import Evidence
 from catalog.drift.renames import successors
-from catalog.evidence.pointers import ITEMS, VALUES, below
+from catalog.evidence.pointers import ITEMS, VALUES, join_property
 
 EXPECTED = 20  # times that it should have been seen by now, at its usual rate
 LONGER = 3  # times the longest silence so far
@@ -145,11 +145,11 @@ def new_names(now: Mapping[str, Silence], gone: Sequence[Chance]) -> dict[str, s
     found: dict[str, str] = {}
     for outer, chances_there in by_object.items():
         parent = chances_there[0].parent
-        held = {name: now.get(below(outer, name), Silence()) for name in parent.properties}
+        held = {name: now.get(join_property(outer, name), Silence()) for name in parent.properties}
         ruled_out = {name for name, silence in held.items() if silence.missed}
         ruled_out |= {silence.successor for silence in held.values()}
         named = successors(parent, {chance.name: held[chance.name].missed for chance in chances_there}, ruled_out)
-        found |= {below(outer, name): successor for name, successor in named.items()}
+        found |= {join_property(outer, name): successor for name, successor in named.items()}
     return found
 
 
@@ -161,7 +161,7 @@ def chances(total: Evidence, added: Evidence, pointer: str = "") -> Iterator[Cha
     """Each property that `added` could tell of, the outer ones first; none within one that was missed."""
     could = added.counts.get("object", 0)
     for name, place in total.properties.items():
-        here, inner = below(pointer, name), added.properties.get(name)
+        here, inner = join_property(pointer, name), added.properties.get(name)
         if inner is not None and inner.seen:
             yield Chance(here, total, name, could, inner.seen)
             yield from chances(place, inner, here)

@@ -9,38 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from catalog.evidence.pointers import ITEMS, VALUES, below, type_words
+from catalog.drift_kinds import BOTH, CHANGE_KINDS, CONSUMER, NOBODY, PRODUCER
+from catalog.evidence.outlines import Descriptor, Outline
+from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
 
-CONSUMER, PRODUCER, BOTH, NOBODY = "consumer", "producer", "both", ""
-BREAKS_FOR = (CONSUMER, PRODUCER, BOTH)
 PATH = "path"
-# Each kind of change and its words.
-KINDS: Mapping[str, str] = {
-    "new": "new",
-    "gone": "gone",
-    "quiet": "gone quiet",
-    "back": "seen again",
-    "optional": "not always there any more",
-    "type": "type changed",
-    "nullable": "may be null now",
-    "not-null": "never null any more",
-    "known": "type known now",
-    "map": "a map now",
-    "no-map": "no map any more",
-    "cut": "cut by a limit",
-    "redacted": "redaction changed",
-    "renamed": "parameter renamed",
-}
 LITTLE = frozenset({"nothing", "null", "cut"})  # whatever comes after these is no change of the operation
 UNKNOWN_WORDS = {"nothing": "nothing yet", "cut": "cut by a limit", "divergent": "different types"}
 # Of a type that became wider, narrower or another one: whom it breaks.
 IN_ANSWERS = {"wider": CONSUMER, "narrower": NOBODY, "other": CONSUMER}
 IN_REQUESTS = {"wider": PRODUCER, "narrower": CONSUMER, "other": BOTH}
 
-Descriptor = Mapping[str, Any]
-Outline = Mapping[str, Any]
 IsWhole = Callable[[str, str], bool]
 """From part and pointer to whether the new is there in all that was seen since: it may be required."""
 IsRule = Callable[[str, str], bool]
@@ -63,7 +43,7 @@ class Change:
 
     @property
     def words(self) -> str:
-        return KINDS[self.kind]
+        return CHANGE_KINDS[self.kind]
 
     @property
     def is_of_nothing(self) -> bool:
@@ -71,7 +51,7 @@ class Change:
         return self.kind == "known" and self.before == UNKNOWN_WORDS["nothing"]
 
 
-def changes(
+def compare_outlines(
     before: Outline,
     after: Outline,
     *,
@@ -111,8 +91,8 @@ def of_parameters(before: Mapping[str, Descriptor], after: Mapping[str, Descript
     """By position: two outlines of one template have as many."""
     for (old, was), (new, told) in zip(before.items(), after.items(), strict=True):
         if old != new:
-            yield Change(PATH, below("", new), "renamed", old, new)
-        yield from of_shape(PATH, below("", new), was, told)
+            yield Change(PATH, join_property("", new), "renamed", old, new)
+        yield from of_shape(PATH, join_property("", new), was, told)
 
 
 def at(part: str, pointer: str, before: Descriptor | None, after: Descriptor | None) -> Iterator[Change]:
@@ -163,7 +143,7 @@ def is_other_map(before: Descriptor, after: Descriptor) -> bool:
 
 def inside(descriptor: Descriptor) -> Iterator[tuple[str, Descriptor]]:
     for name, inner in descriptor.get("properties", {}).items():
-        yield below("", name), inner
+        yield join_property("", name), inner
     for member, name in (("items", ITEMS), ("values", VALUES)):
         if member in descriptor:
             yield f"/{name}", descriptor[member]
@@ -218,5 +198,5 @@ def in_words(descriptor: Descriptor) -> str:
     kind = kind_of(descriptor)
     if kind == "object" and descriptor["type"] == "unknown":
         kind = "empty object"
-    words = UNKNOWN_WORDS.get(kind) or (kind if kind == "empty object" else type_words(descriptor))
+    words = UNKNOWN_WORDS.get(kind) or (kind if kind == "empty object" else describe_type(descriptor))
     return f"{words} or null" if descriptor.get("nullable") else words

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from catalog import queries
-from catalog.drift.compare import BOTH, Change, changes
+from catalog.drift.compare import Change, compare_outlines
+from catalog.drift_kinds import BOTH
 from workspaces.models import Environment
 
 OPERATION = "operation"
@@ -33,4 +34,4 @@ def between(here: Environment, there: Environment) -> Iterator[Difference]:
         elif key not in ours:
             yield Difference(method, path, Change(OPERATION, "", "new"))
         elif key in differing:
-            yield from (Difference(method, path, change) for change in changes(before[key], after[key]))
+            yield from (Difference(method, path, change) for change in compare_outlines(before[key], after[key]))

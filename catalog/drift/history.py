@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog import queries
-from catalog.drift.compare import Change, changes
+from catalog.drift.compare import Change, compare_outlines
 from catalog.models import Drift, Operation, OperationVersion
 
 VERSIONS_SHOWN = 20
@@ -50,4 +50,4 @@ def compared(operation: Operation, address: Mapping[str, str]) -> Compared | Non
         return None
     before, after = map(int, numbers)
     outlines: list[Mapping[str, Any]] | None = queries.version_outlines(operation, before, after)
-    return Compared(before, after, changes(*outlines)) if outlines else None
+    return Compared(before, after, compare_outlines(*outlines)) if outlines else None

@@ -11,10 +11,10 @@ from functools import cached_property
 from affidavit import Evidence, describe
 from affidavit.operations import OperationSum, Part
 from catalog.drift.absence import ENOUGH, OPTIONAL, QUIET, Heard, Held, listen
-from catalog.drift.compare import PATH, Change, IsRule, IsWhole, changes, gone, in_words, not_always
+from catalog.drift.compare import PATH, Change, IsRule, IsWhole, compare_outlines, gone, in_words, not_always
 from catalog.evidence.epochs import with_maps
-from catalog.evidence.parts import Maps, first_epoch, key_of, node_starts
-from catalog.evidence.pointers import Place, is_within, places
+from catalog.evidence.parts import Maps, first_epoch, node_starts, part_key
+from catalog.evidence.pointers import EvidenceNode, is_within, walk_nodes
 from catalog.models import Drift, Operation, OperationPart, OperationVersion
 
 SECONDS_PER_DAY = 86400
@@ -62,16 +62,18 @@ class Folded:
     @cached_property
     def restarted(self) -> set[str]:
         """The parts whose evidence is all from before a fresh start: their first descriptor is no change."""
-        together = self.before.shown_together if self.before else ()
+        together = self.before.merged_rows if self.before else ()
         parts = [(row, part) for row in together for part in row.parts.all() if part.evidence]
-        shown = {key_of_row(part) for row, part in parts if part.epoch >= first_epoch(row, key_of_row(part))}
-        return {key_of_row(part) for _, part in parts} - shown
+        shown = {row_part_key(part) for row, part in parts if part.epoch >= first_epoch(row, row_part_key(part))}
+        return {row_part_key(part) for _, part in parts} - shown
 
     @cached_property
     def fresh_nodes(self) -> set[tuple[str, str]]:
         """Part and pointer of the nodes that were started afresh: the first type of one is no change."""
-        together = self.before.shown_together if self.before else ()
-        return {(start.part, start.pointer) for row in together for start in row.fresh_starts.all() if start.holds}
+        together = self.before.merged_rows if self.before else ()
+        return {
+            (start.part, start.pointer) for row in together for start in row.baseline_resets.all() if start.is_active
+        }
 
     def is_first(self, change: Change) -> bool:
         """Whether it is only what came first after a fresh start."""
@@ -95,16 +97,16 @@ class Folded:
     def heard_before(self, part: Part) -> Held:
         """What is held of the silences of a part: of its latest epoch that is shown, but for what was started since."""
         rows = self.before.parts.all() if self.before else ()
-        first = first_epoch(self.before, key_of(part)) if self.before else 0
+        first = first_epoch(self.before, part_key(part)) if self.before else 0
         # A silence is never forgotten, so a row without any heard nothing: what came late is not listened to.
-        held = [row for row in rows if Part(row.part, row.status) == part and row.epoch >= first and row.silence]
+        held = [row for row in rows if Part(row.part, row.status) == part and row.epoch >= first and row.absences]
         if not held:
             return {}
         latest = max(held, key=lambda row: row.epoch)
-        since = [start.pointer for start in node_starts(self.before, key_of(part)) if start.epoch > latest.epoch]
+        since = [start.pointer for start in node_starts(self.before, part_key(part)) if start.epoch > latest.epoch]
         return {
             pointer: silence
-            for pointer, silence in latest.silence.items()
+            for pointer, silence in latest.absences.items()
             if not any(is_within(pointer, start) for start in since)
         }
 
@@ -113,7 +115,7 @@ class Folded:
         """By part that came: what is held of its silences, and what is to be told."""
         held = self.stored_parts
         if not self.is_shown:
-            return {part: (held[part].silence if part in held else {}, []) for part in self.added.evidence}
+            return {part: (held[part].absences if part in held else {}, []) for part in self.added.evidence}
         return {
             part: listen(
                 self.heard_before(part),
@@ -124,24 +126,24 @@ class Folded:
         }
 
     @cached_property
-    def came(self) -> dict[tuple[str, str], Place]:
+    def came(self) -> dict[tuple[str, str], EvidenceNode]:
         """The places in what came, by part and pointer."""
         came = {part: Evidence() for part in (*self.added.evidence, *self.late)}
         for part, evidence in (*self.added.evidence.items(), *self.late.items()):
             came[part].add(evidence)
         return {
-            (key_of(part), pointer): place
+            (part_key(part), pointer): place
             for part in came
-            for pointer, place in places(self.as_shown(came, part), observations=self.observed(part))
+            for pointer, place in walk_nodes(self.as_shown(came, part), observations=self.observed(part))
         }
 
     @cached_property
-    def stands(self) -> dict[tuple[str, str], Place]:
+    def stands(self) -> dict[tuple[str, str], EvidenceNode]:
         """The places in all that is shown, by part and pointer."""
         return {
-            (key_of(part), pointer): place
+            (part_key(part), pointer): place
             for part in self.total.evidence
-            for pointer, place in places(self.as_shown(self.total.evidence, part), observations=None)
+            for pointer, place in walk_nodes(self.as_shown(self.total.evidence, part), observations=None)
         }
 
     def observed(self, part: Part) -> int:
@@ -151,8 +153,8 @@ class Folded:
         return sum(count for status, count in self.added.statuses.items() if 200 <= status < 400)
 
 
-def key_of_row(row: OperationPart) -> str:
-    return key_of(Part(row.part, row.status))
+def row_part_key(row: OperationPart) -> str:
+    return part_key(Part(row.part, row.status))
 
 
 def drift_of(folds: Sequence[Folded], *, now: datetime) -> list[Drift]:
@@ -173,7 +175,7 @@ def numbered(fold: Folded, outlines: Mapping[int, str], *, now: datetime) -> lis
 def drift_rows(fold: Folded, outlines: Mapping[int, str], *, now: datetime) -> Iterator[Drift]:
     if before := outlines.get(fold.before.pk):
         old, new = json.loads(before), json.loads(fold.row.outline)
-        for change in changes(old, new, is_whole=is_whole(fold), is_rule=is_rule(fold)):
+        for change in compare_outlines(old, new, is_whole=is_whole(fold), is_rule=is_rule(fold)):
             if not fold.is_first(change):
                 yield row_of(fold, change, *seen_of(fold, change), since=moment(fold.added.first), now=now)
     for part, (_, told) in fold.silences.items():
@@ -213,7 +215,7 @@ def seen_of(fold: Folded, change: Change) -> tuple[int, int | None]:
 
 
 def heard_row(fold: Folded, part: Part, heard: Heard, *, now: datetime) -> Drift:
-    change = change_of(key_of(part), heard)
+    change = change_of(part_key(part), heard)
     since = moment(fold.added.first)
     if heard.kind == QUIET and heard.evidence.last is not None:
         since = moment(heard.evidence.last * SECONDS_PER_DAY)

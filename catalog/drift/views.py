@@ -12,8 +12,8 @@ from catalog import queries
 from catalog.browse import exports
 from catalog.browse.filters import DriftFilters
 from catalog.drift import environments
-from catalog.drift.compare import KINDS
 from catalog.drift.environments import Difference
+from catalog.drift_kinds import CHANGE_KINDS
 from wire.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
@@ -28,7 +28,7 @@ def drift(request: HttpRequest, environment: Environment, period: Period) -> Pag
     def context() -> Mapping[str, Any]:
         return {
             "filters": filters,
-            "kinds": KINDS.items(),
+            "kinds": CHANGE_KINDS.items(),
             "changes": Paginator(found, ROWS_A_PAGE).get_page(request.GET.get("page")),
             "breaking": found.exclude(breaks="").count(),
             "empty": not queries.shown(environment).exists(),

@@ -12,7 +12,15 @@ from typing import NamedTuple
 
 from affidavit import Evidence
 from affidavit.operations import is_alike_map
-from catalog.evidence.pointers import ITEMS, VALUES, inside, is_within, name_of, step_of, steps_of
+from catalog.evidence.pointers import (
+    ITEMS,
+    VALUES,
+    is_within,
+    list_children,
+    property_name,
+    property_step,
+    split_pointer,
+)
 
 IsMap = Callable[[str, Evidence], bool]
 """From the pointer of an object that has names, and its evidence, to whether it is shown as a map."""
@@ -72,7 +80,7 @@ def from_epochs(epochs: Mapping[int, Evidence], starts: Iterable[NodeStart]) -> 
     since: dict[str, Evidence] = {}
     for start in sorted(starts):
         later = summed(evidence for epoch, evidence in epochs.items() if epoch >= start.epoch)
-        total = grafted(total, steps_of(start.pointer), later)
+        total = grafted(total, split_pointer(start.pointer), later)
         since = {pointer: came for pointer, came in since.items() if not is_within(pointer, start.pointer)}
         since[start.pointer] = later
     return total, since
@@ -86,7 +94,7 @@ def chances_since(
     Where a step stands for every name, also for each name by itself.
     """
     for pointer in sorted({pointer for _, since in sums for pointer in since}):
-        *outer, last = steps_of(pointer) or [ITEMS]
+        *outer, last = split_pointer(pointer) or [ITEMS]
         parents: Counter[str] = Counter()
         for total, since in sums:
             for above, parent in matching(since.get(pointer, total), outer):
@@ -94,7 +102,7 @@ def chances_since(
         is_named = last not in (ITEMS, VALUES)
         yield pointer, parents.total() if is_named else None
         if VALUES in outer:
-            for here, _ in matching(whole, steps_of(pointer)):
+            for here, _ in matching(whole, split_pointer(pointer)):
                 yield here, parents[here.rpartition("/")[0]] if is_named else None
 
 
@@ -108,7 +116,7 @@ def grafted(whole: Evidence, steps: Sequence[str], later: Evidence) -> Evidence:
         result.items = grafted(whole.items, rest, later.items or Evidence())
     if first == VALUES and whole.values is not None:
         result.values = grafted(whole.values, rest, later.values or Evidence())
-    for name in (name for name in whole.properties if first in (VALUES, step_of(name))):
+    for name in (name for name in whole.properties if first in (VALUES, property_step(name))):
         place = whole.properties[name]
         result.properties[name] = grafted(place, rest, later.properties.get(name) or unseen(place))
     return result
@@ -127,7 +135,7 @@ def matching(evidence: Evidence, steps: Sequence[str], pointer: str = "") -> Ite
         yield pointer, evidence
         return
     first, *rest = steps
-    for step, here, child in inside(evidence, pointer):
+    for step, here, child in list_children(evidence, pointer):
         if step == first or (first == VALUES and step != ITEMS):
             yield from matching(child, rest, here)
 
@@ -140,7 +148,7 @@ def with_maps(evidence: Evidence, is_map: IsMap, pointer: str = "") -> Evidence:
         named.properties = {}
         named.values = summed([*evidence.properties.values(), *([evidence.values] if evidence.values else [])])
     result = named
-    for step, here, child in inside(named, pointer):
+    for step, here, child in list_children(named, pointer):
         changed = with_maps(child, is_map, here)
         if changed is not child:
             result = shallow(named) if result is evidence else result
@@ -154,7 +162,7 @@ def put(evidence: Evidence, step: str, child: Evidence) -> None:
     elif step == VALUES:
         evidence.values = child
     else:
-        evidence.properties[name_of(step)] = child
+        evidence.properties[property_name(step)] = child
 
 
 def summed(parts: Iterable[Evidence]) -> Evidence:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from affidavit import Evidence
 from affidavit.operations import Part, parameter_type, shown_names
-from catalog.browse.tree_rows import Node, nodes
 from catalog.evidence.epochs import Held, NodeStart, Shown, as_maps, from_epochs, shown
-from catalog.models import FreshStart, Operation
+from catalog.models import BaselineReset, Operation
 
 QUERY = "query"  # its names are parameters: only by hand are they keys
 
@@ -20,7 +19,7 @@ Maps = Mapping[Part, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
-class Shape:
+class PartShape:
     """A part with its evidence; `observations` is how often it could have been there. maps, fresh: as in Shown."""
 
     part: Part
@@ -32,30 +31,26 @@ class Shape:
     @property
     def key(self) -> str:
         """How an address names it: `query`, `request`, or the status of a response."""
-        return key_of(self.part)
+        return part_key(self.part)
 
     @property
     def label(self) -> str:
         return self.key.capitalize()
 
-    def nodes(self) -> Iterator[Node]:
-        """Every node, in the order of the tree."""
-        return nodes(self.evidence, observations=self.observations, maps=self.maps, fresh=self.fresh)
 
-
-def key_of(part: Part) -> str:
+def part_key(part: Part) -> str:
     return str(part.status or part.name)
 
 
 def shown_parts(operation: Operation) -> dict[Part, Shown]:
     """What is shown of every part of an operation, with what is shown under it."""
     together: dict[Part, list[Held]] = {}
-    for row in operation.shown_together:
+    for row in operation.merged_rows:
         for part, held in held_parts(row).items():
             together.setdefault(part, []).append(held)
     rules = map_rules_of(operation)
     return {
-        part: shown(held, maps=rules.get(key_of(part)), by_likeness=part.name != QUERY)
+        part: shown(held, maps=rules.get(part_key(part)), by_likeness=part.name != QUERY)
         for part, held in together.items()
     }
 
@@ -75,20 +70,20 @@ def held_of(operation: Operation, states: Iterable[tuple[Part, int, Any]]) -> di
     """The same of evidence that is given as states, each with its part and epoch."""
     epochs: dict[Part, dict[int, Evidence]] = {}
     for part, epoch, state in states:
-        if epoch >= first_epoch(operation, key_of(part)):
+        if epoch >= first_epoch(operation, part_key(part)):
             epochs.setdefault(part, {})[epoch] = Evidence.from_state(state)
-    return {part: Held(by_epoch, node_starts(operation, key_of(part))) for part, by_epoch in epochs.items()}
+    return {part: Held(by_epoch, node_starts(operation, part_key(part))) for part, by_epoch in epochs.items()}
 
 
 def node_starts(operation: Operation, key: str) -> list[NodeStart]:
     """The nodes of a part that were started afresh, by the starts that hold."""
-    starts = (start for start in operation.fresh_starts.all() if start.holds and start.part == key)
+    starts = (start for start in operation.baseline_resets.all() if start.is_active and start.part == key)
     return [NodeStart(start.epoch, start.pointer) for start in starts if start.epoch > operation.shown_from]
 
 
-def first_start(operation: Operation, key: str) -> FreshStart | None:
+def first_start(operation: Operation, key: str) -> BaselineReset | None:
     """The fresh start from which on the whole of a part is shown: its own, or the operation's; None without any."""
-    whole = (start for start in operation.fresh_starts.all() if start.holds and not start.pointer)
+    whole = (start for start in operation.baseline_resets.all() if start.is_active and not start.pointer)
     return max((start for start in whole if start.part in ("", key)), key=lambda start: start.epoch, default=None)
 
 
@@ -101,7 +96,7 @@ def map_rules_of(operation: Operation) -> dict[str, dict[str, bool]]:
     """By part and pointer whether a place is a map, by the rules by hand that stand: the latest of each place."""
     rules: dict[str, dict[str, bool]] = {}
     for rule in operation.map_rules.all():
-        if rule.taken_back_at is None:
+        if rule.reverted_at is None:
             rules.setdefault(rule.part, {}).setdefault(rule.pointer, rule.as_map)
     return rules
 
@@ -111,13 +106,13 @@ def mapped(
 ) -> tuple[dict[Part, Evidence], Maps]:
     """Every part with its maps shown as maps, and these."""
     found = {
-        part: as_maps(held, rules.get(key_of(part), {}), by_likeness=part.name != QUERY)
+        part: as_maps(held, rules.get(part_key(part), {}), by_likeness=part.name != QUERY)
         for part, held in evidence.items()
     }
     return {part: held for part, (held, _) in found.items()}, {part: maps for part, (_, maps) in found.items()}
 
 
-def shapes_of(operation: Operation) -> list[Shape]:
+def build_part_shapes(operation: Operation) -> list[PartShape]:
     """Request and query where any was seen, then a response for every status, with a body or without."""
     held = shown_parts(operation)
     asked = [Part(name) for name in ("request", QUERY) if Part(name) in held]
@@ -125,23 +120,23 @@ def shapes_of(operation: Operation) -> list[Shape]:
     return [shape_of(operation, part, held.get(part, Shown(Evidence()))) for part in asked + answered]
 
 
-def shape_of(operation: Operation, part: Part, what: Shown) -> Shape:
-    counts = counts_shown(operation, key_of(part))
+def shape_of(operation: Operation, part: Part, what: Shown) -> PartShape:
+    counts = counts_shown(operation, part_key(part))
     successes = sum(count for status, count in counts.items() if 200 <= status < 400)
     observations = counts[part.status] if part.status else successes
-    return Shape(part, what.evidence, observations, what.maps, what.fresh)
+    return PartShape(part, what.evidence, observations, what.maps, what.fresh)
 
 
 def counts_shown(operation: Operation, key: str) -> dict[int, int]:
     """Observations by status since the fresh starts that hold for a part, of all that is shown together."""
     counts = Counter(dict(operation.status_counts))
-    for row in operation.shown_together:
+    for row in operation.merged_rows:
         if start := first_start(row, key):
             counts.subtract({int(status): count for status, count in start.statuses.items()})
     return dict(sorted(counts.items()))
 
 
-def chosen(shapes: Sequence[Shape], key: str) -> Shape:
+def choose_part(shapes: Sequence[PartShape], key: str) -> PartShape:
     """The part that an address names; else the first 2xx, else the first response, else the first of all."""
     responses = [shape for shape in shapes if shape.part.status]
     good = [shape for shape in responses if 200 <= shape.part.status < 300]
@@ -149,7 +144,7 @@ def chosen(shapes: Sequence[Shape], key: str) -> Shape:
     return [*named, *good, *responses, *shapes][0]
 
 
-def parameters_of(operation: Operation) -> list[tuple[str, str]]:
+def list_parameters(operation: Operation) -> list[tuple[str, str]]:
     """Name and type of each parameter of the path, as the catalog has them."""
     names = shown_names([Counter(counts) for counts in operation.names])
     return [(name, parameter_type(types)) for name, types in zip(names, operation.types, strict=True)]

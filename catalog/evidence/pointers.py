@@ -16,29 +16,29 @@ NAMED_ALIKE = {ITEMS: "~2]", VALUES: "~3}"}  # properties of these names
 ALIKE_NAMES = {step: name for name, step in NAMED_ALIKE.items()}
 
 
-class Place(NamedTuple):
+class EvidenceNode(NamedTuple):
     """Evidence, and how often it could have been there: as often as its parent was an object, else None."""
 
     evidence: Evidence
     parents: int | None
 
 
-def below(pointer: str, name: str) -> str:
+def join_property(pointer: str, name: str) -> str:
     """The pointer of a property."""
-    return f"{pointer}/{step_of(name)}"
+    return f"{pointer}/{property_step(name)}"
 
 
-def step_of(name: str) -> str:
+def property_step(name: str) -> str:
     """The step to a property, which is neither ITEMS nor VALUES."""
     return NAMED_ALIKE.get(name) or name.replace("~", "~0").replace("/", "~1")
 
 
-def name_of(step: str) -> str:
+def property_name(step: str) -> str:
     """The property to which a step leads."""
     return ALIKE_NAMES.get(step) or step.replace("~1", "/").replace("~0", "~")
 
 
-def steps_of(pointer: str) -> list[str]:
+def split_pointer(pointer: str) -> list[str]:
     """The steps of a pointer as they stand in it: ITEMS, VALUES, or that of a property; the root has none."""
     return pointer.split("/")[1:]
 
@@ -48,27 +48,29 @@ def is_within(pointer: str, outer: str) -> bool:
     return f"{pointer}/".startswith(f"{outer}/")
 
 
-def inside(evidence: Evidence, pointer: str) -> Iterator[tuple[str, str, Evidence]]:
+def list_children(evidence: Evidence, pointer: str) -> Iterator[tuple[str, str, Evidence]]:
     """The places right under one: the step there, the pointer, the evidence."""
     for name, child in evidence.properties.items():
-        yield step_of(name), below(pointer, name), child
+        yield property_step(name), join_property(pointer, name), child
     for name, held in ((ITEMS, evidence.items), (VALUES, evidence.values)):
         if held is not None:
             yield name, f"{pointer}/{name}", held
 
 
-def places(evidence: Evidence, *, observations: int | None, pointer: str = "") -> Iterator[tuple[str, Place]]:
+def walk_nodes(
+    evidence: Evidence, *, observations: int | None, pointer: str = ""
+) -> Iterator[tuple[str, EvidenceNode]]:
     """Every place by its pointer, the root first; `observations` is how often the root could have been there."""
-    yield pointer, Place(evidence, observations)
+    yield pointer, EvidenceNode(evidence, observations)
     objects = evidence.counts.get("object", 0)
     for name, child in evidence.properties.items():
-        yield from places(child, observations=objects, pointer=below(pointer, name))
+        yield from walk_nodes(child, observations=objects, pointer=join_property(pointer, name))
     for name, held in ((ITEMS, evidence.items), (VALUES, evidence.values)):
         if held is not None:
-            yield from places(held, observations=None, pointer=f"{pointer}/{name}")
+            yield from walk_nodes(held, observations=None, pointer=f"{pointer}/{name}")
 
 
-def type_words(descriptor: Mapping[str, Any]) -> str:
+def describe_type(descriptor: Mapping[str, Any]) -> str:
     """`array of object`, `map of string`, or the type itself."""
     kind = descriptor["type"]
     if kind == "array":

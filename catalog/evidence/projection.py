@@ -10,7 +10,7 @@ from typing import Any
 
 from affidavit import Evidence
 from affidavit.operations import Identity, OperationSum, has_begun, operation_document
-from catalog.downloads.json_schema import parts
+from catalog.evidence.outlines import list_outline_parts
 
 NAMELESS = ("items", "values")
 
@@ -46,14 +46,14 @@ def project(identity: Identity, summed: OperationSum) -> Projection:
         outline=outline,
         document_digest=hashlib.sha256(document.encode()).digest(),
         outline_digest=hashlib.sha256(outline.encode()).digest(),
-        unknowns=sum(unknown_count(shape) for _, shape in parts(bare)),
+        unknowns=sum(unknown_count(shape) for _, shape in list_outline_parts(bare)),
     )
 
 
 def typed_names(outline: Mapping[str, Any]) -> Iterator[str]:
     """`total:number` for every property of every part, and `orderId:integer` for a parameter of the path."""
     yield from (f"{name}:{told['type']}" for name, told in outline["parameters"].items())
-    for _, shape in parts(outline):
+    for _, shape in list_outline_parts(outline):
         yield from typed_names_in(shape)
 
 

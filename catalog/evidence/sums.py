@@ -23,8 +23,8 @@ def facts(summed: OperationSum) -> dict[str, Any]:
 
 def facts_of_row(row: Operation) -> Mapping[str, Any]:
     """The same of what was reported under a row's very template."""
-    if row.own is not None:
-        return row.own
+    if row.reported_facts is not None:
+        return row.reported_facts
     return {
         "first": int(row.first_seen_at.timestamp()),
         "last": int(row.last_seen_at.timestamp()),

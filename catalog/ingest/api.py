@@ -10,7 +10,7 @@ from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from catalog.ingest.inbox import receive
+from catalog.ingest.receive import receive_report
 from catalog.ingest.serializers import WitnessReportForm
 from wire.http.machine_view import MachineView
 from workspaces.models import Environment
@@ -35,5 +35,5 @@ class WitnessReports(MachineView):
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
         report_id, observations = data["reportId"], data["observations"]
-        receive(environment, report_id, raw, observations, reporter=data.get("reporter", ""), now=now)
+        receive_report(environment, report_id, raw, observations, reporter=data.get("reporter", ""), now=now)
         return Response({"accepted": len(observations), "reportId": str(report_id)}, status=202)

@@ -1,44 +1,60 @@
-"""Take one witness report in: durable when this returns, summed into the catalog soon after (contract 4)."""
+"""The inbox of reports that wait to be folded: read a batch, set aside what cannot be folded, prune old ids."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
-from uuid import UUID
+from datetime import datetime, timedelta
 
-from django.db import transaction
-
-from catalog import tasks
-from catalog.ingest.sanitize import Observation, summed
+from affidavit.operations import DailySums
 from catalog.models import WitnessReport
-from wire import wake_worker
-from wire.redelivery.reports import get_or_create_report
 from workspaces.models import Environment
 
+MAX_BATCH_REPORTS = 200
+MAX_BATCH_BYTES = 16 * 1024 * 1024  # of bodies as received: bounds the memory of one batch
+ID_RETENTION = timedelta(days=400)
 
-@transaction.atomic
-def receive(
-    environment: Environment,
-    report_id: UUID,
-    body_bytes: bytes,
-    observations: Sequence[Observation],
-    *,
-    reporter: str = "",
-    now: datetime,
-) -> None:
-    """One row in the inbox. The same id and bytes change nothing; raises ReportIdReused.
 
-    Only sums made at the door are stored, so that no raw path segment or data-like name of a body ever is.
+def lock_batch(environment: Environment) -> list[int]:
+    """Lock the oldest unfolded reports that fit a batch and return their ids; at least one, if there is any."""
+    rows = (
+        WitnessReport.objects.filter(environment=environment, folded_at=None, dead_lettered_at=None)
+        .order_by("id")
+        .select_for_update(skip_locked=True, of=("self",))
+        .values_list("id", "size")[:MAX_BATCH_REPORTS]
+    )
+    batch: list[int] = []
+    total_bytes = 0
+    for report_id, size in rows:
+        total_bytes += size
+        if batch and total_bytes > MAX_BATCH_BYTES:
+            break
+        batch.append(report_id)
+    return batch
+
+
+def sum_reports(batch: Sequence[int]) -> DailySums:
+    """Return the sum of these reports."""
+    total = DailySums()
+    for sums in WitnessReport.objects.filter(pk__in=batch).values_list("sums", flat=True).iterator(chunk_size=10):
+        total.add_all(DailySums.from_state(sums))
+    return total
+
+
+def mark_folded(batch: Sequence[int], *, now: datetime) -> None:
+    WitnessReport.objects.filter(pk__in=batch).update(folded_at=now, sums=None)
+
+
+def move_to_dead_letters(report_id: int, failure: str, *, now: datetime) -> None:
+    """Set one report aside with its kind of failure. The message repeats nothing of the report."""
+    fault = f"Its sums cannot be read or added ({failure}). Report the same under a new reportId."
+    WitnessReport.objects.filter(pk=report_id).update(dead_lettered_at=now, fault=fault)
+
+
+def prune_reports(*, now: datetime, batch: int = 5000) -> int:
+    """Delete reports whose id is 400 days old (contract 3), at most `batch`. Return how many.
+
+    Unfolded reports stay, however old.
     """
-    environment.hold()
-    values = {
-        "environment": environment,
-        "reporter": reporter,
-        "size": len(body_bytes),
-        "sums": summed(observations, received_at=now).to_state(),
-        "received_at": now,
-    }
-    reports = WitnessReport.objects.defer("sums")
-    _, is_new = get_or_create_report(reports, environment.workspace_id, report_id, body_bytes, values)
-    if is_new:
-        wake_worker.ring(tasks.fold, environment.pk)
+    expired = WitnessReport.objects.filter(received_at__lt=now - ID_RETENTION)
+    expired = expired.exclude(folded_at=None, dead_lettered_at=None)
+    return WitnessReport.objects.filter(pk__in=expired.values("pk")[:batch]).delete()[0]

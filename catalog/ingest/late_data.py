@@ -16,7 +16,7 @@ from affidavit.operations import DailySums, Identity, OperationSum, Part, Sums
 from catalog.evidence.epochs import from_epochs, summed
 from catalog.evidence.parts import held_of
 from catalog.evidence.sums import identity_of
-from catalog.models import PART_IDENTITY, FreshStart, Operation, OperationPart
+from catalog.models import PART_IDENTITY, BaselineReset, Operation, OperationPart
 from catalog.queries import TEXTS
 from workspaces.models import Environment
 
@@ -31,7 +31,7 @@ class Epochs:
     """The fresh starts of one operation, taken back or not: when its epochs began."""
 
     operation: int
-    starts: list[FreshStart] = field(default_factory=list)
+    starts: list[BaselineReset] = field(default_factory=list)
 
     def on(self, day: int) -> int:
         """The epoch of a day (since 1970-01-01 UTC); the day of a start belongs to the epoch that it began."""
@@ -42,7 +42,7 @@ class Epochs:
         return max(start.epoch for start in self.starts)
 
 
-def day_of(start: FreshStart) -> int:
+def day_of(start: BaselineReset) -> int:
     return int(start.at.timestamp()) // SECONDS_PER_DAY
 
 
@@ -72,14 +72,14 @@ def put_in_place(environment: Environment, daily: DailySums) -> tuple[Sums, Late
 def epochs_of(environment: Environment) -> dict[Identity, Epochs]:
     """Of the operations that were ever started afresh."""
     found: dict[Identity, Epochs] = {}
-    starts = FreshStart.objects.filter(operation__environment=environment).select_related("operation")
+    starts = BaselineReset.objects.filter(operation__environment=environment).select_related("operation")
     for start in starts.defer(*(f"operation__{text}" for text in TEXTS)):
         row = start.operation
         found.setdefault(identity_of(row), Epochs(row.pk)).starts.append(start)
     return found
 
 
-def count(starts: Iterable[FreshStart], late: Mapping[int, OperationSum]) -> None:
+def count(starts: Iterable[BaselineReset], late: Mapping[int, OperationSum]) -> None:
     """Each start counts what was observed before it."""
     for start in starts:
         statuses = Counter({int(status): times for status, times in start.statuses.items()})
@@ -87,7 +87,7 @@ def count(starts: Iterable[FreshStart], late: Mapping[int, OperationSum]) -> Non
             if epoch < start.epoch:
                 statuses.update(came.statuses)
         start.statuses = {str(status): statuses[status] for status in sorted(statuses)}
-    FreshStart.objects.bulk_update(starts, ["statuses"])
+    BaselineReset.objects.bulk_update(starts, ["statuses"])
 
 
 def store(operation: int, late: Mapping[int, OperationSum]) -> None:
@@ -113,7 +113,7 @@ def empty_part(operation: int, part: Part, epoch: int) -> OperationPart:
 def shown_late(row: Operation, late: Late) -> dict[Part, Evidence]:
     """What is shown on a row of all that came late: of itself and of what is shown under it."""
     found: dict[Part, list[Evidence]] = {}
-    for one in row.shown_together:
+    for one in row.merged_rows:
         by_epoch = late.get(identity_of(one), {})
         states = (
             (part, epoch, evidence.to_state())

@@ -97,7 +97,7 @@ def folded_together(
     added = together(place, parts, rules)
     total = together(place, [*([(place.key, before)] if before else []), *parts], rules)
     row, maps = row_of(environment, place, stored, total)
-    row.own = own_facts(place, stored, arrived.get(place))
+    row.reported_facts = own_facts(place, stored, arrived.get(place))
     return Folded(stored, row, maps, total, added, own=arrived.get(place) or OperationSum(0, 0))
 
 
@@ -145,7 +145,7 @@ def save(folds: Sequence[Folded], *, now: datetime) -> None:
     Operation.objects.bulk_create(rows, update_conflicts=True, unique_fields=IDENTITY, update_fields=SUMMED)
     parts = [part_row(fold, part) for fold in folds for part in fold.added.evidence]
     OperationPart.objects.bulk_create(
-        parts, update_conflicts=True, unique_fields=PART_IDENTITY, update_fields=["evidence", "silence"]
+        parts, update_conflicts=True, unique_fields=PART_IDENTITY, update_fields=["evidence", "absences"]
     )
     OperationVersion.objects.bulk_create([record.version_row(fold, now=now) for fold in folds if fold.is_new_version])
     Drift.objects.bulk_create(drift)
@@ -158,7 +158,7 @@ def part_row(fold: Folded, part: Part) -> OperationPart:
         status=part.status,
         epoch=fold.row.epoch,
         evidence=fold.evidence_of_epoch(part).to_state(),
-        silence=fold.silences[part][0],
+        absences=fold.silences[part][0],
     )
 
 
@@ -169,7 +169,7 @@ def stored_rows(environment: Environment, wanted: Collection[Identity]) -> dict[
         method__in={identity.method for identity in wanted},
         key__in={identity.key for identity in wanted},
     )
-    rows = rows.defer(*queries.TEXTS).prefetch_related("parts", "fresh_starts", "map_rules", queries.members())
+    rows = rows.defer(*queries.TEXTS).prefetch_related("parts", "baseline_resets", "map_rules", queries.members())
     found = {identity_of(row): row for row in rows}
     return {identity: row for identity, row in found.items() if identity in wanted}
 

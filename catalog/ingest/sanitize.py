@@ -13,6 +13,7 @@ from datetime import datetime
 
 from affidavit import Evidence, Template, retemplate
 from affidavit.operations import PARAMETER, DailySums, Identity, OperationSum, Part, nameless
+from catalog.path_template import split_path
 
 SECONDS_PER_DAY = 86400
 
@@ -32,7 +33,7 @@ class Observation:
     shapes: Mapping[str, Evidence] = field(default_factory=dict)
 
 
-def summed(observations: Iterable[Observation], *, received_at: datetime) -> DailySums:
+def sum_observations(observations: Iterable[Observation], *, received_at: datetime) -> DailySums:
     """`received_at` stands for times that a reporter left out."""
     sums = DailySums()
     for observation in observations:
@@ -80,13 +81,8 @@ def counted_parts(observation: Observation) -> Iterator[tuple[Part, Evidence]]:
 
 def still_undecided(observation: Observation, path: str) -> set[int]:
     """Undecided segments but those that the door made parameters."""
-    segments = segments_of(path)
+    segments = split_path(path)
     return {index for index in observation.undecided if not PARAMETER.search(segments[index])}
-
-
-def segments_of(path: str) -> list[str]:
-    """`/orders/{orderId}` → `orders`, `{orderId}`: what `undecided` counts, from 0."""
-    return path.split("/")[1:]
 
 
 def dated(evidence: Evidence, first: int, last: int) -> Evidence:

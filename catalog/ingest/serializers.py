@@ -14,12 +14,12 @@ from rest_framework.settings import api_settings
 
 from affidavit import Evidence, InvalidDescriptor, from_descriptor, whole_number
 from affidavit.operations import PARAMETER
-from catalog.ingest.sanitize import Observation, segments_of
-from catalog.models import MAX_METHOD, MAX_PATH_BYTES
+from catalog.ingest.sanitize import Observation
+from catalog.models import MAX_METHOD
+from catalog.path_template import MAX_PATH_BYTES, PATH_ERRORS, find_path_errors, split_path
 from wire.http.fields import MAX_COUNT, Count, EnvironmentName, ExactText, Moment, UuidText
 
 TOKEN = re.compile(r"\A[A-Z0-9!#$%&'*+.^_`|~-]+\Z")
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}")
 PARAMETER_TYPES = ("string", "number", "integer", "boolean", "unknown")
 SHAPES = ("query", "request", "response")
 
@@ -27,40 +27,17 @@ SHAPES = ("query", "request", "response")
 class PathTemplate(ExactText):
     """`/orders/{orderId}`: no host, query or fragment, parameters in braces with a name each."""
 
-    default_error_messages = {
-        "start": "Begin the path with a slash; leave scheme and host out.",
-        "query": "Leave query and fragment out of the path.",
-        "bytes": f"Send a path of at most {MAX_PATH_BYTES} bytes.",
-        "control": "Send a path without white space and control characters, percent-encoded where need be.",
-        "braces": "Close every brace; a parameter is {name}.",
-        "name": "Name parameters with 1 to 100 letters, digits, _ . and -, beginning with a letter or _.",
-        "clash": "Give every parameter of the path another name.",
-    }
+    default_error_messages = PATH_ERRORS
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=MAX_PATH_BYTES, **options)
 
     def to_internal_value(self, data: Any) -> str:
         path = super().to_internal_value(data)
-        faults = [ErrorDetail(self.error_messages[code], code) for code in path_faults(path)]
+        faults = [ErrorDetail(self.error_messages[code], code) for code in find_path_errors(path)]
         if faults:
             raise serializers.ValidationError(faults)
         return path
-
-
-def path_faults(path: str) -> list[str]:
-    """Codes of all that is wrong with a template."""
-    names, literal = PARAMETER.findall(path), PARAMETER.sub("", path)
-    checks = {
-        "start": not path.startswith("/"),
-        "query": "?" in literal or "#" in literal,
-        "bytes": len(path) <= MAX_PATH_BYTES < len(path.encode()),
-        "control": any(character.isspace() or not character.isprintable() for character in path),
-        "braces": bool(re.search(r"[{}]", literal)),
-        "name": not all(NAME.fullmatch(name) for name in names),
-        "clash": len(set(names)) < len(names),
-    }
-    return [code for code, wrong in checks.items() if wrong]
 
 
 @extend_schema_field({"type": "string", "enum": PARAMETER_TYPES})
@@ -164,7 +141,7 @@ def contradictions(checked: Mapping[str, Any]) -> dict[str, Any]:
     if unknown:
         fault = ErrorDetail("The path has no parameter of this name.", "unknown-parameter")
         faults["parameters"] = {name: [fault] for name in sorted(unknown)}
-    if wrong := wrong_indexes(checked.get("undecided", ()), segments_of(checked["path"])):
+    if wrong := wrong_indexes(checked.get("undecided", ()), split_path(checked["path"])):
         fault = ErrorDetail("Send each index of a literal segment of the path once; the first is 0.", "index")
         faults["undecided"] = {position: [fault] for position in wrong}
     if checked.get("firstSeenAt") and checked.get("lastSeenAt") and checked["firstSeenAt"] > checked["lastSeenAt"]:

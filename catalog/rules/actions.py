@@ -8,8 +8,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from catalog import queries
-from catalog.browse.tree_rows import Node
-from catalog.evidence.parts import shapes_of
+from catalog.browse.tree_rows import Node, list_part_nodes
+from catalog.evidence.parts import build_part_shapes
 from catalog.models import Operation
 from catalog.rules import baseline
 from catalog.rules import maps as map_rules
@@ -24,7 +24,7 @@ def start_afresh(request: HttpRequest, slug: str, environment: str) -> HttpRespo
     """Learn the shapes of the operation `method` `path` anew from now on; of one node where `part` names it."""
     found = operation_of_member(request, slug, environment)
     part, pointer = place_of(request, found) if request.POST.get("part") else ("", "")
-    baseline.start_afresh(found, part=part, pointer=pointer, actor=request.user.get_username(), now=timezone.now())
+    baseline.reset_baseline(found, part=part, pointer=pointer, actor=request.user.get_username(), now=timezone.now())
     return back_to(found, part, pointer)
 
 
@@ -41,7 +41,7 @@ def show_as(request: HttpRequest, slug: str, environment: str) -> HttpResponseRe
         detail = "No object was seen at this place, so it has no names. Choose a place of type object or map."
         raise InvalidRequest(detail)
     by = {"actor": request.user.get_username(), "now": timezone.now()}
-    map_rules.show_as(found, part, node.pointer, as_map=as_map, **by)
+    map_rules.add_map_rule(found, part, node.pointer, as_map=as_map, **by)
     return back_to(found, part, node.pointer)
 
 
@@ -54,8 +54,8 @@ def place_of(request: HttpRequest, operation: Operation) -> tuple[str, str]:
 def node_of(request: HttpRequest, operation: Operation) -> tuple[str, Node]:
     """Part and node of the place that a form names; raises NotFound for one that the page does not show."""
     part, pointer = request.POST.get("part", ""), request.POST.get("pointer", "")
-    shape = next((shape for shape in shapes_of(operation) if shape.key == part), None)
-    node = next((node for node in shape.nodes() if node.pointer == pointer), None) if shape else None
+    shape = next((shape for shape in build_part_shapes(operation) if shape.key == part), None)
+    node = next((node for node in list_part_nodes(shape) if node.pointer == pointer), None) if shape else None
     if node is None:
         raise NotFound("This operation has no such place. Choose one on its page.")
     return part, node

@@ -13,14 +13,16 @@ from django.db.models import Q
 
 from catalog import queries
 from catalog.evidence.sums import facts_of_row, identity_of
-from catalog.models import FreshStart, Operation
-from catalog.rules.reproject import hold, show_again
+from catalog.models import BaselineReset, Operation
+from catalog.rules.reproject import lock_environment, show_again
 from catalog.rules.resolution import Rules
 from workspaces.audit import record_audit
 
 
 @transaction.atomic
-def start_afresh(operation: Operation, *, part: str = "", pointer: str = "", actor: str, now: datetime) -> FreshStart:
+def reset_baseline(
+    operation: Operation, *, part: str = "", pointer: str = "", actor: str, now: datetime
+) -> BaselineReset:
     """From now on only what comes is shown. Statuses, times and counts of observations stay.
 
     part: only of that one (`query`, `request` or a status), and of the node at `pointer` in it. The same goes for
@@ -29,26 +31,26 @@ def start_afresh(operation: Operation, *, part: str = "", pointer: str = "", act
     row = held(operation)
     rules = queries.template_rules(row.environment)
     told = {"part": part, "pointer": pointer, "at": now, "actor": actor, "newest_rule": rules.newest}
-    start = begin_epoch(row, FreshStart(**told))
+    start = begin_epoch(row, BaselineReset(**told))
     others = could_be_shown_under(row, rules)
     for other in others:
-        begin_epoch(other, FreshStart(**told, through=start))
+        begin_epoch(other, BaselineReset(**told, through=start))
     show_again(row.environment, [one.pk for one in (row, *others)], rules, now=now)
-    log(row, "operation started afresh", actor=actor, now=now, place=start.place)
+    log(row, "operation started afresh", actor=actor, now=now, place=start.location)
     return start
 
 
 @transaction.atomic
-def take_back(start: FreshStart, *, actor: str, now: datetime) -> None:
+def revert_baseline_reset(start: BaselineReset, *, actor: str, now: datetime) -> None:
     """Show what would have been shown without it. A second time changes nothing."""
     row = held(start.operation)
-    reached = FreshStart.objects.filter(Q(pk=start.pk) | Q(through=start))
-    if reached.filter(taken_back_at=None).update(taken_back_at=now):
-        touched = Operation.objects.filter(fresh_starts__in=reached)
+    reached = BaselineReset.objects.filter(Q(pk=start.pk) | Q(through=start))
+    if reached.filter(reverted_at=None).update(reverted_at=now):
+        touched = Operation.objects.filter(baseline_resets__in=reached)
         places = touched.values_list("pk", "shown_under_id")
         rows = {pk for pair in places for pk in pair if pk}
         show_again(row.environment, rows, queries.template_rules(row.environment), now=now)
-        log(row, "fresh start taken back", actor=actor, now=now, place=start.place)
+        log(row, "fresh start taken back", actor=actor, now=now, place=start.location)
 
 
 def could_be_shown_under(row: Operation, rules: Rules) -> list[Operation]:
@@ -63,12 +65,12 @@ def could_be_shown_under(row: Operation, rules: Rules) -> list[Operation]:
 
 def held(operation: Operation) -> Operation:
     """The row as it is now, in a transaction in which no fold can touch it."""
-    hold(operation.environment)
+    lock_environment(operation.environment)
     rows = Operation.objects.select_related("environment").prefetch_related("shown_here")
     return rows.get(pk=operation.pk)
 
 
-def begin_epoch(row: Operation, start: FreshStart) -> FreshStart:
+def begin_epoch(row: Operation, start: BaselineReset) -> BaselineReset:
     """What comes from now on is kept apart from what came before."""
     row.epoch += 1
     row.save(update_fields=["epoch"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class RuleFault(ValueError):
+class RuleError(ValueError):
     """code: one of the FAULTS of the kind of rule; words: what they say, and what to do."""
 
     def __init__(self, code: str, words: str) -> None:

@@ -13,7 +13,7 @@ from catalog.rules.reproject import show_again
 
 
 @transaction.atomic
-def show_as(operation: Operation, part: str, pointer: str, *, as_map: bool, actor: str, now: datetime) -> MapRule:
+def add_map_rule(operation: Operation, part: str, pointer: str, *, as_map: bool, actor: str, now: datetime) -> MapRule:
     """Show the object at `pointer` of a part (`query`, `request` or a status) so, now and in time to come.
 
     It wins over what its values look like. Names that were not kept, for their form or their number, stay unknown.
@@ -21,14 +21,14 @@ def show_as(operation: Operation, part: str, pointer: str, *, as_map: bool, acto
     row = held(operation)
     rule = MapRule.objects.create(operation=row, part=part, pointer=pointer, as_map=as_map, at=now, actor=actor)
     show_again(row.environment, [row.pk], queries.template_rules(row.environment), now=now)
-    log(row, "shown as a map" if as_map else "shown as properties", actor=actor, now=now, place=rule.place)
+    log(row, "shown as a map" if as_map else "shown as properties", actor=actor, now=now, place=rule.location)
     return rule
 
 
 @transaction.atomic
-def take_back(rule: MapRule, *, actor: str, now: datetime) -> None:
+def revert_map_rule(rule: MapRule, *, actor: str, now: datetime) -> None:
     """Show what would have been shown without it. A second time changes nothing."""
     row = held(rule.operation)
-    if MapRule.objects.filter(pk=rule.pk, taken_back_at=None).update(taken_back_at=now):
+    if MapRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
         show_again(row.environment, [row.pk], queries.template_rules(row.environment), now=now)
-        log(row, "map rule taken back", actor=actor, now=now, place=rule.place)
+        log(row, "map rule taken back", actor=actor, now=now, place=rule.location)

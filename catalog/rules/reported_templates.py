@@ -11,7 +11,7 @@ from affidavit.operations import nameless, shown_names, with_names
 from catalog import queries
 from catalog.evidence.sums import facts_of_row
 from catalog.models import Operation, TemplateRule
-from catalog.rules.templates import FAULTS
+from catalog.rules.templates import TEMPLATE_RULE_ERRORS
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Reported:
 
 def reported(operation: Operation) -> list[Reported]:
     """All whose sum is shown, the most frequent first; [] where no rule has a hand in it."""
-    if operation.own is None:
+    if operation.reported_facts is None:
         return []
-    found = [one_reported(row, operation) for row in operation.shown_together if facts_of_row(row).get("statuses")]
+    found = [one_reported(row, operation) for row in operation.merged_rows if facts_of_row(row).get("statuses")]
     return sorted(found, key=lambda one: (-one.observations, one.path))
 
 
@@ -47,9 +47,9 @@ def leads_to(rule: TemplateRule, operation: Operation) -> bool:
     return rule.method in ("", operation.method) and rule.key == operation.key
 
 
-def template_context(operation: Operation, address: Mapping[str, str]) -> Mapping[str, Any]:
+def build_template_context(operation: Operation, address: Mapping[str, str]) -> Mapping[str, Any]:
     """For the operation's page: what is behind its template, and the form as it was sent where that had a fault."""
-    fault = FAULTS.get(address.get("fault", ""))
+    fault = TEMPLATE_RULE_ERRORS.get(address.get("fault", ""))
     return {
         "reported": reported(operation),
         "rules": rules_leading_to(operation),

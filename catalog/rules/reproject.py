@@ -6,21 +6,28 @@ from collections.abc import Collection, Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 
+from django.db import connection
+
 from affidavit.operations import Identity, OperationSum
 from catalog import queries
 from catalog.evidence.parts import map_rules_of, mapped
 from catalog.evidence.projection import project
 from catalog.evidence.sums import facts_of_row, identity_of, shown_sum
-from catalog.ingest.fold import one_at_a_time
-from catalog.models import FreshStart, Operation, OperationVersion
+from catalog.models import BaselineReset, Operation, OperationVersion
 from catalog.rules.resolution import Rules
 from workspaces.models import Environment
 
 
-def hold(environment: Environment) -> None:
-    """No fold and no other decision touches this environment's operations until the transaction ends."""
+def lock_environment(environment: Environment) -> None:
+    """Keep folds and other decisions away from this environment's operations until the transaction ends."""
     environment.hold()
-    one_at_a_time(environment)
+    lock_operations(environment)
+
+
+def lock_operations(environment: Environment) -> None:
+    """Let one fold or decision at a time work on an environment until the transaction ends: it reads what it writes."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"catalog.fold {environment.pk}"])
 
 
 def show_again(environment: Environment, rows: Collection[int], rules: Rules, *, now: datetime) -> None:
@@ -33,20 +40,20 @@ def show_again(environment: Environment, rows: Collection[int], rules: Rules, *,
 
 def with_evidence(environment: Environment, rows: Collection[int]) -> Iterable[Operation]:
     found = Operation.objects.filter(environment=environment, pk__in=rows).order_by("pk").defer(*queries.TEXTS)
-    return found.prefetch_related("parts", "map_rules", "fresh_starts__through__operation", queries.members())
+    return found.prefetch_related("parts", "map_rules", "baseline_resets__through__operation", queries.members())
 
 
 def settle(row: Operation, rules: Rules) -> None:
     """Which of its fresh starts hold where it is shown now."""
-    starts = list(row.fresh_starts.all())
+    starts = list(row.baseline_resets.all())
     for start in starts:
         start.in_reach = reaches(start, row, rules)
-    FreshStart.objects.bulk_update(starts, ["in_reach"])
-    row.shown_from = max((start.epoch for start in starts if start.holds and not start.part), default=0)
+    BaselineReset.objects.bulk_update(starts, ["in_reach"])
+    row.shown_from = max((start.epoch for start in starts if start.is_active and not start.part), default=0)
     row.save(update_fields=["shown_from"])
 
 
-def reaches(start: FreshStart, row: Operation, rules: Rules) -> bool:
+def reaches(start: BaselineReset, row: Operation, rules: Rules) -> bool:
     """Whether it was for this row, or for one that this is shown under by rules that stood then."""
     if start.through is None:
         return True
@@ -60,7 +67,7 @@ def reaches(start: FreshStart, row: Operation, rules: Rules) -> bool:
 
 def show(row: Operation, rules: Rules, *, now: datetime) -> None:
     summed = shown_sum(row, rules)
-    row.own = dict(facts_of_row(row)) if rules.speak_of(identity_of(row)) else None
+    row.reported_facts = dict(facts_of_row(row)) if rules.speak_of(identity_of(row)) else None
     if summed is None:
         tell_nothing(row)
     else:

@@ -16,17 +16,17 @@ from catalog.rules import maps as map_rules
 from catalog.rules import redaction as redaction_rules
 from catalog.rules import templates as template_rules
 from catalog.rules.actions import back_to, operation_of_member
-from catalog.rules.errors import RuleFault
+from catalog.rules.errors import RuleError
 from catalog.rules.views import KINDS
 from workspaces.access import environment_of_member
 from workspaces.models import Environment
 from workspaces.page import redirect_to_page
 
 TAKE_BACK: Mapping[str, Callable[..., None]] = {
-    "template-rules": template_rules.take_back,
-    "fresh-starts": baseline.take_back,
-    "map-rules": map_rules.take_back,
-    "redaction-rules": redaction_rules.take_back,
+    "template-rules": template_rules.revert_template_rule,
+    "fresh-starts": baseline.revert_baseline_reset,
+    "map-rules": map_rules.revert_map_rule,
+    "redaction-rules": redaction_rules.revert_redaction_rule,
 }
 
 
@@ -39,10 +39,10 @@ def show_under(request: HttpRequest, slug: str, environment: str) -> HttpRespons
     method = found.method if sent.get("only") else ""
     path, target = sent.get("path", "").replace("\0", ""), sent.get("target", "").strip()
     try:
-        template_rules.show_under(
+        template_rules.add_template_rule(
             found.environment, path, target, method=method, matching=bool(sent.get("matching")), **by(request)
         )
-    except RuleFault as fault:
+    except RuleError as fault:
         members = {"fault": fault.code, "only": sent.get("only"), "matching": sent.get("matching")}
         repeated = "" if fault.code == "raw" else target  # an address is logged, and may hold no value
         return to_page(
@@ -58,8 +58,10 @@ def add_redaction(request: HttpRequest, slug: str, environment: str) -> HttpResp
     found = environment_of_member(request, slug, environment)
     sent = {name: request.POST.get(name, "") for name in ("kind", "name", "everywhere")}
     try:
-        redaction_rules.add(found, sent["kind"], sent["name"], everywhere=bool(sent["everywhere"]), **by(request))
-    except RuleFault as fault:
+        redaction_rules.add_redaction_rule(
+            found, sent["kind"], sent["name"], everywhere=bool(sent["everywhere"]), **by(request)
+        )
+    except RuleError as fault:
         if fault.code == "value":  # an address is logged, and may hold none
             sent["name"] = ""
         return to_page("rules", found, "redaction-rules", fault=fault.code, **sent)
@@ -81,7 +83,7 @@ def take_back(request: HttpRequest, slug: str, environment: str, kind: str, pk: 
     rule = get_object_or_404(decided.rows(found), pk=pk)
     try:
         TAKE_BACK[kind](rule, **by(request))
-    except RuleFault as fault:
+    except RuleError as fault:
         return to_page("rules", found, kind, fault=fault.code)
     return back_to(operation) if operation else to_page("rules", found, kind)
 

@@ -12,37 +12,35 @@ from affidavit import retemplate
 from affidavit.operations import Identity, nameless
 from catalog import queries
 from catalog.evidence.sums import identity_of
-from catalog.ingest.serializers import PathTemplate, path_faults
-from catalog.models import MAX_PATH_BYTES, Operation, TemplateRule
-from catalog.rules.errors import RuleFault
-from catalog.rules.reproject import hold, show_again
+from catalog.models import Operation, TemplateRule
+from catalog.path_template import MAX_PATH_BYTES, PATH_ERRORS, find_path_errors
+from catalog.rules.errors import RuleError
+from catalog.rules.reproject import lock_environment, show_again
 from catalog.rules.resolution import Rules
 from workspaces.audit import record_audit
 from workspaces.models import Environment
 
 # What can be wrong with a rule, by code.
-FAULTS: Mapping[str, str] = {
-    **{code: str(PathTemplate.default_error_messages[code]) for code in (
-        "start", "query", "bytes", "control", "braces", "name", "clash",
-    )},
+TEMPLATE_RULE_ERRORS: Mapping[str, str] = {
+    **PATH_ERRORS,
     "segments": "Write as many segments as the template has that is to be shown there.",
     "raw": "A segment reads like a value, a number or an id: make it a parameter, {id} for example.",
     "circle": "Another rule leads from there back to here. Take that back first, on the page of rules.",
-}  # fmt: skip
+}
 
 
 @transaction.atomic
-def show_under(
+def add_template_rule(
     environment: Environment, source: str, target: str, *, method: str = "", matching: bool = False, actor: str,
     now: datetime,
 ) -> TemplateRule:  # fmt: skip
     """Show what was and will be reported under `source` under `target`: a merge, where that is observed itself.
 
-    method: "" for all. matching: whatever else matches the target, too. Raises RuleFault.
+    method: "" for all. matching: whatever else matches the target, too. Raises RuleError.
     """
-    if code := fault(source, target):
-        raise RuleFault(code, FAULTS[code])
-    hold(environment)
+    if code := find_target_error(source, target):
+        raise RuleError(code, TEMPLATE_RULE_ERRORS[code])
+    lock_environment(environment)
     before = queries.template_rules(environment)
     rule = TemplateRule.objects.create(
         environment=environment, method=method, source=nameless(source), target=target, matching=matching, at=now,
@@ -54,20 +52,20 @@ def show_under(
 
 
 @transaction.atomic
-def take_back(rule: TemplateRule, *, actor: str, now: datetime) -> None:
-    """Show what would have been shown without it; a second time changes nothing. Raises RuleFault."""
-    hold(rule.environment)
+def revert_template_rule(rule: TemplateRule, *, actor: str, now: datetime) -> None:
+    """Show what would have been shown without it; a second time changes nothing. Raises RuleError."""
+    lock_environment(rule.environment)
     before = queries.template_rules(rule.environment)
-    if TemplateRule.objects.filter(pk=rule.pk, taken_back_at=None).update(taken_back_at=now):
+    if TemplateRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
         rearrange(rule.environment, before, now=now)
         log(rule, "template rule taken back", actor=actor, now=now)
 
 
-def fault(source: str, target: str) -> str:
+def find_target_error(source: str, target: str) -> str:
     """The first thing that is wrong with a target, as a code; "" where nothing is."""
     if len(target) > MAX_PATH_BYTES:
         return "bytes"
-    if found := path_faults(target):
+    if found := find_path_errors(target):
         return found[0]
     if target.count("/") != source.count("/"):
         return "segments"
@@ -75,10 +73,10 @@ def fault(source: str, target: str) -> str:
 
 
 def rearrange(environment: Environment, before: Rules, *, now: datetime) -> None:
-    """Put every operation where the rules that stand now show it. Raises RuleFault where they lead in a circle."""
+    """Put every operation where the rules that stand now show it. Raises RuleError where they lead in a circle."""
     after = queries.template_rules(environment)
     if after.has_circle:
-        raise RuleFault("circle", FAULTS["circle"])
+        raise RuleError("circle", TEMPLATE_RULE_ERRORS["circle"])
     rows = list(Operation.objects.filter(environment=environment).only("method", "key", "shown_under", "first_seen_at"))
     moved = [row for row in rows if before.way(identity_of(row)) != after.way(identity_of(row))]
     places = {identity_of(row): row for row in rows}
@@ -96,7 +94,7 @@ def rearrange(environment: Environment, before: Rules, *, now: datetime) -> None
 def empty_row(environment: Environment, place: Identity, shown_there: Operation) -> Operation:
     """A row for a place where nothing was reported yet."""
     return Operation.objects.create(
-        environment=environment, method=place.method, key=place.key, own={}, path=place.key,
+        environment=environment, method=place.method, key=place.key, reported_facts={}, path=place.key,
         first_seen_at=shown_there.first_seen_at, last_seen_at=shown_there.first_seen_at, begun=False, observations=0,
         properties=0, search="", document="", outline="", document_digest=b"", outline_digest=b"",
     )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from catalog.models import Decision, FreshStart, MapRule, RedactionRule, TemplateRule
+from catalog.models import BaselineReset, Decision, MapRule, RedactionRule, TemplateRule
 from catalog.rules import redaction as redaction_rules
 from wire.period import Period
 from wire.tables import Table
@@ -43,9 +43,9 @@ def template_rules(environment: Environment) -> QuerySet[TemplateRule]:
     return TemplateRule.objects.filter(environment=environment)
 
 
-def fresh_starts(environment: Environment) -> QuerySet[FreshStart]:
+def fresh_starts(environment: Environment) -> QuerySet[BaselineReset]:
     """One for each decision, however many operations are shown together there."""
-    found = FreshStart.objects.filter(operation__environment=environment, through=None)
+    found = BaselineReset.objects.filter(operation__environment=environment, through=None)
     return found.select_related("operation").order_by("-id")
 
 
@@ -57,7 +57,7 @@ def of_template(rule: TemplateRule) -> Sequence[Any]:
     return (rule.method or None, rule.source, rule.target, rule.matching)
 
 
-def of_fresh_start(start: FreshStart) -> Sequence[Any]:
+def of_fresh_start(start: BaselineReset) -> Sequence[Any]:
     return (start.operation.method, start.operation.path, start.part or None, start.pointer)
 
 
@@ -73,7 +73,7 @@ KINDS = (
     Kind("template-rules", template_rules, ("method", "source", "target", "matching"), of_template),
     Kind("fresh-starts", fresh_starts, ("method", "path", "part", "pointer"), of_fresh_start),
     Kind("map-rules", map_rules, ("method", "path", "part", "pointer", "asMap"), of_map),
-    Kind("redaction-rules", redaction_rules.of, ("environment", "kind", "name"), of_redaction),
+    Kind("redaction-rules", redaction_rules.list_redaction_rules, ("environment", "kind", "name"), of_redaction),
 )
 
 
@@ -84,7 +84,7 @@ def rules(request: HttpRequest, environment: Environment, period: Period) -> Pag
         return {
             "sections": [section(kind, environment) for kind in KINDS],
             "may_act": workspaces_of(request.user).filter(pk=environment.workspace_id).exists(),
-            "fault": redaction_rules.FAULTS.get(request.GET.get("fault", "")),
+            "fault": redaction_rules.REDACTION_RULE_ERRORS.get(request.GET.get("fault", "")),
             "refused": request.GET.get("fault") == "circle",
             "given": {name: request.GET.get(name, "") for name in ("kind", "name", "everywhere")},
             "max_name": redaction_rules.MAX_NAME,
@@ -99,7 +99,7 @@ def section(kind: Kind, environment: Environment) -> Mapping[str, Any]:
 
 
 def holding(found: QuerySet[Any]) -> QuerySet[Any]:
-    return found.filter(taken_back_at=None)
+    return found.filter(reverted_at=None)
 
 
 def table(kind: Kind, environment: Environment) -> Table:
@@ -110,4 +110,4 @@ def table(kind: Kind, environment: Environment) -> Table:
 
 
 def when(row: Decision) -> tuple[datetime, str, datetime | None]:
-    return row.at, row.actor, row.taken_back_at
+    return row.at, row.actor, row.reverted_at

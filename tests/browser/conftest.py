@@ -16,7 +16,7 @@ from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from catalog.ingest.fold import fold
+from catalog.ingest.fold import fold_reports
 from workspaces.create import Created
 
 # Playwright keeps an event loop on this thread, and Django takes that for async code.
@@ -116,7 +116,7 @@ def filled(transactional_db: None, workspace: Created, api: Any) -> str:
     assert api.post("/api/verification-reports", report).status_code == 200
     report = {"reportId": str(uuid.uuid4()), "observations": observations()}
     assert api.post("/api/witness-reports", report).status_code == 202
-    fold(workspace.workspace.environments.get(name="production"), now=timezone.now())
+    fold_reports(workspace.workspace.environments.get(name="production"), now=timezone.now())
     return f"/w/{workspace.workspace.slug}/production"
 
 

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 
 from affidavit import describe, infer
-from catalog.ingest.fold import fold
+from catalog.ingest.fold import fold_reports
 
 LETTERS = "abcdefghijklmnopqrstuv"
 BODY = {f"group{a}": {f"part{b}": dict.fromkeys(LETTERS[:9], 1) for b in LETTERS} for a in LETTERS[:9]}
@@ -25,7 +25,7 @@ def large(filled: str, workspace: Any, api: Any) -> str:
     seen = {"method": "PUT", "path": PATH, "status": 200, "count": 1, "response": describe(infer(BODY))}
     report = {"reportId": str(uuid.uuid4()), "observations": [{**seen, "request": describe(infer({"sku": "x"}))}]}
     assert api.post("/api/witness-reports", report).status_code == 202
-    fold(workspace.workspace.environments.get(name="production"), now=timezone.now())
+    fold_reports(workspace.workspace.environments.get(name="production"), now=timezone.now())
     return f"{filled}/operation?method=PUT&path={PATH}"
 
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from affidavit import describe, infer
-from catalog.ingest.fold import fold
+from catalog.ingest.fold import fold_reports
 from workspaces.create import Created
 from workspaces.models import Environment
 
@@ -45,7 +45,7 @@ def deliver(api: Any, created: Created, *observations: dict[str, Any], **members
     """Report these observations and fold them."""
     response = api.post("/api/witness-reports", report(*observations, **members))
     assert response.status_code == 202, response.content
-    fold(environment_of(created, members.get("environment", "production")), now=timezone.now())
+    fold_reports(environment_of(created, members.get("environment", "production")), now=timezone.now())
 
 
 def taken_back(client: Client, created: Any, kind: str, pk: int, **operation: str) -> Any:

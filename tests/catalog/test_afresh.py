@@ -12,8 +12,8 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from catalog.models import Drift, FreshStart, Operation
-from catalog.rules.baseline import start_afresh, take_back
+from catalog.models import BaselineReset, Drift, Operation
+from catalog.rules.baseline import reset_baseline, revert_baseline_reset
 from tests.catalog.reports import deliver, observation, taken_back
 from workspaces.models import AuditEntry
 
@@ -29,8 +29,8 @@ def shown() -> Any:
     return json.loads(Operation.objects.get().document)
 
 
-def afresh() -> FreshStart:
-    return start_afresh(Operation.objects.order_by("environment_id")[0], actor="ann", now=ON_THAT_DAY)
+def afresh() -> BaselineReset:
+    return reset_baseline(Operation.objects.order_by("environment_id")[0], actor="ann", now=ON_THAT_DAY)
 
 
 @pytest.fixture
@@ -78,9 +78,9 @@ def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed)
         if chance.random() < 0.4:
             starts.append(afresh())
         if starts and chance.random() < 0.3:
-            take_back(chance.choice(starts), actor="ann", now=timezone.now())
+            revert_baseline_reset(chance.choice(starts), actor="ann", now=timezone.now())
     for start in chance.sample(starts, len(starts)):
-        take_back(start, actor="ann", now=timezone.now())
+        revert_baseline_reset(start, actor="ann", now=timezone.now())
     started, never = Operation.objects.order_by("environment_id")
     assert started.epoch > 0
     assert (started.document, started.outline) == (never.document, never.outline)
@@ -88,17 +88,17 @@ def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed)
 
 def test_a_later_start_holds_when_an_earlier_one_is_taken_back(api, changed):
     first, second = afresh(), afresh()
-    take_back(first, actor="ann", now=timezone.now())
+    revert_baseline_reset(first, actor="ann", now=timezone.now())
     assert Operation.objects.get().shown_from == second.epoch
-    take_back(second, actor="ann", now=timezone.now())
+    revert_baseline_reset(second, actor="ann", now=timezone.now())
     assert Operation.objects.get().shown_from == 0
     version = Operation.objects.get().version
-    take_back(second, actor="ann", now=timezone.now())
+    revert_baseline_reset(second, actor="ann", now=timezone.now())
     assert Operation.objects.get().version == version
 
 
 def test_both_are_in_the_audit_log(changed):
-    take_back(afresh(), actor="bob", now=timezone.now())
+    revert_baseline_reset(afresh(), actor="bob", now=timezone.now())
     entries = AuditEntry.objects.filter(workspace=changed.workspace).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["operation"]) for entry in entries} == {
         ("ann", "operation started afresh", f"GET {PATH}"),
@@ -113,14 +113,14 @@ def act(client: Client, created: Any, **members: str) -> Any:
 
 def test_a_member_starts_afresh_and_takes_it_back_on_the_page(browser_client, changed):
     answer = act(browser_client, changed)
-    assert (answer.status_code, FreshStart.objects.get().actor) == (303, "test-operator")
+    assert (answer.status_code, BaselineReset.objects.get().actor) == (303, "test-operator")
     page = browser_client.get(answer["Location"]).content.decode()
     assert "what is shown begins here" in page
     assert "since this operation was started afresh" in page
-    start, here = FreshStart.objects.get(), {"method": "GET", "path": PATH}
+    start, here = BaselineReset.objects.get(), {"method": "GET", "path": PATH}
     back = taken_back(browser_client, changed, "fresh-starts", start.pk, **here)
     assert (back.status_code, "/operation?" in back["Location"]) == (303, True)
-    assert FreshStart.objects.get().taken_back_at
+    assert BaselineReset.objects.get().reverted_at
     assert taken_back(browser_client, changed, "fresh-starts", start.pk + 1, **here).status_code == 404
     assert act(browser_client, changed, path="/nowhere").status_code == 404
 
@@ -132,7 +132,7 @@ def test_nobody_else_can(client, changed, other_workspace):
     assert by_key.status_code == 302
     client.force_login(get_user_model().objects.create_user("outsider"))
     assert act(client, changed).status_code == 404
-    assert not FreshStart.objects.exists()
+    assert not BaselineReset.objects.exists()
 
 
 def test_it_is_not_done_by_a_link(browser_client, changed):

@@ -14,11 +14,12 @@ from django.utils import timezone
 
 from affidavit import Evidence, describe, infer
 from catalog import queries
-from catalog.evidence.parts import shapes_of
-from catalog.models import Drift, FreshStart, Operation, OperationPart
+from catalog.browse.tree_rows import list_part_nodes
+from catalog.evidence.parts import build_part_shapes
+from catalog.models import BaselineReset, Drift, Operation, OperationPart
 from catalog.rules import templates as template_rules
-from catalog.rules.baseline import start_afresh, take_back
-from catalog.rules.templates import show_under
+from catalog.rules.baseline import reset_baseline, revert_baseline_reset
+from catalog.rules.templates import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, taken_back
 from workspaces.models import AuditEntry
 
@@ -38,8 +39,8 @@ def shown(status: str = "200") -> Any:
     return json.loads(production().document)["responses"][status]
 
 
-def afresh(pointer: str, part: str = "200") -> FreshStart:
-    return start_afresh(production(), part=part, pointer=pointer, actor="ann", now=ON_THAT_DAY)
+def afresh(pointer: str, part: str = "200") -> BaselineReset:
+    return reset_baseline(production(), part=part, pointer=pointer, actor="ann", now=ON_THAT_DAY)
 
 
 def kinds(pointer_names: dict[str, Any]) -> dict[str, tuple[str, int]]:
@@ -65,8 +66,8 @@ def test_only_what_comes_from_then_on_is_shown_of_it_and_all_of_the_rest(api, ch
 def test_its_presence_is_counted_from_then_on(api, changed):
     afresh("/id")
     deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3, observation(response={}, lastSeenAt=AT))
-    (shape,) = shapes_of(Operation.objects.get())
-    nodes = {node.pointer: node for node in shape.nodes()}
+    (shape,) = build_part_shapes(Operation.objects.get())
+    nodes = {node.pointer: node for node in list_part_nodes(shape)}
     assert (nodes["/id"].seen, nodes["/id"].parents, nodes["/id"].fresh) == (3, 4, True)
     assert (nodes["/total"].seen, nodes["/total"].parents, nodes["/total"].fresh) == (9, 10, False)
 
@@ -90,7 +91,7 @@ def test_the_items_of_an_array_and_all_of_a_part_can_be_started_afresh(api, chan
     assert shown() == {"type": "unknown", "reason": "empty", "seen": 0}
     deliver(api, changed, *[observation(response={"id": "x"})] * 2)
     assert kinds(shown()) == {"id": ("string", 2)}
-    (shape,) = shapes_of(Operation.objects.get())
+    (shape,) = build_part_shapes(Operation.objects.get())
     assert shape.observations == 2
 
 
@@ -123,9 +124,9 @@ BODIES = [OLD, NEW, {"id": None}, [1], {"lines": []}, {"lines": [{"sku": 1}, "x"
 POINTERS = ["", "/id", "/lines", "/lines/[]", "/lines/[]/sku", "/a", "/a/b", "/a/b/c", "/a/{}", "/nowhere"]
 
 
-def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[FreshStart]:
+def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[BaselineReset]:
     """Deliver to both environments, and start and take back in one of them."""
-    starts: list[FreshStart] = []
+    starts: list[BaselineReset] = []
     for _ in range(14):
         seen = observation(response=chance.choice(BODIES), status=chance.choice([200, 200, 409]), lastSeenAt=AT)
         deliver(api, created, seen)
@@ -134,7 +135,7 @@ def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[FreshSt
             whole = chance.random() < 0.2
             starts.append(afresh("", "") if whole else afresh(chance.choice(POINTERS), chance.choice(["200", "409"])))
         if starts and chance.random() < 0.3:
-            take_back(chance.choice(starts), actor="ann", now=timezone.now())
+            revert_baseline_reset(chance.choice(starts), actor="ann", now=timezone.now())
     return starts
 
 
@@ -143,7 +144,7 @@ def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed)
     chance = random.Random(seed)
     starts = act_by_chance(api, workspace, chance)
     for start in chance.sample(starts, len(starts)):
-        take_back(start, actor="ann", now=timezone.now())
+        revert_baseline_reset(start, actor="ann", now=timezone.now())
     started, never = Operation.objects.order_by("environment_id")
     assert started.epoch > 0
     assert (started.document, started.outline) == (never.document, never.outline)
@@ -154,7 +155,7 @@ def test_a_fold_shows_the_same_as_projecting_all_anew(api, workspace, seed):
     act_by_chance(api, workspace, random.Random(seed))
     deliver(api, workspace, observation(response=OLD, lastSeenAt=AT))
     folded = production()
-    take_back(afresh("/nowhere"), actor="ann", now=timezone.now())
+    revert_baseline_reset(afresh("/nowhere"), actor="ann", now=timezone.now())
     assert production().document == folded.document
 
 
@@ -162,16 +163,16 @@ def test_what_is_shown_under_the_operation_starts_afresh_with_it(api, changed):
     environment = environment_of(changed)
     other = observation(path="/orders/latest", response=OLD, lastSeenAt=AT)
     deliver(api, changed, *[other] * 4)
-    rule = show_under(environment, "/orders/latest", PATH, actor="ann", now=timezone.now())
+    rule = add_template_rule(environment, "/orders/latest", PATH, actor="ann", now=timezone.now())
     assert shown()["properties"]["id"]["seen"] == 10
     start = afresh("/id")
     deliver(api, changed, observation(response=NEW, lastSeenAt=AT), {**other, "response": describe(infer(NEW))})
     assert kinds(shown()) == {"id": ("string", 2), "total": ("integer", 12), "lines": ("array", 12)}
-    (shape,) = shapes_of(queries.operation(environment, "GET", PATH))
-    assert [(node.seen, node.parents) for node in shape.nodes() if node.pointer == "/id"] == [(2, 2)]
-    template_rules.take_back(rule, actor="ann", now=timezone.now())
+    (shape,) = build_part_shapes(queries.operation(environment, "GET", PATH))
+    assert [(node.seen, node.parents) for node in list_part_nodes(shape) if node.pointer == "/id"] == [(2, 2)]
+    template_rules.revert_template_rule(rule, actor="ann", now=timezone.now())
     assert kinds(shown()) == {"id": ("string", 1), "total": ("integer", 7), "lines": ("array", 7)}
-    take_back(start, actor="ann", now=timezone.now())
+    revert_baseline_reset(start, actor="ann", now=timezone.now())
     assert shown()["properties"]["id"]["type"] == "unknown"
 
 
@@ -185,7 +186,7 @@ def test_what_was_summed_is_all_kept(api, changed):
 
 
 def test_both_are_in_the_audit_log_with_their_place(changed):
-    take_back(afresh("/id"), actor="bob", now=timezone.now())
+    revert_baseline_reset(afresh("/id"), actor="bob", now=timezone.now())
     entries = AuditEntry.objects.filter(workspace=changed.workspace).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
         ("ann", "operation started afresh", "200 /id"),
@@ -200,7 +201,7 @@ def act(client: Client, created: Any, **members: str) -> Any:
 
 def test_a_member_starts_a_node_afresh_and_takes_it_back_on_the_page(browser_client, changed):
     answer = act(browser_client, changed)
-    start = FreshStart.objects.get()
+    start = BaselineReset.objects.get()
     assert (answer.status_code, start.part, start.pointer, start.actor) == (303, "200", "/id", "test-operator")
     page = browser_client.get(answer["Location"]).content.decode()
     assert '<span class="tag">afresh</span>' in page
@@ -212,10 +213,10 @@ def test_a_member_starts_a_node_afresh_and_takes_it_back_on_the_page(browser_cli
 @pytest.mark.parametrize("members", [{"pointer": "/nowhere"}, {"part": "500"}, {"path": "/nowhere"}])
 def test_a_place_that_does_not_exist_is_refused(browser_client, changed, members):
     assert act(browser_client, changed, **members).status_code == 404
-    assert not FreshStart.objects.exists()
+    assert not BaselineReset.objects.exists()
 
 
 def test_an_outsider_cannot(client, changed):
     client.force_login(get_user_model().objects.create_user("outsider"))
     assert act(client, changed).status_code == 404
-    assert not FreshStart.objects.exists()
+    assert not BaselineReset.objects.exists()

@@ -14,7 +14,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from catalog.browse import views
-from catalog.ingest.fold import fold
+from catalog.ingest.fold import fold_reports
 from catalog.models import WitnessReport
 from tests.catalog.reports import deliver, environment_of, observation, report
 
@@ -143,15 +143,17 @@ def test_the_call_on_the_empty_page_puts_an_operation_on_that_page(api, browser_
     page = browser_client.get(address(workspace, environment=name)).content.decode()
     body = html.unescape(re.search(r"-d '(.*?)'</code>", html.unescape(page), re.DOTALL)[1])
     assert api.post("/api/witness-reports", body.encode()).status_code == 202
-    fold(environment_of(workspace, name), now=timezone.now())
+    fold_reports(environment_of(workspace, name), now=timezone.now())
     assert "/orders/<wbr>{orderId}" in browser_client.get(address(workspace, environment=name)).content.decode()
 
 
 def test_a_parked_report_is_shown_and_exported(api, browser_client, filled):
     sent = report(observation())
     api.post("/api/witness-reports", sent)
-    WitnessReport.objects.filter(report_id=sent["reportId"]).update(parked_at=timezone.now(), fault="It is broken.")
-    assert environment_of(filled).witness_reports.exclude(parked_at=None).count() == 1
+    WitnessReport.objects.filter(report_id=sent["reportId"]).update(
+        dead_lettered_at=timezone.now(), fault="It is broken."
+    )
+    assert environment_of(filled).witness_reports.exclude(dead_lettered_at=None).count() == 1
     page = browser_client.get(address(filled)).content.decode()
     assert sent["reportId"] in page
     assert "It is broken." in page

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from affidavit import infer
-from catalog.ingest.sanitize import Observation, summed
+from catalog.ingest.sanitize import Observation, sum_observations
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DAY = int(NOW.timestamp()) // 86400
 
 
 def only(observation: Observation) -> tuple[Any, Any]:
-    ((_, sums),) = summed([observation], received_at=NOW)
+    ((_, sums),) = sum_observations([observation], received_at=NOW)
     ((identity, held),) = sums
     return identity, held
 
@@ -32,7 +32,7 @@ def only(observation: Observation) -> tuple[Any, Any]:
     ],
 )
 def test_a_raw_looking_segment_is_a_parameter_before_anything_is_stored(raw):
-    sums = summed([Observation("GET", f"/orders/{raw}", 200, 1)], received_at=NOW)
+    sums = sum_observations([Observation("GET", f"/orders/{raw}", 200, 1)], received_at=NOW)
     assert raw not in json.dumps(sums.to_state())
     ((_, of_the_day),) = sums
     ((identity, _),) = of_the_day
@@ -42,7 +42,7 @@ def test_a_raw_looking_segment_is_a_parameter_before_anything_is_stored(raw):
 def test_names_that_are_data_are_forgotten_before_anything_is_stored():
     shape = infer({"4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": 1, "jane@example.com": 2, "name": "x"})
     stored = json.dumps(
-        summed([Observation("GET", "/a", 200, 1, shapes={"response": shape})], received_at=NOW).to_state()
+        sum_observations([Observation("GET", "/a", 200, 1, shapes={"response": shape})], received_at=NOW).to_state()
     )
     assert "4f1c2d3e" not in stored
     assert "jane" not in stored

@@ -11,8 +11,9 @@ from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer, merge
 from catalog.downloads.json_schema import schema_of
-from catalog.drift.compare import BREAKS_FOR, KINDS, Change, changes
-from catalog.evidence.pointers import places
+from catalog.drift.compare import Change, compare_outlines
+from catalog.drift_kinds import BREAKS_FOR, CHANGE_KINDS
+from catalog.evidence.pointers import walk_nodes
 
 NAMES = st.sampled_from(["id", "name", "items", "", "a/b~c"])
 VALUES = st.recursive(
@@ -39,7 +40,7 @@ def outline(part: str = "200", evidence: Evidence | None = None, **members: Any)
 
 
 def between(before: list[Any], after: list[Any], part: str = "200") -> list[Change]:
-    return changes(outline(part, of(*before)), outline(part, of(*after)))
+    return compare_outlines(outline(part, of(*before)), outline(part, of(*after)))
 
 
 def told(before: list[Any], after: list[Any], part: str = "200") -> list[tuple[str, str, str]]:
@@ -50,7 +51,7 @@ def told(before: list[Any], after: list[Any], part: str = "200") -> list[tuple[s
 @settings(max_examples=200)
 def test_there_are_changes_exactly_when_the_outlines_differ(before, after, part):
     one, other = outline(part, of(*before)), outline(part, of(*after))
-    assert bool(changes(one, other)) == (one != other)
+    assert bool(compare_outlines(one, other)) == (one != other)
 
 
 @given(SEEN, SEEN)
@@ -58,10 +59,10 @@ def test_there_are_changes_exactly_when_the_outlines_differ(before, after, part)
 def test_more_evidence_never_lets_anything_be_gone_and_each_place_is_told_once(before, more):
     old = of(*before)
     total = merge(old, of(*more))
-    found = changes(outline("200", old), outline("200", total))
+    found = compare_outlines(outline("200", old), outline("200", total))
     assert not {change.kind for change in found} & {"gone", "not-null"}
     assert len({(change.pointer, change.kind) for change in found}) == len(found)
-    known = {pointer for pointer, _ in places(total, observations=1)}
+    known = {pointer for pointer, _ in walk_nodes(total, observations=1)}
     assert {change.pointer for change in found if change.kind != "known"} <= known
 
 
@@ -72,14 +73,14 @@ def test_no_answer_that_breaks_the_schema_of_before_goes_without_an_alarm(before
     old, new = of(*before), of(*before, *after)
     schema = Draft202012Validator(schema_of(describe(old, counts=False)))
     failing = [error for value in after for error in schema.iter_errors(value) if error.validator_value != "null"]
-    found = changes(outline("200", old), outline("200", new))
+    found = compare_outlines(outline("200", old), outline("200", new))
     assert not failing or any(change.breaks for change in found)
 
 
 @given(SEEN, SEEN, st.sampled_from(["200", "request"]))
 def test_every_change_is_in_words_and_breaks_somebody_known_or_nobody(before, after, part):
     for change in between(before, after, part):
-        assert change.words == KINDS[change.kind]
+        assert change.words == CHANGE_KINDS[change.kind]
         assert change.breaks in (*BREAKS_FOR, "")
         assert change.before != change.after
 
@@ -119,35 +120,35 @@ def test_more_allowed_breaks_who_reads_and_less_allowed_who_sends(part, wider, n
 
 def test_a_new_member_of_a_request_breaks_nobody_where_it_was_not_always_sent():
     before, after = outline("request", of({"a": 1})), outline("request", of({"a": 1, "b": 1}))
-    (change,) = changes(before, after, is_whole=lambda part, pointer: (part, pointer) != ("request", "/b"))
+    (change,) = compare_outlines(before, after, is_whole=lambda part, pointer: (part, pointer) != ("request", "/b"))
     assert change.breaks == ""
 
 
 def test_a_value_in_place_of_what_was_null_often_enough_breaks_who_relied_on_it():
     before, after = outline("200", of({"a": None})), outline("200", of({"a": None}, {"a": 1}))
-    (told,) = changes(before, after, is_rule=lambda part, pointer: (part, pointer) == ("200", "/a"))
+    (told,) = compare_outlines(before, after, is_rule=lambda part, pointer: (part, pointer) == ("200", "/a"))
     assert (told.kind, told.before, told.after, told.breaks) == ("type", "null", "integer or null", "consumer")
     sent = [outline("request", of(*values)) for values in ([{"a": None}], [{"a": None}, {"a": 1}])]
-    assert [change.breaks for change in changes(*sent, is_rule=lambda part, pointer: True)] == ["producer"]
+    assert [change.breaks for change in compare_outlines(*sent, is_rule=lambda part, pointer: True)] == ["producer"]
 
 
 def test_a_success_that_no_longer_comes_breaks_consumers_and_an_error_nobody():
     before = outline(responses={"200": {"type": "string"}, "404": {"type": "string"}})
-    found = {change.part: change.breaks for change in changes(before, outline())}
+    found = {change.part: change.breaks for change in compare_outlines(before, outline())}
     assert found == {"200": "consumer", "404": ""}
-    assert [change.breaks for change in changes(outline(), before)] == ["", ""]
+    assert [change.breaks for change in compare_outlines(outline(), before)] == ["", ""]
 
 
 def test_names_that_are_no_longer_kept_are_one_change_and_none_is_called_gone():
     few = of({"a": 1, "b": 2})
     many = merge(few, of({f"name{letter}{other}": 1 for letter in "abcdefghijklmnop" for other in "abcdefghijklmnop"}))
-    assert [change.kind for change in changes(outline("200", few), outline("200", many))] == ["map"]
+    assert [change.kind for change in compare_outlines(outline("200", few), outline("200", many))] == ["map"]
 
 
 def test_parameters_are_compared_by_position():
     before = outline(parameters={"orderId": {"type": "integer"}, "item": {"type": "unknown", "reason": "empty"}})
     after = outline(parameters={"order": {"type": "string"}, "item": {"type": "string"}})
-    assert [(c.pointer, c.kind, c.before, c.after, c.breaks) for c in changes(before, after)] == [
+    assert [(c.pointer, c.kind, c.before, c.after, c.breaks) for c in compare_outlines(before, after)] == [
         ("/order", "renamed", "orderId", "order", ""),
         ("/order", "type", "integer", "string", "producer"),
         ("/item", "known", "nothing yet", "string", ""),
@@ -156,7 +157,7 @@ def test_parameters_are_compared_by_position():
 
 def test_a_redacted_name_is_told():
     before, after = ({"type": "string"}, {"type": "string", "redacted": True})
-    (change,) = changes(outline(responses={"200": before}), outline(responses={"200": after}))
+    (change,) = compare_outlines(outline(responses={"200": before}), outline(responses={"200": after}))
     assert (change.kind, change.breaks) == ("redacted", "")
 
 
@@ -166,11 +167,11 @@ MAP = {"type": "object", "values": {"type": "integer"}}
 
 @pytest.mark.parametrize(("before", "after", "kind"), [(RECORD, MAP, "map"), (MAP, RECORD, "no-map")])
 def test_names_that_are_shown_as_keys_or_shown_again_are_one_change_that_breaks_nobody(before, after, kind):
-    (change,) = changes(outline(responses={"200": before}), outline(responses={"200": after}))
+    (change,) = compare_outlines(outline(responses={"200": before}), outline(responses={"200": after}))
     assert (change.pointer, change.kind, change.breaks) == ("", kind, "")
 
 
 def test_a_name_beside_keys_that_are_data_is_new_and_no_end_of_a_map():
     both = {**MAP, "properties": {"default": {"type": "integer"}}}
-    (change,) = changes(outline(responses={"200": MAP}), outline(responses={"200": both}))
+    (change,) = compare_outlines(outline(responses={"200": MAP}), outline(responses={"200": both}))
     assert (change.pointer, change.kind) == ("/default", "new")

@@ -13,8 +13,8 @@ from django.test import Client
 from django.utils import timezone
 
 from catalog import queries, tasks
-from catalog.ingest import fold as folding
-from catalog.ingest.fold import fold
+from catalog.ingest import inbox
+from catalog.ingest.fold import fold_batch, fold_reports
 from catalog.models import Operation, OperationPart, WitnessReport
 from tests.catalog.reports import environment_of, observation, report
 from workspaces.create import create_workspace
@@ -61,7 +61,7 @@ def everything() -> list[Any]:
 
 def test_a_fold_sums_marks_and_drops_the_body(api, workspace):
     send(api, *REPORTS)
-    assert fold(environment_of(workspace), now=timezone.now()) == len(REPORTS)
+    assert fold_reports(environment_of(workspace), now=timezone.now()) == len(REPORTS)
     assert not WitnessReport.objects.filter(folded_at=None).exists()
     assert not WitnessReport.objects.exclude(sums=None).exists()
     shown = queries.shown(environment_of(workspace))
@@ -75,36 +75,36 @@ def test_a_fold_sums_marks_and_drops_the_body(api, workspace):
 @pytest.mark.parametrize("seed", range(4))
 def test_any_order_and_batching_give_the_same_catalog(api, workspace, other_workspace, seed, monkeypatch):
     send(api, *REPORTS)
-    fold(environment_of(workspace), now=timezone.now())
+    fold_reports(environment_of(workspace), now=timezone.now())
     expected = everything()
     Operation.objects.all().delete()
 
     chance = random.Random(seed)
-    monkeypatch.setattr(folding, "MAX_REPORTS", chance.choice([1, 2, 5]))
+    monkeypatch.setattr(inbox, "MAX_BATCH_REPORTS", chance.choice([1, 2, 5]))
     for one in chance.sample(REPORTS, len(REPORTS)):
         assert api.post("/api/witness-reports", one, key=other_workspace.secret_key).status_code == 202
         if chance.random() < 0.3:
-            fold(environment_of(other_workspace), now=timezone.now())
-    fold(environment_of(other_workspace), now=timezone.now())
+            fold_reports(environment_of(other_workspace), now=timezone.now())
+    fold_reports(environment_of(other_workspace), now=timezone.now())
     assert everything() == expected
 
 
 def test_a_redelivery_after_the_fold_changes_nothing(api, workspace):
     send(api, *REPORTS)
-    fold(environment_of(workspace), now=timezone.now())
+    fold_reports(environment_of(workspace), now=timezone.now())
     before = everything()
     send(api, *REPORTS)
-    assert fold(environment_of(workspace), now=timezone.now()) == 0
+    assert fold_reports(environment_of(workspace), now=timezone.now()) == 0
     assert everything() == before
 
 
 def test_an_operation_begins_when_another_status_arrives_and_then_shows_all(api, workspace):
     environment = environment_of(workspace)
     send(api, report(observation("GET", "/a", 404, count=5)))
-    fold(environment, now=timezone.now())
+    fold_reports(environment, now=timezone.now())
     assert not queries.shown(environment).exists()
     send(api, report(observation("GET", "/a", 200)))
-    fold(environment, now=timezone.now())
+    fold_reports(environment, now=timezone.now())
     assert queries.shown(environment).get().observations == 6
 
 
@@ -120,26 +120,26 @@ def test_a_report_that_cannot_be_folded_is_parked_and_blocks_no_other(api, works
     else:
         victim.sums = broken
     victim.save()
-    fold(environment_of(workspace), now=timezone.now())
+    fold_reports(environment_of(workspace), now=timezone.now())
     victim.refresh_from_db()
-    assert victim.parked_at
+    assert victim.dead_lettered_at
     assert victim.sums
     assert victim.fault
     assert WitnessReport.objects.exclude(folded_at=None).count() == 2
-    assert fold(environment_of(workspace), now=timezone.now()) == 0
+    assert fold_reports(environment_of(workspace), now=timezone.now()) == 0
 
 
 def test_other_environments_are_left_alone(api, workspace, other_workspace):
     send(api, report(observation(), environment="staging"))
-    assert fold(environment_of(workspace), now=timezone.now()) == 0
-    assert fold(environment_of(other_workspace, "staging"), now=timezone.now()) == 0
-    assert fold(environment_of(workspace, "staging"), now=timezone.now()) == 1
+    assert fold_reports(environment_of(workspace), now=timezone.now()) == 0
+    assert fold_reports(environment_of(other_workspace, "staging"), now=timezone.now()) == 0
+    assert fold_reports(environment_of(workspace, "staging"), now=timezone.now()) == 1
 
 
 def test_a_batch_is_bounded_in_bytes_but_never_empty(api, workspace, monkeypatch):
-    monkeypatch.setattr(folding, "MAX_BYTES", 1)
+    monkeypatch.setattr(inbox, "MAX_BATCH_BYTES", 1)
     send(api, *REPORTS)
-    assert folding.fold_batch(environment_of(workspace), now=timezone.now()) == 1
+    assert fold_batch(environment_of(workspace), now=timezone.now()) == 1
 
 
 def test_the_sweep_finds_what_no_doorbell_announced(api, workspace):
@@ -158,13 +158,13 @@ def test_the_oldest_unfolded_report_tells_its_age(api, workspace):
     send(api, *REPORTS)
     WitnessReport.objects.update(received_at=now - timedelta(seconds=90))
     assert queries.oldest_unfolded(now=now) == 90
-    fold(environment_of(workspace), now=now)
+    fold_reports(environment_of(workspace), now=now)
     assert queries.oldest_unfolded(now=now) is None
 
 
 @pytest.mark.django_db(transaction=True)
 def test_folds_at_the_same_time_count_every_report_once(monkeypatch):
-    monkeypatch.setattr(folding, "MAX_REPORTS", 3)
+    monkeypatch.setattr(inbox, "MAX_BATCH_REPORTS", 3)
     created = create_workspace("Busy", actor="test", now=timezone.now())
     environment = environment_of(created)
     client = Client()
@@ -173,7 +173,7 @@ def test_folds_at_the_same_time_count_every_report_once(monkeypatch):
     def worker() -> None:
         try:
             for _ in range(10):
-                fold(environment, now=timezone.now())
+                fold_reports(environment, now=timezone.now())
         except BaseException as error:  # told below: a thread's failure must fail the test
             failures.append(error)
         finally:
@@ -191,7 +191,7 @@ def test_folds_at_the_same_time_count_every_report_once(monkeypatch):
         assert response.status_code == 202
     for thread in threads:
         thread.join()
-    fold(environment, now=timezone.now())
+    fold_reports(environment, now=timezone.now())
     assert failures == []
     assert queries.shown(environment).get().observations == 40
     assert OperationPart.objects.get().evidence["counts"] == {"object": 40}

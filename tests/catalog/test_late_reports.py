@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from catalog.evidence.parts import shapes_of
-from catalog.models import Drift, FreshStart, Operation, OperationPart
-from catalog.rules.baseline import start_afresh, take_back
-from catalog.rules.templates import show_under
+from catalog.browse.tree_rows import list_part_nodes
+from catalog.evidence.parts import build_part_shapes
+from catalog.models import BaselineReset, Drift, Operation, OperationPart
+from catalog.rules.baseline import reset_baseline, revert_baseline_reset
+from catalog.rules.templates import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db
@@ -31,9 +32,9 @@ def operation(environment: str = "production") -> Operation:
     return Operation.objects.filter(environment__name=environment, shown_under=None, begun=True).earliest("pk")
 
 
-def afresh(day: int, pointer: str = "", part: str = "", environment: str = "production") -> FreshStart:
+def afresh(day: int, pointer: str = "", part: str = "", environment: str = "production") -> BaselineReset:
     now = datetime.fromtimestamp(FIRST + day * DAY + 7200, UTC)
-    return start_afresh(operation(environment), part=part, pointer=pointer, actor="ann", now=now)
+    return reset_baseline(operation(environment), part=part, pointer=pointer, actor="ann", now=now)
 
 
 def type_of_id() -> tuple[str, int]:
@@ -50,7 +51,7 @@ def test_a_late_report_of_the_days_before_does_not_bring_the_old_type_back(api, 
     assert type_of_id() == ("string", 3)
     assert json.loads(operation().document)["observations"] == 12
     assert not Drift.objects.exists()
-    take_back(start, actor="ann", now=start.at)
+    revert_baseline_reset(start, actor="ann", now=start.at)
     assert type_of_id() == ("unknown", 12)
 
 
@@ -59,7 +60,7 @@ def test_one_report_may_hold_what_came_late_and_what_did_not(api, workspace):
     afresh(2)
     deliver(api, workspace, on(1, OLD), on(2, NEW), on(3, NEW))
     assert type_of_id() == ("string", 2)
-    assert [shape.observations for shape in shapes_of(operation())] == [2]
+    assert [shape.observations for shape in build_part_shapes(operation())] == [2]
 
 
 def test_on_the_day_of_the_start_arrival_decides(api, workspace):
@@ -88,11 +89,11 @@ def test_what_is_shown_under_the_operation_comes_late_too(api, workspace):
     other = {"path": "/orders/latest"}
     deliver(api, workspace, *[on(0, OLD)] * 3, on(0, OLD, **other))
     now = datetime.fromtimestamp(FIRST + DAY, UTC)
-    show_under(environment_of(workspace), "/orders/latest", PATH, actor="ann", now=now)
+    add_template_rule(environment_of(workspace), "/orders/latest", PATH, actor="ann", now=now)
     start = afresh(2, "/id", "200")
     deliver(api, workspace, on(2, NEW), on(1, OLD, **other), on(3, NEW, **other))
     assert type_of_id() == ("string", 2)
-    take_back(start, actor="ann", now=now)
+    revert_baseline_reset(start, actor="ann", now=now)
     assert type_of_id() == ("unknown", 7)
 
 
@@ -115,8 +116,8 @@ def kept(environment: str) -> Any:
     row = operation(environment)
     parts = OperationPart.objects.filter(operation=row).order_by("part", "status", "epoch")
     evidence = [(part.part, part.status, part.epoch, part.evidence) for part in parts if part.evidence]
-    starts = row.fresh_starts.order_by("epoch").values_list("epoch", "statuses")
-    shown = [(shape.key, shape.observations, list(shape.nodes())) for shape in shapes_of(row)]
+    starts = row.baseline_resets.order_by("epoch").values_list("epoch", "statuses")
+    shown = [(shape.key, shape.observations, list(list_part_nodes(shape))) for shape in build_part_shapes(row)]
     return row.document, row.outline, evidence, list(starts), shown
 
 
@@ -140,5 +141,5 @@ def test_in_whatever_order_reports_arrive_the_same_bytes_are_kept_and_shown(api,
     deliver(api, workspace, *waiting, environment="staging")
     assert kept("staging") == kept("production")
     for start in chance.sample(starts, len(starts)):
-        take_back(start, actor="ann", now=start.at)
+        revert_baseline_reset(start, actor="ann", now=start.at)
     assert kept("staging") == kept("production")

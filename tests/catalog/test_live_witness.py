@@ -11,7 +11,7 @@ from django.utils import timezone
 from witness_hub import Hub, close_all, witness
 
 from affidavit.contrib.wsgi import WitnessMiddleware
-from catalog.ingest.fold import fold
+from catalog.ingest.fold import fold_reports
 from catalog.rules import redaction as redaction_rules
 from tests.catalog.reports import environment_of
 
@@ -42,8 +42,8 @@ def shop(eye: Any) -> Any:
 def test_what_an_app_answers_stands_in_the_catalog_under_the_hub_s_rules(api, workspace):
     environment = environment_of(workspace)
     now = timezone.now()
-    redaction_rules.add(environment, "sensitive", "shoe*", actor="anna", now=now)
-    redaction_rules.add(environment, "drop", "user*Email", everywhere=True, actor="anna", now=now)
+    redaction_rules.add_redaction_rule(environment, "sensitive", "shoe*", actor="anna", now=now)
+    redaction_rules.add_redaction_rule(environment, "drop", "user*Email", everywhere=True, actor="anna", now=now)
     hub = Hub(*api.get("/api/witness-rules?environment=production").json()["rules"])
     client = shop(eye := witness(hub, environment="production"))
     for number in range(300):
@@ -54,7 +54,7 @@ def test_what_an_app_answers_stands_in_the_catalog_under_the_hub_s_rules(api, wo
     assert eye.flush()
     for body in hub.bodies:
         assert api.post("/api/witness-reports", json.loads(body)).status_code == 202
-    fold(environment, now=timezone.now())
+    fold_reports(environment, now=timezone.now())
     catalog = json.loads(b"".join(api.get("/api/catalog")))
     posted, got = catalog["operations"]
     assert (posted["path"], posted["observations"]) == ("/orders", 1)

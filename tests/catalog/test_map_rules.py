@@ -10,14 +10,14 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
-from map_values import PRICE, bodies
 
 from catalog import queries
 from catalog.models import Drift, MapRule, Operation, OperationPart
 from catalog.rules import templates as template_rules
-from catalog.rules.maps import show_as, take_back
-from catalog.rules.templates import show_under
+from catalog.rules.maps import add_map_rule, revert_map_rule
+from catalog.rules.templates import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, taken_back
+from tests.sdk.test_alike_maps import PRICE, bodies
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def shape(environment: str = "production") -> Any:
 
 def rule(pointer: str = "/by", *, as_map: bool, part: str = "200") -> MapRule:
     found = Operation.objects.order_by("environment_id").first()
-    return show_as(found, part, pointer, as_map=as_map, actor="ann", now=timezone.now())
+    return add_map_rule(found, part, pointer, as_map=as_map, actor="ann", now=timezone.now())
 
 
 @pytest.fixture
@@ -104,12 +104,12 @@ def test_by_hand_a_map_by_alike_values_has_properties(alike):
 def test_the_latest_rule_of_a_place_holds_and_taken_back_the_one_before(alike):
     first, second = rule(as_map=False), rule(as_map=True)
     assert "values" in shape()
-    take_back(second, actor="ann", now=timezone.now())
+    revert_map_rule(second, actor="ann", now=timezone.now())
     assert "properties" in shape()
-    take_back(first, actor="ann", now=timezone.now())
+    revert_map_rule(first, actor="ann", now=timezone.now())
     assert "values" in shape()
     version = Operation.objects.get().version
-    take_back(first, actor="ann", now=timezone.now())
+    revert_map_rule(first, actor="ann", now=timezone.now())
     assert Operation.objects.get().version == version
 
 
@@ -118,12 +118,12 @@ def test_a_map_of_operations_that_are_shown_as_one_is_decided_by_all_of_their_ke
     deliver(api, workspace, *prices(*some))
     deliver(api, workspace, *[{**one, "path": "/other"} for one in prices(*others)])
     environment = environment_of(workspace)
-    merged = show_under(environment, "/other", PATH, actor="ann", now=timezone.now())
+    merged = add_template_rule(environment, "/other", PATH, actor="ann", now=timezone.now())
     (place,) = queries.shown(environment)
     assert "values" in json.loads(place.document)["responses"]["200"]["properties"]["by"]
     deliver(api, workspace, *prices({"new": PRICE}))
     assert not Drift.objects.exists()
-    template_rules.take_back(merged, actor="ann", now=timezone.now())
+    template_rules.revert_template_rule(merged, actor="ann", now=timezone.now())
     documents = [json.loads(one.document)["responses"]["200"] for one in queries.shown(environment).order_by("path")]
     assert [len(one["properties"]["by"].get("properties", {})) for one in documents] == [0, 17]
 
@@ -139,9 +139,9 @@ def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed)
         if chance.random() < 0.4:
             rules.append(rule(chance.choice(["", "/by", "/by/a", "/{}", "/by/{}"]), as_map=chance.random() < 0.7))
         if rules and chance.random() < 0.3:
-            take_back(chance.choice(rules), actor="ann", now=timezone.now())
+            revert_map_rule(chance.choice(rules), actor="ann", now=timezone.now())
     for one in chance.sample(rules, len(rules)):
-        take_back(one, actor="ann", now=timezone.now())
+        revert_map_rule(one, actor="ann", now=timezone.now())
     ruled, never = Operation.objects.order_by("environment_id")
     assert (ruled.document, ruled.outline) == (never.document, never.outline)
     states = [sorted((row.part, str(row.evidence)) for row in one.parts.all()) for one in (ruled, never)]
@@ -149,7 +149,7 @@ def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed)
 
 
 def test_each_is_a_version_by_hand_and_in_the_audit_log(boxes):
-    take_back(rule(as_map=True), actor="bob", now=timezone.now())
+    revert_map_rule(rule(as_map=True), actor="bob", now=timezone.now())
     assert Operation.objects.get().version == 3
     entries = AuditEntry.objects.filter(workspace=boxes.workspace).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from affidavit import infer
 from affidavit.operations import parameter_type, shown_names, with_names
 from catalog.evidence.projection import project
-from catalog.ingest.sanitize import Observation, summed
+from catalog.ingest.sanitize import Observation, sum_observations
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def projected(*observations: Observation) -> Any:
-    ((_, sums),) = summed(observations, received_at=NOW)
+    ((_, sums),) = sum_observations(observations, received_at=NOW)
     ((identity, held),) = sums
     return project(identity, held)
 

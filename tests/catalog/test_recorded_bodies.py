@@ -12,7 +12,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from affidavit.operations import nameless
 from bench._exported_schemas import Place, of_openapi, of_schemas
-from catalog.evidence.parts import shapes_of
+from catalog.browse.tree_rows import list_part_nodes
+from catalog.evidence.parts import build_part_shapes
 from catalog.models import Operation
 from tests.catalog.test_recorded_traffic import deliver, exchanges, observed
 
@@ -41,9 +42,9 @@ def bodies(file: Any) -> Iterator[tuple[Place, Any]]:
 def test_no_record_of_the_recorded_traffic_is_taken_for_a_map(api, workspace, recorded):
     """Whoever loosens the rule looks at each one that it finds."""
     deliver(api, workspace, observed(recorded))
-    operations = Operation.objects.prefetch_related("parts", "fresh_starts", "map_rules", "shown_here")
-    shapes = [shape for operation in operations for shape in shapes_of(operation)]
-    assert sum(1 for shape in shapes for _ in shape.nodes()) > 5000
+    operations = Operation.objects.prefetch_related("parts", "baseline_resets", "map_rules", "shown_here")
+    shapes = [shape for operation in operations for shape in build_part_shapes(operation)]
+    assert sum(1 for shape in shapes for _ in list_part_nodes(shape)) > 5000
     assert [shape.maps for shape in shapes if shape.maps] == []
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from affidavit import Observations, send_observations, template
 from affidavit.operations import nameless
-from catalog.ingest.fold import fold
+from catalog.ingest.fold import fold_reports
 from catalog.models import OperationPart
 from catalog.queries import shown
 from tests.catalog.reports import environment_of
@@ -70,7 +70,7 @@ def deliver(api: Any, created: Any, observations: Observations) -> None:
         transport=IntoTheHub(api),
         report_id=lambda content: str(uuid.uuid5(uuid.NAMESPACE_URL, content.hex())),
     )
-    fold(environment_of(created), now=timezone.now())
+    fold_reports(environment_of(created), now=timezone.now())
 
 
 def whole_catalog(api: Any) -> bytes:

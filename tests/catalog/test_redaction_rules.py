@@ -10,8 +10,14 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from catalog.models import RedactionRule
-from catalog.rules.errors import RuleFault
-from catalog.rules.redaction import FAULTS, add, fault, pulled, take_back
+from catalog.rules.errors import RuleError
+from catalog.rules.redaction import (
+    REDACTION_RULE_ERRORS,
+    add_redaction_rule,
+    find_redaction_error,
+    list_active_redactions,
+    revert_redaction_rule,
+)
 from tests.catalog.reports import environment_of
 from workspaces.models import AuditEntry
 
@@ -20,7 +26,9 @@ ADDRESS = "/api/witness-rules"
 
 
 def made(created: Any, kind: str, name: str, *, environment: str = "production", **options: Any) -> RedactionRule:
-    return add(environment_of(created, environment), kind, name, actor="ann", now=timezone.now(), **options)
+    return add_redaction_rule(
+        environment_of(created, environment), kind, name, actor="ann", now=timezone.now(), **options
+    )
 
 
 def test_reporters_get_the_rules_that_stand_sorted_and_each_once(api, workspace):
@@ -29,7 +37,7 @@ def test_reporters_get_the_rules_that_stand_sorted_and_each_once(api, workspace)
     made(workspace, "sensitive", "maiden name", everywhere=True)
     made(workspace, "drop", "trace", everywhere=True)
     made(workspace, "drop", "staged", environment="staging")
-    take_back(made(workspace, "drop", "never"), actor="ann", now=timezone.now())
+    revert_redaction_rule(made(workspace, "drop", "never"), actor="ann", now=timezone.now())
     answer = api.get(ADDRESS, environment="production")
     assert answer["Content-Type"] == "application/json"
     assert json.loads(answer.content) == {
@@ -39,7 +47,7 @@ def test_reporters_get_the_rules_that_stand_sorted_and_each_once(api, workspace)
             {"kind": "sensitive", "name": "user*Email"},
         ]
     }
-    assert {"kind": "drop", "name": "staged"} in pulled(environment_of(workspace, "staging"))
+    assert {"kind": "drop", "name": "staged"} in list_active_redactions(environment_of(workspace, "staging"))
 
 
 def test_what_has_not_changed_is_304_and_what_has_is_not(api, workspace):
@@ -70,9 +78,9 @@ def test_without_a_key_or_with_another_workspaces_there_is_nothing_of_it(api, cl
     ],
 )  # fmt: skip
 def test_a_rule_is_a_kind_and_a_name(workspace, kind, name, code):
-    assert fault(kind, name) == code
+    assert find_redaction_error(kind, name) == code
     if code:
-        with pytest.raises(RuleFault):
+        with pytest.raises(RuleError):
             made(workspace, kind, name)
     assert RedactionRule.objects.count() == 0
 
@@ -80,7 +88,7 @@ def test_a_rule_is_a_kind_and_a_name(workspace, kind, name, code):
 def test_the_same_twice_is_one_rule_and_one_entry_in_the_log(workspace):
     one, two = made(workspace, "drop", "trace"), made(workspace, "drop", "trace")
     for _ in range(2):
-        take_back(one, actor="bob", now=timezone.now())
+        revert_redaction_rule(one, actor="bob", now=timezone.now())
     assert one == two
     entries = AuditEntry.objects.filter(action__startswith="redaction").order_by("id")
     assert [(entry.actor, entry.action, entry.facts) for entry in entries] == [
@@ -101,20 +109,20 @@ def test_a_member_adds_one_and_takes_it_back_on_the_page(browser_client, workspa
     assert '<code class="path">trace</code>' in page
     assert "all environments" in page
     assert act(browser_client, workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 303
-    assert RedactionRule.objects.get().taken_back_at
+    assert RedactionRule.objects.get().reverted_at
 
 
 def test_a_fault_is_told_beside_what_was_written(browser_client, workspace):
     answer = act(browser_client, workspace, kind="drop", name="**")
     page = browser_client.get(answer["Location"]).content.decode()
-    assert FAULTS["all"] in page
+    assert REDACTION_RULE_ERRORS["all"] in page
     assert 'value="**"' in page
     assert not RedactionRule.objects.exists()
 
 
 def test_a_value_is_repeated_nowhere(browser_client, workspace):
     answer = act(browser_client, workspace, kind="drop", name="anna@example.org")
-    assert FAULTS["value"] in browser_client.get(answer["Location"]).content.decode()
+    assert REDACTION_RULE_ERRORS["value"] in browser_client.get(answer["Location"]).content.decode()
     assert "example.org" not in answer["Location"]
     assert not AuditEntry.objects.filter(facts__name="anna@example.org").exists()
 
@@ -129,4 +137,4 @@ def test_nobody_else_can(client, workspace, other_workspace):
     other_workspace.workspace.memberships.create(user=outside)
     client.force_login(outside)
     assert act(client, other_workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 404
-    assert RedactionRule.objects.get().taken_back_at is None
+    assert RedactionRule.objects.get().reverted_at is None

@@ -10,12 +10,12 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from catalog import queries
-from catalog.models import FreshStart, TemplateRule
+from catalog.models import BaselineReset, TemplateRule
 from catalog.rules import views
-from catalog.rules.baseline import start_afresh
-from catalog.rules.maps import show_as
-from catalog.rules.redaction import add
-from catalog.rules.templates import FAULTS, show_under, take_back
+from catalog.rules.baseline import reset_baseline
+from catalog.rules.maps import add_map_rule
+from catalog.rules.redaction import add_redaction_rule
+from catalog.rules.templates import TEMPLATE_RULE_ERRORS, add_template_rule, revert_template_rule
 from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db
@@ -33,11 +33,11 @@ def decided(api: Any, workspace: Any) -> Any:
     environment = environment_of(workspace)
     deliver(api, workspace, observation(path=RED, response={"a": {"b": 1}}), observation(path="/shops/blue/{x}"))
     by = {"actor": "ann", "now": timezone.now()}
-    show_under(environment, RED, SHOP, matching=True, **by)
+    add_template_rule(environment, RED, SHOP, matching=True, **by)
     place = queries.operation(environment, "GET", SHOP)
-    start_afresh(place, **by)
-    show_as(place, "200", "/a", as_map=True, **by)
-    add(environment, "sensitive", "user*Email", **by)
+    reset_baseline(place, **by)
+    add_map_rule(place, "200", "/a", as_map=True, **by)
+    add_redaction_rule(environment, "sensitive", "user*Email", **by)
     return workspace
 
 
@@ -68,7 +68,7 @@ def test_each_is_taken_back_there(browser_client, decided, kind):
     answer = browser_client.post(address(decided, f"rules/{kind}/{rule.pk}/take-back"))
     assert (answer.status_code, answer["Location"]) == (303, f"{address(decided)}#{kind}")
     rule.refresh_from_db()
-    assert rule.taken_back_at
+    assert rule.reverted_at
     assert browser_client.post(address(decided, f"rules/{kind}/{rule.pk}/take-back")).status_code == 303
 
 
@@ -88,7 +88,7 @@ def test_a_key_reads_but_does_not_act(client, decided):
     rule = TemplateRule.objects.get()
     assert client.post(address(decided, f"rules/template-rules/{rule.pk}/take-back"), headers=key).status_code == 302
     rule.refresh_from_db()
-    assert rule.taken_back_at is None
+    assert rule.reverted_at is None
 
 
 def test_an_outsider_finds_nothing_and_changes_nothing(client, decided, other_workspace):
@@ -136,16 +136,16 @@ def test_what_was_reported_can_still_be_looked_at(browser_client, observed):
 def test_a_fresh_start_of_what_was_shown_together_is_listed_where_it_was_made_alone(browser_client, observed):
     environment = environment_of(observed)
     by = {"actor": "ann", "now": timezone.now()}
-    rule = show_under(environment, RED, "/shops/blue/{x}", **by)
-    start_afresh(queries.operation(environment, "GET", RED), **by)
-    take_back(rule, **by)
+    rule = add_template_rule(environment, RED, "/shops/blue/{x}", **by)
+    reset_baseline(queries.operation(environment, "GET", RED), **by)
+    revert_template_rule(rule, **by)
     pages = [
         browser_client.get(address(observed, "operation"), {"method": "GET", "path": path}).content.decode()
         for path in (RED, "/shops/blue/{x}")
     ]
     assert ["what is shown begins here" in page for page in pages] == [False, True]
     assert "Take back what was started afresh" not in pages[0]
-    along = FreshStart.objects.exclude(through=None).get()
+    along = BaselineReset.objects.exclude(through=None).get()
     assert browser_client.post(address(observed, f"rules/fresh-starts/{along.pk}/take-back")).status_code == 404
 
 
@@ -159,27 +159,27 @@ def test_a_fault_is_told_beside_what_was_written(browser_client, observed, targe
     answer = show(browser_client, observed, target=target, matching="1")
     assert answer.status_code == 303
     page = browser_client.get(answer["Location"]).content.decode()
-    assert FAULTS[code] in page
+    assert TEMPLATE_RULE_ERRORS[code] in page
     assert 'name="matching" value="1" checked' in page
     assert not TemplateRule.objects.exists()
 
 
 def test_a_value_in_a_target_is_repeated_nowhere(browser_client, observed):
     answer = show(browser_client, observed, target="/shops/anna@example.org/{id}")
-    assert FAULTS["raw"] in browser_client.get(answer["Location"]).content.decode()
+    assert TEMPLATE_RULE_ERRORS["raw"] in browser_client.get(answer["Location"]).content.decode()
     assert "example.org" not in answer["Location"]
 
 
 def test_what_cannot_be_taken_back_yet_says_so(browser_client, observed):
     environment = environment_of(observed)
     by = {"actor": "ann", "now": timezone.now()}
-    pinned = show_under(environment, RED, RED, **by)
-    show_under(environment, "/shops/blue/{}", SHOP, matching=True, **by)
-    show_under(environment, SHOP, RED, **by)
+    pinned = add_template_rule(environment, RED, RED, **by)
+    add_template_rule(environment, "/shops/blue/{}", SHOP, matching=True, **by)
+    add_template_rule(environment, SHOP, RED, **by)
     answer = browser_client.post(address(observed, f"rules/template-rules/{pinned.pk}/take-back"))
     assert "cannot be taken back yet" in browser_client.get(answer["Location"]).content.decode()
     pinned.refresh_from_db()
-    assert pinned.taken_back_at is None
+    assert pinned.reverted_at is None
 
 
 def test_the_catalog_leads_to_it(browser_client, observed):

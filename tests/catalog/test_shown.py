@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from map_values import PRICE, bodies, seen
 
 from affidavit import Evidence, describe, infer
 from catalog.evidence.epochs import Held, NodeStart, Shown, grafted
 from catalog.evidence.epochs import shown as shown_together
-from catalog.evidence.pointers import ITEMS, VALUES, below, is_within, name_of, places, steps_of
+from catalog.evidence.pointers import ITEMS, VALUES, is_within, join_property, property_name, split_pointer, walk_nodes
+from tests.sdk.test_alike_maps import PRICE, bodies, seen
 
 NAMES = ["a", "b", "", "x/y", "~0", "[]", "{}", "~2]"]
 values = st.recursive(
@@ -35,7 +35,7 @@ def shown(epochs: dict[int, Evidence], *, starts: Sequence[NodeStart] = (), **op
 def pointer_of(path: list[str | None]) -> str:
     pointer = ""
     for step in path:
-        pointer = f"{pointer}/{ITEMS}" if step is ITEM else below(pointer, step)
+        pointer = f"{pointer}/{ITEMS}" if step is ITEM else join_property(pointer, step)
     return pointer
 
 
@@ -45,7 +45,7 @@ def summed_by_epoch(batches: list[list[Any]]) -> dict[int, Evidence]:
 
 def counted(evidence: Evidence) -> dict[str, dict[str, int]]:
     """Counts by pointer, of the places where anything was seen."""
-    found = places(evidence, observations=None)
+    found = walk_nodes(evidence, observations=None)
     return {pointer: dict(place.evidence.counts) for pointer, place in found if place.evidence.counts}
 
 
@@ -84,10 +84,10 @@ def test_what_is_shown_changes_nothing_of_what_was_summed(batches, given_starts)
 
 @given(values, st.lists(st.sampled_from(NAMES), max_size=3))
 def test_a_pointer_leads_back_to_its_steps(value, path):
-    found = steps_of(pointer_of(path))
-    assert [name_of(step) for step in found] == path
+    found = split_pointer(pointer_of(path))
+    assert [property_name(step) for step in found] == path
     assert not {ITEMS, VALUES} & set(found)
-    for pointer, _ in places(infer(value), observations=None):
+    for pointer, _ in walk_nodes(infer(value), observations=None):
         assert is_within(pointer, "")
 
 
@@ -105,10 +105,10 @@ def test_a_sensitive_name_stays_marked_when_it_is_started_afresh():
 
 def test_properties_named_like_places_are_told_from_them_and_started_by_themselves():
     value = {"a": {"{}": 1, "17": "x"}, "b": [{"[]": 1}]}
-    pointers = [pointer for pointer, _ in places(infer(value), observations=None)]
+    pointers = [pointer for pointer, _ in walk_nodes(infer(value), observations=None)]
     assert pointers == ["", "/a", "/a/~3}", "/a/{}", "/b", "/b/[]", "/b/[]/~2]"]
     started = shown({0: infer(value)}, starts=[NodeStart(1, "/a/~3}"), NodeStart(1, "/b/[]/~2]")])
-    seen_since = {pointer: place.evidence.seen for pointer, place in places(started.evidence, observations=None)}
+    seen_since = {pointer: place.evidence.seen for pointer, place in walk_nodes(started.evidence, observations=None)}
     assert (seen_since["/a/~3}"], seen_since["/a/{}"], seen_since["/b/[]/~2]"]) == (0, 1, 0)
     assert set(started.fresh) == {"/a/~3}", "/b/[]/~2]"}
 
@@ -129,7 +129,7 @@ def by_key(*kinds: Any) -> Evidence:
 
 
 def old_of(evidence: Evidence) -> str:
-    (place,) = [place for pointer, place in places(evidence, observations=None) if pointer == "/list/[]/m/{}/old"]
+    (place,) = [place for pointer, place in walk_nodes(evidence, observations=None) if pointer == "/list/[]/m/{}/old"]
     return describe(place.evidence)["type"]
 
 

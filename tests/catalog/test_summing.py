@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from affidavit import infer
 from affidavit.operations import DailySums, nameless
 from catalog.evidence.projection import project
-from catalog.ingest.sanitize import Observation, summed
+from catalog.ingest.sanitize import Observation, sum_observations
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.floats(-2, 2) | st.sampled_from(["", "a", "17"])
@@ -56,7 +56,7 @@ def state_of(batches: list[list[Observation]]) -> str:
     """What is stored of these batches, each of them through the inbox's JSON and back, as text."""
     total = DailySums()
     for batch in batches:
-        stored = json.loads(json.dumps(summed(batch, received_at=NOW).to_state()))
+        stored = json.loads(json.dumps(sum_observations(batch, received_at=NOW).to_state()))
         total.add_all(DailySums.from_state(stored))
     return text_of(total)
 
@@ -101,14 +101,14 @@ def test_sums_are_associative_and_the_empty_sum_changes_nothing(
             total.add_all(DailySums.from_state(json.loads(json.dumps(one.to_state()))))
         return total
 
-    a, b, c = (summed(seen, received_at=NOW) for seen in (some, more, rest))
+    a, b, c = (sum_observations(seen, received_at=NOW) for seen in (some, more, rest))
     left, right = stored(stored(a, b), c), stored(a, stored(b, c), DailySums())
     assert text_of(left) == text_of(right)
 
 
 def test_observations_of_one_template_are_one_sum_whatever_its_names():
     seen = [Observation("GET", path, 200, 2, NOW, NOW) for path in ("/orders/{a}", "/orders/{b}")]
-    ((_, sums),) = summed(seen, received_at=NOW)
+    ((_, sums),) = sum_observations(seen, received_at=NOW)
     ((identity, held),) = sums
     assert identity == ("GET", "/orders/{}")
     assert held.observations == 4

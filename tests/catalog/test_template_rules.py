@@ -17,11 +17,11 @@ from django.utils import timezone
 from catalog import queries
 from catalog.downloads import documents, forms
 from catalog.drift import environments
-from catalog.ingest.fold import fold
+from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, OperationVersion, TemplateRule
 from catalog.rules import baseline
-from catalog.rules.errors import RuleFault
-from catalog.rules.templates import show_under, take_back
+from catalog.rules.errors import RuleError
+from catalog.rules.templates import add_template_rule, revert_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, report
 from workspaces.create import create_workspace
 from workspaces.models import AuditEntry, Environment
@@ -33,11 +33,11 @@ SHOP = "/shops/{shop}/{item}"
 
 
 def merge(environment: Environment, source: str, target: str, **options: Any) -> TemplateRule:
-    return show_under(environment, source, target, actor="ann", now=timezone.now(), **options)
+    return add_template_rule(environment, source, target, actor="ann", now=timezone.now(), **options)
 
 
 def undo(rule: TemplateRule) -> None:
-    take_back(rule, actor="ann", now=timezone.now())
+    revert_template_rule(rule, actor="ann", now=timezone.now())
 
 
 def catalog(environment: Environment) -> list[Any]:
@@ -145,7 +145,7 @@ def test_an_operation_merged_into_a_renamed_one_is_found_where_that_is(shops):
 def test_a_circle_is_refused_and_changes_nothing(shops):
     before = listed(shops)
     rule = merge(shops, RED, BLUE)
-    with pytest.raises(RuleFault, match="leads from there back"):
+    with pytest.raises(RuleError, match="leads from there back"):
         merge(shops, BLUE, RED)
     assert TemplateRule.objects.count() == 1
     undo(rule)
@@ -156,9 +156,9 @@ def test_taking_back_what_keeps_a_circle_apart_is_refused(shops):
     pinned = merge(shops, RED, RED)
     merge(shops, BLUE, SHOP, matching=True)
     merge(shops, SHOP, RED)
-    with pytest.raises(RuleFault):
+    with pytest.raises(RuleError):
         undo(pinned)
-    assert TemplateRule.objects.get(pk=pinned.pk).taken_back_at is None
+    assert TemplateRule.objects.get(pk=pinned.pk).reverted_at is None
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_taking_back_what_keeps_a_circle_apart_is_refused(shops):
     ],
 )  # fmt: skip
 def test_a_target_that_is_no_template_of_as_many_segments_is_refused(shops, target, code):
-    with pytest.raises(RuleFault) as caught:
+    with pytest.raises(RuleError) as caught:
         merge(shops, RED, target)
     assert caught.value.code == code
     assert not TemplateRule.objects.exists()
@@ -208,7 +208,7 @@ def test_a_shared_property_goes_quiet_only_when_all_that_is_shown_together_misse
 def test_a_merged_operation_starts_afresh_with_all_that_is_shown_there_and_only_there(api, workspace, shops):
     rule = merge(shops, RED, BLUE)
     now = datetime.fromtimestamp(AT, UTC)
-    start = baseline.start_afresh(queries.operation(shops, "GET", RED), actor="ann", now=now)
+    start = baseline.reset_baseline(queries.operation(shops, "GET", RED), actor="ann", now=now)
     (shown,) = catalog(shops)
     assert (shown["observations"], shown["responses"]["200"]["seen"]) == (9, 0)
     deliver(api, workspace, observation(path=RED, response={"id": 1}, lastSeenAt=AT))
@@ -217,17 +217,17 @@ def test_a_merged_operation_starts_afresh_with_all_that_is_shown_there_and_only_
     assert [one["responses"]["200"]["seen"] for one in catalog(shops)] == [0, 4]
     again = merge(shops, RED, BLUE)
     assert catalog(shops)[0]["responses"]["200"]["seen"] == 4
-    baseline.take_back(start, actor="ann", now=timezone.now())
+    baseline.revert_baseline_reset(start, actor="ann", now=timezone.now())
     assert catalog(shops)[0]["responses"]["200"]["seen"] == 8
     undo(again)
     assert [one["responses"]["200"]["seen"] for one in catalog(shops)] == [4, 4]
 
 
 def test_a_source_that_was_started_afresh_stays_so_where_it_is_shown(shops):
-    start = baseline.start_afresh(queries.operation(shops, "GET", RED), actor="ann", now=timezone.now())
+    start = baseline.reset_baseline(queries.operation(shops, "GET", RED), actor="ann", now=timezone.now())
     merge(shops, RED, BLUE)
     assert catalog(shops)[0]["responses"]["200"]["seen"] == 4
-    baseline.take_back(start, actor="ann", now=timezone.now())
+    baseline.revert_baseline_reset(start, actor="ann", now=timezone.now())
     assert catalog(shops)[0]["responses"]["200"]["seen"] == 7
 
 
@@ -302,13 +302,13 @@ class Twins:
         options = {"method": self.chance.choice(["", "", "GET"]), "matching": self.chance.random() < 0.3}
         try:
             made = merge(self.with_all, source, target.replace("item}", "thing}"), **options)
-        except RuleFault:
+        except RuleError:
             return
         try:
             if self.chance.random() < 0.4:
                 merge(self.with_some, source, target.replace("item}", "thing}"), **options)
                 return
-        except RuleFault:  # only a rule that will be taken back keeps a circle apart
+        except RuleError:  # only a rule that will be taken back keeps a circle apart
             pass
         self.doomed.append(made)
 
@@ -318,7 +318,7 @@ class Twins:
             rows = [queries.operation(one, "GET", place) for one in (self.with_all, self.with_some)]
             if all(row and rows[0] and row.key == rows[0].key for row in rows):
                 for row in rows:
-                    baseline.start_afresh(row, actor="ann", now=now)
+                    baseline.reset_baseline(row, actor="ann", now=now)
 
     def take_one_back(self) -> None:
         if self.doomed:
@@ -326,7 +326,7 @@ class Twins:
             try:
                 undo(rule)
                 self.doomed.remove(rule)
-            except RuleFault:
+            except RuleError:
                 return
 
 
@@ -340,7 +340,7 @@ def test_taken_back_all_is_byte_for_byte_as_if_the_rule_had_never_been(api, work
     while twins.doomed:
         twins.take_one_back()
     assert listed(twins.with_all) == listed(twins.with_some)
-    assert TemplateRule.objects.filter(environment=twins.with_all, taken_back_at=None).count() == (
+    assert TemplateRule.objects.filter(environment=twins.with_all, reverted_at=None).count() == (
         TemplateRule.objects.filter(environment=twins.with_some).count()
     )
     twins.report()
@@ -366,7 +366,7 @@ def test_decisions_while_several_workers_fold_and_reports_come_twice_lose_nothin
         undo(merge(environment, RED, BLUE))
         undo(merge(environment, RED, SHOP, matching=True))
 
-    work = [lambda: fold(environment, now=timezone.now())] * 2 + [decide]
+    work = [lambda: fold_reports(environment, now=timezone.now())] * 2 + [decide]
     threads = [threading.Thread(target=repeated, args=(act,)) for act in work]
     for thread in threads:
         thread.start()
@@ -380,7 +380,7 @@ def test_decisions_while_several_workers_fold_and_reports_come_twice_lose_nothin
             assert answer.status_code == 202
     for thread in threads:
         thread.join()
-    fold(environment, now=timezone.now())
+    fold_reports(environment, now=timezone.now())
     assert failures == []
     assert [(one["path"], one["observations"]) for one in catalog(environment)] == [(BLUE, 10), (RED, 20)]
     merge(environment, RED, BLUE)

@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from catalog import queries
-from catalog.ingest.fold import fold
+from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, Operation, OperationVersion
-from catalog.rules.baseline import start_afresh
+from catalog.rules.baseline import reset_baseline
 from tests.catalog.reports import deliver, environment_of, observation, report
 
 pytestmark = pytest.mark.django_db
@@ -105,7 +105,7 @@ def test_a_value_after_a_few_nulls_breaks_nobody(api, workspace):
 
 def test_what_a_start_afresh_empties_is_not_missed_by_that(api, known):
     now = datetime.fromtimestamp(AT, UTC)
-    start_afresh(Operation.objects.get(), part="200", pointer="/phone", actor="ann", now=now)
+    reset_baseline(Operation.objects.get(), part="200", pointer="/phone", actor="ann", now=now)
     for _ in range(2):
         deliver(api, known, *[observation(response=BODY, lastSeenAt=AT)] * 25)
     assert told() == []
@@ -153,7 +153,7 @@ def test_a_fold_that_fails_leaves_no_version_behind(api, known):
     broken = environment_of(known).witness_reports.get(folded_at=None)
     broken.sums[0]["statuses"]["200"] = 2**70
     broken.save()
-    fold(environment_of(known), now=timezone.now())
+    fold_reports(environment_of(known), now=timezone.now())
     assert (OperationVersion.objects.count(), told()) == (1, [])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from catalog.ingest.prune import prune
+from catalog.ingest.inbox import prune_reports
 from catalog.models import WitnessReport
 from tests.catalog.reports import observation, report
 
@@ -72,10 +72,10 @@ def test_an_id_of_another_workspace_is_another_id(api, other_workspace):
 def test_ids_are_kept_400_days_once_folded(api):
     api.post(ADDRESS, report())
     later = timezone.now() + timedelta(days=401)
-    assert prune(now=later) == 0  # it still waits
+    assert prune_reports(now=later) == 0  # it still waits
     WitnessReport.objects.update(folded_at=timezone.now())
-    assert prune(now=timezone.now() + timedelta(days=399)) == 0
-    assert prune(now=later) == 1
+    assert prune_reports(now=timezone.now() + timedelta(days=399)) == 0
+    assert prune_reports(now=later) == 1
 
 
 @pytest.mark.parametrize("report_id", [None, 7, "", "x", "{7c9e6679-7425-40de-944b-e07fc1f90ae7}", "0" * 32])

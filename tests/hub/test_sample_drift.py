@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from django.utils import timezone
 
-from catalog.ingest.fold import fold
+from catalog.ingest.fold import fold_reports
 from catalog.models import Drift
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
@@ -51,7 +51,7 @@ def played(created: Created, *, hours: int, released_at: float) -> Counter[tuple
             stack.reporters.witness.send()
             stack.reporters.verifications.send()
         for environment in created.workspace.environments.all():
-            fold(environment, now=hub.now)
+            fold_reports(environment, now=hub.now)
     found = Drift.objects.filter(environment__workspace=created.workspace).select_related("operation")
     return Counter(
         (each.operation.method, each.operation.path, each.pointer, each.kind, each.before,

@@ -11,7 +11,7 @@ from django.apps import apps
 from django.test import Client
 from django.utils import timezone
 
-from catalog.ingest.fold import fold
+from catalog.ingest.fold import fold_reports
 from intents.models import UsedNonce
 from workspaces.create import Created
 from workspaces.models import Environment, Workspace
@@ -47,7 +47,7 @@ def fill(created: Created, api: Any) -> None:
     post(f"/api/confirmations/{asked}/decision", {"decision": "confirm"})
     post("/api/intents", {**call, "confirmationId": asked})
     for environment in Environment.objects.filter(workspace=created.workspace):
-        fold(environment, now=timezone.now())
+        fold_reports(environment, now=timezone.now())
 
 
 def test_every_table_is_as_if_the_workspace_had_never_been(api, workspace, other_workspace):

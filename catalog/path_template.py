@@ -1,0 +1,40 @@
+"""What a path template is made of, and what can be wrong with one (pure)."""
+
+from __future__ import annotations
+
+import re
+
+from affidavit.operations import PARAMETER
+
+MAX_PATH_BYTES = 2000  # a unique index holds the path, and PostgreSQL's index rows end at 2,700 bytes
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}")
+# Each error of a template by code.
+PATH_ERRORS = {
+    "start": "Begin the path with a slash; leave scheme and host out.",
+    "query": "Leave query and fragment out of the path.",
+    "bytes": f"Send a path of at most {MAX_PATH_BYTES} bytes.",
+    "control": "Send a path without white space and control characters, percent-encoded where need be.",
+    "braces": "Close every brace; a parameter is {name}.",
+    "name": "Name parameters with 1 to 100 letters, digits, _ . and -, beginning with a letter or _.",
+    "clash": "Give every parameter of the path another name.",
+}
+
+
+def find_path_errors(path: str) -> list[str]:
+    """Return the codes of everything that is wrong with a template, in the order of PATH_ERRORS."""
+    names, literal = PARAMETER.findall(path), PARAMETER.sub("", path)
+    checks = {
+        "start": not path.startswith("/"),
+        "query": "?" in literal or "#" in literal,
+        "bytes": len(path) <= MAX_PATH_BYTES < len(path.encode()),
+        "control": any(character.isspace() or not character.isprintable() for character in path),
+        "braces": bool(re.search(r"[{}]", literal)),
+        "name": not all(_NAME.fullmatch(name) for name in names),
+        "clash": len(set(names)) < len(names),
+    }
+    return [code for code, is_wrong in checks.items() if is_wrong]
+
+
+def split_path(path: str) -> list[str]:
+    """`/orders/{orderId}` → `orders`, `{orderId}`: the segments that `undecided` counts from 0."""
+    return path.split("/")[1:]

@@ -1,0 +1,389 @@
+import gzip
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+import uuid
+
+import pytest
+from scripted_hub import ScriptedHub, answer, problem, silent
+
+from affidavit._cli import main
+from affidavit._hub.api_keys import make_key
+
+KEY = make_key("gak_")
+ACCEPTED = answer(202, {"accepted": 1, "reportId": "x"})
+SECRETS = ["hunter2-in-a-body", "ann@example.com", "8861543", "query-value-7", "ZmFuY3kgdG9rZW4gdmFsdWU5"]
+
+
+def entry(method="GET", path="/orders", status=200, body=None, posted=None, day=2):
+    request = {"method": method, "url": f"https://api.example.com{path}"}
+    if posted is not None:
+        request["postData"] = {"mimeType": "application/json", "text": json.dumps(posted)}
+    content = {"mimeType": "application/json", "text": json.dumps(body)} if body is not None else {}
+    response = {"status": status, "content": content}
+    return {"startedDateTime": f"2026-01-{day:02}T03:04:05Z", "request": request, "response": response}
+
+
+TRAFFIC = [
+    entry("POST", "/orders", 201, {"id": 8861543}, posted={"note": SECRETS[0], "email": SECRETS[1]}),
+    entry("GET", "/orders/8861543?page=query-value-7", 200, {"id": 8861543, "tags": []}),
+    entry("GET", "/orders/8861544", 200, {"id": 8861544, "tags": ["a"]}, day=3),
+    entry("GET", "/orders/8861545", 404, {"error": "gone"}),
+    entry("GET", "/wp-login.php", 404),
+    entry("DELETE", f"/sessions/{SECRETS[4]}", 204),
+    entry("GET", "/aborted", 0),
+    {**entry(), "request": {"method": "GET", "url": "wss://api.example.com/live"}},
+    {**entry(), "request": {"method": "GET", "url": "data:text/plain,x"}},
+]
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch):
+    for name in ("AFFIDAVIT_HUB", "AFFIDAVIT_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    def write(entries=TRAFFIC, name="traffic.har"):
+        path = tmp_path / name
+        path.write_text(json.dumps({"log": {"entries": entries}}))
+        return str(path)
+
+    return write
+
+
+def sent_observations(hub):
+    return [observation for request in hub.received for observation in request.json["observations"]]
+
+
+# --- sending
+
+
+def test_a_file_is_sent_as_shapes_and_the_message_counts_everything(recorded, capsys):
+    with ScriptedHub(ACCEPTED) as hub:
+        assert main(["har", recorded(), "--hub", hub.url, "--key", KEY, "--environment", "staging"]) == 0
+    (request,) = hub.received
+    assert request.path == "/api/witness-reports"
+    assert request.headers["x-service-api-key"] == KEY
+    assert request.json["environment"] == "staging"
+    assert sum(observation["count"] for observation in sent_observations(hub)) == 6
+    assert capsys.readouterr().out == (
+        "Sent 6 observations of 3 operations, refused none. "
+        "Skipped 3 entries: 1 WebSocket, 1 not HTTP, 1 without an answer. "
+        "1 observation of nothing but 404, 405 and 501: no operation.\n"
+    )
+
+
+def test_no_value_of_the_file_is_sent_or_printed(recorded, capsys):
+    with ScriptedHub(ACCEPTED) as hub:
+        main(["har", recorded(), "--hub", hub.url, "--key", KEY])
+    main(["har", recorded(), "--dry-run"])
+    output = capsys.readouterr()
+    seen = hub.received[0].body.decode() + output.out + output.err
+    assert [secret for secret in SECRETS if secret in seen] == []
+
+
+def test_key_and_hub_come_from_the_environment_variables_too(recorded, monkeypatch):
+    with ScriptedHub(ACCEPTED) as hub:
+        monkeypatch.setenv("AFFIDAVIT_HUB", hub.url)
+        monkeypatch.setenv("AFFIDAVIT_API_KEY", KEY)
+        assert main(["har", recorded()]) == 0
+    assert hub.received[0].headers["x-service-api-key"] == KEY
+    assert "environment" not in hub.received[0].json
+
+
+def test_the_same_file_gives_the_same_bytes_and_ids_again_also_when_packed(recorded, tmp_path):
+    packed = tmp_path / "packed.har.gz"
+    with ScriptedHub(ACCEPTED) as hub:
+        path = recorded()
+        with open(path, "rb") as plain:
+            packed.write_bytes(gzip.compress(plain.read()))
+        for file in (path, path, str(packed)):
+            assert main(["har", file, "--hub", hub.url, "--key", KEY]) == 0
+        assert main(["har", path, "--hub", hub.url, "--key", KEY, "--environment", "staging"]) == 0
+    *same, other = hub.received
+    assert len({request.body for request in same}) == 1
+    assert uuid.UUID(same[0].json["reportId"]) != uuid.UUID(other.json["reportId"])
+
+
+def test_a_refusal_is_one_line_and_exit_status_1(recorded, capsys):
+    with ScriptedHub(problem(403, "scope-missing", "Make a key with the scope report.")) as hub:
+        assert main(["har", recorded(), "--hub", hub.url, "--key", KEY]) == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.count("\n") == 1
+    assert "Make a key with the scope report. (scope-missing, HTTP 403)" in output.err
+    assert "Sent 0 of 6 observations, refused 6." in output.err
+    assert KEY not in output.err
+
+
+def test_a_refusal_halfway_tells_how_much_was_sent(recorded, capsys):
+    traffic = [entry(path="/things", status=200 + n % 25, body={}, day=1 + n // 25) for n in range(700)]
+    with ScriptedHub(ACCEPTED, problem(400, "invalid-request", "Look.")) as hub:
+        assert main(["har", recorded(traffic), "--hub", hub.url, "--key", KEY]) == 1
+    assert "Sent 500 of 700 observations, refused 200." in capsys.readouterr().err
+
+
+# --- what is learned, and what stays undecided
+
+
+NAMED = [
+    entry("GET", "/teams/storm", 200, {"name": "storm", "members": 4}),
+    entry("GET", "/teams/reef", 200, {"name": "reef", "members": 2}),
+    entry("GET", "/lounges/ann-marie/seats", 200, {"seats": 4}),
+    entry("GET", "/lounges/ann-marie/seats", 404),
+]
+
+
+def test_templates_are_learned_from_the_whole_file_before_anything_is_taken(recorded):
+    with ScriptedHub(ACCEPTED) as hub:
+        assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY]) == 0
+    (observation,) = sent_observations(hub)
+    assert (observation["path"], observation["count"]) == ("/teams/{teamId}", 2)
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_path_that_may_hold_a_value_is_held_back_counted_and_listed(recorded, capsys, dry_run):
+    with ScriptedHub(ACCEPTED) as hub:
+        options = ["--dry-run"] if dry_run else ["--hub", hub.url, "--key", KEY]
+        assert main(["har", recorded(NAMED), *options]) == 0
+        assert b"ann-marie" not in b"".join(request.body for request in hub.received)
+    output = capsys.readouterr()
+    assert "ann-marie" not in output.out
+    assert "2 observations of 1 operation" in output.out + output.err
+    assert (
+        "Held back 2 observations whose path may hold a value; --send-undecided sends such." in output.out + output.err
+    )
+    assert "  GET /lounges/[ann-marie]/seats\n" in output.err
+    assert output.err.count("/lounges/") == 1
+
+
+def test_send_undecided_sends_it_with_the_index_of_the_segment(recorded, capsys):
+    with ScriptedHub(ACCEPTED) as hub:
+        assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY, "--send-undecided"]) == 0
+    found = [(observation["path"], observation.get("undecided")) for observation in sent_observations(hub)]
+    assert found == [("/teams/{teamId}", None)] + [("/lounges/ann-marie/seats", [1])] * 2
+    assert "Held back" not in capsys.readouterr().out
+
+
+def test_what_was_held_back_can_be_sent_later_and_the_rest_goes_again_under_the_same_ids(recorded):
+    with ScriptedHub(ACCEPTED) as hub:
+        for options in ([], ["--send-undecided"]):
+            assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY, *options]) == 0
+    first, *again = [json.loads(request.body) for request in hub.received]
+    assert first["observations"] == [again[0]["observations"][0]]
+    assert [report["reportId"] for report in again].count(first["reportId"]) == 1
+    assert [len(report["observations"]) for report in again] == [1, 2]
+
+
+def test_of_very_many_that_are_held_back_the_first_fifty_are_listed(recorded, capsys):
+    names = [f"{one}{two}x" for one in "bcdfghklmn" for two in "aeiouy"]
+    _, said = dry(capsys, recorded([entry(path=f"/halls/{name}", status=204) for name in names]))
+    assert said.count("  GET /halls/[") == 50
+    assert said.endswith("  and 10 more\n")
+
+
+# --- what cannot be worked with
+
+
+def test_without_a_key_nothing_is_read_and_the_line_says_how_to_give_one(recorded, capsys):
+    assert main(["har", recorded()]) == 2
+    assert capsys.readouterr().err == (
+        "affidavit: No API key. Set AFFIDAVIT_API_KEY or pass --key; --dry-run needs none.\n"
+    )
+
+
+@pytest.mark.parametrize("options", [["--key", make_key("pk_")], ["--key", KEY, "--hub", "hub.example.com"]])
+def test_a_key_or_an_address_that_cannot_be_right_is_usage(recorded, capsys, options):
+    assert main(["har", recorded(), *options]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("options", [[], ["har"], ["har", "a", "b"], ["har", "a", "--bogus"], ["nothing"]])
+def test_wrong_usage_exits_with_2(options):
+    with pytest.raises(SystemExit) as caught:
+        main(options)
+    assert caught.value.code == 2
+
+
+@pytest.mark.parametrize("cut", [0, 1, 0.3, 0.9, 0.999])
+def test_nothing_is_sent_of_a_file_that_is_cut_off(recorded, capsys, cut):
+    path = recorded(TRAFFIC * 50)
+    os.truncate(path, int(cut * os.path.getsize(path)) if cut < 1 else os.path.getsize(path) - 1)
+    with ScriptedHub(ACCEPTED) as hub:
+        assert main(["har", path, "--hub", hub.url, "--key", KEY]) == 2
+        assert hub.received == []
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith(f"affidavit: {path} is ")
+    assert output.err.count("\n") == 1
+
+
+# --- dry run
+
+
+def dry(capsys, path, *options):
+    assert main(["har", path, "--dry-run", *options]) == 0
+    output = capsys.readouterr()
+    return json.loads(output.out), output.err
+
+
+def test_a_dry_run_prints_the_catalog_and_sends_nothing(recorded, capsys):
+    catalog, said = dry(capsys, recorded())
+    assert catalog["environment"] == "production"
+    assert [(o["path"], o["method"]) for o in catalog["operations"]] == [
+        ("/orders", "POST"),
+        ("/orders/{orderId}", "GET"),
+        ("/sessions/{sessionId}", "DELETE"),
+    ]
+    assert said.startswith("Nothing sent of 6 observations of 3 operations. Skipped 3 entries")
+
+
+def test_an_operation_of_a_dry_run_sums_its_days_and_keeps_its_statuses_apart(recorded, capsys):
+    catalog, _ = dry(capsys, recorded(), "--environment", "staging")
+    assert catalog["environment"] == "staging"
+    operation = catalog["operations"][1]
+    times = ["firstSeenAt", "lastSeenAt"]
+    assert list(operation) == [
+        *["method", "path", "observations"], *times, *["parameters", "query", "request", "responses"],
+    ]  # fmt: skip
+    assert operation["observations"] == 3
+    assert (operation["firstSeenAt"], operation["lastSeenAt"]) == (1_767_323_045, 1_767_409_445)
+    assert operation["parameters"]["orderId"]["type"] == "integer"
+    assert operation["query"]["properties"]["page"]["type"] == "string"
+    assert operation["request"] is None
+    assert set(operation["responses"]) == {"200", "404"}
+    ok = operation["responses"]["200"]
+    assert ok["seen"] == 2
+    assert ok["properties"]["tags"]["items"]["type"] == "string"
+
+
+def test_an_answer_without_a_body_is_listed_without_a_shape(recorded, capsys):
+    catalog, _ = dry(capsys, recorded())
+    assert catalog["operations"][2]["responses"] == {"204": {"type": "unknown", "reason": "empty", "seen": 0}}
+
+
+@pytest.mark.parametrize("status", [404, 405, 501])
+def test_a_status_that_begins_no_operation_adds_to_one_that_has_begun(recorded, capsys, status):
+    lost, found = entry(path="/x", status=status, body={}), entry(path="/x", body={})
+    assert dry(capsys, recorded([lost]))[0]["operations"] == []
+    (operation,) = dry(capsys, recorded([lost, found]))[0]["operations"]
+    assert operation["observations"] == 2
+
+
+def test_a_path_longer_than_the_hub_takes_is_skipped(recorded, capsys):
+    both = recorded([entry(path="/a" * 1000), entry(path="/a" * 1001)])
+    catalog, said = dry(capsys, both, "--send-undecided")
+    assert [operation["path"] for operation in catalog["operations"]] == ["/a" * 1000]
+    assert "Skipped 1 entry: 1 too large." in said
+
+
+def test_bodies_left_out_are_counted_by_reason(recorded, capsys):
+    image = entry()
+    image["response"]["content"] = {"mimeType": "image/png", "text": "iVBORw0=", "encoding": "base64"}
+    broken = entry()
+    broken["response"]["content"] = {"mimeType": "application/json", "text": "{"}
+    catalog, said = dry(capsys, recorded([image, broken, image]))
+    assert catalog["operations"][0]["observations"] == 3
+    assert "Left out 3 bodies: 2 not JSON by their type, 1 not valid JSON." in said
+
+
+# --- as a process
+
+
+def started(*arguments, env_more=None, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "affidavit", *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **(env_more or {})},
+        text=True,
+        **options,
+    )
+
+
+def test_ctrl_c_ends_with_130_and_one_line(recorded):
+    with ScriptedHub(silent(20)) as hub:
+        process = started("har", recorded(), "--hub", hub.url, "--key", KEY, stderr=subprocess.PIPE)
+        while not hub.received:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=10)
+    assert (process.returncode, said) == (130, "affidavit: interrupted.\n")
+
+
+def test_a_reader_that_leaves_causes_no_traceback(recorded):
+    process = started("har", recorded(TRAFFIC * 200), "--dry-run", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    said = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=10) == 1
+    assert said.splitlines()[-1] == "affidavit: the output cannot be written: Broken pipe."
+    assert "Traceback" not in said
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_a_full_disk_under_the_output_is_one_line(recorded):
+    with open("/dev/full", "w") as full:
+        process = started("har", recorded(), "--dry-run", stdout=full, stderr=subprocess.PIPE)
+        _, said = process.communicate(timeout=10)
+    assert process.returncode == 1
+    assert said.splitlines()[-1] == "affidavit: the output cannot be written: No space left on device."
+    assert "Traceback" not in said
+
+
+def test_names_in_any_script_are_printed_whatever_the_terminal_can_show(recorded, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    process = started("har", recorded([entry(body={"naïve": 1})]), "--dry-run", stdout=subprocess.PIPE)
+    printed, _ = process.communicate(timeout=10)
+    assert "naïve" in json.loads(printed)["operations"][0]["responses"]["200"]["properties"]
+
+
+def test_a_har_can_come_through_a_pipe(recorded):
+    with open(recorded(), "rb") as file:
+        cat = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
+    process = started("har", "/dev/stdin", "--dry-run", stdin=cat.stdout, stdout=subprocess.PIPE)
+    cat.stdout.close()
+    printed, _ = process.communicate(timeout=10)
+    assert cat.wait() == process.returncode == 0
+    assert len(json.loads(printed)["operations"]) == 3
+
+
+def test_of_a_har_through_a_pipe_no_copy_stays_and_errors_name_the_pipe(tmp_path):
+    process = started(
+        "har", "/dev/stdin", "--dry-run",
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env_more={"TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    _, said = process.communicate('{"log": {"entries": [', timeout=10)
+    assert process.returncode == 2
+    assert said == "affidavit: /dev/stdin is cut off. Export it again.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_terminal_there_is_no_progress_bar(recorded):
+    process = started("har", recorded(), "--dry-run", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    _, said = process.communicate(timeout=10)
+    assert "Reading" not in said
+    assert "\x1b" not in said
+
+
+def test_on_a_terminal_a_progress_bar_is_drawn_and_wiped(recorded):
+    ours, theirs = pty.openpty()
+    process = started("har", recorded(TRAFFIC * 2000), "--dry-run", stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    try:
+        while piece := os.read(ours, 1000):
+            said += piece
+    except OSError:  # how a terminal says that the other side has closed
+        pass
+    os.close(ours)
+    assert process.wait(timeout=10) == 0
+    bar, _, rest = said.decode().rpartition("\r\x1b[K")
+    assert "Learning" in bar
+    assert "Reading" in bar
+    assert " %" in bar
+    assert rest.startswith("Nothing sent of")

@@ -1,0 +1,416 @@
+import asyncio
+import functools
+import threading
+import time
+
+import pytest
+from asgi_calls import exchange
+from signed_calls import Away, Noted, as_json, protection, signed, signed_v1
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.responses import JSONResponse, StreamingResponse
+from starlette.routing import Mount, Route
+
+from affidavit import MemoryDeliveries
+from affidavit.contrib.asgi import IntentMiddleware, current_intent, intent_required
+
+ARGS = {"isbn": "978", "qty": 2}
+JSON = ("content-type", "application/json")
+
+
+def in_loop(test):
+    """Runs an async test in a loop of its own."""
+
+    @functools.wraps(test)
+    def run(*args, **kwargs):
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 20))
+
+    return run
+
+
+async def order(request):
+    request.app.state.runs.append(current_intent().args)
+    return JSONResponse({"sub": current_intent().sub, "body": await request.json()}, 201, {"set-cookie": "s=1"})
+
+
+async def show(request):
+    return JSONResponse({"id": request.path_params["order_id"], "args": current_intent().args})
+
+
+@intent_required(minimum_version=2)
+async def refund(request):
+    request.app.state.runs.append("refund")
+    return JSONResponse({"refunded": await request.json()})
+
+
+@intent_required(operation="orders.cancel")
+def cancel(request):
+    request.app.state.runs.append(threading.current_thread() is threading.main_thread())
+    return JSONResponse(current_intent().args)
+
+
+@intent_required
+async def broken(request):
+    request.app.state.runs.append("broken")
+    if len(request.app.state.runs) == 1:
+        raise RuntimeError("on purpose")
+    return JSONResponse({"runs": len(request.app.state.runs)})
+
+
+async def large(request):
+    request.app.state.runs.append("large")
+    return StreamingResponse((b"x" * 1000 for _ in range(20)), media_type="text/plain")
+
+
+async def slow(request):
+    request.app.state.runs.append("slow")
+    await asyncio.sleep(30)
+
+
+async def health(request):
+    return JSONResponse({"ok": True})
+
+
+@intent_required
+async def after_reading(request):
+    return JSONResponse(current_intent().args)
+
+
+async def reads_first(request):
+    await request.body()
+    return await after_reading(request)
+
+
+ROUTES = [
+    Route("/orders", order, methods=["POST"]),
+    Route("/orders/{order_id:int}", show),
+    Route("/refunds", refund, methods=["POST"]),
+    Route("/rpc", cancel, methods=["POST"]),
+    Route("/broken", broken, methods=["POST"]),
+    Route("/large", large, methods=["POST"]),
+    Route("/slow", slow, methods=["POST"]),
+    Route("/after-reading", reads_first, methods=["POST"]),
+    Route("/health", health),
+    Mount("/v1", routes=[Route("/orders/{order_id:int}", show)]),
+]
+
+
+def shop(guard, *, everything=True, outermost=False, inner=(), instead=None):
+    """A Starlette app, protected unless `outermost`. instead: the view at POST /orders."""
+    guarded = [] if outermost else [Middleware(IntentMiddleware, protection=guard, everything=everything)]
+    routes = [Route("/orders", instead, methods=["POST"]), *ROUTES] if instead else ROUTES
+    app = Starlette(routes=routes, middleware=[*guarded, *inner])
+    app.state.runs = []
+    return app
+
+
+async def post(app, path, header, value=ARGS, headers=(), **options):
+    sent = [JSON, *headers, *([("x-service-intent", header)] if header else [])]
+    return await exchange(app, "POST", path, sent, [as_json(value)], **options)
+
+
+@in_loop
+async def test_a_signed_call_reaches_the_view_with_intent_arguments_and_body():
+    app = shop(protection())
+    answer = await post(app, "/orders", signed("POST /orders", ARGS))
+    assert (answer.status, answer.json) == (201, {"sub": "user-1", "body": ARGS})
+    assert app.state.runs == [ARGS]
+
+
+@in_loop
+async def test_a_body_in_pieces_is_verified_whole_and_read_whole():
+    app = shop(protection())
+    body = as_json(ARGS)
+    headers = [JSON, ("x-service-intent", signed("POST /orders", ARGS))]
+    answer = await exchange(app, "POST", "/orders", headers, [body[:3], b"", body[3:]])
+    assert answer.json["body"] == ARGS
+
+
+@pytest.mark.parametrize(("header", "reason"), [  # fresh when it is sent: an intent lasts five minutes
+    (lambda: None, "missing-header"),
+    (lambda: signed("POST /orders", {}), "args-mismatch"),
+    (lambda: signed("POST /other", ARGS), "operation-mismatch"),
+])  # fmt: skip
+@in_loop
+async def test_a_rejection_is_a_problem_document_with_its_reason(header, reason):
+    app = shop(protection())
+    answer = await post(app, "/orders", header())
+    assert (answer.status, answer.headers["content-type"]) == (403, "application/problem+json")
+    assert (answer.json["code"], answer.json["reason"]) == ("intent-rejected", reason)
+    assert app.state.runs == []
+
+
+@in_loop
+async def test_two_headers_are_one_that_cannot_be_read():
+    header = signed("POST /orders", ARGS)
+    answer = await post(shop(protection()), "/orders", header, headers=[("x-service-intent", header)])
+    assert answer.json["reason"] == "malformed"
+
+
+@in_loop
+async def test_a_retry_gets_the_first_response_and_runs_nothing():
+    app = shop(protection())
+    first, second = [await post(app, "/orders", signed("POST /orders", ARGS, tool_call_id="c")) for _ in range(2)]
+    assert (first.status, first.body) == (second.status, second.body)
+    assert "idempotent-replayed" not in first.headers
+    assert second.headers["idempotent-replayed"] == "true"
+    assert "set-cookie" not in second.headers
+    assert len(app.state.runs) == 1
+
+
+@in_loop
+async def test_of_deliveries_at_once_one_runs_and_the_others_are_told_to_wait():
+    gate = asyncio.Event()
+
+    async def waiting(request):
+        request.app.state.runs.append("waiting")
+        await gate.wait()
+        return JSONResponse({})
+
+    app = shop(protection(), instead=waiting)
+    headers = [signed("POST /orders", ARGS, tool_call_id="c") for _ in range(4)]
+    calls = [asyncio.create_task(post(app, "/orders", header)) for header in headers]
+    while sum(call.done() for call in calls) < 3:
+        await asyncio.sleep(0.01)
+    gate.set()
+    answers = await asyncio.gather(*calls)
+    assert sorted(answer.status for answer in answers) == [200, 409, 409, 409]
+    assert all("retry-after" in answer.headers for answer in answers if answer.status == 409)
+    assert app.state.runs == ["waiting"]
+
+
+@pytest.mark.parametrize("outermost", [False, True])
+@in_loop
+async def test_after_a_view_that_raises_a_retry_runs(outermost):
+    app = shop(guard := protection(), everything=False, outermost=outermost)
+    served = IntentMiddleware(app, guard, everything=False) if outermost else app
+    with pytest.raises(RuntimeError, match="on purpose"):
+        await post(served, "/broken", signed("POST /broken", ARGS, tool_call_id="c"))
+    answer = await post(served, "/broken", signed("POST /broken", ARGS, tool_call_id="c"))
+    assert (answer.status, answer.json) == (200, {"runs": 2})
+
+
+@in_loop
+async def test_after_a_caller_that_went_away_a_retry_runs():
+    app = shop(protection())
+    for _ in range(2):
+        call = asyncio.create_task(post(app, "/slow", signed("POST /slow", ARGS, tool_call_id="c")))
+        runs = len(app.state.runs)
+        while len(app.state.runs) == runs:
+            await asyncio.sleep(0.01)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    assert app.state.runs == ["slow", "slow"]
+
+
+@in_loop
+async def test_a_call_cancelled_while_its_claim_is_made_leaves_no_claim():
+    claiming, go_on, abandoned = threading.Event(), threading.Event(), []
+
+    class Slow(MemoryDeliveries):
+        def claim(self, *args, **kwargs):
+            claiming.set()
+            go_on.wait(10)
+            return super().claim(*args, **kwargs)
+
+        def abandon(self, claim):
+            abandoned.append(claim)
+            super().abandon(claim)
+
+    app = shop(protection(deliveries=Slow(several_workers=True)))
+    call = asyncio.create_task(post(app, "/orders", signed("POST /orders", ARGS)))
+    await asyncio.to_thread(claiming.wait, 10)
+    call.cancel()
+    await asyncio.sleep(0.01)
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert len(abandoned) == 1
+    assert app.state.runs == []
+
+
+@in_loop
+async def test_a_response_too_large_to_be_kept_is_sent_whole_and_never_made_twice():
+    app = shop(protection(max_kept=5000))
+    first = await post(app, "/large", signed("POST /large", ARGS, tool_call_id="c"))
+    assert first.body == b"x" * 20_000
+    second = await post(app, "/large", signed("POST /large", ARGS, tool_call_id="c"))
+    assert (second.status, second.json["code"]) == (409, "response-not-kept")
+    assert app.state.runs == ["large"]
+
+
+@pytest.mark.parametrize("stores", [{"nonces": Away()}, {"deliveries": Away()}])
+@in_loop
+async def test_a_store_that_is_away_is_503_and_nothing_runs(stores):
+    app = shop(protection(**stores))
+    answer = await post(app, "/orders", signed("POST /orders", ARGS))
+    assert (answer.status, answer.json["code"]) == (503, "unavailable")
+    assert int(answer.headers["retry-after"]) > 0
+    assert app.state.runs == []
+
+
+@in_loop
+async def test_a_body_over_the_limit_is_413():
+    app = shop(protection(max_body=10))
+    answer = await post(app, "/orders", signed("POST /orders", ARGS))
+    assert (answer.status, answer.json["code"]) == (413, "body-too-large")
+    assert app.state.runs == []
+
+
+@in_loop
+async def test_an_unprotected_view_may_get_a_body_of_any_size():
+    async def reading(request):
+        return JSONResponse(len(await request.body()))
+
+    app = shop(protection(max_body=10, exempt=lambda method, path: True), instead=reading)
+    assert (await exchange(app, "POST", "/orders", [], [b"x" * 8] * 5)).json == 40
+
+
+@pytest.mark.parametrize("everything", [True, False])
+@in_loop
+async def test_a_route_may_demand_version_two(everything):
+    reports = Noted()
+    app = shop(protection(reports=reports), everything=everything)
+    answer = await post(app, "/refunds", signed_v1("POST", "/refunds", now=time.time()))
+    assert (answer.status, answer.json["reason"]) == (403, "unsupported-version")
+    assert (await post(app, "/refunds", signed("POST /refunds", ARGS))).json == {"refunded": ARGS}
+    assert app.state.runs == ["refund"]
+    assert [result for result, _ in reports.told] == ["unsupported-version", "accepted"]
+
+
+@pytest.mark.parametrize("outermost", [False, True])
+@in_loop
+async def test_a_refused_view_answers_403_wherever_the_middleware_stands(outermost):
+    app = shop(guard := protection(), everything=False, outermost=outermost)
+    served = IntentMiddleware(app, guard, everything=False) if outermost else app
+    answer = await post(served, "/refunds", None)
+    assert (answer.status, answer.json["reason"]) == (403, "missing-header")
+
+
+@in_loop
+async def test_a_sync_view_of_another_transport_declares_its_operation_and_runs_in_a_thread():
+    app = shop(protection(reports=(reports := Noted())), everything=False)
+    answer = await post(app, "/rpc", signed("orders.cancel", ARGS))
+    assert (answer.status, answer.json) == (200, ARGS)
+    assert app.state.runs == [False]
+    assert (await post(app, "/rpc", signed("POST /rpc", ARGS))).json["reason"] == "operation-mismatch"
+    assert reports.operations == [("accepted", "orders.cancel"), ("operation-mismatch", "orders.cancel")]
+
+
+@in_loop
+async def test_a_view_is_verified_also_after_somebody_has_read_the_body():
+    app = shop(protection(), everything=False)
+    answer = await post(app, "/after-reading", signed("POST /after-reading", ARGS))
+    assert (answer.status, answer.json) == (200, ARGS)
+
+
+@in_loop
+async def test_other_middleware_within_changes_nothing():
+    class Stamp(BaseHTTPMiddleware):
+        async def dispatch(self, request, call_next):
+            response = await call_next(request)
+            response.headers["x-stamp"] = "1"
+            return response
+
+    app = shop(protection(), everything=False, inner=[Middleware(Stamp)])
+    assert (await post(app, "/refunds", None)).status == 403
+    answers = [await post(app, "/refunds", signed("POST /refunds", ARGS, tool_call_id="c")) for _ in range(2)]
+    assert [answer.status for answer in answers] == [200, 200]
+    assert answers[1].headers["x-stamp"] == "1"
+    assert app.state.runs == ["refund"]
+
+
+@in_loop
+async def test_reports_name_the_route_where_it_is_known():
+    app = shop(protection(reports=(reports := Noted())))
+    for path in ("/orders/17", "/v1/orders/17"):
+        assert (await exchange(app, "GET", path, [("x-service-intent", signed(f"GET {path}", {}))])).status == 200
+    assert (await exchange(app, "GET", "/orders/17")).status == 403
+    assert reports.operations == [
+        ("accepted", "GET /orders/{order_id}"),
+        ("accepted", "GET /v1/orders/{order_id}"),
+        ("missing-header", "GET /orders/{orderId}"),
+    ]
+
+
+@pytest.mark.parametrize("path", ["/shop/orders/5", "/orders/5"])
+@in_loop
+async def test_the_mount_prefix_is_part_of_the_operation_whether_the_server_adds_it_or_not(path):
+    app = shop(protection())
+    header = [("x-service-intent", signed("GET /shop/orders/5", {}))]
+    assert (await exchange(app, "GET", path, header, root_path="/shop")).status == 200
+
+
+@in_loop
+async def test_an_escaped_slash_is_refused():
+    header = [("x-service-intent", signed("GET /orders/5", {}))]
+    answer = await exchange(shop(protection()), "GET", "/orders/5", header, raw_path=b"/orders%2f5")
+    assert answer.json["reason"] == "operation-mismatch"
+
+
+@in_loop
+async def test_what_is_exempt_needs_no_intent():
+    app = shop(protection(exempt=lambda method, path: path == "/health"))
+    assert (await exchange(app, "GET", "/health")).json == {"ok": True}
+    assert (await exchange(app, "GET", "/orders/1")).status == 403
+
+
+@in_loop
+async def test_web_sockets_are_closed_unless_exempt():
+    opened, sent = [], []
+
+    async def app(scope, receive, send):
+        opened.append(scope["type"])
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "websocket", "path": "/ws", "headers": []}
+    await IntentMiddleware(app, protection())(scope, None, send)
+    assert (opened, sent) == ([], [{"type": "websocket.close", "code": 1008}])
+    await IntentMiddleware(app, protection(exempt=lambda *_: True))(scope, None, send)
+    await IntentMiddleware(app, protection())({"type": "lifespan"}, None, send)
+    assert opened == ["websocket", "lifespan"]
+
+
+@in_loop
+async def test_an_event_stream_is_handed_on_as_it_comes():
+    order = []
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
+        for number in range(2):
+            order.append(number)
+            await send({"type": "http.response.body", "body": b"data", "more_body": True})
+        await send({"type": "http.response.body"})
+
+    async def send(message):
+        order.append(message["type"].rpartition(".")[2])
+
+    async def receive():
+        return {"type": "http.request"}
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/x",
+        "headers": [(b"x-service-intent", signed("GET /x", {}).encode())],
+    }
+    await IntentMiddleware(app, protection())(scope, receive, send)
+    assert order == ["start", 0, "body", 1, "body", "body"]
+
+
+@in_loop
+async def test_a_decorated_view_without_the_middleware_runs_for_nobody():
+    app = Starlette(routes=ROUTES)
+    app.state.runs = []
+    with pytest.raises(RuntimeError, match="IntentMiddleware"):
+        await post(app, "/refunds", signed("POST /refunds", ARGS))
+    assert app.state.runs == []
+
+
+def test_outside_a_protected_request_there_is_no_intent():
+    with pytest.raises(LookupError):
+        current_intent()

@@ -1,0 +1,429 @@
+import asyncio
+import json
+import multiprocessing
+import os
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection, connections
+from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.template import engines
+from django.template.response import SimpleTemplateResponse
+from django.test import AsyncClient, Client
+from django.urls import include, path, re_path
+from django.utils.decorators import method_decorator
+from django.views import View
+from signed_calls import Away, Noted, as_json, protection, signed, signed_v1
+
+from affidavit import REASONS
+from affidavit.contrib.django import (
+    DjangoDeliveries,
+    DjangoNonces,
+    IntentMiddleware,
+    create_tables,
+    intent_exempt,
+    intent_required,
+)
+
+pytestmark = pytest.mark.urls(__name__)
+
+ARGS = {"isbn": "978", "qty": 2}
+MIDDLEWARE = "affidavit.contrib.django.IntentMiddleware"
+COPIES = int(os.environ.get("AFFIDAVIT_ROUNDS", "3"))
+SHOP = SimpleNamespace(runs=[], fails=False)
+
+
+def order(request):
+    SHOP.runs.append(request.intent.args)
+    return JsonResponse({"sub": request.intent.sub, "body": json.loads(request.body)}, status=201)
+
+
+def show(request, order_id):
+    return JsonResponse({"id": order_id, "args": request.intent.args})
+
+
+def written(request):
+    """Writes, and then raises while it is told to."""
+    SHOP.runs.append("written")
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO affidavit_test_orders VALUES (1)")
+    if SHOP.fails:
+        raise RuntimeError("on purpose")
+    return JsonResponse({"in_transaction": connection.in_atomic_block})
+
+
+@intent_required(minimum_version=2)
+def refund(request):
+    SHOP.runs.append("refund")
+    return JsonResponse({"refunded": request.intent.args})
+
+
+@intent_required(operation="orders.cancel")
+def cancel(request):
+    return JsonResponse({})
+
+
+@intent_required
+async def awaited(request):
+    await asyncio.sleep(0)
+    SHOP.runs.append("awaited")
+    if SHOP.fails:
+        raise RuntimeError("on purpose")
+    return JsonResponse(request.intent.args)
+
+
+@intent_exempt
+def health(request):
+    return JsonResponse({"ok": True})
+
+
+@method_decorator(intent_required, name="dispatch")
+class Cart(View):
+    def post(self, request):
+        return JsonResponse(request.intent.args)
+
+
+@intent_required
+def rendered(request):
+    SHOP.runs.append("rendered")
+    return SimpleTemplateResponse(
+        engines["django"].from_string("{{ fail }}"), {"fail": "no" if not SHOP.fails else Fails()}
+    )
+
+
+class Fails:
+    def __str__(self):
+        raise RuntimeError("on purpose")
+
+
+def gone(request):
+    SHOP.runs.append("gone")
+    raise Http404
+
+
+def streamed(request):
+    SHOP.runs.append("streamed")
+    return StreamingHttpResponse([b"a", b"b"])
+
+
+urlpatterns = [
+    path("orders", order),
+    path("orders/<int:order_id>/", show),
+    path("written", written),
+    path("required/written", intent_required(written)),
+    path("refunds", refund),
+    path("rpc", cancel),
+    path("awaited", awaited),
+    path("health", health),
+    path("cart", Cart.as_view()),
+    path("rendered", rendered),
+    path("gone", gone),
+    path("streamed", streamed),
+    path("v1/", include([path("orders/<int:order_id>/", show)])),
+    re_path(r"^old/(?P<number>[0-9]+)/$", lambda request, number: HttpResponse(number)),
+]
+
+
+@pytest.fixture(autouse=True)
+def site(settings):
+    """A site whose every view is protected; returns a function that protects it anew."""
+    SHOP.runs, SHOP.fails = [], False
+    settings.ROOT_URLCONF = __name__
+
+    def protected(guard=None, *, everything=True):
+        settings.MIDDLEWARE = [MIDDLEWARE] if everything else []
+        settings.AFFIDAVIT_PROTECTION = guard or protection()
+        return Client(raise_request_exception=False, enforce_csrf_checks=True)
+
+    return protected
+
+
+@pytest.fixture
+def tables(transactional_db):
+    """The stores' tables and one of the shop's, in a real database."""
+    with connection.schema_editor() as editor:
+        create_tables(None, editor)
+        create_tables(None, editor)
+        editor.execute("CREATE TABLE affidavit_test_orders (id INTEGER)")
+    yield
+    with connection.cursor() as cursor:  # the stores' own connections, which outlive a test
+        cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                       "WHERE datname = current_database() AND pid <> pg_backend_pid()")  # fmt: skip
+    with connection.schema_editor() as editor:
+        for table in ("affidavit_test_orders", "affidavit_nonces", "affidavit_deliveries"):
+            editor.execute(f"DROP TABLE {table}")
+
+
+@pytest.fixture
+def atomic_requests(tables):
+    before = connections["default"].settings_dict["ATOMIC_REQUESTS"]
+    connections["default"].settings_dict["ATOMIC_REQUESTS"] = True
+    yield
+    connections["default"].settings_dict["ATOMIC_REQUESTS"] = before
+
+
+def in_database():
+    return protection(nonces=DjangoNonces(), deliveries=DjangoDeliveries())
+
+
+def orders_written():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM affidavit_test_orders")
+        return cursor.fetchone()[0]
+
+
+def post(client, address, header, value=ARGS, **headers):
+    sent = {**headers, **({"x-service-intent": header} if header else {})}
+    return client.post(address, as_json(value), content_type="application/json", headers=sent)
+
+
+def test_a_signed_call_reaches_the_view_with_intent_arguments_and_body(site):
+    answer = post(site(), "/orders", signed("POST /orders", ARGS))
+    assert (answer.status_code, answer.json()) == (201, {"sub": "user-1", "body": ARGS})
+    assert SHOP.runs == [ARGS]
+
+
+@pytest.mark.parametrize(("header", "reason"), [  # fresh when it is sent: an intent lasts five minutes
+    (lambda: None, "missing-header"),
+    (lambda: "nonsense!", "malformed"),
+    (lambda: signed("POST /orders", {}), "args-mismatch"),
+    (lambda: signed("POST /orders/", ARGS), "operation-mismatch"),
+])  # fmt: skip
+def test_a_rejection_is_a_problem_document_with_its_reason_and_fix(site, header, reason):
+    answer = post(site(), "/orders", header())
+    problem = json.loads(answer.content)
+    assert (answer.status_code, answer.headers["Content-Type"]) == (403, "application/problem+json")
+    assert (problem["code"], problem["reason"]) == ("intent-rejected", reason)
+    assert REASONS[reason].usual_fix in problem["detail"]
+    assert SHOP.runs == []
+
+
+@pytest.mark.parametrize("everything", [True, False])
+def test_a_decorated_view_is_protected_with_the_middleware_and_without(site, everything):
+    client = site(everything=everything)
+    for address in ("/refunds", "/cart", "/awaited"):
+        assert post(client, address, None).status_code == 403
+        assert post(client, address, signed(f"POST {address}", ARGS)).status_code == 200
+    answer = post(client, "/refunds", signed_v1("POST", "/refunds", now=time.time()))
+    assert json.loads(answer.content)["reason"] == "unsupported-version"
+
+
+def test_a_verified_call_needs_no_csrf_token_and_others_still_do(site, settings):
+    client = site(protection(exempt=lambda method, path: path == "/gone"))
+    settings.MIDDLEWARE = [MIDDLEWARE, "django.middleware.csrf.CsrfViewMiddleware"]
+    for address in ("/orders", "/refunds"):
+        assert post(client, address, signed(f"POST {address}", ARGS)).status_code in (200, 201)
+    answer = post(client, "/gone", None)
+    assert (answer.status_code, SHOP.runs) == (403, [ARGS, "refund"])
+
+
+def test_a_view_may_declare_its_own_operation(site):
+    client = site(protection(reports=(reports := Noted())))
+    assert post(client, "/rpc", signed("orders.cancel", ARGS)).status_code == 200
+    assert post(client, "/rpc", signed("POST /rpc", ARGS)).status_code == 403
+    assert reports.operations == [("accepted", "orders.cancel"), ("operation-mismatch", "orders.cancel")]
+
+
+def test_what_is_exempt_needs_no_intent(site):
+    client = site(protection(exempt=lambda method, path: path.startswith("/old/")))
+    assert client.get("/health").status_code == 200
+    assert client.get("/old/7/").content == b"7"
+    assert client.get("/orders/7/").status_code == 403
+
+
+def test_reports_name_the_route_where_it_has_a_template(site):
+    client = site(protection(reports=(reports := Noted())))
+    for address in ("/orders/17/", "/v1/orders/17/", "/old/17/"):
+        client.get(address)
+    client.get("/orders/17/", headers={"x-service-intent": signed("GET /orders/17/", {})})
+    assert reports.operations == [
+        ("missing-header", "GET /orders/{order_id}/"),
+        ("missing-header", "GET /v1/orders/{order_id}/"),
+        ("missing-header", "GET /old/{number}/"),
+        ("accepted", "GET /orders/{order_id}/"),
+    ]
+
+
+def test_the_mount_prefix_is_part_of_the_operation(site):
+    client = site(protection(reports=(reports := Noted())))
+    header = {"x-service-intent": signed("GET /shop/orders/5/", {})}
+    assert client.get("/orders/5/", headers=header, SCRIPT_NAME="/shop").status_code == 200
+    assert reports.operations == [("accepted", "GET /shop/orders/{order_id}/")]
+
+
+@pytest.mark.parametrize("variable", ["REQUEST_URI", "RAW_URI"])
+def test_an_escaped_slash_is_refused_where_the_server_shows_the_raw_target(site, variable):
+    header = {"x-service-intent": signed("GET /orders/5/", {})}
+    answer = site().get("/orders/5/", headers=header, **{variable: "/orders%2F5/?a=1"})
+    assert json.loads(answer.content)["reason"] == "operation-mismatch"
+
+
+def test_step_up_is_asked_with_the_request(site):
+    client = site(protection(step_up=lambda intent, request: request.headers.get("X-Stepped-Up") == intent.sub))
+    header = signed("POST /orders", ARGS, requires_step_up=True)
+    assert json.loads(post(client, "/orders", header).content)["reason"] == "step-up-required"
+    assert post(client, "/orders", header, **{"x-stepped-up": "user-1"}).status_code == 201
+
+
+@pytest.mark.parametrize("limits", [{"max_body": 10}, {"django": 10}])
+def test_a_body_over_our_limit_or_django_s_is_413(site, settings, limits):
+    if "django" in limits:
+        settings.DATA_UPLOAD_MAX_MEMORY_SIZE = limits.pop("django")
+    answer = post(site(protection(**limits)), "/orders", signed("POST /orders", ARGS))
+    assert (answer.status_code, json.loads(answer.content)["code"]) == (413, "body-too-large")
+
+
+@pytest.mark.parametrize("stores", [{"nonces": Away()}, {"deliveries": Away()}])
+def test_a_store_that_is_away_is_503_and_nothing_runs(site, stores):
+    for address in ("/orders", "/refunds"):
+        answer = post(site(protection(**stores)), address, signed(f"POST {address}", ARGS))
+        assert (answer.status_code, json.loads(answer.content)["code"]) == (503, "unavailable")
+        assert int(answer.headers["Retry-After"]) > 0
+    assert SHOP.runs == []
+
+
+@pytest.mark.parametrize(
+    ("address", "run"), [("/orders", ARGS), ("/refunds", "refund"), ("/rendered", "rendered"), ("/awaited", "awaited")]
+)
+def test_a_retry_gets_the_first_response_and_runs_nothing(site, address, run):
+    client = site()
+    first, second = (post(client, address, signed(f"POST {address}", ARGS, tool_call_id="c")) for _ in range(2))
+    assert (first.status_code, first.content) == (second.status_code, second.content)
+    assert second.headers["Idempotent-Replayed"] == "true"
+    assert "Idempotent-Replayed" not in first.headers
+    assert SHOP.runs == [run]
+
+
+def test_another_call_under_the_same_id_is_422(site):
+    client = site()
+    post(client, "/orders", signed("POST /orders", ARGS, tool_call_id="c"))
+    answer = post(client, "/orders", signed("POST /orders", {}, tool_call_id="c"), {})
+    assert (answer.status_code, json.loads(answer.content)["code"]) == (422, "tool-call-id-reused")
+
+
+@pytest.mark.parametrize("address", ["/gone", "/rendered", "/awaited"])
+def test_after_a_view_that_raises_a_retry_runs(site, address):
+    client = site()
+    SHOP.fails = True
+    for _ in range(2):
+        assert post(client, address, signed(f"POST {address}", ARGS, tool_call_id="c")).status_code in (404, 500)
+    assert SHOP.runs == [address[1:]] * 2
+
+
+def test_a_streamed_response_is_sent_and_never_made_twice(site):
+    client = site()
+    assert b"".join(post(client, "/streamed", signed("POST /streamed", ARGS, tool_call_id="c"))) == b"ab"
+    answer = post(client, "/streamed", signed("POST /streamed", ARGS, tool_call_id="c"))
+    assert (answer.status_code, json.loads(answer.content)["code"]) == (409, "response-not-kept")
+    assert SHOP.runs == ["streamed"]
+
+
+def test_under_asgi_the_same_holds(site):
+    site()
+
+    async def calls():
+        client = AsyncClient(raise_request_exception=False)
+        answers = []
+        for address in ("/orders", "/awaited", "/awaited"):
+            header = signed(f"POST {address}", ARGS, tool_call_id=address)
+            headers = {"x-service-intent": header}
+            answers.append(await client.post(address, as_json(ARGS), content_type="application/json", headers=headers))
+        return answers
+
+    answers = asyncio.run(calls())
+    assert [answer.status_code for answer in answers] == [201, 200, 200]
+    assert answers[2].headers["Idempotent-Replayed"] == "true"
+    assert SHOP.runs == [ARGS, "awaited"]
+
+
+@pytest.mark.parametrize("address", ["/written", "/required/written"])
+def test_under_atomic_requests_a_view_that_raises_rolls_back_and_its_nonce_stays_burnt(site, atomic_requests, address):
+    client, header = site(in_database()), signed(f"POST {address}", ARGS)
+    SHOP.fails = True
+    assert post(client, address, header).status_code == 500
+    assert orders_written() == 0
+    SHOP.fails = False
+    assert json.loads(post(client, address, header).content)["reason"] == "replayed"
+    assert SHOP.runs == ["written"]
+
+
+@pytest.mark.parametrize("address", ["/written", "/required/written"])
+def test_under_atomic_requests_a_retry_runs_after_a_failure_and_not_after_success(site, atomic_requests, address):
+    client = site(in_database())
+    answers = []
+    for fails in (True, False, False):
+        SHOP.fails = fails
+        answers.append(post(client, address, signed(f"POST {address}", ARGS, tool_call_id="c")))
+    assert [answer.status_code for answer in answers] == [500, 200, 200]
+    assert answers[1].json() == answers[2].json() == {"in_transaction": True}
+    assert answers[2].headers["Idempotent-Replayed"] == "true"
+    assert (orders_written(), SHOP.runs) == (1, ["written", "written"])
+
+
+@pytest.mark.parametrize("address", ["/written", "/required/written"])
+def test_under_atomic_requests_what_a_commit_refuses_is_not_kept(site, atomic_requests, address):
+    with connection.schema_editor() as editor:
+        editor.execute("ALTER TABLE affidavit_test_orders ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED")
+        editor.execute("INSERT INTO affidavit_test_orders VALUES (1)")
+    client = site(in_database())
+    for _ in range(2):
+        assert post(client, address, signed(f"POST {address}", ARGS, tool_call_id="c")).status_code == 500
+    assert (orders_written(), SHOP.runs) == (1, ["written", "written"])
+
+
+def test_of_64_copies_of_an_intent_whose_view_raises_exactly_one_reaches_it(site, atomic_requests):
+    site(in_database())
+    SHOP.fails = True
+    for _ in range(COPIES):
+        header = signed("POST /written", ARGS)
+        statuses = statuses_of_copies(header)
+        assert statuses == [403] * 63 + [500]
+    assert orders_written() == 0
+
+
+def statuses_of_copies(header: str) -> list[int]:
+    """What 64 simultaneous requests, from 16 threads in each of 4 forked processes, are answered."""
+    connections.close_all()
+    context = multiprocessing.get_context("fork")
+    answers, start = context.SimpleQueue(), context.Barrier(64)
+
+    def one():
+        client = Client(raise_request_exception=False)
+        start.wait(60)
+        answers.put(post(client, "/written", header).status_code)
+        connections.close_all()
+
+    def work():
+        threads = [threading.Thread(target=one) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    workers = [context.Process(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    found = sorted(answers.get() for _ in range(64))
+    for worker in workers:
+        worker.join()
+    return found
+
+
+@pytest.mark.parametrize("known", [None, "no.such.module", object()])
+def test_without_a_protection_in_the_settings_the_site_does_not_start(settings, known):
+    if known is None:
+        del settings.AFFIDAVIT_PROTECTION
+    else:
+        settings.AFFIDAVIT_PROTECTION = known
+    with pytest.raises((ImproperlyConfigured, ImportError)):
+        IntentMiddleware(lambda request: None)
+
+
+def test_the_setting_may_be_a_dotted_path(site, settings, monkeypatch):
+    client = site()
+    monkeypatch.setattr("signed_calls.GUARD", protection(), raising=False)
+    settings.AFFIDAVIT_PROTECTION = "signed_calls.GUARD"
+    assert post(client, "/orders", signed("POST /orders", ARGS)).status_code == 201

@@ -1,0 +1,226 @@
+import os
+import threading
+import time
+
+import pytest
+import redis
+from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
+
+from affidavit._intents.intent import intent_of
+from affidavit._intents.stores import StoreUnavailable
+from affidavit._protection.idempotency import (
+    KEPT_FOR,
+    LEASE,
+    Claim,
+    Finished,
+    InFlight,
+    Leases,
+    Mismatch,
+    StoredResponse,
+    fingerprint,
+)
+from affidavit._protection.idempotency_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
+
+NOW = 1_800_000_000.0
+ONE, OTHER = "1" * 64, "2" * 64
+RESPONSE = StoredResponse(201, (("content-type", "application/json"), ("x-é", "ü")), b'{"id": 1}\x00\xff')
+ROUNDS = int(os.environ.get("AFFIDAVIT_ROUNDS", "5"))
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql", "redis"])
+def store(request, tmp_path):
+    if request.param == "memory":
+        yield MemoryDeliveries(several_workers=True)
+    elif request.param == "sqlite":
+        yield made(SqlDeliveries(sqlite_in(tmp_path)))
+    elif request.param == "postgresql":
+        with postgres_schema() as connect:
+            yield made(SqlDeliveries(connect))
+    else:
+        with redis_server(tmp_path) as client:
+            yield RedisDeliveries(client)
+
+
+def made(deliveries: SqlDeliveries) -> SqlDeliveries:
+    deliveries.create_table()
+    return deliveries
+
+
+def claimed(store, call="call-1", mark=ONE, now=NOW):
+    return store.claim("w", call, mark, now=now)
+
+
+def test_a_retry_gets_the_response_of_the_first_delivery(store):
+    claim = claimed(store)
+    assert isinstance(claim, Claim)
+    assert store.finish(claim, RESPONSE, now=NOW + 1)
+    assert claimed(store, now=NOW + 2) == Finished(RESPONSE)
+    assert claimed(store, now=NOW + KEPT_FOR - 1) == Finished(RESPONSE)
+
+
+def test_a_delivery_in_flight_says_when_to_come_again(store):
+    claimed(store)
+    assert claimed(store, now=NOW + 10) == InFlight(retry_after=LEASE - 10)
+    assert claimed(store, now=NOW + LEASE) == InFlight(retry_after=1)
+
+
+def test_another_call_under_the_same_id_is_a_mismatch_running_or_finished(store):
+    claim = claimed(store)
+    assert claimed(store, mark=OTHER) == Mismatch()
+    store.finish(claim, RESPONSE, now=NOW)
+    assert claimed(store, mark=OTHER) == Mismatch()
+    assert isinstance(store.claim("elsewhere", "call-1", OTHER, now=NOW), Claim)
+
+
+def test_after_a_crash_the_lease_runs_out_and_a_retry_runs_again(store):
+    lost = claimed(store)
+    assert claimed(store, mark=OTHER, now=NOW + LEASE + 1) == Mismatch()
+    second = claimed(store, now=NOW + LEASE + 1)
+    assert isinstance(second, Claim)
+    assert second != lost
+    assert not store.finish(lost, RESPONSE, now=NOW + LEASE + 2)
+    assert not store.renew(lost, now=NOW + LEASE + 2)
+    store.abandon(lost)
+    assert isinstance(claimed(store, now=NOW + LEASE + 3), InFlight)
+
+
+def test_a_renewed_lease_is_whole_again(store):
+    claim = claimed(store)
+    assert store.renew(claim, now=NOW + 50)
+    assert claimed(store, now=NOW + 50 + LEASE - 5) == InFlight(retry_after=5)
+
+
+def test_an_abandoned_call_runs_again_at_once(store):
+    store.abandon(claimed(store))
+    assert isinstance(claimed(store), Claim)
+
+
+def test_a_finished_call_stays_as_it_is(store):
+    claim = claimed(store)
+    store.finish(claim, RESPONSE, now=NOW)
+    assert not store.finish(claim, StoredResponse(500, (), b""), now=NOW)
+    assert not store.renew(claim, now=NOW)
+    store.abandon(claim)
+    assert claimed(store) == Finished(RESPONSE)
+
+
+@pytest.mark.parametrize("store", ["memory", "sqlite", "postgresql"], indirect=True)
+def test_after_24_hours_the_id_is_free_again(store):
+    store.finish(claimed(store), RESPONSE, now=NOW)
+    assert isinstance(claimed(store, mark=OTHER, now=NOW + KEPT_FOR + 1), Claim)
+
+
+def test_redis_forgets_a_response_after_24_hours(tmp_path):
+    with redis_server(tmp_path) as client:
+        store = RedisDeliveries(client)
+        claim = claimed(store)
+        store.finish(claim, RESPONSE, now=NOW)
+        assert KEPT_FOR - 5 < client.ttl("affidavit:delivery:" + claim.key) <= KEPT_FOR
+
+
+@pytest.mark.parametrize("decode", [True, False])
+def test_redis_may_decode_its_answers_or_not(tmp_path, decode):
+    with redis_server(tmp_path) as client:
+        path = client.connection_pool.connection_kwargs["path"]
+        store = RedisDeliveries(redis.Redis(unix_socket_path=path, decode_responses=decode))
+        store.finish(claimed(store), RESPONSE, now=NOW)
+        assert claimed(store) == Finished(RESPONSE)
+
+
+def test_pruning_spares_what_is_kept(tmp_path):
+    store = made(SqlDeliveries(sqlite_in(tmp_path)))
+    store.finish(claimed(store), RESPONSE, now=NOW)
+    assert store.prune(now=NOW + KEPT_FOR - 1) == 0
+    assert store.prune(now=NOW + KEPT_FOR + 1) == 1
+
+
+@pytest.mark.parametrize("limits", [{"limit": 1}, {"max_bytes": 8}])
+def test_a_full_memory_store_takes_no_more(limits):
+    store = MemoryDeliveries(several_workers=True, **limits)
+    store.finish(claimed(store), RESPONSE, now=NOW)
+    with pytest.raises(StoreUnavailable):
+        claimed(store, call="call-2")
+    assert claimed(store) == Finished(RESPONSE)
+    assert isinstance(claimed(store, call="call-2", now=NOW + KEPT_FOR + 1), Claim)
+
+
+def test_of_64_threads_exactly_one_runs_the_call(store):
+    standings, start = [], threading.Barrier(64)
+
+    def call():
+        start.wait()
+        standings.append(claimed(store))
+
+    threads = [threading.Thread(target=call) for _ in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(type(standing).__name__ for standing in standings) == ["Claim", *["InFlight"] * 63]
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgresql", "redis"], indirect=True)
+def test_of_64_copies_in_four_processes_exactly_one_runs_the_call(store):
+    for turn in range(ROUNDS):
+        assert passes_at_once(lambda turn=turn: isinstance(claimed(store, f"call-{turn}"), Claim)) == 1
+
+
+def test_a_running_call_renews_its_lease_until_it_ends():
+    renewed = []
+
+    class Noting(MemoryDeliveries):
+        def renew(self, claim, *, now):
+            renewed.append(now)
+            return super().renew(claim, now=now)
+
+    others = lease_threads()  # an earlier test's may still wait
+    store = Noting(several_workers=True)
+    leases = Leases(store, every=0.01)
+    for _ in range(2):
+        before = len(renewed)
+        claim = store.claim("w", str(before), ONE, now=time.time())
+        leases.hold(claim)
+        time.sleep(0.2)
+        leases.release(claim)
+        assert len(renewed) > before
+        time.sleep(0.1)
+        after = len(renewed)
+        time.sleep(0.1)
+        assert len(renewed) == after
+    assert lease_threads() <= others
+
+
+def lease_threads() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "affidavit-leases"}
+
+
+def test_a_store_that_is_away_stops_no_renewal():
+    class Away(MemoryDeliveries):
+        def renew(self, claim, *, now):
+            raise StoreUnavailable("away")
+
+    store = Away(several_workers=True)
+    leases, claim = Leases(store, every=0.01), store.claim("w", "c", ONE, now=NOW)
+    leases.hold(claim)
+    time.sleep(0.05)
+    assert any(thread.name == "affidavit-leases" for thread in threading.enumerate())
+    leases.release(claim)
+
+
+V2 = {
+    "v": 2, "toolCallId": "c", "tenantId": "w", "sub": "u", "aud": "a", "operation": "POST /x", "argsHash": "0" * 64,
+    "nonce": "n", "issuedAt": 1, "expiresAt": 2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "same"), [
+    ({"nonce": "m", "issuedAt": 5, "expiresAt": 6, "aud": "b"}, True),
+    ({"sub": "v"}, False), ({"operation": "POST /y"}, False), ({"argsHash": "1" * 64}, False),
+])  # fmt: skip
+def test_a_fingerprint_is_of_user_operation_and_arguments(change, same):
+    assert (fingerprint(intent_of({**V2, **change}, 2)) == fingerprint(intent_of(V2, 2))) is same
+
+
+def test_a_response_has_a_text_that_gives_it_back():
+    assert StoredResponse.from_text(RESPONSE.to_text()) == RESPONSE
+    assert RESPONSE.to_text().isascii()

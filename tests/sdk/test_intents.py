@@ -1,0 +1,253 @@
+import base64
+import hmac
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit._intents.args import args_hash
+from affidavit._intents.envelope import SigningKey, Unreadable, open_envelope, seal, signed_payload, signing_key
+from affidavit._intents.intent import intent_of, mint_intent, sign_payload, version_of
+
+SECRET = "gas_" + "s" * 43
+WYCHEPROOF = Path(__file__).parents[3] / "shared" / "vectors" / "hmac_sha256_test.json"
+CALL = {"tenant_id": "lumen", "sub": "user-1", "aud": "https://api.lumen.example", "operation": "POST /orders"}
+V1 = {
+    "toolCallId": "call-1", "tenantId": "lumen", "method": "GET", "path": "/", "issuedAt": 1, "expiresAt": 2,
+}  # fmt: skip
+V2 = mint_intent(SECRET, **CALL, args={}, now=1_800_000_000).payload
+
+
+ENVELOPE = '{{"payload":{{"x":"{}"}},"signature":"{}"}}'
+
+
+def encoded(envelope: str) -> str:
+    return base64.urlsafe_b64encode(envelope.encode()).decode()
+
+
+def opened(header: str) -> dict:
+    return json.loads(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
+
+
+@pytest.mark.skipif(not WYCHEPROOF.is_file(), reason="the published vectors are not beside this project")
+def test_signatures_agree_with_wycheproof():
+    groups = json.loads(WYCHEPROOF.read_text())["testGroups"]
+    cases = [(group["tagSize"], case) for group in groups for case in group["tests"]]
+    assert len(cases) == 174
+    for tag_size, case in cases:
+        made = SigningKey(bytes.fromhex(case["key"])).sign(bytes.fromhex(case["msg"]))
+        whole = tag_size == 256
+        assert (made.hex() == case["tag"]) is (whole and case["result"] == "valid")
+        if not whole:  # refused for its length before it is compared
+            with pytest.raises(Unreadable):
+                open_envelope(encoded(ENVELOPE.format("", case["tag"])))
+
+
+@given(st.binary(max_size=200), st.binary(max_size=300))
+def test_signatures_agree_with_the_standard_library(key, text):
+    assert SigningKey(key).sign(text) == hmac.digest(key, text, "sha256")
+
+
+@pytest.mark.parametrize(
+    "secret", ["", "feeble", "s" * 31, "s" * 40 + "\n", " " + "s" * 40, "s" * 20 + "\u00a0" + "s" * 20]
+)
+def test_a_weak_secret_is_refused_and_never_repeated(secret):
+    with pytest.raises(ValueError, match="secret") as caught:
+        signing_key(secret)
+    assert not secret or secret not in str(caught.value)
+
+
+def test_a_minted_intent_has_the_form_of_the_spec():
+    minted = mint_intent(SECRET, **CALL, args={"qty": 1}, requires_step_up=True, now=1_800_000_000.9)
+    assert list(minted.payload) == [
+        "v", "toolCallId", "tenantId", "sub", "aud", "operation", "argsHash", "nonce", "issuedAt", "expiresAt",
+        "requiresStepUp",
+    ]  # fmt: skip
+    assert minted.payload["argsHash"] == args_hash({"qty": 1})
+    assert (minted.payload["issuedAt"], minted.payload["expiresAt"]) == (1_800_000_000, 1_800_000_300)
+    envelope = opened(minted.header)
+    assert envelope["payload"] == minted.payload
+    text = json.dumps(minted.payload, sort_keys=True, separators=(",", ":")).encode()
+    assert envelope["signature"] == hmac.digest(SECRET.encode(), text, "sha256").hex()
+
+
+def test_every_minted_intent_has_its_own_nonce_and_tool_call_id():
+    one, other = (mint_intent(SECRET, **CALL, args={}).payload for _ in range(2))
+    assert one["nonce"] != other["nonce"]
+    assert one["toolCallId"] != other["toolCallId"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"lifetime": 0}, {"lifetime": 901}, {"lifetime": True}, {"lifetime": 1.5}, {"sub": ""}, {"operation": ""},
+        {"aud": None}, {"sub": "\ud800"}, {"sub": "a\0b"}, {"sub": "x" * 9000}, {"args_hash": "0" * 64},
+        {"args": 2**53 + 1}, {"requires_step_up": "yes"},
+    ],
+)  # fmt: skip
+def test_what_a_verifier_would_refuse_is_not_minted(wrong):
+    with pytest.raises(ValueError, match=r"\w"):  # of several kinds, each with something to say
+        mint_intent(SECRET, **{**CALL, "args": {}, **wrong})
+
+
+@pytest.mark.parametrize("args_hash", [None, "", "0" * 63, "A" * 64])
+def test_a_hash_in_place_of_arguments_has_to_be_one(args_hash):
+    with pytest.raises(ValueError, match="args_hash"):
+        mint_intent(SECRET, **CALL, args_hash=args_hash)
+
+
+def test_null_is_an_argument_like_any_other():
+    assert mint_intent(SECRET, **CALL, args=None).payload["argsHash"] == args_hash(None)
+
+
+def test_neither_repr_shows_the_header_or_the_payload():
+    minted = mint_intent(SECRET, **CALL, args={})
+    assert minted.header not in repr(minted)
+    assert "user-1" not in repr(minted) + repr(intent_of(minted.payload, 2))
+
+
+@pytest.mark.parametrize(
+    ("change", "version"),
+    [
+        ({}, 2), ({"v": 2.0}, 2), ({"v": True}, None), ({"v": "2"}, None), ({"v": 1}, None), ({"v": 3}, None),
+        ({"v": None}, None),
+    ],
+)  # fmt: skip
+def test_version_two_is_the_number_two(change, version):
+    assert version_of({**V2, **change}) == version
+
+
+@pytest.mark.parametrize("name", ["v", "sub", "aud", "operation", "argsHash", "nonce", "requiresStepUp"])
+def test_version_one_has_no_member_of_version_two(name):
+    assert version_of(V1) == 1
+    assert version_of({**V1, name: None}) is None
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_every_required_member_is_missed_by_its_name(version):
+    payload = V1 if version == 1 else V2
+    for name in payload.keys() - {"v"}:
+        for value in (None, True, [], "" if isinstance(payload[name], str) else "1"):
+            with pytest.raises(Unreadable, match=name):
+                intent_of({**payload, name: value}, version)
+        with pytest.raises(Unreadable, match=name):
+            intent_of({other: value for other, value in payload.items() if other != name}, version)
+
+
+@pytest.mark.parametrize(("version", "wrong"), [(1, {"userId": None}), (1, {"userId": 7}), (2, {"requiresStepUp": 1})])
+def test_an_optional_member_of_the_wrong_type_is_refused(version, wrong):
+    with pytest.raises(Unreadable):
+        intent_of({**(V1 if version == 1 else V2), **wrong}, version)
+
+
+def test_an_anonymous_version_one_intent_has_no_user():
+    assert intent_of(V1, 1).sub is None
+    assert intent_of({**V1, "userId": "u"}, 1).sub == "u"
+
+
+@pytest.mark.parametrize(("issued", "expires"), [(1e11, 2e11), (100_000_000_000, 10**300)])
+def test_large_times_are_milliseconds(issued, expires):
+    intent = intent_of({**V1, "issuedAt": issued, "expiresAt": expires}, 1)
+    assert (intent.issued_at, intent.expires_at) == (issued / 1000, expires / 1000)
+
+
+@pytest.mark.parametrize(("issued", "expires"), [(99_999_999_999, 1e11), (1e11, 0), (-1, 1e12)])
+def test_times_in_two_units_are_malformed(issued, expires):
+    with pytest.raises(Unreadable, match="units"):
+        intent_of({**V1, "issuedAt": issued, "expiresAt": expires}, 1)
+
+
+@given(st.binary(max_size=60))
+def test_only_canonical_base64url_is_opened(raw):
+    text = encoded(ENVELOPE.format(raw.hex(), "0" * 64))
+    assert open_envelope(text) == open_envelope(text.rstrip("="))
+    for wrong in (text + "=", text.rstrip("=") + "=" * (3 + len(text) % 2), text + "\n", " " + text, text + "A"):
+        if wrong != text:
+            with pytest.raises(Unreadable):
+                open_envelope(wrong)
+
+
+def test_bits_left_over_at_the_end_are_refused():
+    for filler in ("", "x", "xx"):
+        text = encoded(ENVELOPE.format(filler, "0" * 64))
+        bare = text.rstrip("=")
+        others = [bare[:-1] + last for last in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if bare[:-1] + last != bare]
+        for other in others:
+            with pytest.raises(Unreadable):
+                open_envelope(other)
+
+
+@pytest.mark.parametrize(
+    "envelope",
+    [
+        '{"payload":%s,"signature":"%s"}',
+        ' {\n "payload" : %s , "signature" : "%s" } ',
+        '{"p\\u0061yload":%s,"signature":"%s"}',
+    ],
+)
+def test_the_payloads_exact_text_is_what_is_signed(envelope):
+    text = '{"b": 1.50, "a": "\\u00e9\\/"}'
+    key = signing_key(SECRET)
+    raw = (envelope % (text, key.sign(text.encode()).hex().upper())).encode()
+    found = open_envelope(base64.urlsafe_b64encode(raw).decode())
+    assert found.text == text.encode()
+    assert signed_payload(found, [key]) == {"b": 1.5, "a": "é/"}
+    swapped = f'{{"signature":"{found.signature.hex()}", "payload":{text}}}'.encode()
+    assert open_envelope(base64.urlsafe_b64encode(swapped).decode()) == found
+
+
+@pytest.mark.parametrize(
+    ("payload", "signed"),
+    [
+        ('{"b": 1.50, "a": "\\u00e9"}', '{"b":1.5,"a":"é"}'),
+        ('{"b": 1.50, "a": "\\u00e9"}', '{"a":"é","b":1.5}'),
+        ('{"b": 1.50, "a": "é"}', '{"b":1.5,"a":"\\u00e9"}'),
+        ('{"b": 12345678901234567890}', '{"b":12345678901234567000}'),
+    ],
+)
+def test_a_payload_written_anew_is_found_and_parsed_as_it_was_signed(payload, signed):
+    key = signing_key(SECRET)
+    raw = f'{{"payload":{payload},"signature":"{key.sign(signed.encode()).hex()}"}}'.encode()
+    found = open_envelope(base64.urlsafe_b64encode(raw).decode())
+    assert signed_payload(found, [key]) == json.loads(signed)
+    assert signed_payload(found, [signing_key("o" * 32)]) is None
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"", b"{}", b"[]", b"null",
+        b'{"payload":{}}', b'{"payload":[],"signature":"S"}',
+        b'{"payload":"{}","signature":"S"}', b'{"payload":{},"signature":"S","x":1}',
+        b'{"payload":{},"payload":{},"signature":"S"}',
+        b'{"payload":{"a":1,"a":1},"signature":"S"}', b'{"payload":{"a":{"b":1,"b":1}},"signature":"S"}',
+        b'{"payload":{"a":"\\ud800"},"signature":"S"}', b'{"payload":{"a":NaN},"signature":"S"}',
+        b'{"payload":{"a":"\xff"},"signature":"S"}', b'\xef\xbb\xbf{"payload":{},"signature":"S"}',
+        b'{"payload":{},"signature":"S"}{}', b'{"payload":{},"signature":"Sa"}', b'{"payload":{},"signature":7}',
+        b'{"payload":{"a":' + b"[" * 63 + b"]" * 63 + b'},"signature":"S"}', b'{"payload":{},"signature":"S",}',
+    ],
+)  # fmt: skip
+def test_an_envelope_that_is_not_strict_is_unreadable(raw):
+    raw = raw.replace(b'"S', b'"' + b"0" * 64)
+    with pytest.raises(Unreadable):
+        open_envelope(base64.urlsafe_b64encode(raw).decode())
+
+
+def test_nesting_of_64_levels_is_still_read():
+    raw = b'{"payload":{"a":' + b"[" * 62 + b"]" * 62 + b'},"signature":"' + b"0" * 64 + b'"}'
+    assert open_envelope(base64.urlsafe_b64encode(raw).decode())
+
+
+def test_a_header_of_8_kib_is_read_and_a_longer_one_is_not():
+    key = signing_key(SECRET)
+    longest = seal(b'{"x":"%b"}' % (b"x" * (6144 - 99)), key)
+    assert len(longest) == 8192
+    assert open_envelope(longest)
+    with pytest.raises(Unreadable):
+        open_envelope(seal(b'{"x":"%b"}' % (b"x" * (6145 - 99)), key))
+
+
+def test_a_payload_of_version_one_can_be_signed_too():
+    assert opened(sign_payload(SECRET, V1))["payload"] == V1

@@ -1,0 +1,190 @@
+import os
+import sqlite3
+import threading
+
+import pytest
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
+
+from affidavit._intents.nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
+from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
+
+NOW = 1_800_000_000.0
+ROUNDS = int(os.environ.get("AFFIDAVIT_ROUNDS", "5"))
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql", "redis"])
+def store(request, tmp_path):
+    if request.param == "memory":
+        yield MemoryNonces(several_workers=True)
+    elif request.param == "sqlite":
+        yield made(SqlNonces(sqlite_in(tmp_path)))
+    elif request.param == "postgresql":
+        with postgres_schema() as connect:
+            yield made(SqlNonces(connect))
+    else:
+        with redis_server(tmp_path) as client:
+            yield RedisNonces(client)
+
+
+def made(nonces: SqlNonces) -> SqlNonces:
+    nonces.create_table()
+    nonces.create_table()
+    return nonces
+
+
+def test_a_nonce_burns_once_per_workspace(store):
+    assert not store.is_burnt("w", "n")
+    assert store.burn("w", "n", NOW + 300, now=NOW)
+    assert store.is_burnt("w", "n")
+    assert not store.burn("w", "n", NOW + 300, now=NOW)
+    assert store.burn("other", "n", NOW + 300, now=NOW)
+    assert store.burn("w", "N", NOW + 300, now=NOW)
+
+
+@pytest.mark.parametrize("nonce", ["x" * 5000, "\u00e9\U0001f600'\"; DROP TABLE", "\udfff", "a\0b", " "])
+def test_any_string_is_a_nonce(store, nonce):
+    assert store.burn("w", nonce, NOW + 300, now=NOW)
+    assert not store.burn("w", nonce, NOW + 300, now=NOW)
+
+
+def test_of_64_threads_exactly_one_burns(store):
+    for turn in range(ROUNDS):
+        burnt, start = [], threading.Barrier(64)
+
+        def burn(turn=turn, burnt=burnt, start=start):
+            start.wait()
+            burnt.append(store.burn("w", f"n{turn}", NOW + 300, now=NOW))
+
+        threads = [threading.Thread(target=burn) for _ in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert burnt.count(True) == 1
+        assert len(burnt) == 64
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgresql", "redis"], indirect=True)
+def test_of_64_copies_in_four_processes_exactly_one_burns(store):
+    for turn in range(ROUNDS):
+        assert passes_at_once(lambda turn=turn: store.burn("w", f"n{turn}", NOW + 300, now=NOW)) == 1
+
+
+@pytest.mark.parametrize("store", ["memory", "sqlite", "postgresql"], indirect=True)
+def test_a_nonce_is_kept_five_minutes_past_its_intent_and_then_pruned(store):
+    store.burn("w", "n", NOW, now=NOW)
+    for number, moment in enumerate([NOW + KEPT_AFTER_EXPIRY, NOW + KEPT_AFTER_EXPIRY + 1]):
+        for turn in range(PRUNED_EVERY):
+            store.burn("w", f"{number}-{turn}", moment + 999, now=moment)
+        assert store.is_burnt("w", "n") is (number == 0)
+
+
+def test_redis_keeps_a_nonce_five_minutes_past_its_intent(tmp_path):
+    with redis_server(tmp_path) as client:
+        RedisNonces(client).burn("w", "n", NOW + 100, now=NOW)
+        assert 400 <= client.ttl("affidavit:nonce:" + store_key("w", "n")) <= 401
+
+
+def test_pruning_takes_small_batches(tmp_path):
+    store = made(SqlNonces(sqlite_in(tmp_path)))
+    for number in range(PRUNED_EVERY - 1):
+        store.burn("w", str(number), NOW, now=NOW)
+    assert store.prune(now=NOW) == 0
+    assert store.prune(now=NOW + 1000) == PRUNED_EVERY - 1 <= PRUNED_AT_ONCE
+
+
+def test_a_full_memory_store_passes_nothing():
+    store = MemoryNonces(limit=2, several_workers=True)
+    for nonce in "ab":
+        store.burn("w", nonce, NOW, now=NOW)
+    with pytest.raises(StoreUnavailable):
+        store.burn("w", "c", NOW, now=NOW)
+    assert not store.burn("w", "a", NOW, now=NOW)
+    assert store.burn("w", "c", NOW + 9, now=NOW + KEPT_AFTER_EXPIRY + 1)
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        SqlNonces(lambda: sqlite3.connect("/nonexistent/folder/db.sqlite")),
+        SqlNonces(lambda: sqlite3.connect(":memory:")),
+        RedisNonces(redis.Redis(unix_socket_path="/nonexistent/redis.sock", retry=Retry(NoBackoff(), 0))),
+    ],
+)
+def test_a_store_that_cannot_be_reached_says_so(store):
+    for question in (lambda: store.burn("w", "n", NOW, now=NOW), lambda: store.is_burnt("w", "n")):
+        with pytest.raises(StoreUnavailable):
+            question()
+
+
+def test_a_connection_that_was_closed_is_opened_anew(tmp_path):
+    connect, opened = sqlite_in(tmp_path), []
+    store = made(SqlNonces(lambda: opened.append(connect()) or opened[-1]))
+    opened[-1].close()
+    assert store.burn("w", "n", NOW, now=NOW)
+    assert len(opened) == 2
+
+
+def test_a_burnt_nonce_outlives_a_rollback_of_the_request(tmp_path):
+    connect = sqlite_in(tmp_path)
+    store, request = made(SqlNonces(connect)), connect()
+    request.execute("CREATE TABLE orders (id INTEGER)")
+    request.commit()
+    assert store.burn("w", "n", NOW + 9, now=NOW)
+    request.execute("INSERT INTO orders VALUES (1)")
+    request.rollback()
+    assert store.is_burnt("w", "n")
+
+
+def test_memory_in_a_forked_process_refuses_to_work():
+    store = MemoryNonces()
+    store.burn("w", "n", NOW, now=NOW)
+    child = os.fork()
+    if not child:
+        try:
+            store.burn("w", "m", NOW, now=NOW)
+        except StoreUnavailable:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert store.burn("w", "m", NOW, now=NOW)
+
+
+def test_memory_refuses_several_workers_unless_told(monkeypatch):
+    monkeypatch.setenv("WEB_CONCURRENCY", "4")
+    with pytest.raises(StoreUnavailable, match="several_workers"):
+        MemoryNonces().burn("w", "n", NOW, now=NOW)
+    assert MemoryNonces(several_workers=True).burn("w", "n", NOW, now=NOW)
+
+
+def checks_as_a_worker(workers: int) -> list[int]:
+    """The exit codes of that many workers forked by one server: 7 where the memory store refused."""
+    ready, go = os.pipe(), os.pipe()
+    children = []
+    for _ in range(workers):
+        child = os.fork()
+        if not child:
+            os.write(ready[1], b"x")
+            os.read(go[0], 1)
+            try:
+                OneProcess(several_workers=False).check()
+            except StoreUnavailable:
+                os._exit(7)
+            os._exit(0)
+        children.append(child)
+    for _ in children:
+        os.read(ready[0], 1)
+    codes = []
+    os.write(go[1], b"x" * workers)
+    for child in children:
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    return codes
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="needs /proc")
+def test_memory_notices_the_other_workers_of_a_forking_server():
+    assert checks_as_a_worker(1) == [0]
+    assert 7 in checks_as_a_worker(3)

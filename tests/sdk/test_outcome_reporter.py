@@ -1,0 +1,217 @@
+import gc
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from scripted_hub import ScriptedHub, answer, problem, reset, silent
+
+from affidavit import HubUnreachable, OutcomeCounts, OutcomeReporter, ReportError
+from affidavit._hub.api_keys import make_key
+
+KEY = make_key("gak_")
+
+
+def stored(recorded):
+    return answer(200, {"recorded": recorded, "unknownConversations": []})
+
+
+def all_recorded(handler):
+    """Answers with as many as came."""
+    stored(len(handler.server.received[-1].json["outcomes"]))(handler)
+
+
+def ids(hub):
+    return [item["conversationId"] for request in hub.received for item in request.json["outcomes"]]
+
+
+@pytest.fixture
+def reporter_for():
+    made = []
+
+    def make(hub, **options):
+        reporter = OutcomeReporter(KEY, base_url=hub if isinstance(hub, str) else hub.url, **options)
+        made.append(reporter)
+        return reporter
+
+    yield make
+    for reporter in made:
+        reporter.close(0)
+
+
+def test_what_is_reported_arrives_in_batches_and_in_order(reporter_for):
+    with ScriptedHub(all_recorded) as hub:
+        reporter = reporter_for(hub, flush_every=0.05, environment="staging")
+        assert all(reporter.report(f"c{n}", "purchase") for n in range(1200))
+        assert reporter.flush(10)
+        assert ids(hub) == [f"c{n}" for n in range(1200)]
+        assert max(len(request.json["outcomes"]) for request in hub.received) <= 500
+        assert {request.json["environment"] for request in hub.received} == {"staging"}
+    assert reporter.counts == OutcomeCounts(reported=1200, delivered=1200, recorded=1200)
+
+
+def test_a_lone_outcome_leaves_without_a_flush(reporter_for):
+    with ScriptedHub(stored(0)) as hub:
+        reporter = reporter_for(hub, flush_every=0.02)
+        reporter.report("c", "purchase")
+        deadline = time.monotonic() + 5
+        while not reporter.counts.delivered and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert reporter.counts == OutcomeCounts(reported=1, delivered=1)
+
+
+@pytest.mark.parametrize(
+    ("conversation_id", "key"),
+    [("", "k"), ("x" * 256, "k"), ("c", "k" * 129), (None, "k"), (7, "k"), ("a\0", "k"), ("\ud800", "k"), ("c", b"k")],
+)
+def test_what_would_spoil_a_batch_is_counted_and_breaks_nobody(reporter_for, conversation_id, key):
+    with ScriptedHub(stored(1)) as hub:
+        reporter = reporter_for(hub)
+        assert not reporter.report(conversation_id, key)
+        assert reporter.report("😀" * 255, "é" * 128)
+        assert reporter.flush(5)
+    assert reporter.counts == OutcomeCounts(reported=2, delivered=1, recorded=1, undelivered=1)
+
+
+def test_a_full_queue_neither_blocks_nor_grows(reporter_for):
+    with ScriptedHub(silent(2)) as hub:
+        reporter = reporter_for(hub, capacity=600, timeout=5)
+        began = time.monotonic()
+        taken = sum(reporter.report(f"c{n}", "k") for n in range(5000))
+        assert time.monotonic() - began < 1
+        counts = reporter.counts
+    assert 600 <= taken <= 1100
+    assert counts.undelivered == 5000 - taken
+    assert counts.waiting == taken
+
+
+def test_a_retry_goes_under_the_same_idempotency_key(reporter_for):
+    refused = problem(503, "unavailable", "Try later.")
+    with ScriptedHub(reset(), refused, refused, stored(1)) as hub:
+        reporter = reporter_for(hub)
+        reporter.report("c", "k")
+        assert reporter.flush(20)
+    assert len(hub.received) == 4
+    assert len({(request.headers["idempotency-key"], request.body) for request in hub.received}) == 1
+    assert reporter.counts.delivered == 1
+
+
+def test_a_refusal_costs_its_batch_only_and_is_told_once(reporter_for):
+    told = []
+    with ScriptedHub(problem(400, "unknown-environment", "No."), stored(1)) as hub:
+        reporter = reporter_for(hub, on_error=told.append)
+        reporter.report("a", "k")
+        assert reporter.flush(5)
+        reporter.report("b", "k")
+        assert reporter.flush(5)
+    assert [error.code for error in told] == ["unknown-environment"]
+    assert reporter.counts == OutcomeCounts(reported=2, delivered=1, recorded=1, undelivered=1)
+
+
+def test_a_failing_error_handler_or_transport_does_not_end_the_thread(caplog):
+    class Broken:
+        calls = 0
+
+        def post_json(self, path, body, headers):
+            Broken.calls += 1
+            if Broken.calls == 1:
+                raise KeyError("secret")
+            return {"recorded": 1, "unknownConversations": []}
+
+    def fail(error: ReportError) -> None:
+        raise RuntimeError(error.code)
+
+    reporter = OutcomeReporter(KEY, transport=Broken(), on_error=fail)
+    reporter.report("a", "k")
+    assert reporter.flush(5)
+    reporter.report("b", "k")
+    assert reporter.flush(5)
+    assert reporter.counts == OutcomeCounts(reported=2, delivered=1, recorded=1, undelivered=1)
+    assert "secret" not in caplog.text.partition("Traceback")[0]
+
+
+def test_closing_gives_up_after_its_time_and_counts_what_is_left(caplog):
+    class Away:
+        def post_json(self, path, body, headers):
+            raise HubUnreachable("No answer.", code="unreachable")
+
+    reporter = OutcomeReporter(KEY, transport=Away(), flush_every=0.01)
+    for n in range(700):
+        reporter.report(f"c{n}", "k")
+    began = time.monotonic()
+    assert not reporter.close(0.3)
+    assert time.monotonic() - began < 2
+    assert reporter.counts == OutcomeCounts(reported=700, undelivered=700)
+    assert "700 outcomes could not be delivered" in caplog.text
+    assert not reporter.report("late", "k")
+
+
+def test_many_threads_lose_and_double_nothing(reporter_for):
+    with ScriptedHub(all_recorded) as hub:
+        reporter = reporter_for(hub, flush_every=0.01)
+
+        def run(name):
+            for n in range(500):
+                assert reporter.report(f"{name}-{n}", "k")
+
+        threads = [threading.Thread(target=run, args=(name,)) for name in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert reporter.flush(20)
+        assert sorted(ids(hub)) == sorted(f"{name}-{n}" for name in range(6) for n in range(500))
+
+
+@pytest.mark.parametrize(("key", "url"), [("pk_x", "http://x"), (None, "http://x"), (KEY, "ftp://x")])
+def test_what_can_never_work_is_said_at_once(key, url):
+    with pytest.raises(ReportError):
+        OutcomeReporter(key, base_url=url)
+
+
+PROGRAM = """
+import os, sys
+from affidavit import OutcomeReporter
+reporter = OutcomeReporter(os.environ["KEY"], base_url=os.environ["HUB"], flush_every=30)
+reporter.report("parent", "k")
+if sys.argv[1] == "fork":
+    child = os.fork()
+    if child == 0:
+        assert reporter.counts.reported == 0
+        reporter.report("child", "k")
+        reporter.close(10)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+if sys.argv[1] == "raise":
+    raise SystemExit(3)
+"""
+
+
+def run_program(hub, how):
+    environment = {**os.environ, "KEY": KEY, "HUB": hub.url}
+    return subprocess.run([sys.executable, "-c", PROGRAM, how], env=environment, timeout=30, check=False).returncode
+
+
+@pytest.mark.parametrize(("how", "status"), [("plain", 0), ("raise", 3)])
+def test_the_end_of_the_process_sends_what_waits(how, status):
+    with ScriptedHub(stored(1)) as hub:
+        assert run_program(hub, how) == status
+        assert ids(hub) == ["parent"]
+
+
+def test_a_forked_child_sends_its_own_and_not_what_its_parent_had():
+    with ScriptedHub(stored(1)) as hub:
+        assert run_program(hub, "fork") == 0
+        assert sorted(ids(hub)) == ["child", "parent"]
+
+
+def test_a_reporter_that_nobody_holds_stays_until_it_has_delivered():
+    with ScriptedHub(stored(1)) as hub:
+        OutcomeReporter(KEY, base_url=hub.url, flush_every=0.1).report("c", "k")
+        gc.collect()
+        deadline = time.monotonic() + 5
+        while not hub.received and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert ids(hub) == ["c"]

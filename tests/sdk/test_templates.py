@@ -1,0 +1,149 @@
+"""Path templates by token form: data becomes a parameter, words stay."""
+
+import gzip
+import json
+import re
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit._paths.templates import Template, is_scaffold, retemplate, template, templated
+
+TRAFFIC = Path(__file__).parents[2].parent / "shared" / "traffic"
+PATHS = [
+    ("/orders/17", "/orders/{orderId}", {"orderId": "integer"}),
+    ("/orders/17/items/18", "/orders/{orderId}/items/{itemId}", {"orderId": "integer", "itemId": "integer"}),
+    ("/orders/17/18", "/orders/{orderId}/{orderId2}", {"orderId": "integer", "orderId2": "integer"}),
+    ("/orders/007", "/orders/{orderId}", {"orderId": "string"}),
+    ("/api/v2/17", "/api/v2/{id}", {"id": "integer"}),
+    ("/v1.2/user-groups/17/", "/v1.2/user-groups/{userGroupId}/", {"userGroupId": "integer"}),
+    ("/policies/17", "/policies/{policyId}", {"policyId": "integer"}),
+    ("/addresses/17", "/addresses/{addressId}", {"addressId": "integer"}),
+    ("/status/17", "/status/{statusId}", {"statusId": "integer"}),
+    ("/users/anna%40example.com", "/users/{userId}", {"userId": "string"}),
+    ("/users/7d444840-9dc0-11d1-b245-5ffdce74fad2", "/users/{userId}", {"userId": "string"}),
+    ("/blobs/deadbeef", "/blobs/{blobId}", {"blobId": "string"}),
+    ("/days/2024-05-17", "/days/{dayId}", {"dayId": "string"}),
+    ("/users/user-1017", "/users/{userId}", {"userId": "string"}),
+    ("/17", "/{id}", {"id": "integer"}),
+    ("/orders/17?email=anna@example.com#x", "/orders/{orderId}", {"orderId": "integer"}),
+]
+LITERALS = [
+    "/", "", "/api/v2/orders", "/v4beta/account", "/users/me", "/oauth2/token", "/reports/us-east-1", "/ipv4",
+    "/.well-known/openid-configuration", "/index.html", "/a/../b", "//", "/search/v1alpha2/x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("collection", "name"),
+    [("news", "newsId"), ("series", "seriesId"), ("movies", "movieId"), ("people", "personId")],
+)
+def test_a_parameter_is_named_by_the_singular_of_what_stands_before(collection, name):
+    assert template(f"/{collection}/17").path == f"/{collection}/{{{name}}}"
+
+
+@pytest.mark.parametrize(("path", "expected", "parameters"), PATHS)
+def test_data_in_a_path_becomes_a_parameter_with_a_name_and_a_type(path, expected, parameters):
+    assert template(path) == Template(expected, parameters)
+
+
+@pytest.mark.parametrize("path", LITERALS)
+def test_words_and_versions_stay(path):
+    assert template(path) == Template(path, {})
+
+
+@pytest.mark.parametrize(("path", "given_types", "expected", "parameters"), [
+    ("/orders/{no}", {"no": "integer"}, "/orders/{no}", {"no": "integer"}),
+    ("/orders/{no}", {}, "/orders/{no}", {"no": "string"}),
+    ("/orders/{orderId2}/17/18", {}, "/orders/{orderId2}/{orderId}/{orderId3}",
+     {"orderId2": "string", "orderId": "integer", "orderId3": "integer"}),
+    ("/a/{id}/b/{id}", {"id": "integer"}, "/a/{id}/b/{bId}", {"id": "integer", "bId": "integer"}),
+    ("/orders/{4711}", {}, "/orders/{orderId}", {"orderId": "string"}),
+    ("/orders/{x17000000}", {}, "/orders/{orderId}", {"orderId": "string"}),
+    ("/orders/{}", {}, "/orders/{orderId}", {"orderId": "string"}),
+    ("/orders/{no}.json", {"no": "integer"}, "/orders/{no}.json", {"no": "integer"}),
+    ("/orders/{no", {}, "/orders/{orderId}", {"orderId": "string"}),
+])  # fmt: skip
+def test_given_parameters_stay_unless_they_clash_or_are_data(path, given_types, expected, parameters):
+    assert retemplate(path, given_types) == Template(expected, parameters)
+
+
+paths = st.lists(
+    st.sampled_from(["orders", "v2", "17", "{id}", "{orderId}", "{id}.json", "{17}", "deadbeef01", "us-east", "", "{"])
+    | st.text(max_size=6).map(lambda text: quote(text, safe="{}")),
+    max_size=6,
+).map(lambda segments: "/" + "/".join(segments))
+
+
+@given(paths)
+def test_templating_a_template_again_changes_nothing(path):
+    once = template(path)
+    assert retemplate(once.path, once.parameters) == once
+
+
+@given(paths)
+def test_the_parameters_are_those_of_the_path_in_order_each_once(path):
+    found = template(path)
+    assert re.findall(r"\{([^{}]*)\}", found.path) == list(found.parameters)
+    assert len(found.path.split("/")) == len(path.split("/"))
+
+
+@given(st.uuids() | st.integers(0) | st.emails(domains=st.just("example.com")), st.booleans())
+def test_no_id_stays_in_a_path(value, encoded):
+    segment = quote(str(value), safe="") if encoded else quote(str(value), safe="@+!$&'*=")
+    assert template(f"/things/{segment}/parts").path == "/things/{thingId}/parts"
+
+
+def test_where_parameters_are_known_they_are_named_by_what_stands_before():
+    found = templated("/api/teams/storm/files/17/a%2Fb", [2, 4, 5], [3])
+    assert found.path == "/api/teams/{teamId}/files/{fileId}/{fileId2}"
+    assert dict(found.parameters) == {"teamId": "string", "fileId": "integer", "fileId2": "string"}
+    assert found.undecided == (3,)
+
+
+def test_braces_of_a_raw_path_make_no_parameter():
+    found = templated("/a/{b}/c/17", [3])
+    assert (found.path, list(found.parameters)) == ("/a/%7Bb%7D/c/{cId}", ["cId"])
+
+
+@pytest.mark.parametrize("segment", ["v2", "V1beta3", "api", "API", "v1.2", "2.0", "1.2.3", ""])
+def test_scaffold_says_only_which_api_this_is(segment):
+    assert is_scaffold(segment)
+
+
+@pytest.mark.parametrize("segment", ["v", "17", "2024", "apis", "v2x", "v1-orders"])
+def test_other_segments_are_no_scaffold(segment):
+    assert not is_scaffold(segment)
+
+
+@pytest.mark.parametrize("path", ["/1/boards", "/2010-04-01/accounts"])
+def test_a_version_without_a_v_stays_only_where_the_path_begins(path):
+    assert template(path).path == path
+    assert template(f"/boards{path}").path.startswith("/boards/{boardId}/")
+
+
+def test_a_bare_version_further_on_is_no_scaffold():
+    assert not is_scaffold("1.29", leading=False)
+    assert is_scaffold("v2", leading=False)
+
+
+@pytest.mark.parametrize("name", ["linode.har.gz", "datadog.har.gz"])
+def test_no_literal_of_recorded_traffic_becomes_a_parameter(name):
+    if not (TRAFFIC / name).exists():
+        pytest.skip("the recorded traffic is not beside the repository")
+    with gzip.open(TRAFFIC / name) as har:
+        entries = json.load(har)["log"]["entries"]
+    wrong, exact, paths = set(), 0, set()
+    for entry in entries:
+        path, truth = urlsplit(entry["request"]["url"]).path, entry["_template"]
+        if truth is None or path in paths:
+            continue
+        paths.add(path)
+        pairs = list(zip(template(path).path.split("/"), truth.split("/"), strict=True))
+        wrong |= {true for found, true in pairs if found.startswith("{") and not true.startswith("{")}
+        exact += all(found.startswith("{") == true.startswith("{") for found, true in pairs)
+    assert not wrong
+    assert exact / len(paths) > 0.75

@@ -1,0 +1,278 @@
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scripted_hub import ScriptedHub, answer, problem
+from signed_calls import protection
+
+from affidavit import REASONS, Call, HubUnreachable, ReportError, VerificationReports, make_key
+from affidavit._paths.routes import MAX_LENGTH, MAX_SEGMENTS, reported_operation, route_path
+
+KEY = make_key("gak_")
+AT = 1_800_000_000.0
+NEVER = 3600.0
+TAKEN = answer(200, {"recorded": 1})
+
+
+class Hub:
+    """A transport that writes down what is sent, and fails as it is told."""
+
+    def __init__(self, *failures):
+        self.bodies, self.failures = [], list(failures)
+
+    def post_json(self, path, body, headers):
+        if self.failures and (failure := self.failures.pop(0)):
+            raise failure
+        assert path == "/api/verification-reports"
+        self.bodies.append(body)
+        return {"recorded": 1}
+
+    @property
+    def told(self):
+        return [item for body in self.bodies for item in json.loads(body)["verifications"]]
+
+
+def reporter(hub=None, **options):
+    return VerificationReports(KEY, transport=hub or Hub(), **{"every": NEVER, **options})
+
+
+def test_what_passed_is_told_as_counts_and_what_failed_one_by_one():
+    reports = reporter(hub := Hub())
+    for number in range(3):
+        reports.add("accepted", version=2, operation="GET /a", tool_call_id=f"c{number}", at=AT + number)
+        reports.add("expired", version=2, operation="GET /a", tool_call_id=f"c{number}", at=AT)
+    reports.add("missing-header", operation="GET /a", at=AT)
+    assert reports.flush()
+    expired = {"result": "expired", "count": 1, "occurredAt": int(AT), "version": 2, "operation": "GET /a"}
+    assert hub.told == [
+        {"result": "accepted", "count": 3, "occurredAt": int(AT) + 2, "version": 2, "operation": "GET /a"},
+        *({**expired, "toolCallId": f"c{number}"} for number in range(3)),
+        {"result": "missing-header", "count": 1, "occurredAt": int(AT), "operation": "GET /a"},
+    ]  # fmt: skip
+    assert reports.flush()
+    assert len(hub.bodies) == 1
+
+
+def test_no_sum_spans_two_quarters_of_an_hour():
+    reports = reporter(hub := Hub())
+    for moment in (AT - 1, AT, AT + 899, AT + 900):
+        reports.add("accepted", version=2, operation="GET /a", at=moment)
+    reports.flush()
+    assert [(item["count"], item["occurredAt"] - AT) for item in hub.told] == [(1, -1), (2, 899), (1, 900)]
+
+
+def test_reports_go_in_batches_of_500_with_an_id_each():
+    reports = reporter(hub := Hub(), environment="staging")
+    for number in range(1100):
+        reports.add("expired", operation="GET /a", tool_call_id=str(number), at=AT)
+    reports.flush()
+    documents = [json.loads(body) for body in hub.bodies]
+    assert [len(document["verifications"]) for document in documents] == [500, 500, 100]
+    assert {document["environment"] for document in documents} == {"staging"}
+    assert len({document["reportId"] for document in documents}) == 3
+
+
+def test_a_hub_that_is_away_gets_the_same_bytes_later_and_nothing_is_lost():
+    away = HubUnreachable("away", code="unreachable")
+    refusing = ReportError("busy", code="rate-limited", status=429)
+    reports = reporter(hub := Hub(away, refusing, ReportError("down", status=503)))
+    reports.add("accepted", version=2, operation="GET /a", at=AT)
+    for _ in range(3):
+        assert not reports.flush()
+        reports.add("accepted", version=2, operation="GET /a", at=AT)
+    assert reports.flush()
+    assert sum(item["count"] for item in hub.told) == 4
+    assert reports.dropped == 0
+
+
+def test_a_redelivery_repeats_id_and_bytes_over_real_http():
+    with ScriptedHub(problem(503, "unavailable", "away"), TAKEN) as hub:
+        reports = VerificationReports(KEY, base_url=hub.url, every=NEVER)
+        reports.add("accepted", version=2, operation="GET /a")
+        assert reports.flush()
+        first, second = hub.received
+        assert (first.body, first.path) == (second.body, "/api/verification-reports")
+        assert first.headers["x-service-api-key"] == KEY
+
+
+@pytest.mark.parametrize(
+    "failure", [ReportError("no such environment", code="unknown-environment", status=400), OSError()]
+)
+def test_what_is_refused_for_good_is_counted_and_logged(failure, caplog):
+    reports = reporter(hub := Hub(failure))
+    for _ in range(7):
+        reports.add("accepted", version=2, operation="GET /a", at=AT)
+    with caplog.at_level(logging.WARNING, "affidavit.reports"):
+        reports.flush()
+    assert (reports.dropped, hub.bodies) == (7, [])
+    assert "7 verifications were not reported" in caplog.text
+    assert KEY not in caplog.text
+    reports.add("accepted", version=2, operation="GET /a", at=AT)
+    assert reports.flush()
+    assert len(hub.told) == 1
+
+
+def test_beyond_the_limit_detail_is_lost_and_no_count():
+    reports = reporter(hub := Hub(), limit=10)
+    for number in range(200):
+        reports.add("expired", version=2, operation=f"GET /{number}", tool_call_id=str(number), at=AT)
+    reports.flush()
+    assert sum(item["count"] for item in hub.told) == 200
+    assert hub.told[-1] == {"result": "expired", "count": 190, "occurredAt": int(AT)}
+    assert reports.dropped == 0
+
+
+def test_what_even_the_sums_have_no_room_for_is_counted_as_dropped():
+    reports = reporter(limit=2)
+    for number in range(10):
+        reports.add("expired", at=AT + 900 * number)
+    assert reports.dropped == 6
+
+
+def test_a_tool_call_id_that_the_hub_would_refuse_is_left_out():
+    reports = reporter(hub := Hub())
+    reports.add("expired", tool_call_id="x" * 256, at=AT)
+    reports.add("expired", tool_call_id="", at=AT)
+    reports.flush()
+    assert hub.told == [{"result": "expired", "count": 2, "occurredAt": int(AT)}]
+
+
+def test_it_reports_by_itself_and_from_one_thread():
+    def running():
+        return sum(thread.name == "affidavit-reports" for thread in threading.enumerate())
+
+    with ScriptedHub(TAKEN) as hub:
+        before, reports = running(), VerificationReports(KEY, base_url=hub.url, every=0.02)
+        deadline = time.monotonic() + 10
+        while len(hub.received) < 2 and time.monotonic() < deadline:
+            reports.add("accepted", version=2, operation="GET /a")
+            time.sleep(0.005)
+        assert len(hub.received) >= 2
+        assert running() == before + 1
+        reports.close()
+        assert running() == before
+
+
+def test_a_hub_that_does_not_answer_never_makes_the_host_wait():
+    blocked = threading.Event()
+
+    class Silent(Hub):
+        def post_json(self, path, body, headers):
+            blocked.set()
+            time.sleep(2)
+            raise HubUnreachable("away", code="unreachable")
+
+    reports = reporter(Silent(), every=0.001)
+    reports.add("accepted", at=AT)
+    assert blocked.wait(5)
+    before = time.monotonic()
+    for _ in range(1000):
+        reports.add("accepted", at=AT)
+    assert time.monotonic() - before < 0.5
+    for _ in range(2):
+        reports.close(timeout=0.01)
+        assert reports.dropped == 1001
+
+
+SCRIPT = """
+import os, sys, time
+from affidavit import VerificationReports
+reports = VerificationReports(sys.argv[1], base_url=sys.argv[2], every=3600)
+{body}
+"""
+
+
+def run(body, url):
+    subprocess.run([sys.executable, "-c", SCRIPT.format(body=body), KEY, url], check=True, timeout=30)
+
+
+def counts(hub):
+    items = [item for received in hub.received for item in received.json["verifications"]]
+    return sorted((item["operation"], item["count"]) for item in items)
+
+
+def test_what_is_left_is_sent_when_the_process_ends():
+    with ScriptedHub(TAKEN) as hub:
+        run("for _ in range(3): reports.add('accepted', operation='GET /a')", hub.url)
+        assert counts(hub) == [("GET /a", 3)]
+
+
+def test_the_end_of_the_process_waits_a_few_seconds_at_most():
+    with ScriptedHub(lambda handler: time.sleep(20)) as hub:
+        before = time.monotonic()
+        run("reports.add('accepted', operation='GET /a')", hub.url)
+        assert time.monotonic() - before < 10
+
+
+def test_after_a_fork_parent_and_child_each_send_their_own():
+    forked = """
+for _ in range(2): reports.add('accepted', operation='GET /before')
+child = os.fork()
+for _ in range(3): reports.add('accepted', operation='GET /child' if not child else 'GET /parent')
+if child: os.waitpid(child, 0)
+"""
+    with ScriptedHub(TAKEN) as hub:
+        run(forked, hub.url)
+        assert counts(hub) == [("GET /before", 2), ("GET /child", 3), ("GET /parent", 3)]
+
+
+def test_a_fork_while_the_lock_is_held_leaves_no_child_stuck():
+    reports = reporter()
+    with reports._lock:
+        child = os.fork()
+        if not child:
+            reports.add("accepted", at=AT)
+            os._exit(0 if reports._held() == 1 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("key", [None, "", "pk_x", "gak with space"])
+def test_a_key_that_cannot_be_right_is_refused_at_start(key):
+    with pytest.raises(ReportError):
+        VerificationReports(key)
+
+
+def test_every_result_that_a_protection_gives_is_reported_with_its_version():
+    guard = protection(reports=(reports := reporter(hub := Hub())))
+    guard.admit(Call(None, "get", "/orders/17", "a=1", b"", None, route=lambda: "/orders/{id}"))
+    guard.admit(Call("x", "GET", "/customers/7/orders/17", "", b"", None))
+    reports.flush()
+    assert [(item["result"], item["operation"]) for item in hub.told] == [
+        ("missing-header", "GET /orders/{id}"),
+        ("malformed", "GET /customers/{customerId}/orders/{orderId}"),
+    ]
+    assert {item["result"] for item in hub.told} <= REASONS.keys()
+
+
+@pytest.mark.parametrize(("rule", "path"), [
+    ("/orders/<int:pk>", "/orders/{pk}"), ("orders/<pk>/", "orders/{pk}/"), ("/orders/{pk:int}", "/orders/{pk}"),
+    ("/files/{name:path}", "/files/{name}"), ("/<any(a,b):kind>", "/{kind}"), ("/plain.json", "/plain.json"),
+    (r"^old/(?P<pk>[0-9]+)/$", "old/{pk}/"), ("/a/<b", None), (r"^a/([0-9]+)$", None), (r"^a|b$", None),
+    (r"api/^b/(?P<x>[^/.]+)/c/(?P<y>(?:\(|[)(]|\d){2})\.json/?$", "api/b/{x}/c/{y}.json"), (r"^(?P<a>x)?$", None),
+    (r"^(?P<slug>[-\w]+)\.(?P<format>[a-z0-9]+)\Z", "{slug}.{format}"),
+])  # fmt: skip
+def test_a_framework_s_route_becomes_a_template_or_nothing(rule, path):
+    assert route_path(rule) == path
+
+
+@given(st.text(max_size=20), st.text(max_size=600))
+def test_whatever_stands_in_a_request_line_is_told_as_something_the_hub_takes(method, path):
+    told = reported_operation(method, path)
+    assert 1 <= len(told) <= MAX_LENGTH
+    assert json.loads(json.dumps(told).encode("ascii")) == told
+    told.encode("utf-8")
+    assert "\0" not in told
+
+
+def test_a_path_of_very_many_segments_costs_no_more_than_a_short_one():
+    before = time.perf_counter()
+    told = reported_operation("GET", "/1" * 100_000)
+    assert time.perf_counter() - before < 0.05
+    assert told.count("/") <= MAX_SEGMENTS + 2

@@ -1,0 +1,311 @@
+import asyncio
+import functools
+import gzip
+import json
+
+import pytest
+from asgi_calls import exchange
+from signed_calls import as_json, protection, signed
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from witness_hub import AWAY, JSON, Hub, witness
+
+from affidavit.contrib.asgi import IntentMiddleware, WitnessMiddleware
+
+TYPED = [("content-type", JSON)]
+
+
+def in_loop(test):
+    """Runs an async test in a loop of its own."""
+
+    @functools.wraps(test)
+    def run(*args, **kwargs):
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 30))
+
+    return run
+
+
+async def order(request):
+    return JSONResponse({"books": (await request.json())["books"]}, 201)
+
+
+async def show(request):
+    return JSONResponse({"id": 1, "email": "anna@example.com"})
+
+
+def threaded(request):
+    return JSONResponse({"threaded": True})
+
+
+async def lines(request):
+    return StreamingResponse(iter([b"[", b'{"n":1}', b"]"]), media_type=JSON)
+
+
+async def packed(request):
+    return Response(gzip.compress(b'{"packed":1}'), media_type=JSON, headers={"content-encoding": "gzip"})
+
+
+async def page(request):
+    return PlainTextResponse("hello")
+
+
+async def broken(request):
+    raise RuntimeError("on purpose")
+
+
+async def halfway(request):
+    def pieces():
+        yield b"["
+        raise RuntimeError("on purpose")
+
+    return StreamingResponse(pieces(), media_type=JSON)
+
+
+async def unread(request):
+    return JSONResponse({})
+
+
+async def file(request):
+    return FileResponse(__file__, media_type=JSON)
+
+
+ROUTES = [
+    Route("/orders", order, methods=["POST"]),
+    Route("/orders/{order_id:int}", show),
+    Route("/orders/{order_id:int}/lines", lines),
+    Route("/threaded", threaded),
+    Route("/packed", packed),
+    Route("/page", page),
+    Route("/broken", broken),
+    Route("/halfway", halfway),
+    Route("/unread", unread, methods=["POST"]),
+    Route("/file", file),
+    Mount("/v1", routes=[Route("/orders/{order_id:int}", show)]),
+    Mount("/tenants/{tenant}", routes=[Route("/orders/{order_id:int}", show)]),
+]
+
+
+def shop(eye, *inner):
+    return Starlette(routes=ROUTES, middleware=[Middleware(WitnessMiddleware, witness=eye), *inner])
+
+
+def told(eye, hub):
+    assert eye.flush()
+    return {(entry["method"], entry["path"], entry["status"]): entry for entry in hub.entries}
+
+
+@in_loop
+async def test_a_starlette_app_is_told_by_its_own_routes():
+    app = shop(eye := witness(hub := Hub()))
+    for number in range(3):
+        assert (await exchange(app, "GET", f"/orders/{number}?full=1")).status == 200
+    answer = await exchange(app, "POST", "/orders", TYPED, [b'{"books"', b":[1,2]}"])
+    assert (answer.status, answer.json) == (201, {"books": [1, 2]})
+    await exchange(app, "GET", "/threaded")
+    found = told(eye, hub)
+    got, posted = found["GET", "/orders/{order_id}", 200], found["POST", "/orders", 201]
+    assert (got["count"], got["parameters"]) == (3, {"order_id": {"type": "integer"}})
+    assert got["response"]["properties"]["email"]["redacted"]
+    assert "full" in got["query"]["properties"]
+    assert posted["request"]["properties"]["books"]["items"]["seen"] == 2
+    assert ("GET", "/threaded", 200) in found
+    assert b"anna" not in hub.bodies[0]
+
+
+@in_loop
+async def test_a_mount_is_part_of_the_route_and_its_own_parameter_no_value():
+    app = shop(eye := witness(hub := Hub()))
+    await exchange(app, "GET", "/v1/orders/17")
+    await exchange(app, "GET", "/shop/tenants/acme/orders/17", root_path="/shop")
+    await exchange(app, "GET", "/tenants/tenants/orders/18")
+    found = told(eye, hub)
+    assert {path for _, path, _ in found if "acme" in path or "18" in path} == set()
+    assert ("GET", "/v1/orders/{order_id}", 200) in found
+    assert ("GET", "/shop/tenants/{tenant}/orders/{order_id}", 200) in found
+
+
+@in_loop
+async def test_a_root_path_is_part_of_the_route():
+    app = shop(eye := witness(hub := Hub()))
+    await exchange(app, "GET", "/shop/orders/5", root_path="/shop")
+    assert told(eye, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
+
+
+@in_loop
+async def test_what_no_route_leads_to_is_not_seen():
+    app = shop(eye := witness(hub := Hub()))
+    assert (await exchange(app, "GET", "/wp-login.php")).status == 404
+    assert (await exchange(app, "GET", "/orders/17/")).status == 307
+    assert (await exchange(app, "DELETE", "/orders/17")).status == 405
+    assert told(eye, hub).keys() == {("DELETE", "/orders/{order_id}", 405)}
+    assert eye.stats.observed == 1
+
+
+@in_loop
+async def test_an_odd_scope_breaks_nothing():
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": "x"})
+        await send({"type": "http.response.body", "body": None})
+
+    async def send(message):
+        passed.append(message["type"])
+
+    for odd in ({}, {"headers": None}, {"path": 7}, {"headers": [(b"content-type",)]}, {"query_string": None}):
+        passed = []
+        await WitnessMiddleware(app, witness())({"type": "http", **odd}, None, send)
+        assert passed == ["http.response.start", "http.response.body"]
+
+
+@in_loop
+async def test_every_message_passes_when_it_comes_and_as_it_is():
+    given, passed = [], []
+
+    async def app(scope, receive, send):
+        for message in (
+            {"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]},
+            *({"type": "http.response.body", "body": b"[" * 1000, "more_body": True} for _ in range(50)),
+            {"type": "http.response.body"},
+        ):
+            given.append(message)
+            await send(message)
+            assert passed[-1] is message
+
+    async def send(message):
+        passed.append(message)
+
+    eye = witness(hub := Hub(), max_body=5000)
+    scope = {"type": "http", "method": "GET", "path": "/orders/1", "headers": [], "query_string": b""}
+    await WitnessMiddleware(app, eye)(scope, None, send)
+    assert passed == given
+    eye.flush()
+    assert eye.stats.bodies_left_out == {"too large": 1}
+    assert len(hub.entries) == 1
+
+
+@in_loop
+async def test_streams_files_and_packed_answers_pass_unchanged():
+    app = shop(eye := witness(hub := Hub()))
+    assert (await exchange(app, "GET", "/orders/5/lines")).json == [{"n": 1}]
+    assert (await exchange(app, "GET", "/packed")).body == gzip.compress(b'{"packed":1}')
+    assert (await exchange(app, "GET", "/page")).body == b"hello"
+    with open(__file__, "rb") as source:
+        assert (await exchange(app, "GET", "/file")).body == source.read()
+    found = told(eye, hub)
+    assert found["GET", "/orders/{order_id}/lines", 200]["response"]["items"]["properties"].keys() == {"n"}
+    assert "packed" in found["GET", "/packed", 200]["response"]["properties"]
+    assert "response" not in found["GET", "/page", 200]
+    assert eye.stats.bodies_left_out == {"not JSON by their type": 1, "not valid JSON": 1}
+
+
+@in_loop
+async def test_an_exception_is_the_host_s_and_told_as_a_status_only():
+    app = shop(eye := witness(hub := Hub()))
+    for path in ("/broken", "/halfway"):
+        with pytest.raises(RuntimeError, match="on purpose"):
+            await exchange(app, "GET", path)
+    found = told(eye, hub)
+    assert found.keys() == {("GET", "/broken", 500), ("GET", "/halfway", 200)}
+    assert not any("response" in entry for entry in found.values())
+
+
+@in_loop
+async def test_a_body_that_the_app_does_not_read_is_not_read_for_it():
+    eye = witness(hub := Hub())
+
+    async def send(message):
+        pass
+
+    async def receive():
+        raise AssertionError("nobody asked")
+
+    scope = {
+        "type": "http", "method": "POST", "path": "/unread", "headers": [(b"content-type", b"application/json")],
+        "query_string": b"", "root_path": "", "http_version": "1.1", "server": None, "scheme": "http",
+    }  # fmt: skip
+    await shop(eye)(scope, receive, send)
+    assert "request" not in told(eye, hub)["POST", "/unread", 200]
+
+
+@in_loop
+async def test_inside_other_middleware_the_route_is_known_all_the_same():
+    class Outer(BaseHTTPMiddleware):
+        async def dispatch(self, request, call_next):
+            return await call_next(request)
+
+    app = shop(eye := witness(hub := Hub()), Middleware(Outer), Middleware(GZipMiddleware, minimum_size=1))
+    answer = await exchange(app, "GET", "/orders/5", [("accept-encoding", "gzip")])
+    assert json.loads(gzip.decompress(answer.body))["id"] == 1
+    assert "id" in told(eye, hub)["GET", "/orders/{order_id}", 200]["response"]["properties"]
+
+
+@in_loop
+async def test_beside_signed_intents_both_do_their_work():
+    app = shop(eye := witness(hub := Hub()), Middleware(IntentMiddleware, protection=protection()))
+    header = signed("POST /orders", {"books": [1]})
+    answer = await exchange(app, "POST", "/orders", [*TYPED, ("x-service-intent", header)], [as_json({"books": [1]})])
+    assert answer.status == 201
+    assert (await exchange(app, "POST", "/orders", TYPED, [b"{}"])).status == 403
+    found = told(eye, hub)
+    assert "books" in found["POST", "/orders", 201]["request"]["properties"]
+    assert "reason" in found["POST", "/orders", 403]["response"]["properties"]
+    assert header.encode() not in hub.bodies[0]
+
+
+@in_loop
+async def test_a_caller_that_goes_away_leaves_no_half_a_shape():
+    started = asyncio.Event()
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
+        await send({"type": "http.response.body", "body": b'{"a":', "more_body": True})
+        started.set()
+        await asyncio.sleep(30)
+
+    async def send(message):
+        pass
+
+    eye = witness(hub := Hub())
+    scope = {"type": "http", "method": "GET", "path": "/orders/1", "headers": [], "query_string": b""}
+    task = asyncio.create_task(WitnessMiddleware(app, eye)(scope, None, send))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert "response" not in told(eye, hub)["GET", "/orders/{orderId}", 200]
+
+
+@in_loop
+async def test_other_scopes_pass_untouched():
+    passed = []
+
+    async def app(*given):
+        passed.append(given)
+
+    for kind in ("lifespan", "websocket"):
+        scope, receive, send = {"type": kind}, object(), object()
+        await WitnessMiddleware(app, witness())(scope, receive, send)
+        assert passed.pop() == (scope, receive, send)
+
+
+@in_loop
+async def test_no_header_value_and_no_path_is_told():
+    app = shop(eye := witness(hub := Hub()))
+    headers = [("authorization", "canary"), ("cookie", "s=canary"), ("content-type", "application/json; x=canary")]
+    await exchange(app, "POST", "/orders?canary%40example.com=1", headers, [b'{"books":["canary"]}'])
+    await exchange(app, "GET", "/canary/17")
+    assert told(eye, hub).keys() == {("POST", "/orders", 201)}
+    assert b"canary" not in hub.bodies[0]
+
+
+@pytest.mark.parametrize("fault", [AWAY, RuntimeError("on purpose")])
+@in_loop
+async def test_with_the_hub_away_the_host_answers_as_without(fault):
+    app = shop(eye := witness(Hub(untold=fault)))
+    for number in range(50):
+        assert (await exchange(app, "GET", f"/orders/{number}")).json["id"] == 1
+    eye.flush()
+    assert eye.stats.waiting == 50

@@ -1,0 +1,283 @@
+import asyncio
+import gzip
+import json
+import sys
+from types import SimpleNamespace
+
+import pytest
+from asgiref.sync import iscoroutinefunction
+from django.core.exceptions import ImproperlyConfigured
+from django.http import FileResponse, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.test import AsyncClient, Client
+from django.urls import include, path, re_path
+from signed_calls import as_json, protection, signed
+from witness_hub import AWAY, JSON, Hub, witness
+
+from affidavit.contrib.django import WitnessMiddleware, intent_exempt
+
+pytestmark = pytest.mark.urls(__name__)
+
+MIDDLEWARE = "affidavit.contrib.django.WitnessMiddleware"
+INTENTS = "affidavit.contrib.django.IntentMiddleware"
+SITE = SimpleNamespace(eye=None, read=None)
+
+
+def order(request):
+    return JsonResponse({"books": SITE.read(request)["books"]}, status=201)
+
+
+def show(request, **parameters):
+    return JsonResponse({"id": 1, "email": "anna@example.com"})
+
+
+async def awaited(request, **parameters):
+    await asyncio.sleep(0)
+    return JsonResponse({"books": json.loads(request.body)["books"], "awaited": True})
+
+
+def broken(request):
+    raise RuntimeError("on purpose")
+
+
+async def broken_awaited(request):
+    raise RuntimeError("on purpose")
+
+
+def streamed(request):
+    return StreamingHttpResponse(iter([b"[", b"]"]), content_type=JSON)
+
+
+def file(request):
+    return FileResponse(open(__file__, "rb"))
+
+
+def packed(request):
+    return HttpResponse(gzip.compress(b'{"packed":1}'), content_type=JSON, headers={"Content-Encoding": "gzip"})
+
+
+def page(request):
+    return HttpResponse("<p>hello")
+
+
+inner = [
+    path("orders/<int:pk>/", show),
+    path("files/<path:name>", show),
+    re_path(r"^old/(?P<pk>[0-9]+)/$", show),
+]
+urlpatterns = [
+    re_path(r"^odd/([0-9]+)/$", lambda request, number: JsonResponse({"odd": True})),
+    path("orders", order),
+    path("api/<slug:shop>/", include(inner)),
+    re_path(r"^v2/(?P<shop>\w+)/", include(inner)),
+    path("awaited/<uuid:pk>", awaited),
+    path("broken", broken),
+    path("broken-awaited", broken_awaited),
+    path("streamed", streamed),
+    path("file", file),
+    path("packed", packed),
+    path("page", page),
+    path("health", intent_exempt(page)),
+]
+
+
+@pytest.fixture(autouse=True)
+def _site(settings):
+    settings.MIDDLEWARE = [MIDDLEWARE]
+    settings.ALLOWED_HOSTS = ["*"]
+    SITE.read = lambda request: json.loads(request.body)
+
+
+@pytest.fixture
+def witnessed(settings):
+    """The hub that the site's witness reports to, and the witness."""
+
+    def make(hub=None, **options):
+        hub = hub or Hub()
+        settings.AFFIDAVIT_WITNESS = SITE.eye = witness(hub, **options)
+        return hub, settings.AFFIDAVIT_WITNESS
+
+    return make
+
+
+def entries(hub, eye):
+    assert eye.flush()
+    return {(entry["method"], entry["path"], entry["status"]): entry for entry in hub.entries}
+
+
+def test_a_site_is_told_by_its_own_routes(witnessed):
+    hub, eye = witnessed()
+    client = Client()
+    for number in range(3):
+        assert client.get(f"/api/acme/orders/{number}/?full=1").json() == {"id": 1, "email": "anna@example.com"}
+    client.get("/api/acme/files/a/b/c.txt")
+    client.get("/v2/acme/old/17/")
+    client.get("/odd/17/")
+    assert client.post("/orders", {"books": [1, 2]}, content_type=JSON).json() == {"books": [1, 2]}
+    found = entries(hub, eye)
+    assert {path for _, path, _ in found} == {
+        "/orders", "/api/{shop}/orders/{pk}/", "/api/{shop}/files/{name}", "/v2/{shop}/old/{pk}/", "/odd/{oddId}/",
+    }  # fmt: skip
+    got, posted = found["GET", "/api/{shop}/orders/{pk}/", 200], found["POST", "/orders", 201]
+    assert (got["count"], got["parameters"]) == (3, {"shop": {"type": "string"}, "pk": {"type": "integer"}})
+    assert got["response"]["properties"]["email"]["redacted"]
+    assert "full" in got["query"]["properties"]
+    assert posted["request"]["properties"]["books"]["items"]["seen"] == 2
+    assert not [value for value in (b"anna", b"acme", b"c.txt") if value in b"".join(hub.bodies)]
+
+
+@pytest.mark.parametrize("read", [
+    lambda request: json.loads(request.body),
+    lambda request: json.loads(request.read()),
+    lambda request: json.load(request),
+    lambda request: json.loads(b"".join(request)),
+    lambda request: json.loads(request.readline()),
+    lambda request: json.loads(request.read(4) + request.read(1000)),
+    lambda request: (request.POST, json.loads(request.body))[1],
+])  # fmt: skip
+def test_a_body_is_seen_however_the_view_reads_it(witnessed, read):
+    hub, eye = witnessed()
+    SITE.read = read
+    assert Client().post("/orders", {"books": [1]}, content_type=JSON).status_code == 201
+    assert "books" in entries(hub, eye)["POST", "/orders", 201]["request"]["properties"]
+
+
+def test_a_body_that_the_view_does_not_read_is_not_read_for_it(witnessed):
+    hub, eye = witnessed()
+    SITE.read = lambda request: {"books": [], "seen": setattr(SITE, "was_read", request._read_started)}
+    Client().post("/orders", {"books": [1]}, content_type=JSON)
+    assert SITE.was_read is False
+    assert "request" not in entries(hub, eye)["POST", "/orders", 201]
+
+
+def test_forms_and_uploads_work_and_have_no_shape(witnessed, tmp_path):
+    hub, eye = witnessed()
+    (tmp_path / "f.txt").write_text("secret")
+    SITE.read = lambda request: {"books": [*request.POST, *request.FILES]}
+    assert Client().post("/orders", {"a": "secret"}).json() == {"books": ["a"]}
+    with (tmp_path / "f.txt").open() as upload:
+        assert Client().post("/orders", {"f": upload}).json() == {"books": ["f"]}
+    assert entries(hub, eye)["POST", "/orders", 201]["count"] == 2
+    assert eye.stats.bodies_left_out == {"not JSON by their type": 2}
+
+
+def test_a_body_over_django_s_own_limit_is_refused_as_without(witnessed, settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 10
+    hub, eye = witnessed()
+    assert Client().post("/orders", {"books": [1, 2, 3, 4]}, content_type=JSON).status_code in (400, 413)
+    assert [status for _, _, status in entries(hub, eye)] in ([400], [413])
+
+
+@pytest.mark.parametrize("raises", [False, True])
+@pytest.mark.parametrize("where", ["/broken", "/broken-awaited"])
+def test_an_exception_is_the_host_s_and_told_as_a_status_only(witnessed, raises, where):
+    hub, eye = witnessed()
+    client = Client(raise_request_exception=raises)
+    if raises:
+        with pytest.raises(RuntimeError, match="on purpose"):
+            client.get(where)
+    else:
+        assert client.get(where).status_code == 500
+    assert "response" not in entries(hub, eye)["GET", where, 500]
+
+
+def test_streams_files_packed_answers_and_pages_pass_unchanged(witnessed):
+    hub, eye = witnessed()
+    client = Client()
+    assert b"".join(client.get("/streamed")) == b"[]"
+    with open(__file__, "rb") as source:
+        assert b"".join(client.get("/file")) == source.read()
+    assert client.get("/packed").content == gzip.compress(b'{"packed":1}')
+    assert client.get("/page").content == b"<p>hello"
+    found = entries(hub, eye)
+    assert "packed" in found["GET", "/packed", 200]["response"]["properties"]
+    assert [path for _, path, _ in found if "response" in found["GET", path, 200]] == ["/packed"]
+    assert eye.stats.bodies_left_out == {"not JSON by their type": 2, "not seen whole": 1}
+
+
+def test_what_no_route_leads_to_is_not_seen(witnessed, settings):
+    settings.APPEND_SLASH = True
+    settings.MIDDLEWARE = [MIDDLEWARE, "django.middleware.common.CommonMiddleware"]
+    hub, eye = witnessed()
+    assert Client().get("/api/acme/orders/17").status_code == 301
+    assert Client().get("/wp-login.php").status_code == 404
+    assert entries(hub, eye) == {}
+
+
+def test_an_async_site_is_told_as_well(witnessed):
+    hub, eye = witnessed()
+
+    async def calls():
+        client = AsyncClient(raise_request_exception=False)
+        where = "/awaited/550e8400-e29b-41d4-a716-446655440000"
+        answer = await client.post(where, {"books": [1]}, content_type=JSON)
+        assert answer.json() == {"books": [1], "awaited": True}
+        assert (await client.post("/orders", {"books": [2]}, content_type=JSON)).json() == {"books": [2]}
+        assert (await client.get("/broken-awaited")).status_code == 500
+
+    asyncio.run(calls())
+    found = entries(hub, eye)
+    assert found.keys() == {
+        ("POST", "/awaited/{pk}", 200), ("POST", "/orders", 201), ("GET", "/broken-awaited", 500),
+    }  # fmt: skip
+    assert "books" in found["POST", "/awaited/{pk}", 200]["request"]["properties"]
+    assert "books" in found["POST", "/orders", 201]["request"]["properties"]
+
+
+def test_in_an_async_site_the_middleware_stays_in_the_loop(witnessed):
+    witnessed()
+
+    async def get_response(request):
+        return HttpResponse()
+
+    assert iscoroutinefunction(WitnessMiddleware(get_response))
+    assert not iscoroutinefunction(WitnessMiddleware(lambda request: HttpResponse()))
+
+
+@pytest.mark.parametrize("order_of_both", [[MIDDLEWARE, INTENTS], [INTENTS, MIDDLEWARE]])
+def test_beside_signed_intents_both_do_their_work(witnessed, settings, order_of_both):
+    settings.MIDDLEWARE = order_of_both
+    settings.AFFIDAVIT_PROTECTION = protection()
+    hub, eye = witnessed()
+    header = signed("POST /orders", {"books": [1]})
+    facts = {"data": as_json({"books": [1]}), "content_type": JSON}
+    assert Client().post("/orders", **facts, headers={"x-service-intent": header}).status_code == 201
+    assert Client().post("/orders", **facts).status_code == 403
+    found = entries(hub, eye)
+    assert "books" in found["POST", "/orders", 201]["request"]["properties"]
+    assert "reason" in found["POST", "/orders", 403]["response"]["properties"]
+    assert header.encode() not in hub.bodies[0]
+
+
+def test_the_mount_prefix_is_part_of_the_route(witnessed):
+    hub, eye = witnessed()
+    Client(SCRIPT_NAME="/site").get("/api/acme/orders/17/")
+    assert entries(hub, eye).keys() == {("GET", "/site/api/{shop}/orders/{pk}/", 200)}
+
+
+def test_no_header_value_and_no_query_value_is_told(witnessed):
+    hub, eye = witnessed()
+    headers = {"authorization": "canary", "cookie": "s=canary", "x-canary": "canary"}
+    Client(headers=headers).get("/api/acme/orders/17/?canary%40example.com=1&q=canary")
+    assert entries(hub, eye)
+    assert b"canary" not in hub.bodies[0]
+
+
+def test_the_setting_may_be_a_dotted_path_and_nothing_else(settings, witnessed, monkeypatch):
+    hub, eye = witnessed()
+    monkeypatch.setitem(sys.modules, "shop_witness", SimpleNamespace(witness=eye))
+    settings.AFFIDAVIT_WITNESS = "shop_witness.witness"
+    Client().get("/page")
+    assert entries(hub, eye)
+    for wrong in (None, "json.dumps", 7):
+        settings.AFFIDAVIT_WITNESS = wrong
+        with pytest.raises(ImproperlyConfigured):
+            WitnessMiddleware(lambda request: HttpResponse())
+
+
+@pytest.mark.parametrize("fault", [AWAY, RuntimeError("on purpose")])
+def test_with_the_hub_away_the_host_answers_as_without(witnessed, fault):
+    _, eye = witnessed(Hub(untold=fault))
+    for number in range(50):
+        assert Client().get(f"/api/acme/orders/{number}/").json()["id"] == 1
+    eye.flush()
+    assert eye.stats.waiting == 50

@@ -1,0 +1,159 @@
+"""A live witness and its host: no wait, no exception, every fork and every end of a process."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from scripted_hub import ScriptedHub
+from witness_hub import AWAY, JSON, KEY, ORDERS, Hub, counted, seen, takes_all, told, witness
+
+from affidavit import Redactor, ReportError, Witness
+
+
+def test_whatever_is_given_to_observe_it_does_not_raise():
+    class Odd:
+        def __getattr__(self, name):
+            raise RuntimeError(name)
+
+    def fail(method, path):
+        raise RuntimeError("on purpose")
+
+    eye = witness(hub := Hub())
+    for odd in (None, 7, b"x", Odd(), [], "\ud800", "\0"):
+        eye.observe(odd, odd, odd)
+        eye.observe("GET", odd, 200, route="/a")
+        eye.observe("GET", "/a", 200, route=odd, query=odd, request_body=odd, request_content_type=odd, at=odd)
+        eye.observe("GET", "/b", 200, route="/b", response_body=odd, response_content_type=JSON, response_encoding=odd)
+    witness(exempt=fail).observe("GET", "/a", 200)
+    seen(eye, body={}, **ORDERS)
+    eye.flush()
+    assert ("GET", "/orders/{pk}", 200) in hub.counts
+    stats = eye.stats
+    assert stats.observed == stats.delivered + stats.dropped + stats.ignored + stats.waiting
+
+
+def test_a_redactor_that_raises_costs_the_shape_and_not_the_count():
+    def fail(value):
+        raise RuntimeError("on purpose")
+
+    eye = witness(hub := Hub(), redactor=Redactor(replace=fail))
+    seen(eye, body={"a": 1}, **ORDERS)
+    seen(eye, "/carts/1", body={"a": 1})
+    assert eye.flush()
+    assert sum(hub.counts.values()) == 2
+
+
+def test_what_is_exempt_is_not_seen():
+    eye = witness(hub := Hub(), exempt=lambda method, path: path.startswith("/admin"))
+    seen(eye, "/admin/17", {}, route="/admin/<int:pk>")
+    seen(eye, body={}, **ORDERS)
+    eye.flush()
+    assert (eye.stats.observed, len(hub.entries)) == (1, 1)
+
+
+def test_many_threads_lose_and_double_nothing():
+    eye = witness(hub := Hub())
+
+    def run(name):
+        for number in range(300):
+            seen(eye, f"/{name}/{number}", {"id": number, name: 1}, route=f"/{name}/<int:pk>")
+            seen(eye, f"/plain/{number}", {"id": number})
+
+    threads = [threading.Thread(target=run, args=(name,)) for name in "abcdef"]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        eye.flush()
+    assert eye.flush()
+    expected = {("GET", f"/{name}/{{pk}}", 200): 300 for name in "abcdef"}
+    assert hub.counts == {**expected, ("GET", "/plain/{plainId}", 200): 1800}
+
+
+def test_a_hub_that_does_not_answer_never_makes_the_host_wait():
+    asked, released = threading.Event(), threading.Event()
+
+    class Silent(Hub):
+        def get_json(self, path, headers):
+            asked.set()
+            released.wait(30)
+            raise AWAY
+
+    eye = witness(Silent())
+    seen(eye, body={}, **ORDERS)
+    assert asked.wait(5)
+    before = time.monotonic()
+    for _ in range(1000):
+        seen(eye, body={"a": 1}, **ORDERS)
+    assert time.monotonic() - before < 1
+    assert not eye.flush(timeout=0.01)
+    eye.close(timeout=0.01)
+    assert eye.stats.dropped == 1001
+    released.set()
+    eye._background._thread.join(5)
+
+
+SCRIPT = """
+import os, sys, time
+from affidavit import Witness
+eye = Witness(sys.argv[1], base_url=sys.argv[2], interval=3600)
+def see(route, times=1):
+    for _ in range(times):
+        eye.observe("GET", route, 200, route=route, response_body=b'{"a":1}', response_content_type="application/json")
+"""
+
+
+def run(body, url):
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT + body, KEY, url],
+        timeout=60,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stderr
+
+
+def test_what_is_left_is_sent_when_the_process_ends():
+    with ScriptedHub(takes_all) as hub:
+        assert run("see('/a', 3)", hub.url) == ""
+        assert counted(told(hub.received)) == {("GET", "/a", 200): 3}
+
+
+def test_the_end_of_the_process_waits_a_few_seconds_at_most():
+    with ScriptedHub(lambda handler: time.sleep(30)) as hub:
+        before = time.monotonic()
+        assert "not reported" in run("see('/a')", hub.url)
+        assert time.monotonic() - before < 15
+
+
+def test_after_a_fork_parent_and_child_each_tell_their_own():
+    forked = """
+see('/before', 2)
+child = os.fork()
+see('/child' if not child else '/parent', 3)
+if child: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+    with ScriptedHub(takes_all) as hub:
+        run(forked, hub.url)
+        assert counted(told(hub.received)) == {
+            ("GET", "/before", 200): 2, ("GET", "/child", 200): 3, ("GET", "/parent", 200): 3,
+        }  # fmt: skip
+
+
+def test_a_fork_while_the_lock_is_held_leaves_no_child_stuck():
+    eye = witness()
+    seen(eye, body={}, **ORDERS)
+    with eye._intake._lock, eye._background._changed:
+        child = os.fork()
+        if not child:
+            seen(eye, body={}, **ORDERS)
+            os._exit(0 if eye.stats.observed == 1 and eye.flush() else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize(("key", "url"), [(None, "http://x"), ("pk_x", "http://x"), (KEY, "ftp://x")])
+def test_what_can_never_work_is_said_at_once(key, url):
+    with pytest.raises(ReportError):
+        Witness(key, base_url=url)

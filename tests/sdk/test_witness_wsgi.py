@@ -1,0 +1,346 @@
+import gzip
+import io
+import json
+from wsgiref.handlers import SimpleHandler
+
+import flask
+import pytest
+from scripted_hub import ScriptedHub
+from signed_calls import as_json, protection, signed
+from witness_hub import AWAY, JSON, KEY, Hub, witness
+
+from affidavit import Witness
+from affidavit.contrib.wsgi import IntentMiddleware, WitnessMiddleware, current_intent
+
+
+def shop(eye):
+    app = flask.Flask(__name__)
+
+    @app.post("/orders")
+    def order():
+        return {"books": flask.request.get_json()["books"]}, 201
+
+    @app.get("/orders/<int:order_id>")
+    def show(order_id):
+        return {"id": order_id, "email": "anna@example.com"}
+
+    @app.get("/orders/<int:order_id>/lines")
+    def lines(order_id):
+        def pieces():
+            yield b"["
+            yield b'{"n":1}'
+            yield b"]"
+
+        return flask.Response(pieces(), mimetype=JSON)
+
+    @app.get("/packed")
+    def packed():
+        return flask.Response(gzip.compress(b'{"packed":1}'), mimetype=JSON, headers={"Content-Encoding": "gzip"})
+
+    @app.get("/page")
+    def page():
+        return "<p>hello"
+
+    @app.get("/broken")
+    def broken():
+        raise RuntimeError("on purpose")
+
+    @app.post("/unread")
+    def unread():
+        return {}
+
+    app.wsgi_app = WitnessMiddleware(app.wsgi_app, eye)
+    return app
+
+
+def told(eye, hub):
+    assert eye.flush()
+    return {(entry["method"], entry["path"], entry["status"]): entry for entry in hub.entries}
+
+
+def test_a_flask_app_is_told_by_its_own_routes():
+    client = shop(eye := witness(hub := Hub())).test_client()
+    for number in range(3):
+        assert client.get(f"/orders/{number}?full=1").get_json() == {"id": number, "email": "anna@example.com"}
+    assert client.post("/orders", json={"books": [1, 2]}).get_json() == {"books": [1, 2]}
+    found = told(eye, hub)
+    got, posted = found["GET", "/orders/{order_id}", 200], found["POST", "/orders", 201]
+    assert (got["count"], got["parameters"]) == (3, {"order_id": {"type": "integer"}})
+    assert got["response"]["properties"]["email"]["redacted"]
+    assert "full" in got["query"]["properties"]
+    assert posted["request"]["properties"]["books"]["items"]["seen"] == 2
+    assert b"anna" not in hub.bodies[0]
+
+
+def test_what_streams_is_told_and_passes_piece_by_piece():
+    app = shop(eye := witness(hub := Hub()))
+    passed = []
+    environ = app.test_request_context("/orders/5/lines").request.environ
+    chunks = app.wsgi_app(environ, lambda status, headers, *_: passed.append(status))
+    assert next(iter(chunks)) == b"["
+    assert told(eye, hub) == {}
+    assert list(chunks) == [b'{"n":1}', b"]"]
+    chunks.close()
+    assert told(eye, hub)["GET", "/orders/{order_id}/lines", 200]["response"]["items"]["properties"].keys() == {"n"}
+
+
+def test_a_stream_beyond_the_bound_is_not_kept():
+    made = []
+
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Type", JSON)])
+        for number in range(1000):
+            made.append(number)
+            yield b"[" * 1000
+
+    eye = witness(hub := Hub(), max_body=5000)
+    chunks = WitnessMiddleware(app, eye)(environ(), lambda *_: None)
+    for number, chunk in enumerate(chunks):
+        assert (chunk, len(made)) == (b"[" * 1000, number + 1)
+        assert sum(map(len, chunks._exchange._response._chunks)) <= 5000
+    eye.flush()
+    assert eye.stats.bodies_left_out == {"too large": 1}
+    assert len(hub.entries) == 1
+
+
+def environ(path="/orders/1", **more):
+    return {
+        "REQUEST_METHOD": "GET", "PATH_INFO": path, "SCRIPT_NAME": "", "QUERY_STRING": "",
+        "wsgi.input": io.BytesIO(), "SERVER_PROTOCOL": "HTTP/1.0", **more,
+    }  # fmt: skip
+
+
+def test_a_client_that_goes_away_leaves_no_half_a_shape():
+    app = shop(eye := witness(hub := Hub()))
+    chunks = app.wsgi_app(app.test_request_context("/orders/5/lines").request.environ, lambda *_: None)
+    next(iter(chunks))
+    chunks.close()
+    assert "response" not in told(eye, hub)["GET", "/orders/{order_id}/lines", 200]
+    assert eye.stats.bodies_left_out == {"not seen whole": 1}
+
+
+def test_packed_answers_and_pages_pass_unchanged():
+    client = shop(eye := witness(hub := Hub())).test_client()
+    assert client.get("/packed").get_data() == gzip.compress(b'{"packed":1}')
+    assert client.get("/page").get_data() == b"<p>hello"
+    found = told(eye, hub)
+    assert "packed" in found["GET", "/packed", 200]["response"]["properties"]
+    assert "response" not in found["GET", "/page", 200]
+    assert eye.stats.bodies_left_out == {"not JSON by their type": 1}
+
+
+@pytest.mark.parametrize("propagates", [False, True])
+def test_an_exception_is_the_host_s_and_told_as_a_status_only(propagates):
+    app = shop(eye := witness(hub := Hub()))
+    app.config["PROPAGATE_EXCEPTIONS"] = propagates
+    if propagates:
+        with pytest.raises(RuntimeError, match="on purpose"):
+            app.test_client().get("/broken")
+    else:
+        assert app.test_client().get("/broken").status_code == 500
+    assert told(eye, hub)["GET", "/broken", 500].keys() & {"response", "request"} == set()
+
+
+def test_an_app_that_breaks_halfway_is_told_once_and_passed_on():
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Type", JSON)])
+        yield b"["
+        raise RuntimeError("on purpose")
+
+    def at_once(environ, start_response):
+        start_response("200 OK", [("Content-Type", JSON)])
+        raise RuntimeError("on purpose")
+        yield b""
+
+    eye = witness(hub := Hub())
+    for broken in (app, at_once):
+        with pytest.raises(RuntimeError, match="on purpose"):
+            list(WitnessMiddleware(broken, eye)(environ(), lambda *_: None))
+    assert told(eye, hub).keys() == {("GET", "/orders/{orderId}", 200), ("GET", "/orders/{orderId}", 500)}
+    assert eye.stats.observed == 2
+
+
+def test_a_body_that_the_app_does_not_read_is_not_read_for_it():
+    app = shop(eye := witness(hub := Hub()))
+    body = io.BytesIO(b'{"a":1}')
+    assert app.test_client().post("/unread", input_stream=body, content_type=JSON, buffered=True).status_code == 200
+    assert body.tell() == 0
+    assert "request" not in told(eye, hub)["POST", "/unread", 200]
+
+
+@pytest.mark.parametrize("read", [
+    lambda source: source.read(),
+    lambda source: source.read(7) + source.read(3) + source.read(1000),
+    lambda source: source.readline() + source.readline(),
+    lambda source: b"".join(source.readlines()),
+    lambda source: b"".join(source),
+    lambda source: (lambda buffer: bytes(buffer[: source.readinto(buffer)]))(bytearray(100)),
+    lambda source: source.read1(100),
+    lambda source: b"".join(iter(lambda: source.read(1), b"")),
+    lambda source: (source.read(5), source.seek(0), source.read())[2],
+])  # fmt: skip
+def test_a_body_is_seen_however_it_is_read(read):
+    body = b'{"a":\n[1, 2, 3]}'
+
+    def app(environ, start_response):
+        assert read(environ["wsgi.input"]) == body
+        start_response("204 No Content", [])
+        return []
+
+    eye = witness(hub := Hub())
+    facts = {
+        "wsgi.input": io.BytesIO(body),
+        "CONTENT_TYPE": JSON,
+        "CONTENT_LENGTH": str(len(body)),
+        "REQUEST_METHOD": "PUT",
+    }
+    assert WitnessMiddleware(app, eye)(environ(**facts), lambda *_: None) == []
+    assert told(eye, hub)["PUT", "/orders/{orderId}", 204]["request"]["properties"]["a"]["items"]["seen"] == 3
+
+
+def test_a_form_is_counted_without_its_shape():
+    client = shop(eye := witness(hub := Hub())).test_client()
+    client.post("/unread", data={"a": "secret"}, buffered=True)
+    client.post("/unread", data={"a": (io.BytesIO(b"secret"), "f.txt")}, buffered=True)
+    assert told(eye, hub)["POST", "/unread", 200]["count"] == 2
+    assert eye.stats.bodies_left_out == {"not JSON by their type": 2}
+
+
+def served(app, **facts):
+    """Exactly what a server writes, headers that it makes of the response included."""
+    out = io.BytesIO()
+    handler = SimpleHandler(io.BytesIO(), out, io.StringIO(), environ(**facts), multithread=False, multiprocess=False)
+    handler.run(app)
+    return out.getvalue()
+
+
+class Sized:
+    """One piece, and a server may ask how many."""
+
+    def __len__(self):
+        return 1
+
+    def __iter__(self):
+        return iter([b'{"a":1}'])
+
+
+def writing(start_response):
+    write = start_response("200 OK", [("Content-Type", JSON)])
+    write(b'{"a"')
+    write(b":1}")
+    return []
+
+
+@pytest.mark.parametrize("answered", [
+    lambda start: start("200 OK", [("Content-Type", JSON)]) and [b'{"a":1}'],
+    lambda start: start("200 OK", [("Content-Type", JSON)]) and (b'{"a"', b":1}"),
+    lambda start: start("200 OK", [("Content-Type", JSON)]) and Sized(),
+    lambda start: start("200 OK", [("Content-Type", JSON)]) and iter([b'{"a":1}']),
+    writing,
+], ids=["list", "tuple", "sized", "iterator", "write"])  # fmt: skip
+def test_the_server_sends_the_same_bytes_as_without(answered):
+    def app(environ, start_response):
+        return answered(start_response)
+
+    eye = witness(hub := Hub())
+    assert served(WitnessMiddleware(app, eye)) == served(app)
+    assert b"200 OK" in served(app)
+    assert "a" in told(eye, hub)["GET", "/orders/{orderId}", 200]["response"]["properties"]
+
+
+def test_what_no_route_leads_to_is_not_seen():
+    app = shop(eye := witness(hub := Hub()))
+    app.add_url_rule("/carts/", view_func=dict, endpoint="carts")
+    client = app.test_client()
+    assert client.get("/wp-login.php", buffered=True).status_code == 404
+    assert client.get("/carts", buffered=True).status_code == 308
+    assert client.get("/carts/", buffered=True).status_code == 200
+    assert told(eye, hub).keys() == {("GET", "/carts/", 200)}
+
+
+def test_a_file_is_left_to_the_server():
+    class Wrapper:
+        def __init__(self, file):
+            self.file = file
+
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Type", JSON)])
+        return environ["wsgi.file_wrapper"](io.BytesIO(b"{}"))
+
+    eye = witness()
+    answer = WitnessMiddleware(app, eye)(environ(**{"wsgi.file_wrapper": Wrapper}), lambda *_: None)
+    assert isinstance(answer, Wrapper)
+    eye.flush()
+    assert eye.stats.bodies_left_out == {"not seen whole": 1}
+
+
+def test_beside_signed_intents_both_do_their_work():
+    app = flask.Flask(__name__)
+
+    @app.post("/shop/<int:shop_id>/orders")
+    def order(shop_id):
+        return {"for": current_intent().sub, "body": flask.request.get_json()}
+
+    eye = witness(hub := Hub())
+    app.wsgi_app = WitnessMiddleware(IntentMiddleware(app.wsgi_app, protection()), eye)
+    header = signed("POST /shop/7/orders", {"a": 1})
+    facts = {"data": as_json({"a": 1}), "content_type": JSON, "buffered": True}
+    assert app.test_client().post("/shop/7/orders", **facts, headers={"X-Service-Intent": header}).status_code == 200
+    assert app.test_client().post("/shop/7/orders", **facts).status_code == 403
+    found = told(eye, hub)
+    assert "a" in found["POST", "/shop/{shop_id}/orders", 200]["request"]["properties"]
+    assert "reason" in found["POST", "/shop/{shopId}/orders", 403]["response"]["properties"]
+    assert header.encode() not in hub.bodies[0]
+
+
+def test_the_mount_prefix_is_part_of_the_path():
+    client = shop(eye := witness(hub := Hub())).test_client()
+    client.get("/orders/5", base_url="http://localhost/shop", buffered=True)
+    assert told(eye, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
+
+
+def test_names_that_no_route_and_no_header_may_carry_out():
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Type", JSON), ("X-Secret", "canary"), ("Set-Cookie", "s=canary")])
+        return [b"{}"]
+
+    eye = witness(hub := Hub())
+    path = "/orders/\xff\xfe canary@example.com"
+    WitnessMiddleware(app, eye)(environ(path, HTTP_AUTHORIZATION="canary", HTTP_COOKIE="canary"), lambda *_: None)
+    assert told(eye, hub).keys() == {("GET", "/orders/{orderId}", 200)}
+    assert b"canary" not in hub.bodies[0]
+
+
+@pytest.mark.parametrize(
+    "broken", [{"PATH_INFO": None}, {"REQUEST_METHOD": 7}, {"QUERY_STRING": b"x"}, {"CONTENT_TYPE": ""}]
+)
+def test_an_odd_environ_breaks_nothing(broken):
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Type", JSON)])
+        return [b"{}"]
+
+    given = {name: value for name, value in environ(**broken).items() if value is not None}
+    assert WitnessMiddleware(app, witness())(given, lambda *_: None) == [b"{}"]
+
+
+@pytest.mark.parametrize("fault", [AWAY, RuntimeError("on purpose")])
+def test_with_the_hub_away_the_host_answers_as_without(fault):
+    eye = witness(Hub(untold=fault))
+    client = shop(eye).test_client()
+    for number in range(50):
+        assert client.get(f"/orders/{number}").get_json()["id"] == number
+    eye.flush()
+    assert eye.stats.waiting == 50
+
+
+def test_with_a_hub_that_says_500_the_host_answers_as_without():
+    def down(handler):
+        handler.send_error(500)
+
+    with ScriptedHub(down) as hub:
+        eye = Witness(KEY, base_url=hub.url, timeout=1)
+        client = shop(eye).test_client()
+        for number in range(50):
+            assert client.get(f"/orders/{number}").get_json()["id"] == number
+        eye.close(0.1)
+        assert json.dumps(eye.stats.dropped) == "50"
