@@ -154,7 +154,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
             ],
-            "builtins": ["django.contrib.humanize.templatetags.humanize", "workspaces.templatetags.show"],
+            "builtins": ["django.contrib.humanize.templatetags.humanize", "workspaces.templatetags.format"],
             "loaders": [
                 (
                     "django.template.loaders.cached.Loader",

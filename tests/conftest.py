@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 from hypothesis import HealthCheck, settings
 
-from workspaces.create import Created, create_workspace
+from workspaces.create import NewWorkspace, create_workspace
 
 # How long an example takes is the machine's business; no test fails over it.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -59,17 +59,17 @@ class Api:
 
 
 @pytest.fixture
-def workspace(db: None) -> Created:
+def workspace(db: None) -> NewWorkspace:
     return create_workspace("Lumen Books", ["staging"], actor="test", now=timezone.now())
 
 
 @pytest.fixture
-def other_workspace(db: None) -> Created:
+def other_workspace(db: None) -> NewWorkspace:
     return create_workspace("Other Shop", ["staging"], actor="test", now=timezone.now())
 
 
 @pytest.fixture
-def api(workspace: Created) -> Api:
+def api(workspace: NewWorkspace) -> Api:
     return Api(Client(raise_request_exception=False), workspace.secret_key)
 
 

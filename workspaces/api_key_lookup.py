@@ -6,54 +6,58 @@ One statement that the server plans once: the ORM would take three times as long
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeVar
 
 from django.db import models
 
 from wire.prepared_statements import prepared_cursor
 from workspaces.models import ApiKey, Environment, Workspace
 
-
-def columns(model: type[models.Model]) -> list[str]:
-    return [field.column for field in model._meta.concrete_fields]
+Row = TypeVar("Row", bound=models.Model)
 
 
-def selected(model: type[models.Model], alias: str) -> str:
-    return ", ".join(f"{alias}.{column}" for column in columns(model))
+def _list_columns(model: type[models.Model], alias: str) -> str:
+    return ", ".join(f"{alias}.{field.column}" for field in model._meta.concrete_fields)
 
 
-LIVE_KEY = f"""
-SELECT {selected(ApiKey, "key")}, {selected(Workspace, "workspace")}, {selected(Environment, "environment")}
+SELECT_SECRET_KEY = f"""
+SELECT {_list_columns(ApiKey, "key")}, {_list_columns(Workspace, "workspace")}, {
+    _list_columns(Environment, "environment")
+}
 FROM workspaces_apikey AS key
 JOIN workspaces_workspace AS workspace ON workspace.id = key.workspace_id
 JOIN workspaces_environment AS environment ON environment.workspace_id = workspace.id
 WHERE key.digest = %(digest)s AND key.kind = '{ApiKey.SECRET}' AND key.revoked_at IS NULL
 ORDER BY environment.id
 """
-PARTS = [
-    (model, [field.attname for field in model._meta.concrete_fields]) for model in (ApiKey, Workspace, Environment)
-]
+FIELD_NAMES: dict[type[models.Model], list[str]] = {
+    model: [field.attname for field in model._meta.concrete_fields] for model in (ApiKey, Workspace, Environment)
+}
 
 
-def live_key(digest: bytes) -> ApiKey | None:
-    """The secret key of this digest; None where there is none or it was revoked."""
+def find_secret_key(digest: bytes) -> ApiKey | None:
+    """Return the secret key of this digest with its workspace and environments; None if unknown or revoked."""
     with prepared_cursor() as cursor:
-        cursor.execute(LIVE_KEY, {"digest": digest})
-        found = [read(row) for row in cursor.fetchall()]
-    if not found:
+        cursor.execute(SELECT_SECRET_KEY, {"digest": digest})
+        rows = [_load_row(row) for row in cursor.fetchall()]
+    if not rows:
         return None
-    key, workspace, _ = found[0]
+    key, workspace, _ = rows[0]
     key.workspace = workspace
     key.scopes = json.loads(key.scopes)
-    key.environments = {environment.name: environment for _, _, environment in found}
+    key.environments = {environment.name: environment for _, _, environment in rows}
     for environment in key.environments.values():
         environment.workspace = workspace
     return key
 
 
-def read(row: tuple) -> list[models.Model]:
-    """A row of LIVE_KEY as its three parts."""
-    parts, begin = [], 0
-    for model, names in PARTS:
-        parts.append(model.from_db("default", names, row[begin : begin + len(names)]))
-        begin += len(names)
-    return parts
+def _load_row(row: Sequence[Any]) -> tuple[ApiKey, Workspace, Environment]:
+    values = iter(row)
+    return _load_model(ApiKey, values), _load_model(Workspace, values), _load_model(Environment, values)
+
+
+def _load_model(model: type[Row], values: Iterator[Any]) -> Row:
+    names = FIELD_NAMES[model]
+    return model.from_db("default", names, list(islice(values, len(names))))

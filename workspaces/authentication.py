@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
@@ -11,8 +11,8 @@ from rest_framework.request import Request
 
 from affidavit import is_well_formed_key
 from wire.http.problems import Problem
-from workspaces.api_key_lookup import live_key
-from workspaces.create import key_digest
+from workspaces.api_key_lookup import find_secret_key
+from workspaces.create import hash_key
 from workspaces.models import ApiKey
 
 HEADER = "x-service-api-key"
@@ -20,15 +20,15 @@ CHALLENGE = {"WWW-Authenticate": f'ApiKey realm="affidavit", header="{HEADER}"'}
 
 
 class ServiceKeyAuthentication(BaseAuthentication):
-    """Every machine endpoint's authentication; never anonymous."""
+    """Authenticate a machine by its key; never anonymous."""
 
-    def authenticate(self, request: Request) -> tuple[ApiKey, ApiKey]:
-        key = secret_key(request.headers.get(HEADER, ""))
+    def authenticate(self, request: Request) -> tuple[Any, ApiKey | None]:
+        key = authenticate_key(request.headers.get(HEADER, ""))
         return key, key
 
 
-class ServiceKeyScheme(OpenApiAuthenticationExtension):
-    """How /api/openapi.json tells of the key."""
+class ServiceKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # it registers itself
+    """Describe the key in /api/openapi.json."""
 
     target_class = ServiceKeyAuthentication
     name = "serviceKey"
@@ -38,37 +38,43 @@ class ServiceKeyScheme(OpenApiAuthenticationExtension):
 
 
 class KeyHasScope(BasePermission):
-    """The endpoint's `scope` must be among the key's; raises Problem 403 `scope-missing`."""
+    """Require the endpoint's `scope` of the key; raises Problem 403 `scope-missing`."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        if view.scope in request.auth.scopes:
+        if view.scope in key_of_request(request).scopes:
             return True
         detail = f"This endpoint needs a key with the scope `{view.scope}`: use another of the workspace's keys."
         raise Problem("scope-missing", detail)
 
 
-def secret_key(given: str) -> ApiKey:
-    """The live secret key behind a header's text; raises Problem 401 or 403."""
-    if not given:
-        raise refused("missing-api-key", f"Send a secret key (gak_…) in the header {HEADER}.")
-    if given.startswith("pk_"):
+def key_of_request(request: Request) -> ApiKey:
+    """Return the key that ServiceKeyAuthentication has put on the request."""
+    return cast(ApiKey, request.auth)
+
+
+def authenticate_key(header_value: str) -> ApiKey:
+    """Return the secret key that a header's text names; raises Problem 401 or 403."""
+    if not header_value:
+        raise _unauthorized("missing-api-key", f"Send a secret key (gak_…) in the header {HEADER}.")
+    if header_value.startswith("pk_"):
         detail = "Publishable keys (pk_…) are for browsers. Send a secret key (gak_…) from your backend."
         raise Problem("publishable-key-refused", detail)
-    if not is_well_formed_key(given):
-        raise refused("invalid-api-key", "The key is mistyped or cut off: its check digits do not fit. Copy it again.")
-    key = live_key(key_digest(given))
+    if not is_well_formed_key(header_value):
+        detail = "The key is mistyped or cut off: its check digits do not fit. Copy it again."
+        raise _unauthorized("invalid-api-key", detail)
+    key = find_secret_key(hash_key(header_value))
     if key is None:
         detail = "The key is unknown or was revoked. Use one that was shown when its workspace was made."
-        raise refused("invalid-api-key", detail)
+        raise _unauthorized("invalid-api-key", detail)
     return key
 
 
-def refused(code: str, detail: str) -> Problem:
+def _unauthorized(code: str, detail: str) -> Problem:
     return Problem(code, detail, headers=CHALLENGE)
 
 
 class KeyOrSession(ServiceKeyAuthentication):
-    """A secret key where one is sent, else whoever is signed in."""
+    """Authenticate by the key if one was sent, else by the session."""
 
     def authenticate(self, request: Request) -> tuple[Any, ApiKey | None]:
         user = request._request.user
@@ -77,13 +83,15 @@ class KeyOrSession(ServiceKeyAuthentication):
         return super().authenticate(request)
 
 
-class KeyOrSessionScheme(ServiceKeyScheme):
-    """The same header; a signed-in browser needs none."""
+class KeyOrSessionScheme(ServiceKeyScheme):  # type: ignore[no-untyped-call]
+    """Describe the same header; a signed-in browser needs none."""
 
     target_class = KeyOrSession
     name = "serviceKeyOrSession"
 
 
 class KeyHasScopeOrSession(KeyHasScope):
+    """Require the scope of a key; a session needs none."""
+
     def has_permission(self, request: Request, view: Any) -> bool:
         return request.auth is None or super().has_permission(request, view)

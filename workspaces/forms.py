@@ -11,6 +11,8 @@ from workspaces.create import MAX_ENVIRONMENTS
 
 
 class SignInForm(AuthenticationForm):
+    """User name and password."""
+
     error_messages = {
         "invalid_login": "No user has this name and password. Check both; capital letters matter.",
         "inactive": "This user may not sign in any more.",
@@ -18,11 +20,13 @@ class SignInForm(AuthenticationForm):
 
 
 class WorkspaceForm(forms.Form):
+    """A new workspace, and its environments besides production."""
+
     name = forms.CharField(max_length=100, error_messages={"required": "Give the workspace a name."})
     environments = forms.CharField(required=False)
 
     def clean_environments(self) -> list[str]:
-        """Names between commas or white space, in their order, each once."""
+        """Return the names between commas or white space, in their order, each once."""
         names = list(dict.fromkeys(re.findall(r"[^\s,]+", self.cleaned_data["environments"])))
         if len(names) > MAX_ENVIRONMENTS:
             raise forms.ValidationError(f"A workspace has at most {MAX_ENVIRONMENTS} environments.")

@@ -14,16 +14,16 @@ from django.utils.functional import cached_property
 
 from wire.errors import DomainError, NotFound
 
-ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-PREFIX_SHOWN = 12  # characters of a key that are kept and shown
+BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+PREFIX_LENGTH = 12  # the first characters of a key, which are stored and shown
 
 
 def new_workspace_id() -> str:
-    return "ws_" + "".join(secrets.choice(ALPHABET) for _ in range(16))
+    return "ws_" + "".join(secrets.choice(BASE62) for _ in range(16))
 
 
 class Workspace(models.Model):
-    """The tenant. Its id is `tenantId` on the wire, its slug stands in addresses."""
+    """A tenant. Its id is `tenantId` on the wire; its slug is part of page addresses."""
 
     id = models.CharField(primary_key=True, max_length=40, default=new_workspace_id, editable=False)
     name = models.CharField(max_length=100)
@@ -36,6 +36,13 @@ class Workspace(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class EnvironmentRemoved(NotFound):
+    """The environment was removed while the request was on its way."""
+
+    def __init__(self) -> None:
+        super().__init__("This environment was removed in the meantime. Nothing was stored.")
 
 
 class Environment(models.Model):
@@ -54,23 +61,19 @@ class Environment(models.Model):
         return self.name
 
     def hold(self) -> None:
-        """Keep this environment from being removed until the transaction ends; raises NotFound where it is gone.
+        """Keep this environment from being removed until the transaction ends; raises EnvironmentRemoved.
 
-        Whatever writes into one calls this first: a foreign key alone locks it last, when a removal may already
-        wait for rows of the same transaction. A verb of one statement may lock it first in that one (outcomes.sql).
+        Every verb that writes into an environment calls this first: a foreign key alone locks it last, when a removal
+        may already wait for rows of the same transaction. A verb of one statement may lock it in that statement.
         """
-        if not self.is_held():
-            raise removed_meanwhile()
+        if not self.try_hold():
+            raise EnvironmentRemoved
 
-    def is_held(self) -> bool:
-        """`hold`, for those who have nobody to answer."""
+    def try_hold(self) -> bool:
+        """Hold the environment as `hold` does; return False if it was removed."""
         with connection.cursor() as cursor:
             cursor.execute("SELECT FROM workspaces_environment WHERE id = %s FOR KEY SHARE", [self.pk])
-            return cursor.rowcount == 1
-
-
-def removed_meanwhile() -> NotFound:
-    return NotFound("This environment was removed in the meantime. Nothing was stored.")
+            return bool(cursor.rowcount)
 
 
 class UnknownEnvironment(DomainError):
@@ -93,7 +96,7 @@ class ApiKey(models.Model):
     kind = models.CharField(max_length=12, choices=[(SECRET, "secret"), (PUBLISHABLE, "publishable")])
     scopes = models.JSONField(default=list)
     digest = models.BinaryField(max_length=32, unique=True)
-    prefix = models.CharField(max_length=PREFIX_SHOWN)
+    prefix = models.CharField(max_length=PREFIX_LENGTH)
     created_at = models.DateTimeField(default=timezone.now)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
@@ -103,16 +106,15 @@ class ApiKey(models.Model):
     def __str__(self) -> str:
         return f"{self.prefix}…"
 
-    # DRF asks this of whoever is behind a request; a key is always somebody.
-    is_authenticated = True
+    is_authenticated = True  # REST framework asks this of the user of a request, which here is the key
 
     @cached_property
     def environments(self) -> Mapping[str, Environment]:
-        """Those of its workspace by name, in the order in which they were made."""
+        """The environments of its workspace by name, the oldest first."""
         return {environment.name: environment for environment in self.workspace.environments.all()}
 
-    def environment_named(self, name: str) -> Environment:
-        """Exact match in this key's workspace; raises UnknownEnvironment."""
+    def require_environment(self, name: str) -> Environment:
+        """Return the environment of exactly this name; raises UnknownEnvironment."""
         if name in self.environments:
             return self.environments[name]
         raise UnknownEnvironment(list(self.environments))
@@ -153,7 +155,7 @@ class Membership(models.Model):
 
 
 class SignInLink(models.Model):
-    """A link that signs one user in, once; only its digest is stored."""
+    """A link that signs one user in, once; only a digest of its token is stored."""
 
     digest = models.BinaryField(max_length=32, unique=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)

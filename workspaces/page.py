@@ -1,4 +1,4 @@
-"""One way to make a page: a view gives its tables and its context, this answers HTML, JSON or CSV.
+"""One way to make a page: a view returns its tables and its context, this answers HTML, JSON or CSV.
 
 Pages are `/w/<workspace>/<environment>/<page>`; `<page>.json` has all tables, `<page>.csv?table=NAME` one (contract 5).
 """
@@ -24,16 +24,18 @@ from wire import tables
 from wire.http.problems import Problem
 from wire.http.read_only import read_only
 from wire.period import PRESETS, Period, parse_period
-from workspaces.access import readable_environment, workspaces_of
+from workspaces.access import list_workspaces, require_readable_environment
 from workspaces.authentication import HEADER
 from workspaces.models import Environment
+
+CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
 
 
 @dataclass(frozen=True)
 class Page:
-    """What a view found: `context` is read for HTML only, `tables` for the exports only.
+    """What a view shows. `context` is called for HTML only, `tables` are read for exports only.
 
-    `partial`, where given, is the template for htmx requests.
+    partial: the template for htmx requests, where it differs.
     """
 
     template: str
@@ -42,53 +44,36 @@ class Page:
     partial: str = ""
 
 
-TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
-
 View = Callable[[HttpRequest, Environment, Period], Page]
 
 
 def page_paths(name: str, view: View) -> list[URLPattern]:
-    """The three addresses of a page: itself, `.json` and `.csv`."""
+    """Return the three addresses of a page: itself, `.json` and `.csv`."""
     prefix = f"w/<slug:slug>/<str:environment>/{name}"
-    forms = {"": "html", ".json": "json", ".csv": "csv"}
+    formats = {"": "html", ".json": "json", ".csv": "csv"}
     return [
-        path(f"{prefix}{ending}", read_only(partial(answer, view, name, form)), name=f"{name}{ending}")
-        for ending, form in forms.items()
+        path(f"{prefix}{suffix}", read_only(partial(_answer, view, name, format_)), name=f"{name}{suffix}")
+        for suffix, format_ in formats.items()
     ]
 
 
-def answer(view: View, name: str, form: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:
-    if not request.user.is_authenticated and HEADER not in request.headers:
-        return signed_out(request, form)
-    found = readable_environment(request, slug, environment)
-    span = parse_period(request.GET, now=timezone.now())
-    if span.fault and form != "html":
-        raise Problem("invalid-request", f"{span.fault}. Correct the address: nobody would see what is left out.")
-    page = view(request, found, span)
-    if form == "csv":
-        return tables.as_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
-    if form == "json":
-        return tables.as_json(page.tables, facts(found, name, span))
-    return html(request, page, found, name, span)
-
-
-def html(request: HttpRequest, page: Page, environment: Environment, name: str, span: Period) -> HttpResponse:
+def render_page(request: HttpRequest, page: Page, environment: Environment, name: str, period: Period) -> HttpResponse:
+    """Answer with the page as HTML, or 304 where the browser has it already."""
     shared = {
         "environment": environment,
         "workspace": environment.workspace,
         "environments": environment.workspace.environments.all(),
-        "workspaces": workspaces_of(request.user),
+        "workspaces": list_workspaces(request.user),
         "page": name,
-        "range": span,
+        "range": period,
         "presets": [(key, label) for key, (label, _) in PRESETS.items()],
     }
-    as_partial = page.partial and request.htmx and not request.htmx.history_restore_request
-    with timezone.override(span.zone):
-        response = render(request, page.partial if as_partial else page.template, {**shared, **page.context()})
+    with timezone.override(period.zone):
+        response = render(request, _choose_template(request, page), {**shared, **page.context()})
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request", "HX-Target", "Cookie"])
     patch_cache_control(response, private=True, no_cache=True)
-    response["ETag"] = etag(request, response.content)
-    return get_conditional_response(request, response["ETag"], None, response)
+    response["ETag"] = _compute_etag(request, response.content)
+    return get_conditional_response(request, response["ETag"], None, response) or response
 
 
 def redirect_to_page(
@@ -102,25 +87,46 @@ def redirect_to_page(
     )
 
 
-def etag(request: HttpRequest, content: bytes) -> str:
-    """The same for the same page: a form's token is another in every answer, and good as long as the cookie is."""
-    digest = sha256(TOKENS.sub(b"", content))
+def _answer(view: View, name: str, format_: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:
+    if not request.user.is_authenticated and HEADER not in request.headers:
+        return _refuse_signed_out(request, format_)
+    environment_row = require_readable_environment(request, slug, environment)
+    period = parse_period(request.GET, now=timezone.now())
+    if period.fault and format_ != "html":
+        detail = f"{period.fault}. Correct the address: nobody would see what is left out."
+        raise Problem("invalid-request", detail)
+    page = view(request, environment_row, period)
+    if format_ == "csv":
+        return tables.as_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
+    if format_ == "json":
+        return tables.as_json(page.tables, _export_facts(environment_row, name, period))
+    return render_page(request, page, environment_row, name, period)
+
+
+def _choose_template(request: HttpRequest, page: Page) -> str:
+    htmx = request.htmx  # type: ignore[attr-defined]  # django_htmx's middleware sets it
+    return page.partial if page.partial and htmx and not htmx.history_restore_request else page.template
+
+
+def _compute_etag(request: HttpRequest, content: bytes) -> str:
+    """Return the same ETag for the same page: a form's token is new in every answer, its cookie is not."""
+    digest = sha256(CSRF_TOKENS.sub(b"", content))
     digest.update(request.META.get("CSRF_COOKIE", "").encode())
     return f'W/"{digest.hexdigest()[:32]}"'
 
 
-def facts(environment: Environment, name: str, span: Period) -> Mapping[str, Any]:
+def _export_facts(environment: Environment, name: str, period: Period) -> Mapping[str, Any]:
     return {
         "workspace": environment.workspace.slug,
         "environment": environment.name,
         "page": name,
-        "from": span.start,
-        "to": span.end,
-        "zone": span.zone.key,
+        "from": period.start,
+        "to": period.end,
+        "zone": period.zone.key,
     }
 
 
-def signed_out(request: HttpRequest, form: str) -> HttpResponseBase:
-    if form == "html":
+def _refuse_signed_out(request: HttpRequest, format_: str) -> HttpResponseBase:
+    if format_ == "html":
         return redirect_to_login(request.get_full_path())
     raise Problem("not-signed-in", f"Sign in, or send a secret key of this workspace in {HEADER}.")

@@ -12,27 +12,27 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 
 from wire.http.problems import Problem
-from workspaces.access import workspaces_of
+from workspaces.access import list_workspaces
 from workspaces.create import InvalidWorkspace, create_workspace
 from workspaces.forms import SignInForm, WorkspaceForm
-from workspaces.sign_in import use_link, user_behind
+from workspaces.sign_in import find_link_user, use_link
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """On to the first workspace; without one, to making it or to whom to ask."""
-    first = workspaces_of(request.user).first()
-    if first:
-        return redirect("overview", first.slug, "production")
+    """Redirect to the first workspace; without one, to the form that creates it or a page that says whom to ask."""
+    workspace = list_workspaces(request.user).first()
+    if workspace:
+        return redirect("overview", workspace.slug, "production")
     return redirect("new-workspace") if request.user.is_superuser else render(request, "workspaces/none.html")
 
 
 @never_cache
 @sensitive_post_parameters("password")
 def sign_in(request: HttpRequest) -> HttpResponse:
-    target = safe_target(request)
+    target = _safe_target(request)
     if request.user.is_authenticated:
         return redirect(target)
     form = SignInForm(request, data=request.POST or None)
@@ -45,10 +45,10 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 @never_cache
 @sensitive_variables("token")
 def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """GET shows a button, POST uses the link up: what previews links must not spend them."""
+    """Show a button on GET, sign in on POST: software that previews links must not use them up."""
     now = timezone.now()
     if request.method != "POST":
-        return render(request, "workspaces/sign_in_link.html", {"found": user_behind(token, now=now)})
+        return render(request, "workspaces/sign_in_link.html", {"found": find_link_user(token, now=now)})
     user = use_link(token, now=now)
     if user is None:
         return render(request, "workspaces/sign_in_link.html", {"found": None}, status=410)
@@ -68,7 +68,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @login_required
 @sensitive_variables("created")
 def new_workspace(request: HttpRequest) -> HttpResponse:
-    """Operators only. The answer to the POST shows keys and signing secret; nothing else ever does."""
+    """Create a workspace; operators only. Only the answer to the POST ever shows the keys and the signing secret."""
     if not request.user.is_superuser:
         raise Http404
     form = WorkspaceForm(request.POST or None)
@@ -80,12 +80,12 @@ def new_workspace(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             return render(request, "workspaces/created.html", {"created": created})
-    first = not workspaces_of(request.user).exists()
+    first = not list_workspaces(request.user).exists()
     return render(request, "workspaces/new.html", {"form": form, "first": first})
 
 
-def safe_target(request: HttpRequest) -> str:
-    """Where to go after signing in: `next`, if it is an address of this hub."""
-    wanted = request.POST.get("next") or request.GET.get("next") or "/"
-    safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return wanted if safe else "/"
+def _safe_target(request: HttpRequest) -> str:
+    """Return where to go after signing in: `next`, if it is an address of this hub."""
+    target = request.POST.get("next") or request.GET.get("next") or "/"
+    is_safe = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
+    return target if is_safe else "/"

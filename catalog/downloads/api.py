@@ -17,7 +17,7 @@ from catalog.downloads import documents, forms
 from catalog.models import RedactionRule
 from catalog.rules import redaction as redaction_rules
 from wire.errors import InvalidRequest
-from workspaces.access import workspaces_of
+from workspaces.access import list_workspaces
 from workspaces.authentication import HEADER, KeyHasScopeOrSession, KeyOrSession
 from workspaces.models import ApiKey, Environment
 
@@ -57,14 +57,14 @@ class DownloadView(APIView):
     def environment(self, request: Request) -> Environment:
         """`environment=` of the key's workspace, or of the one that a signed-in reader names by its slug."""
         key = request.auth or self.named_workspace(request)
-        return key.environment_named(request.query_params.get("environment", "production"))
+        return key.require_environment(request.query_params.get("environment", "production"))
 
     def named_workspace(self, request: Request) -> ApiKey:
         """An unsaved key of the workspace in `workspace=`: what a reader may see is what such a key may."""
         slug = request.query_params.get("workspace", "")
         if not slug:
             raise InvalidRequest("Name the workspace: add workspace=SLUG.")
-        workspace = workspaces_of(request.user).filter(slug=slug).first()
+        workspace = list_workspaces(request.user).filter(slug=slug).first()
         if workspace is None:
             raise exceptions.NotFound
         return ApiKey(workspace=workspace)

@@ -28,7 +28,7 @@ def fold_reports(environment: Environment, *, now: datetime) -> int:
 @transaction.atomic
 def fold_batch(environment: Environment, *, now: datetime) -> int:
     """Fold one batch in one transaction. A report that cannot be folded becomes a dead letter and blocks no other."""
-    if not environment.is_held():
+    if not environment.try_hold():
         return 0
     lock_operations(environment)
     batch = lock_batch(environment)

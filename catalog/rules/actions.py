@@ -14,7 +14,7 @@ from catalog.models import Operation
 from catalog.rules import baseline
 from catalog.rules import maps as map_rules
 from wire.errors import InvalidRequest, NotFound
-from workspaces.access import environment_of_member
+from workspaces.access import require_member_environment
 from workspaces.page import redirect_to_page
 
 
@@ -63,7 +63,7 @@ def node_of(request: HttpRequest, operation: Operation) -> tuple[str, Node]:
 
 def operation_of_member(request: HttpRequest, slug: str, name: str) -> Operation:
     """Raises Http404 or NotFound, the same for what does not exist and for what is not yours."""
-    environment = environment_of_member(request, slug, name)
+    environment = require_member_environment(request, slug, name)
     method, path = (request.POST.get(member, "").replace("\0", "") for member in ("method", "path"))
     found = queries.operation(environment, method, path)
     if found is None:

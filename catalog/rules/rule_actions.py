@@ -18,7 +18,7 @@ from catalog.rules import templates as template_rules
 from catalog.rules.actions import back_to, operation_of_member
 from catalog.rules.errors import RuleError
 from catalog.rules.views import KINDS
-from workspaces.access import environment_of_member
+from workspaces.access import require_member_environment
 from workspaces.models import Environment
 from workspaces.page import redirect_to_page
 
@@ -55,7 +55,7 @@ def show_under(request: HttpRequest, slug: str, environment: str) -> HttpRespons
 @login_required
 def add_redaction(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Redact the property `name` as `kind` says, in this environment or `everywhere`; then back to the page."""
-    found = environment_of_member(request, slug, environment)
+    found = require_member_environment(request, slug, environment)
     sent = {name: request.POST.get(name, "") for name in ("kind", "name", "everywhere")}
     try:
         redaction_rules.add_redaction_rule(
@@ -75,7 +75,7 @@ def take_back(request: HttpRequest, slug: str, environment: str, kind: str, pk: 
 
     One that was taken back already stays so.
     """
-    found = environment_of_member(request, slug, environment)
+    found = require_member_environment(request, slug, environment)
     operation = operation_of_member(request, slug, environment) if request.POST.get("path") else None
     decided = next((one for one in KINDS if one.name == kind), None)
     if decided is None:

@@ -14,7 +14,7 @@ from catalog.models import BaselineReset, Decision, MapRule, RedactionRule, Temp
 from catalog.rules import redaction as redaction_rules
 from wire.period import Period
 from wire.tables import Table
-from workspaces.access import workspaces_of
+from workspaces.access import list_workspaces
 from workspaces.models import Environment
 from workspaces.page import Page
 
@@ -83,7 +83,7 @@ def rules(request: HttpRequest, environment: Environment, period: Period) -> Pag
     def context() -> Mapping[str, Any]:
         return {
             "sections": [section(kind, environment) for kind in KINDS],
-            "may_act": workspaces_of(request.user).filter(pk=environment.workspace_id).exists(),
+            "may_act": list_workspaces(request.user).filter(pk=environment.workspace_id).exists(),
             "fault": redaction_rules.REDACTION_RULE_ERRORS.get(request.GET.get("fault", "")),
             "refused": request.GET.get("fault") == "circle",
             "given": {name: request.GET.get(name, "") for name in ("kind", "name", "everywhere")},

@@ -7,15 +7,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 
+from hub.sample import workspace as sample
 from wire.http.problems import Problem
-from workspaces.access import workspaces_of
+from workspaces.access import list_workspaces
 from workspaces.models import Workspace
-from workspaces.remove import remove
+from workspaces.remove import remove_workspace
 
 
 def may_remove(request: HttpRequest, workspace: Workspace) -> bool:
     """Operators only, and only the sample."""
-    return request.user.is_superuser and workspace.is_sample(workspace)
+    return request.user.is_superuser and sample.is_sample(workspace)
 
 
 @login_required
@@ -23,9 +24,9 @@ def remove_sample(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         detail = "Remove the sample with the button on its overview."
         raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
-    workspace = get_object_or_404(workspaces_of(request.user), slug=slug)
+    workspace = get_object_or_404(list_workspaces(request.user), slug=slug)
     if not may_remove(request, workspace):
         raise Http404
-    workspace.forget()
-    remove(workspace, actor=request.user.get_username(), now=timezone.now())
+    sample.forget()
+    remove_workspace(workspace, actor=request.user.get_username(), now=timezone.now())
     return redirect("home")

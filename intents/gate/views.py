@@ -19,7 +19,7 @@ from intents.rejections import queries
 from wire.errors import DomainError, InvalidRequest
 from wire.period import Period
 from wire.tables import Table
-from workspaces.access import environment_of_member
+from workspaces.access import require_member_environment
 from workspaces.models import Environment
 from workspaces.page import Page, redirect_to_page
 
@@ -71,7 +71,7 @@ def row(each: Confirmation, now: datetime) -> Sequence[Any]:
 @login_required
 def decision(request: HttpRequest, slug: str, environment: str, confirmation_id: UUID) -> HttpResponseRedirect:
     """Confirm or decline by hand, then back to the page; if somebody was faster, the page says so."""
-    found = environment_of_member(request, slug, environment)
+    found = require_member_environment(request, slug, environment)
     wanted = request.POST.get("decision", "")
     if wanted not in DECISIONS:
         raise InvalidRequest("Choose to confirm or to decline.")

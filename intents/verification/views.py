@@ -15,9 +15,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from intents.verification.inspect import inspect
 from intents.verification.received_request import Presented
 from wire.period import Period, parse_period
-from workspaces.access import environment_of_member
+from workspaces.access import require_member_environment
 from workspaces.models import Environment
-from workspaces.page import Page, html
+from workspaces.page import Page, render_page
 
 HEADER_NAME = "x-service-intent:"
 
@@ -59,9 +59,9 @@ def checks(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """The inspector's answer to its form; by GET, as after signing in, the empty inspector."""
     if request.method != "POST":
         return HttpResponseRedirect(reverse("inspector", args=[slug, environment]))
-    found = environment_of_member(request, slug, environment)
+    found = require_member_environment(request, slug, environment)
     page = Page("intents/inspector.html", lambda: inspected(request, found))
-    return html(request, page, found, "inspector", parse_period(request.GET, now=timezone.now()))
+    return render_page(request, page, found, "inspector", parse_period(request.GET, now=timezone.now()))
 
 
 def inspected(request: HttpRequest, environment: Environment) -> Mapping[str, Any]:

@@ -25,7 +25,7 @@ from outcomes.models import Move
 from outcomes.tallies import series
 from wire.errors import InvalidRequest
 from wire.period import Period, parse_period
-from workspaces.access import environment_of_member, workspaces_of
+from workspaces.access import list_workspaces, require_member_environment
 from workspaces.models import Environment
 from workspaces.page import Page, redirect_to_page
 
@@ -94,7 +94,7 @@ def rates(environment: Environment, period: Period) -> Mapping[str, Any]:
 
 def moves(request: HttpRequest, environment: Environment, period: Period, asked: JoinFilters) -> Mapping[str, Any]:
     """Moves from and to this environment, and the one that could be made now. Keys read, only people move."""
-    may_move = workspaces_of(request.user).filter(pk=environment.workspace_id).exists()
+    may_move = list_workspaces(request.user).filter(pk=environment.workspace_id).exists()
     target = compare.sibling(environment, asked.found_in)
     return {
         "moves": Move.objects.of(environment)[:MOVES_SHOWN],
@@ -109,7 +109,7 @@ def moves(request: HttpRequest, environment: Environment, period: Period, asked:
 @login_required
 def move_joins(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Move what the page counted: the range is in the address with fixed ends. Back to the page."""
-    source = environment_of_member(request, slug, environment)
+    source = require_member_environment(request, slug, environment)
     target = compare.sibling(source, request.POST.get("to", ""))
     span = parse_period(request.GET, now=timezone.now())
     if target is None or span.fault:
@@ -121,7 +121,7 @@ def move_joins(request: HttpRequest, slug: str, environment: str) -> HttpRespons
 @require_POST
 @login_required
 def undo_move(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
-    here = environment_of_member(request, slug, environment)
+    here = require_member_environment(request, slug, environment)
     made = get_object_or_404(Move.objects.of(here), pk=pk)
     undone = undo(made, actor=request.user.get_username(), now=timezone.now())
     return back(request, here, "undone" if undone else "nothing")

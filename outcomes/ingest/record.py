@@ -9,7 +9,7 @@ from typing import Any
 
 from outcomes.ingest.report_sql import RECORD
 from wire.prepared_statements import prepared_cursor
-from workspaces.models import Environment, removed_meanwhile
+from workspaces.models import Environment, EnvironmentRemoved
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def record(
         cursor.execute(RECORD, parameters)
         held, recorded, new, unknown = cursor.fetchone()
     if not held:
-        raise removed_meanwhile()
+        raise EnvironmentRemoved
     return Receipt(recorded, in_order_of_appearance(unknown, reports), new)
 
 

@@ -10,7 +10,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from wire.time_buckets import Bucket
-from workspaces.templatetags.show import NOTHING, count, percent
+from workspaces.templatetags.format import NOTHING, count, percent
 
 register = template.Library()
 

@@ -17,7 +17,7 @@ from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from catalog.ingest.fold import fold_reports
-from workspaces.create import Created
+from workspaces.create import NewWorkspace
 
 # Playwright keeps an event loop on this thread, and Django takes that for async code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -93,7 +93,7 @@ def new_tab(chromium: Browser, live_server: Any) -> Iterator[Any]:
 
 
 @pytest.fixture
-def filled(transactional_db: None, workspace: Created, api: Any) -> str:
+def filled(transactional_db: None, workspace: NewWorkspace, api: Any) -> str:
     """A workspace with something on every page; returns the start of its pages' addresses."""
     now = int(time.time())
     known = [{"conversationId": f"conv_{n}", "startedAt": now - n * 3600} for n in range(60)]

@@ -5,13 +5,13 @@ import re
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from workspaces.sign_in import new_link
+from workspaces.sign_in import create_link
 
 
 def test_a_one_time_link_signs_in_and_a_first_workspace_is_made(new_tab, chromium, live_server, transactional_db):
     operator = get_user_model().objects.create_superuser("operator")
     page = chromium.new_context().new_page()
-    page.goto(f"{live_server.url}/sign-in/{new_link(operator, now=timezone.now())}")
+    page.goto(f"{live_server.url}/sign-in/{create_link(operator, now=timezone.now())}")
     page.get_by_role("button", name=re.compile("sign in", re.I)).click()
     page.get_by_label(re.compile("^Name", re.I)).fill("Lumen Books")
     page.get_by_role("button", name=re.compile("create", re.I)).click()

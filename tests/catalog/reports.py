@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from affidavit import describe, infer
 from catalog.ingest.fold import fold_reports
-from workspaces.create import Created
+from workspaces.create import NewWorkspace
 from workspaces.models import Environment
 
 ABSENT = object()
@@ -37,11 +37,11 @@ def report(*observations: dict[str, Any], **members: Any) -> dict[str, Any]:
     return {"reportId": str(uuid.uuid4()), "observations": list(observations), **members}
 
 
-def environment_of(created: Created, name: str = "production") -> Environment:
+def environment_of(created: NewWorkspace, name: str = "production") -> Environment:
     return created.workspace.environments.get(name=name)
 
 
-def deliver(api: Any, created: Created, *observations: dict[str, Any], **members: Any) -> None:
+def deliver(api: Any, created: NewWorkspace, *observations: dict[str, Any], **members: Any) -> None:
     """Report these observations and fold them."""
     response = api.post("/api/witness-reports", report(*observations, **members))
     assert response.status_code == 202, response.content

@@ -11,7 +11,7 @@ from django.core.management import call_command
 from hub.local import embedded_postgres
 from hub.local.startup_errors import Refusal
 from tests.hub.running import Hub, running_hub
-from workspaces.create import key_digest
+from workspaces.create import hash_key
 from workspaces.models import ApiKey, Workspace
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def test_json_is_one_line_with_everything_that_is_shown_once():
     assert set(made) == facts | {"secretKey", "publishableKey", "signingSecret"}
     assert made["environments"] == ["production", "staging", "dev"]
     assert set(made["audiences"]) == set(made["environments"])
-    assert ApiKey.objects.get(digest=key_digest(made["secretKey"])).workspace_id == made["workspaceId"]
+    assert ApiKey.objects.get(digest=hash_key(made["secretKey"])).workspace_id == made["workspaceId"]
 
 
 def test_the_readable_form_says_the_same():

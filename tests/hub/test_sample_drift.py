@@ -14,7 +14,7 @@ from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import places_of
 from hub.sample.history import HistoryHub, SetClock, stack_of
-from workspaces.create import Created, create_workspace
+from workspaces.create import NewWorkspace, create_workspace
 from workspaces.models import ApiKey
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ RELEASE = {
 }
 
 
-def played(created: Created, *, hours: int, released_at: float) -> Counter[tuple[str, ...]]:
+def played(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tuple[str, ...]]:
     """So many hours of the sample, reported and folded minute by minute: all drift of the successful answers."""
     key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, kind=ApiKey.SECRET)
     start = timezone.now().timestamp() - hours * HOUR

@@ -16,7 +16,7 @@ from hub.sample.history import HistoryHub, SetClock, stack_of
 from outcomes.broken_joins.lookup import BrokenJoin, diagnosed
 from outcomes.ingest.register import Arrival, register
 from outcomes.models import Outcome
-from workspaces.create import Created
+from workspaces.create import NewWorkspace
 from workspaces.models import ApiKey, Environment
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +52,7 @@ def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return became
 
 
-def played(created: Created) -> Environment:
+def played(created: NewWorkspace) -> Environment:
     """All conversations from production, every id mangled in some way, to the end of the latest of them."""
     key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, kind=ApiKey.SECRET)
     start = timezone.now().timestamp() - CONVERSATIONS * APART - LONGEST

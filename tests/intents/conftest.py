@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from workspaces.create import Created
+from workspaces.create import NewWorkspace
 from workspaces.models import Environment
 
 
 @pytest.fixture
-def production(workspace: Created) -> Environment:
+def production(workspace: NewWorkspace) -> Environment:
     return workspace.workspace.environments.get(name="production")
 
 

@@ -18,7 +18,7 @@ from django.urls import get_resolver
 
 from affidavit import make_key, mint_intent
 from wire.http.machine_view import MachineView
-from workspaces.create import Created, issue_key
+from workspaces.create import NewWorkspace, issue_key
 from workspaces.models import ApiKey
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ Body = dict[str, Any]
 DECISION = "api/confirmations/<str:confirmation_id>/decision"
 
 # A good body for every endpoint. Other workspaces get the same one: an intent is then rejected, which is an answer.
-BODIES: Mapping[str, Callable[[Created], Body]] = {
+BODIES: Mapping[str, Callable[[NewWorkspace], Body]] = {
     "api/conversation-outcomes": lambda _: {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]},
     "api/conversations": lambda _: {"conversations": [{"conversationId": "c1"}]},
     "api/witness-reports": lambda _: {"reportId": str(uuid.uuid4()), "observations": [observation()]},
@@ -45,7 +45,7 @@ BATCHES = {
 }
 
 
-def intent(created: Created) -> str:
+def intent(created: NewWorkspace) -> str:
     workspace = created.workspace
     audience = workspace.environments.get(name="production").audience
     call = {"sub": "user_1", "aud": audience, "operation": "GET /orders", "args": {}}
@@ -91,7 +91,7 @@ def address(endpoint: str, api: Any) -> str:
 
 
 @pytest.fixture
-def good_body(endpoint: str, workspace: Created) -> Callable[[], Body]:
+def good_body(endpoint: str, workspace: NewWorkspace) -> Callable[[], Body]:
     return lambda: BODIES[endpoint](workspace)
 
 
@@ -107,7 +107,7 @@ def _has_environment(endpoint: str) -> None:
 
 
 @pytest.fixture
-def send(address: str, good_body: Callable[[], Body], workspace: Created) -> Callable[..., HttpResponse]:
+def send(address: str, good_body: Callable[[], Body], workspace: NewWorkspace) -> Callable[..., HttpResponse]:
     client = Client(raise_request_exception=False)
 
     def post(body: Any = None, *, key: str | None = None, method: str = "POST", **headers: str) -> HttpResponse:

@@ -35,18 +35,18 @@ def test_a_frozen_link_shows_the_same_span_a_year_later(preset, zone):
 
 def test_a_week_steps_by_whole_local_days():
     shown = parse_period({"range": "7d", "tz": "Europe/Berlin"}, now=NOW)
-    assert periods.neighbour(shown, -1, now=NOW) == {"from": "2026-03-16", "to": "2026-03-22"}
+    assert periods.find_neighbour(shown, -1, now=NOW) == {"from": "2026-03-16", "to": "2026-03-22"}
 
 
 def test_hours_step_by_their_own_length():
-    earlier = periods.neighbour(parse_period({"range": "24h"}, now=NOW), -1, now=NOW)
+    earlier = periods.find_neighbour(parse_period({"range": "24h"}, now=NOW), -1, now=NOW)
     span = parse_period(earlier, now=NOW)
     assert span.end == parse_period({"range": "24h"}, now=NOW).start
 
 
 def test_nothing_is_later_than_now_or_earlier_than_everything():
-    assert periods.neighbour(parse_period({"range": "7d"}, now=NOW), 1, now=NOW) == {}
-    assert periods.neighbour(parse_period({"range": "all"}, now=NOW), -1, now=NOW) == {}
+    assert periods.find_neighbour(parse_period({"range": "7d"}, now=NOW), 1, now=NOW) == {}
+    assert periods.find_neighbour(parse_period({"range": "all"}, now=NOW), -1, now=NOW) == {}
 
 
 @given(start=st.dates(min_value=datetime(2001, 1, 1).date(), max_value=datetime(2026, 1, 1).date()),
@@ -54,9 +54,9 @@ def test_nothing_is_later_than_now_or_earlier_than_everything():
 def test_one_step_back_and_one_forth_is_where_one_was(start, days, zone):
     query = {"from": start.isoformat(), "to": (start + timedelta(days=days - 1)).isoformat(), "tz": zone}
     shown = parse_period(query, now=NOW)
-    earlier = parse_period({**periods.neighbour(shown, -1, now=NOW), "tz": zone}, now=NOW)
+    earlier = parse_period({**periods.find_neighbour(shown, -1, now=NOW), "tz": zone}, now=NOW)
     assert earlier.end == shown.start
-    back = parse_period({**periods.neighbour(earlier, 1, now=NOW), "tz": zone}, now=NOW)
+    back = parse_period({**periods.find_neighbour(earlier, 1, now=NOW), "tz": zone}, now=NOW)
     assert (back.start, back.end) == (shown.start, shown.end)
 
 

@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from catalog.ingest.fold import fold_reports
 from intents.models import UsedNonce
-from workspaces.create import Created
+from workspaces.create import NewWorkspace
 from workspaces.models import Environment, Workspace
-from workspaces.remove import remove
+from workspaces.remove import remove_workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def rows() -> Counter[str]:
     return Counter({model._meta.db_table: model._base_manager.count() for model in models})
 
 
-def fill(created: Created, api: Any) -> None:
+def fill(created: NewWorkspace, api: Any) -> None:
     """Something in every table that a machine can fill."""
 
     def post(address: str, body: Any) -> Any:
@@ -55,7 +55,7 @@ def test_every_table_is_as_if_the_workspace_had_never_been(api, workspace, other
     # What other_workspace has, workspace is about to have besides its own rows; so half of all is left.
     fill(workspace, api)
     before = rows()
-    deleted = remove(workspace.workspace, actor="test", now=timezone.now())
+    deleted = remove_workspace(workspace.workspace, actor="test", now=timezone.now())
     after = rows()
     assert after == {table: count // 2 for table, count in before.items()}
     assert deleted == after.total()
@@ -63,14 +63,14 @@ def test_every_table_is_as_if_the_workspace_had_never_been(api, workspace, other
 
 
 def test_its_keys_are_refused_and_those_of_others_are_not(api, workspace, other_workspace):
-    remove(workspace.workspace, actor="test", now=timezone.now())
+    remove_workspace(workspace.workspace, actor="test", now=timezone.now())
     body = {"outcomes": []}
     assert api.post("/api/conversation-outcomes", body, key=workspace.secret_key).status_code == 401
     assert api.post("/api/conversation-outcomes", body, key=other_workspace.secret_key).status_code == 200
 
 
 def test_it_is_logged_by_whom_without_a_key_or_a_secret(caplog, workspace):
-    remove(workspace.workspace, actor="test-operator", now=timezone.now())
+    remove_workspace(workspace.workspace, actor="test-operator", now=timezone.now())
     assert "lumen-books was removed by test-operator" in caplog.text
     assert workspace.secret_key not in caplog.text
     assert workspace.signing_secret not in caplog.text

@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from intents.models import MintedIntent
 from outcomes.models import Conversation
-from workspaces.create import Created, create_workspace
+from workspaces.create import NewWorkspace, create_workspace
 from workspaces.models import Environment, Workspace
-from workspaces.remove import remove
+from workspaces.remove import remove_workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -63,7 +63,7 @@ def test_writers_are_refused_and_never_failed_while_a_workspace_goes():
         writer.start()
     while MintedIntent.objects.count() < WRITERS * 3:
         assert all(writer.is_alive() for writer in writers), [writer.statuses for writer in writers]
-    remove(created.workspace, actor="test", now=timezone.now())
+    remove_workspace(created.workspace, actor="test", now=timezone.now())
     for writer in writers:
         writer.join(timeout=30)
     met = sum((writer.statuses for writer in writers), Counter())
@@ -73,7 +73,7 @@ def test_writers_are_refused_and_never_failed_while_a_workspace_goes():
     assert not Conversation.objects.exists()
 
 
-def test_a_removal_waits_for_whoever_holds_the_environment(workspace: Created):
+def test_a_removal_waits_for_whoever_holds_the_environment(workspace: NewWorkspace):
     environment = Environment.objects.get(workspace=workspace.workspace, name="production")
     held, go_on, removed = threading.Event(), threading.Event(), threading.Event()
 
@@ -87,7 +87,7 @@ def test_a_removal_waits_for_whoever_holds_the_environment(workspace: Created):
         connection.close()
 
     def take_away() -> None:
-        remove(workspace.workspace, actor="test", now=timezone.now())
+        remove_workspace(workspace.workspace, actor="test", now=timezone.now())
         removed.set()
         connection.close()
 

@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from workspaces.models import SignInLink
-from workspaces.sign_in import VALID_FOR, new_link, use_link, user_behind
+from workspaces.sign_in import VALID_FOR, create_link, find_link_user, use_link
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -18,44 +18,44 @@ def ada(db):
 
 
 def test_a_link_works_once(ada):
-    token = new_link(ada, now=NOW)
+    token = create_link(ada, now=NOW)
     assert use_link(token, now=NOW) == ada
     assert use_link(token, now=NOW) is None
 
 
 @pytest.mark.parametrize(("age", "works"), [(VALID_FOR - timedelta(seconds=1), True), (VALID_FOR, False)])
 def test_a_link_works_for_fifteen_minutes(ada, age, works):
-    token = new_link(ada, now=NOW)
+    token = create_link(ada, now=NOW)
     assert (use_link(token, now=NOW + age) == ada) is works
 
 
 def test_only_a_digest_of_the_token_is_stored(ada):
-    token = new_link(ada, now=NOW)
+    token = create_link(ada, now=NOW)
     stored = bytes(SignInLink.objects.get().digest)
     assert len(stored) == 32
     assert token.encode() not in stored
 
 
 def test_a_new_link_clears_away_those_past_their_time(ada):
-    new_link(ada, now=NOW)
-    new_link(ada, now=NOW + VALID_FOR)
+    create_link(ada, now=NOW)
+    create_link(ada, now=NOW + VALID_FOR)
     assert SignInLink.objects.count() == 1
 
 
 def test_looking_does_not_use_a_link_up(ada):
-    token = new_link(ada, now=NOW)
-    assert user_behind(token, now=NOW) == user_behind(token, now=NOW) == ada
+    token = create_link(ada, now=NOW)
+    assert find_link_user(token, now=NOW) == find_link_user(token, now=NOW) == ada
 
 
 def test_a_link_of_a_user_who_may_not_sign_in_is_worth_nothing(ada):
-    token = new_link(ada, now=NOW)
+    token = create_link(ada, now=NOW)
     ada.is_active = False
     ada.save()
     assert use_link(token, now=NOW) is None
 
 
 def test_opening_the_link_shows_a_button_and_pressing_it_signs_in(client, ada):
-    address = f"/sign-in/{new_link(ada, now=timezone.now())}"
+    address = f"/sign-in/{create_link(ada, now=timezone.now())}"
     for _ in range(2):
         assert b"Sign in as ada" in client.get(address).content
     assert "_auth_user_id" not in client.session
@@ -64,7 +64,7 @@ def test_opening_the_link_shows_a_button_and_pressing_it_signs_in(client, ada):
 
 
 def test_a_used_link_says_so_and_how_to_go_on(client, ada):
-    address = f"/sign-in/{new_link(ada, now=timezone.now())}"
+    address = f"/sign-in/{create_link(ada, now=timezone.now())}"
     client.post(address)
     client.post("/sign-out")
     answer = client.post(address)

@@ -89,7 +89,7 @@ class MachineView(APIView):
 
     def environment(self, request: Request, data: Mapping[str, Any]) -> Any:
         """The environment that the body names, looked up in the key's own workspace only."""
-        return request.auth.environment_named(data.get("environment", "production"))
+        return request.auth.require_environment(data.get("environment", "production"))
 
     def rendered(self, request: Request, response: Response) -> HttpResponse:
         """Render inside the transaction, so that what is kept are the bytes that are sent."""

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from hub.local.database import prepare_unused
 from hub.local.startup_errors import Refusal
-from workspaces.create import Created, InvalidWorkspace, create_workspace
+from workspaces.create import InvalidWorkspace, NewWorkspace, create_workspace
 
 
 class Command(BaseCommand):
@@ -37,7 +37,7 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps(created.as_json()) if options["json"] else "\n".join(lines(created)))
 
 
-def lines(created: Created) -> Iterator[str]:
+def lines(created: NewWorkspace) -> Iterator[str]:
     facts = created.as_json()
     yield f"{facts['name']} ({facts['workspaceId']})"
     yield f"  pages             /w/{facts['slug']}/production/overview"

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from hub.local.database import prepare_unused
 from hub.local.startup_errors import Refusal
-from workspaces.sign_in import new_link
+from workspaces.sign_in import create_link
 
 
 class Command(BaseCommand):
@@ -21,4 +21,4 @@ class Command(BaseCommand):
         user = get_user_model().objects.filter(username=username).first()
         if user is None:
             raise Refusal(f"there is no user {username}. Make one: manage.py createsuperuser.")
-        self.stdout.write(reverse("sign-in-by-link", args=[new_link(user, now=timezone.now())]))
+        self.stdout.write(reverse("sign-in-by-link", args=[create_link(user, now=timezone.now())]))

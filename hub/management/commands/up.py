@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from hub.local.up import address, up
-from workspaces.sign_in import new_link
+from workspaces.sign_in import create_link
 
 OPERATOR = "operator"
 
@@ -25,6 +25,6 @@ class Command(BaseCommand):
         operator, _ = get_user_model().objects.get_or_create(
             username=OPERATOR, defaults={"is_superuser": True, "is_staff": True}
         )
-        link = f"{address(local=True)}/sign-in/{new_link(operator, now=timezone.now())}"
+        link = f"{address(local=True)}/sign-in/{create_link(operator, now=timezone.now())}"
         self.stdout.write(f"Affidavit is ready at {address(local=True)}. Sign in once with {link} (15 minutes).")
         self.stdout.flush()

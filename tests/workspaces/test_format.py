@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workspaces.models import Environment, Workspace
-from workspaces.templatetags import show
+from workspaces.templatetags import format as formats
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(("value", "written"), [(0, "0"), (12204, "12,204"), (None, "–")])
 def test_counts_have_groups_of_three(value, written):
-    assert show.count(value) == written
+    assert formats.count(value) == written
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ def test_counts_have_groups_of_three(value, written):
     ],
 )  # fmt: skip
 def test_a_rate_is_as_exact_as_it_is_small(part, whole, written):
-    assert show.percent(part, whole) == written
+    assert formats.percent(part, whole) == written
 
 
 @given(st.integers(0, 10**9), st.integers(1, 10**9))
 def test_only_none_is_zero_and_only_all_is_a_hundred_percent(part, whole):
-    written = show.percent(part, whole)
+    written = formats.percent(part, whole)
     assert (written == "0 %") == (part == 0)
     assert part <= whole or written not in ("0 %", "> 99.9 %")
     if part < whole:
@@ -46,7 +46,7 @@ def test_only_none_is_zero_and_only_all_is_a_hundred_percent(part, whole):
     [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"), (2**22, "4 MiB"), (2**50, "1024 TiB")],
 )
 def test_sizes_are_in_binary_units(value, written):
-    assert show.in_bytes(value) == written
+    assert formats.format_bytes(value) == written
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_sizes_are_in_binary_units(value, written):
     ],
 )
 def test_a_relative_time_carries_the_exact_one(passed, words):
-    written = show.ago(NOW - passed, NOW)
+    written = formats.ago(NOW - passed, NOW)
     assert f">{words}</time>" in written
     assert f'datetime="{(NOW - passed).isoformat()}"' in written
     assert "UTC" in written
 
 
 def test_what_never_happened_says_never():
-    assert show.ago(None) == "never"
+    assert formats.ago(None) == "never"
 
 
 def drawn(template: str, query: str = "", **context) -> str:

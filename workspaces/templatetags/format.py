@@ -1,4 +1,4 @@
-"""How numbers, times and addresses are written; built into every template.
+"""Format numbers, times and addresses; built into every template.
 
 Filters: `count`, `percent`, `ago`, `bytes`, `breakable`. Tags: `query`, `query_inputs`, `page_url`, `kept_range`.
 """
@@ -20,9 +20,9 @@ from django.utils.safestring import SafeString
 register = template.Library()
 
 NOTHING = "–"
-RANGE_MEMBERS = ("range", "from", "to", "tz")
+PERIOD_MEMBERS = ("range", "from", "to", "tz")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
-# (shorter than, one unit of, how it is written)
+# (shorter than, unit, its abbreviation)
 SPANS = (
     (timedelta(minutes=1), timedelta(seconds=1), "s"),
     (timedelta(hours=1), timedelta(minutes=1), "min"),
@@ -32,13 +32,13 @@ SPANS = (
 
 @register.filter
 def count(value: int | float | None) -> str:
-    """12204 as `12,204`; nothing known as a dash."""
+    """Write 12204 as `12,204`, and None as a dash."""
     return NOTHING if value is None else f"{value:,}"
 
 
 @register.filter
 def percent(part: float | None, whole: float | None) -> str:
-    """`part|percent:whole`, as `2.5 %`. Only none is 0 %, only all is 100 %; of nothing there is no rate."""
+    """Write `part|percent:whole` as `2.5 %`. Only none is 0 %, only all is 100 %; a share of nothing is a dash."""
     if part is None or not whole:
         return NOTHING
     rate = 100 * part / whole
@@ -53,7 +53,7 @@ def percent(part: float | None, whole: float | None) -> str:
 
 @register.filter
 def ago(moment: datetime | None, now: datetime | None = None) -> str:
-    """`2 min ago` as a <time> that tells the exact moment, in the zone that is active, as its title."""
+    """Write `2 min ago` as a <time>; its title is the exact moment, in the active time zone."""
     if moment is None:
         return "never"
     now = now or timezone.now()
@@ -62,13 +62,13 @@ def ago(moment: datetime | None, now: datetime | None = None) -> str:
         '<time datetime="{}" title="{}">{}</time>',
         local.isoformat(timespec="seconds"),
         f"{local:%a %-d %b %Y, %H:%M:%S %Z}",
-        in_words(now - moment) or f"{local:%-d %b %Y}",
+        _describe_distance(now - moment) or f"{local:%-d %b %Y}",
     )
 
 
 @register.filter(name="bytes")
-def in_bytes(value: float | None) -> str:
-    """4194304 as `4 MiB`."""
+def format_bytes(value: float | None) -> str:
+    """Write 4194304 as `4 MiB`."""
     if value is None:
         return NOTHING
     unit = min(max(int(value).bit_length() - 1, 0) // 10, len(UNITS) - 1)
@@ -78,42 +78,43 @@ def in_bytes(value: float | None) -> str:
 
 @register.filter
 def breakable(path: str) -> SafeString:
-    """A path that is wrapped behind its slashes and nowhere else."""
+    """Let a path wrap behind its slashes and nowhere else."""
     return SafeString(escape(path[:1]) + escape(path[1:]).replace("/", "/<wbr>"))
 
 
 @register.simple_tag(takes_context=True)
 def query(context: Context, **changes: Any) -> str:
-    """The current query string with changes, from the question mark on; None and "" take a member out."""
-    return "?" + changed(context["request"].GET, changes).urlencode()
+    """Return the current query with changes, from the question mark on; None and "" remove a member."""
+    return "?" + change_query(context["request"].GET, changes).urlencode()
 
 
 @register.simple_tag(takes_context=True)
 def query_inputs(context: Context, *without: str) -> SafeString:
-    """The current query as hidden inputs, for a form that changes only the members `without`."""
-    members = changed(context["request"].GET, dict.fromkeys(without))
+    """Return the current query as hidden inputs, for a form that changes only the members `without`."""
+    members = change_query(context["request"].GET, dict.fromkeys(without))
     pairs = [(name, value) for name, values in members.lists() for value in values]
     return format_html_join("", '<input type="hidden" name="{}" value="{}">', pairs)
 
 
 @register.simple_tag(takes_context=True)
 def page_url(context: Context, page: str, **members: Any) -> str:
-    """The address of a page of this workspace and environment, in the range that is being looked at.
+    """Return the address of a page of this workspace and environment, in the period that is shown.
 
-    `page` is the name given to page_paths, with ".csv" or ".json" behind it for a download.
+    page: its name in page_paths; with ".csv" or ".json" behind it, the address of a download.
     """
     environment = context["environment"]
     address = reverse(page, args=[environment.workspace.slug, environment.name])
-    return address + with_mark(changed(of_range(context["request"].GET), members))
+    return address + _write_query(change_query(_select_period(context["request"].GET), members))
 
 
 @register.simple_tag(takes_context=True)
 def kept_range(context: Context) -> str:
-    """The members of the current query that make the range, from the question mark on; "" without any."""
-    return with_mark(of_range(context["request"].GET))
+    """Return the members of the current query that name the period, from the question mark on; "" without any."""
+    return _write_query(_select_period(context["request"].GET))
 
 
-def changed(members: QueryDict, changes: Mapping[str, Any]) -> QueryDict:
+def change_query(members: QueryDict, changes: Mapping[str, Any]) -> QueryDict:
+    """Return a copy with changes; None and "" remove a member."""
     copy = members.copy()
     for name, value in changes.items():
         copy.pop(name, None)
@@ -122,27 +123,27 @@ def changed(members: QueryDict, changes: Mapping[str, Any]) -> QueryDict:
     return copy
 
 
-def of_range(members: QueryDict) -> QueryDict:
-    return changed(members, {name: None for name in members if name not in RANGE_MEMBERS})
+def _select_period(members: QueryDict) -> QueryDict:
+    return change_query(members, {name: None for name in members if name not in PERIOD_MEMBERS})
 
 
-def with_mark(members: QueryDict) -> str:
+def _write_query(members: QueryDict) -> str:
     return f"?{members.urlencode()}" if members else ""
 
 
-def in_words(passed: timedelta) -> str:
-    """`5 s ago`, `in 3 h`, `2 days ago`; "" beyond a month, where a date says more."""
-    size = abs(passed)
+def _describe_distance(age: timedelta) -> str:
+    """Return `5 s ago`, `in 3 h` or `2 days ago`; "" beyond a month, where a date says more."""
+    size = abs(age)
     if size < timedelta(seconds=1):
         return "now"
     for limit, unit, name in SPANS:
         if size < limit:
-            return directed(f"{size // unit} {name}", passed)
+            return _add_direction(f"{size // unit} {name}", age)
     days = size // timedelta(days=1)
     if days > 30:
         return ""
-    return directed("1 day" if days == 1 else f"{days} days", passed)
+    return _add_direction("1 day" if days == 1 else f"{days} days", age)
 
 
-def directed(words: str, passed: timedelta) -> str:
-    return f"{words} ago" if passed > timedelta() else f"in {words}"
+def _add_direction(words: str, age: timedelta) -> str:
+    return f"{words} ago" if age > timedelta() else f"in {words}"
