@@ -10,7 +10,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-ind
 	$(if $(upgrade),--upgrade)
 TEMPLATES := git ls-files -z -- '*.html'
 
-.PHONY: help run test format lint types coverage bench hooks lock clean
+.PHONY: help run test format lint types coverage matrix bench hooks lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -42,6 +42,9 @@ coverage: $(VENV)/.dev  ## every test, with what it covers and the floor for tha
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report $(if $(only),--fail-under=0)
 
+matrix: $(VENV)/.dev  ## the SDK's tests with each Python and Django at hand; only=ENVIRONMENT for one
+	UV_PYTHON_DOWNLOADS=never $(BIN)/tox run -c sdk $(if $(only),-e $(only))
+
 bench: $(VENV)/.bench  ## measure; only=NAME for one module of bench/
 	$(BIN)/python -m bench $(only)
 
@@ -52,11 +55,11 @@ lock: $(UV)  ## resolve the dependencies of pyproject.toml again; upgrade=1 for 
 	$(COMPILE) --group pyproject.toml:installer -o requirements/uv.txt
 	$(COMPILE) pyproject.toml -o requirements/run.txt
 	$(COMPILE) pyproject.toml --extra redis -c requirements/run.txt -o requirements/redis.txt
-	$(COMPILE) pyproject.toml --group dev -c requirements/redis.txt -c requirements/uv.txt -o requirements/dev.txt
+	$(COMPILE) pyproject.toml --group dev --group sdk/pyproject.toml:test --group sdk/pyproject.toml:django -c requirements/redis.txt -c requirements/uv.txt -o requirements/dev.txt
 	$(COMPILE) --group pyproject.toml:bench -c requirements/dev.txt -o requirements/bench.txt
 
 clean:  ## remove the environment and caches; data in var/ stays
-	rm -rf $(VENV) .tox .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) sdk/.tox .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(UV): requirements/uv.txt
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Affidavit needs Python 3.11 or newer; call make with PYTHON=python3.11, say")'
@@ -64,7 +67,7 @@ $(UV): requirements/uv.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
 	@touch $(UV)
 
-$(VENV)/.run: $(UV) requirements/run.txt sdk/pyproject.toml
+$(VENV)/.run: $(UV) requirements/run.txt sdk/pyproject.toml sdk/src/affidavit/_version.py
 	@test -e $(VENV)/.dev || $(INSTALL) --require-hashes -r requirements/run.txt
 	@$(INSTALL) --no-deps --editable ./sdk
 	@touch $@

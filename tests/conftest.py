@@ -1,4 +1,4 @@
-"""What every test of the hub may ask for; tests/sdk needs nothing of it."""
+"""What every test of the hub may ask for; the SDK's tests, in sdk/tests, need nothing of it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from any_machine import pytest_make_parametrize_id as pytest_make_parametrize_id
 from django.contrib.auth import get_user_model
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
-from hypothesis import HealthCheck, settings
 
 from workspaces.create import NewWorkspace, create_workspace
 
-# How long an example takes is the machine's business; no test fails over it.
-settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
-
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-
-
-def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
-    """Keys are random, and a test must have the same name in every worker."""
-    return argname if isinstance(val, str) and val.startswith(("gak_", "pk_", "gas_")) else None
 
 
 @pytest.fixture(autouse=True)

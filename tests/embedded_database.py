@@ -6,6 +6,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from psycopg.conninfo import make_conninfo
+
 from hub.local.embedded_postgres import Server
 
 FOLDER = "AFFIDAVIT_TEST_DATA"
@@ -23,6 +25,10 @@ def start() -> None:
     atexit.register(end)
     server.start()
     os.environ[FOLDER] = str(folder)
+    facts = server.connection()  # for the stores of the SDK's tests, which know no hub
+    os.environ["AFFIDAVIT_TEST_POSTGRES"] = make_conninfo(
+        host=facts["HOST"], user=facts["USER"], password=facts["PASSWORD"], dbname=facts["NAME"]
+    )
 
 
 if FOLDER not in os.environ:  # the run's first process; workers of pytest-xdist inherit it

@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
+from map_values import PRICE, bodies
 
 from catalog import queries
 from catalog.models import Drift, MapRule, Operation, OperationPart
@@ -17,7 +18,6 @@ from catalog.rules import templates as template_rules
 from catalog.rules.maps import add_map_rule, revert_map_rule
 from catalog.rules.templates import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, taken_back
-from tests.sdk.test_alike_maps import PRICE, bodies
 from workspaces.models import AuditEntry
 
 pytestmark = pytest.mark.django_db

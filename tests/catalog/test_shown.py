@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from map_values import PRICE, bodies, seen
 
 from affidavit import Evidence, describe, infer
 from catalog.evidence.epochs import Held, NodeStart, Shown, grafted
 from catalog.evidence.epochs import shown as shown_together
 from catalog.evidence.pointers import ITEMS, VALUES, is_within, join_property, property_name, split_pointer, walk_nodes
-from tests.sdk.test_alike_maps import PRICE, bodies, seen
 
 NAMES = ["a", "b", "", "x/y", "~0", "[]", "{}", "~2]"]
 values = st.recursive(

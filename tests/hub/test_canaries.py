@@ -13,10 +13,10 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pytest
+from scripted_hub import ScriptedHub, answer
 
 from tests.hub.running import Hub, running_hub
 from tests.hub.test_traffic import create, everything, wait_until_folded
-from tests.scripted_hub import ScriptedHub, answer
 
 pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
 FILES = ("linode.har.gz", "datadog.har.gz")

@@ -25,6 +25,7 @@ from ._shapes.evidence import Evidence, merge
 from ._shapes.infer import infer, observe
 from ._shapes.parse import InvalidDescriptor, from_descriptor
 from ._shapes.redaction import Redactor
+from ._version import __version__ as __version__
 from ._witness.delivery import WitnessReceipt, send_observations
 from ._witness.observations import Observations
 from ._witness.witness import Witness, WitnessStats

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from affidavit._cli import catalog, har, outcomes, verify
 from affidavit._cli._hub import Undelivered, UsageError
 from affidavit._errors import HarError
+from affidavit._version import __version__
 
 DONE, REFUSED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="affidavit", description="Affidavit from a shell.")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     catalog.add_to(commands)
     outcomes.add_to(commands)

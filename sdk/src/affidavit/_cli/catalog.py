@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, hub_and_key
 from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.responses import Answer, bad_answer, refusal
-from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT
+from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, USER_AGENT
 
 DESCRIPTION = """Download the catalog of an environment into a file. Exit status 0: the file was up to date already;
 3: it is new or has changed. The ETag is kept beside it, in FILE.etag."""
@@ -101,7 +101,7 @@ def _target(options: argparse.Namespace) -> str:
 
 def _get(hub: SplitResult, target: str, headers: dict[str, str]) -> Answer:
     """One GET. Redirects are not followed: the key is for this hub alone."""
-    sent = {"Accept": "application/json", "User-Agent": "affidavit", **headers}
+    sent = {"Accept": "application/json", "User-Agent": USER_AGENT, **headers}
     with closing(_connection(hub)) as connection:
         try:
             connection.request("GET", hub.path.rstrip("/") + target, headers=sent)

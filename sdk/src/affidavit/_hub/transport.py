@@ -3,6 +3,7 @@
 import http.client
 import itertools
 import os
+import platform
 import random
 import ssl
 import threading
@@ -17,12 +18,14 @@ from urllib.parse import urlsplit
 
 from affidavit._errors import HubUnreachable, ReportError
 from affidavit._json import Json
+from affidavit._version import __version__
 
 from .api_keys import KEY_HEADER
 from .responses import Answer, is_passing, refusal, value
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8000"
 DEFAULT_TIMEOUT = 10.0
+USER_AGENT = f"affidavit/{__version__} Python/{platform.python_version()}"
 MAX_ANSWER = 4 * 1024 * 1024
 
 
@@ -151,7 +154,7 @@ class HttpTransport:
         headers: Mapping[str, str],
     ) -> Answer:
         of_body = {} if body is None else {"Content-Type": "application/json"}
-        fixed = {**of_body, "Accept": "application/json", "User-Agent": "affidavit"}
+        fixed = {**of_body, "Accept": "application/json", "User-Agent": USER_AGENT}
         try:
             with suppress(BrokenPipeError):  # refused before all was sent: the answer may stand there already
                 connection.request(method, self._hub.prefix + path, body, {**fixed, **headers})

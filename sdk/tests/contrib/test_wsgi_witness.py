@@ -3,7 +3,6 @@ import io
 import json
 from wsgiref.handlers import SimpleHandler
 
-import flask
 import pytest
 from scripted_hub import ScriptedHub
 from signed_calls import as_json, protection, signed
@@ -11,6 +10,8 @@ from witness_hub import AWAY, JSON, KEY, Hub, witness
 
 from affidavit import Witness
 from affidavit.contrib.wsgi import IntentMiddleware, WitnessMiddleware, current_intent
+
+flask = pytest.importorskip("flask", reason="needs Flask")
 
 
 def shop(eye):

@@ -1,18 +1,15 @@
 """Path templates by token form: data becomes a parameter, words stay."""
 
-import gzip
-import json
 import re
-from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recorded import read_har_entries
 
 from affidavit._paths.templates import Template, is_scaffold, retemplate, template, templated
 
-TRAFFIC = Path(__file__).parents[2].parent / "shared" / "traffic"
 PATHS = [
     ("/orders/17", "/orders/{orderId}", {"orderId": "integer"}),
     ("/orders/17/items/18", "/orders/{orderId}/items/{itemId}", {"orderId": "integer", "itemId": "integer"}),
@@ -132,12 +129,8 @@ def test_a_bare_version_further_on_is_no_scaffold():
 
 @pytest.mark.parametrize("name", ["linode.har.gz", "datadog.har.gz"])
 def test_no_literal_of_recorded_traffic_becomes_a_parameter(name):
-    if not (TRAFFIC / name).exists():
-        pytest.skip("the recorded traffic is not beside the repository")
-    with gzip.open(TRAFFIC / name) as har:
-        entries = json.load(har)["log"]["entries"]
     wrong, exact, paths = set(), 0, set()
-    for entry in entries:
+    for entry in read_har_entries(name):
         path, truth = urlsplit(entry["request"]["url"]).path, entry["_template"]
         if truth is None or path in paths:
             continue

@@ -3,10 +3,7 @@ import sqlite3
 import threading
 
 import pytest
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
-from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
+from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in, unreachable_redis
 
 from affidavit._intents.nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
 from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
@@ -107,14 +104,16 @@ def test_a_full_memory_store_passes_nothing():
 
 
 @pytest.mark.parametrize(
-    "store",
+    "make",
     [
-        SqlNonces(lambda: sqlite3.connect("/nonexistent/folder/db.sqlite")),
-        SqlNonces(lambda: sqlite3.connect(":memory:")),
-        RedisNonces(redis.Redis(unix_socket_path="/nonexistent/redis.sock", retry=Retry(NoBackoff(), 0))),
+        lambda: SqlNonces(lambda: sqlite3.connect("/nonexistent/folder/db.sqlite")),
+        lambda: SqlNonces(lambda: sqlite3.connect(":memory:")),
+        lambda: RedisNonces(unreachable_redis()),
     ],
+    ids=["sqlite", "memory", "redis"],
 )
-def test_a_store_that_cannot_be_reached_says_so(store):
+def test_a_store_that_cannot_be_reached_says_so(make):
+    store = make()
     for question in (lambda: store.burn("w", "n", NOW, now=NOW), lambda: store.is_burnt("w", "n")):
         with pytest.raises(StoreUnavailable):
             question()

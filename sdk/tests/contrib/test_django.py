@@ -7,6 +7,13 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from signed_calls import Away, Noted, as_json, protection, signed, signed_v1
+
+from affidavit import REASONS
+
+pytest.importorskip("django", reason="needs Django")
+pytest.importorskip("pytest_django", reason="needs pytest-django")
+
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection, connections
 from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
@@ -16,9 +23,7 @@ from django.test import AsyncClient, Client
 from django.urls import include, path, re_path
 from django.utils.decorators import method_decorator
 from django.views import View
-from signed_calls import Away, Noted, as_json, protection, signed, signed_v1
 
-from affidavit import REASONS
 from affidavit.contrib.django import (
     DjangoDeliveries,
     DjangoNonces,
@@ -144,6 +149,8 @@ def site(settings):
 @pytest.fixture
 def tables(transactional_db):
     """The stores' tables and one of the shop's, in a real database."""
+    if connection.vendor != "postgresql":
+        pytest.skip("needs a Django site on PostgreSQL")
     with connection.schema_editor() as editor:
         create_tables(None, editor)
         create_tables(None, editor)

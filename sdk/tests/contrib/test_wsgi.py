@@ -1,12 +1,14 @@
 import io
 import time
 
-import flask
 import pytest
 from signed_calls import Away, Noted, as_json, protection, signed, signed_v1
 
 from affidavit import REASONS, IntentVerifier, MemoryNonces, Protection
 from affidavit.contrib.wsgi import IntentMiddleware, current_intent, intent_required
+
+flask = pytest.importorskip("flask", reason="needs Flask")
+
 
 ARGS = {"isbn": "978", "qty": 2}
 

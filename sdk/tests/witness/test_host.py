@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from any_machine import subprocess_environment
 from scripted_hub import ScriptedHub
 from witness_hub import AWAY, JSON, KEY, ORDERS, Hub, counted, seen, takes_all, told, witness
 
@@ -112,6 +113,7 @@ def run(body, url):
         check=True,
         capture_output=True,
         text=True,
+        env=subprocess_environment(),
     ).stderr
 
 

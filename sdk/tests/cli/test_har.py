@@ -9,6 +9,7 @@ import time
 import uuid
 
 import pytest
+from any_machine import subprocess_environment
 from scripted_hub import ScriptedHub, answer, problem, silent
 
 from affidavit._cli import main
@@ -299,7 +300,7 @@ def test_bodies_left_out_are_counted_by_reason(recorded, capsys):
 def started(*arguments, env_more=None, **options):
     return subprocess.Popen(
         [sys.executable, "-m", "affidavit", *arguments],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **(env_more or {})},
+        env=subprocess_environment(**(env_more or {})),
         text=True,
         **options,
     )

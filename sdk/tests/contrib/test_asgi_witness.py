@@ -6,15 +6,18 @@ import json
 import pytest
 from asgi_calls import exchange
 from signed_calls import as_json, protection, signed
+from witness_hub import AWAY, JSON, Hub, witness
+
+from affidavit.contrib.asgi import IntentMiddleware, WitnessMiddleware
+
+pytest.importorskip("starlette", reason="needs Starlette")
+
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
-from witness_hub import AWAY, JSON, Hub, witness
-
-from affidavit.contrib.asgi import IntentMiddleware, WitnessMiddleware
 
 TYPED = [("content-type", JSON)]
 

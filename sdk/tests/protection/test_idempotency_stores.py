@@ -3,7 +3,6 @@ import threading
 import time
 
 import pytest
-import redis
 from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
 
 from affidavit._intents.intent import intent_of
@@ -122,7 +121,7 @@ def test_redis_forgets_a_response_after_24_hours(tmp_path):
 def test_redis_may_decode_its_answers_or_not(tmp_path, decode):
     with redis_server(tmp_path) as client:
         path = client.connection_pool.connection_kwargs["path"]
-        store = RedisDeliveries(redis.Redis(unix_socket_path=path, decode_responses=decode))
+        store = RedisDeliveries(type(client)(unix_socket_path=path, decode_responses=decode))
         store.finish(claimed(store), RESPONSE, now=NOW)
         assert claimed(store) == Finished(RESPONSE)
 

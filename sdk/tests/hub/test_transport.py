@@ -1,3 +1,4 @@
+import importlib
 import os
 import pickle
 import socket
@@ -9,9 +10,6 @@ from email.utils import formatdate
 from ipaddress import ip_address
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from scripted_hub import ScriptedHub, answer, problem, raw, reset, silent
 
 from affidavit._errors import AffidavitError, Fault, HubUnreachable, ReportError
@@ -335,6 +333,10 @@ def test_what_is_no_address_is_refused_at_once(base_url):
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
     """Path of a PEM file: a self-signed certificate for 127.0.0.1 and its key."""
+    x509 = pytest.importorskip("cryptography.x509", reason="needs the package cryptography")
+    ec = importlib.import_module("cryptography.hazmat.primitives.asymmetric.ec")
+    hashes = importlib.import_module("cryptography.hazmat.primitives.hashes")
+    serialization = importlib.import_module("cryptography.hazmat.primitives.serialization")
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "hub")])
     now = datetime.now(UTC)

@@ -1,18 +1,17 @@
 import base64
 import hmac
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recorded import require_shared
 
 from affidavit._intents.args import args_hash
 from affidavit._intents.envelope import SigningKey, Unreadable, open_envelope, seal, signed_payload, signing_key
 from affidavit._intents.intent import intent_of, mint_intent, sign_payload, version_of
 
 SECRET = "gas_" + "s" * 43
-WYCHEPROOF = Path(__file__).parents[3] / "shared" / "vectors" / "hmac_sha256_test.json"
 CALL = {"tenant_id": "lumen", "sub": "user-1", "aud": "https://api.lumen.example", "operation": "POST /orders"}
 V1 = {
     "toolCallId": "call-1", "tenantId": "lumen", "method": "GET", "path": "/", "issuedAt": 1, "expiresAt": 2,
@@ -31,9 +30,8 @@ def opened(header: str) -> dict:
     return json.loads(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
 
 
-@pytest.mark.skipif(not WYCHEPROOF.is_file(), reason="the published vectors are not beside this project")
 def test_signatures_agree_with_wycheproof():
-    groups = json.loads(WYCHEPROOF.read_text())["testGroups"]
+    groups = json.loads(require_shared("vectors/hmac_sha256_test.json").read_text())["testGroups"]
     cases = [(group["tagSize"], case) for group in groups for case in group["tests"]]
     assert len(cases) == 174
     for tag_size, case in cases:

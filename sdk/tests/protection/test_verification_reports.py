@@ -7,6 +7,7 @@ import threading
 import time
 
 import pytest
+from any_machine import subprocess_environment
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_hub import ScriptedHub, answer, problem
@@ -190,7 +191,8 @@ reports = VerificationReports(sys.argv[1], base_url=sys.argv[2], every=3600)
 
 
 def run(body, url):
-    subprocess.run([sys.executable, "-c", SCRIPT.format(body=body), KEY, url], check=True, timeout=30)
+    command = [sys.executable, "-c", SCRIPT.format(body=body), KEY, url]
+    subprocess.run(command, check=True, timeout=30, env=subprocess_environment())
 
 
 def counts(hub):

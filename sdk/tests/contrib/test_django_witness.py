@@ -5,13 +5,17 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from signed_calls import as_json, protection, signed
+from witness_hub import AWAY, JSON, Hub, witness
+
+pytest.importorskip("django", reason="needs Django")
+pytest.importorskip("pytest_django", reason="needs pytest-django")
+
 from asgiref.sync import iscoroutinefunction
 from django.core.exceptions import ImproperlyConfigured
 from django.http import FileResponse, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.test import AsyncClient, Client
 from django.urls import include, path, re_path
-from signed_calls import as_json, protection, signed
-from witness_hub import AWAY, JSON, Hub, witness
 
 from affidavit.contrib.django import WitnessMiddleware, intent_exempt
 

@@ -1,11 +1,11 @@
 import gc
-import os
 import subprocess
 import sys
 import threading
 import time
 
 import pytest
+from any_machine import subprocess_environment
 from scripted_hub import ScriptedHub, answer, problem, reset, silent
 
 from affidavit import HubUnreachable, OutcomeCounts, OutcomeReporter, ReportError
@@ -190,7 +190,7 @@ if sys.argv[1] == "raise":
 
 
 def run_program(hub, how):
-    environment = {**os.environ, "KEY": KEY, "HUB": hub.url}
+    environment = subprocess_environment(KEY=KEY, HUB=hub.url)
     return subprocess.run([sys.executable, "-c", PROGRAM, how], env=environment, timeout=30, check=False).returncode
 
 

@@ -6,14 +6,17 @@ import time
 import pytest
 from asgi_calls import exchange
 from signed_calls import Away, Noted, as_json, protection, signed, signed_v1
+
+from affidavit import MemoryDeliveries
+from affidavit.contrib.asgi import IntentMiddleware, current_intent, intent_required
+
+pytest.importorskip("starlette", reason="needs Starlette")
+
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Mount, Route
-
-from affidavit import MemoryDeliveries
-from affidavit.contrib.asgi import IntentMiddleware, current_intent, intent_required
 
 ARGS = {"isbn": "978", "qty": 2}
 JSON = ("content-type", "application/json")

@@ -1,0 +1,176 @@
+"""Path templates of whole APIs: an invented one of named resources, and recorded ones."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from lessons import template
+from recorded import read_har_entries
+
+from affidavit._paths.learner import Learner
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["bare", "under data"])
+@pytest.mark.parametrize("identity", ["name", "id", "courier_key", "displayLabel"])
+def test_named_resources_get_their_true_templates_and_none_are_mixed(identity, wrapped):
+    for seed in range(5):
+        exact, mixed = scored([(call, call.template) for call in calls(seed, identity=identity, wrapped=wrapped)])
+        assert exact >= 0.95
+        assert mixed == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "least_exact", "least_clustered"), [("datadog.har.gz", 0.98, 0.98), ("linode.har.gz", 0.995, 0.98)]
+)
+def test_recorded_traffic_gets_its_true_templates(name, least_exact, least_clustered):
+    recorded = recorded_exchanges(name)
+    exact, mixed = scored(recorded)
+    assert exact >= least_exact
+    assert mixed <= 0.005
+    assert clustered(recorded) >= least_clustered
+
+
+@pytest.mark.parametrize("name", ["datadog.har.gz", "linode.har.gz"])
+def test_half_of_recorded_traffic_is_enough(name):
+    recorded = recorded_exchanges(name)
+    for side in (0, 1):
+        exact, mixed = scored([pair for pair in recorded if sum(pair[0].recording.encode()) % 2 == side])
+        assert exact >= 0.98
+        assert mixed <= 0.005
+
+
+class Recorded:
+    def __init__(self, entry):
+        self.method, self.status = entry["request"]["method"], entry["response"]["status"]
+        self.path, self.recording = urlsplit(entry["request"]["url"]).path, entry["_test"]
+        self.request = json.loads(entry["request"].get("postData", {}).get("text") or "null")
+        self.response = json.loads(entry["response"]["content"].get("text") or "null")
+
+
+def recorded_exchanges(name):
+    return [(Recorded(entry), entry["_template"]) for entry in read_har_entries(name)]
+
+
+def judged(exchanges):
+    """Found and true templates, nameless, of what was answered with 2xx and has a truth."""
+    learner = Learner()
+    for call, _ in exchanges:
+        learner.learn(call.method, call.path, call.status, request=call.request, response=call.response)
+    return {
+        (call.method, call.path): (nameless(template(learner, call.path)), nameless(true))
+        for call, true in exchanges
+        if true and 200 <= call.status < 300
+    }
+
+
+def nameless(path):
+    return re.sub(r"\{[^{}]*\}", "{}", path)
+
+
+def scored(exchanges):
+    """The shares of exact templates, and of groups that mix several operations."""
+    found = judged(exchanges)
+    groups = defaultdict(set)
+    for (method, _), (ours, true) in found.items():
+        groups[method, ours].add(true)
+    exact = sum(ours == true for ours, true in found.values())
+    return exact / len(found), sum(len(truths) > 1 for truths in groups.values()) / len(groups)
+
+
+def clustered(exchanges):
+    """The share of operations with a parameter and several paths whose paths came out as one group."""
+    found, ours, truly = judged(exchanges), defaultdict(set), defaultdict(set)
+    for (method, path), (our, true) in found.items():
+        ours[method, our].add(path)
+        truly[method, true].add(path)
+    several = [(key, paths) for key, paths in truly.items() if "{}" in key[1] and len(paths) > 1]
+    return sum(
+        paths in [group for (method, _), group in ours.items() if method == key[0]] for key, paths in several
+    ) / len(several)
+
+
+# --- an invented API whose resources are named, not numbered, and the traffic of its users
+
+FIRST = [
+    "amber", "brisk", "calm", "dusty", "eager", "faint", "grand", "humble", "ivory", "jolly", "keen",
+    "lunar", "misty", "noble", "olive", "plain",
+]  # fmt: skip
+SECOND = [
+    "otter", "falcon", "maple", "harbor", "river", "comet", "lantern", "meadow", "pebble", "quartz",
+    "ridge", "saddle", "thicket", "willow",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Call:
+    method: str
+    path: str
+    status: int
+    request: Any
+    response: Any
+    template: str
+
+
+def calls(seed: int, *, identity: str = "name", wrapped: bool = False) -> list[Call]:
+    """Traffic in the order of its time. identity: the property that names things. wrapped: under `data`."""
+    return list(_Api(random.Random(seed), identity, wrapped).traffic())
+
+
+class _Api:
+    """Warehouses hold shelves, shelves hold crates; couriers stand by themselves."""
+
+    def __init__(self, rng: random.Random, identity: str, wrapped: bool) -> None:
+        self._rng = rng
+        self._identity = identity
+        self._wrapped = wrapped
+
+    def traffic(self) -> Iterator[Call]:
+        yield from self._collection("/v1/couriers", "/v1/couriers", {"speed": 3, "active": True}, ["pause", "trips"])
+        warehouses = yield from self._collection(
+            "/v1/warehouses", "/v1/warehouses", {"city": "Ghent", "shelves": 4, "climate": {"dry": True}}, ["audit"]
+        )
+        for warehouse in warehouses:
+            here, there = f"/v1/warehouses/{warehouse}/shelves", "/v1/warehouses/{}/shelves"
+            shelves = yield from self._collection(here, there, {"height": 2.5, "crates": []}, ["lock"])
+            for shelf in shelves:
+                yield from self._collection(
+                    f"{here}/{shelf}/crates", f"{there}/{{}}/crates", {"weight": 1.5, "fragile": False}, []
+                )
+        yield Call(
+            "GET",
+            "/v1/warehouses/statistics",
+            200,
+            None,
+            {"total": 4, "busiest": {"hour": 9}},
+            "/v1/warehouses/statistics",
+        )
+        yield Call("POST", "/v1/couriers/search", 200, {"speed": 1}, {"hits": [], "took": 3}, "/v1/couriers/search")
+
+    def _collection(self, path: str, template: str, members: dict[str, Any], parts: list[str]) -> Any:
+        names = [self._name() for _ in range(self._rng.randint(2, 4))]
+        for name in names:
+            made = {self._identity: name, **members}
+            yield Call("POST", path, 201, made, self._answer(made), template)
+        listed = [{self._identity: name, **members} for name in names]
+        yield Call("GET", path, 200, None, {"data": listed, "count": len(listed)}, template)
+        for name in names:
+            one, of_one = f"{path}/{name}", f"{template}/{{}}"
+            yield Call("GET", one, 200, None, self._answer({self._identity: name, **members}), of_one)
+            for part in parts:
+                yield Call("POST", f"{one}/{part}", 202, None, {"queued": True, "position": 1}, f"{of_one}/{part}")
+        yield Call("DELETE", f"{path}/{names[0]}", 204, None, None, f"{template}/{{}}")
+        return names
+
+    def _name(self) -> str:
+        return f"{self._rng.choice(FIRST)}-{self._rng.choice(SECOND)}"
+
+    def _answer(self, thing: dict[str, Any]) -> dict[str, Any]:
+        return {"data": thing} if self._wrapped else thing

@@ -1,0 +1,24 @@
+"""Recorded traffic and published vectors. They lie in `shared` beside the project, and not in every checkout."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+
+
+def require_shared(name: str) -> Path:
+    """Return the path of a file or folder of `shared`; skip the test where it is not at hand."""
+    path = SHARED / name
+    if not path.exists():
+        pytest.skip(f"{name} is not in the folder `shared` beside the project")
+    return path
+
+
+def read_har_entries(name: str) -> list[dict[str, Any]]:
+    """Return the entries of a recorded HAR file, each with its true path template under `_template`."""
+    with gzip.open(require_shared(f"traffic/{name}")) as har:
+        return list(json.load(har)["log"]["entries"])
