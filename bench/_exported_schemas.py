@@ -10,7 +10,8 @@ import jsonschema_rs
 
 from affidavit import from_descriptor
 from affidavit.operations import OperationSum, Sums, has_begun, nameless, operation_document
-from catalog.downloads import json_schema, openapi
+from catalog.downloads.json_schema import build_schema_document
+from catalog.downloads.openapi import MEDIA_TYPE, build_openapi_document
 from catalog.evidence.epochs import Held, shown
 from catalog.ingest.sanitize import Observation, sum_observations
 
@@ -30,8 +31,8 @@ def fulfilled(bodies: Iterable[tuple[Place, Any]], observations: Sequence[Mappin
     """How many bodies of operations in the catalog are valid under both exports, and how many there are."""
     outlines = [*_outlines(observations)]
     exports = (
-        of_schemas(json_schema.document("exported", outlines)),
-        of_openapi(openapi.document("exported", "1", outlines)),
+        of_schemas(build_schema_document("exported", outlines)),
+        of_openapi(build_openapi_document("exported", "1", outlines)),
     )
     catalogued = {place[:2] for schemas in exports for place in schemas}
     validators = [
@@ -60,7 +61,7 @@ def of_openapi(document: Mapping[str, Any]) -> Schemas:
             for part, described in {"request": operation.get("requestBody", {}), **operation["responses"]}.items():
                 if "content" in described:
                     place = Place(method.upper(), nameless(path), part)
-                    found[place] = described["content"][openapi.MEDIA_TYPE]["schema"]
+                    found[place] = described["content"][MEDIA_TYPE]["schema"]
     return found
 
 

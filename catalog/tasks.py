@@ -19,7 +19,7 @@ def fold(environment_id: int) -> None:
 
 def sweep() -> None:
     """Fold, in this process, what no task was queued for: the broker may have been away."""
-    for environment_id in queries.environments_with_unfolded():
+    for environment_id in queries.list_environments_to_fold():
         fold(environment_id)
 
 

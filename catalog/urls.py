@@ -1,25 +1,25 @@
-"""The pages of the catalog, and what is done by hand on them."""
+"""The pages of the catalog, and the actions of members on them."""
 
 from django.urls import path
 
 from catalog.browse import views
 from catalog.drift import views as drift_views
-from catalog.rules import actions, rule_actions
+from catalog.rules import actions
 from catalog.rules import views as rules_views
 from workspaces.page import page_paths
 
-OPERATION = "w/<slug:slug>/<str:environment>/operation"
-RULES = "w/<slug:slug>/<str:environment>/rules"
+OPERATION_PATH = "w/<slug:slug>/<str:environment>/operation"
+RULES_PATH = "w/<slug:slug>/<str:environment>/rules"
 
 urlpatterns = [
-    *page_paths("catalog", views.catalog),
-    *page_paths("operation", views.operation),
-    *page_paths("drift", drift_views.drift),
-    *page_paths("difference", drift_views.difference),
-    *page_paths("rules", rules_views.rules),
-    path(f"{OPERATION}/template", rule_actions.show_under, name="show-under"),
-    path(f"{RULES}/redaction", rule_actions.add_redaction, name="add-redaction-rule"),
-    path(f"{RULES}/<slug:kind>/<int:pk>/take-back", rule_actions.take_back, name="take-back-rule"),
-    path(f"{OPERATION}/afresh", actions.start_afresh, name="start-afresh"),
-    path(f"{OPERATION}/maps", actions.show_as, name="show-as"),
+    *page_paths("catalog", views.show_catalog),
+    *page_paths("operation", views.show_operation),
+    *page_paths("drift", drift_views.show_drift),
+    *page_paths("difference", drift_views.show_environment_comparison),
+    *page_paths("rules", rules_views.show_rules),
+    path(f"{OPERATION_PATH}/template", actions.show_under, name="show-under"),
+    path(f"{RULES_PATH}/redaction", actions.add_redaction_rule, name="add-redaction-rule"),
+    path(f"{RULES_PATH}/<slug:kind>/<int:pk>/take-back", actions.revert_rule, name="take-back-rule"),
+    path(f"{OPERATION_PATH}/afresh", actions.reset_baseline, name="start-afresh"),
+    path(f"{OPERATION_PATH}/maps", actions.show_as, name="show-as"),
 ]

@@ -8,7 +8,7 @@ from django.db import Error
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
-from catalog.queries import oldest_unfolded
+from catalog.queries import measure_fold_lag
 from hub.local.database import pending_migrations
 
 LATE_FOLD_SECONDS = 300
@@ -29,7 +29,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 def readiness() -> dict[str, dict[str, Any]]:
     try:
         pending = pending_migrations()
-        oldest = oldest_unfolded(now=timezone.now()) if not pending else None
+        oldest = measure_fold_lag(now=timezone.now()) if not pending else None
     except Error as error:
         return {"database": {"ok": False, "detail": type(error).__name__}}
     return {

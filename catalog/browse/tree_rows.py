@@ -1,238 +1,63 @@
-"""A shape as rows (pure): one row per node in the order of the tree, each with its depth and its evidence."""
+"""The nodes of a shape as the rows of a page (pure): large branches are closed until someone opens them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, timedelta
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from affidavit import Evidence, describe
-from catalog.evidence.parts import PartShape
-from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
+from catalog.evidence.nodes import Node
 
-EPOCH = date(1970, 1, 1)
-FOLDED_FROM = 20  # a node with as many nodes beneath it is shown closed
-DEEPEST_INDENT = 8
-PLACES = {"": "the whole body", ITEMS: "each item", VALUES: "each value"}
-EMPTY_OBJECT = "always {} so far"
+CLOSED_FROM = 20  # a branch of as many nodes is closed at first
 
 
-@dataclass(frozen=True)
-class Node:
-    """One place in a shape.
+def build_rows(
+    nodes: Sequence[Node], *, pointer: str = "", inside_only: bool = False, limit: int
+) -> tuple[list[Node], bool]:
+    """Return the rows of one page, at most `limit`, and whether there were more.
 
-    name: the property, `[]` for items of an array, `{}` for what keys that are data hold, "" the root; only the pointer
-    tells these from properties of such names.
-    parents: how often it could have been there: its parent was an object, or for the root the observations.
-    types: counts per type, null included, where more than one was seen. names: of an object that is shown as a map,
-    how many it has. fresh: it was started afresh, and `seen` and `parents` count since. size: nodes beneath it.
-    opens: something is beneath it; lazy: which is left for when it is opened. closes: how many folded nodes end here.
+    pointer: the node to begin with, the root where there is no such node. inside_only: without that node's own row.
+    What large branches further down contain is left out.
     """
-
-    name: str
-    pointer: str
-    depth: int
-    type: str
-    reason: str
-    seen: int
-    parents: int | None
-    nulls: int
-    types: Mapping[str, int]
-    redacted: bool
-    collapsed: bool
-    first: date | None
-    last: date | None
-    names: int = 0
-    fresh: bool = False
-    size: int = 0
-    opens: bool = False
-    closes: int = 0
-    lazy: bool = False
-
-    @property
-    def label(self) -> str:
-        return PLACES.get(self.name, self.name) if self.is_place else self.name
-
-    @property
-    def presence(self) -> float | None:
-        """Share of the times that it could have been there, 0 to 1; None where it never could."""
-        return self.seen / self.parents if self.parents else None
-
-    @property
-    def last_words(self) -> str:
-        return f"{self.last:%-d %b %Y}" if self.last else ""
-
-    @property
-    def days(self) -> str:
-        return f"first {self.first:%-d %b %Y}, last {self.last:%-d %b %Y}" if self.first and self.last else ""
-
-    @property
-    def is_place(self) -> bool:
-        """It has no name of its own: the root, items of an array, values of a map."""
-        return self.depth == 0 or self.pointer.rpartition("/")[2] in (ITEMS, VALUES)
-
-    @property
-    def is_object(self) -> bool:
-        """Whether an object was seen here, perhaps among other types."""
-        return self.color == "object" or "object" in self.types or self.reason == EMPTY_OBJECT
-
-    @property
-    def color(self) -> str:
-        """The type of which the whole is coloured: an array's own, not its items'."""
-        return {"map": "object"}.get(first := self.type.split()[0], first)
-
-    @property
-    def tags(self) -> list[str]:
-        """What else there is to know of it."""
-        tags = ["redacted"] if self.redacted else []
-        tags += [f"{self.names:,} names"] if self.names else []
-        tags += ["names not kept"] if self.collapsed else []
-        return [*tags, "afresh"] if self.fresh else tags
-
-    @property
-    def indent(self) -> int:
-        return min(self.depth, DEEPEST_INDENT)
-
-    @property
-    def closes_each(self) -> range:
-        return range(self.closes)
-
-
-def list_part_nodes(shape: PartShape) -> Iterator[Node]:
-    """Every node of a part, in the order of the tree."""
-    return nodes(shape.evidence, observations=shape.observations, maps=shape.maps, fresh=shape.fresh)
-
-
-def nodes(
-    evidence: Evidence,
-    *,
-    observations: int,
-    maps: Mapping[str, int] | None = None,
-    fresh: Mapping[str, int | None] | None = None,
-) -> Iterator[Node]:
-    """Every node of a shape; `observations` is how often the root could have been there.
-
-    maps, fresh: as in catalog.evidence.epochs.Shown.
-    """
-    for node in walk("", "", 0, evidence, describe(evidence, max_nodes=None), observations):
-        yield marked(node, maps, fresh) if maps or fresh else node
-
-
-def marked(node: Node, maps: Mapping[str, int] | None, fresh: Mapping[str, int | None] | None) -> Node:
-    since = (fresh or {}).get(node.pointer)
-    return replace(
-        node,
-        names=(maps or {}).get(node.pointer, 0),
-        fresh=node.pointer in (fresh or {}),
-        parents=node.parents if since is None else since,
-    )
-
-
-def walk(
-    name: str,
-    pointer: str,
-    depth: int,
-    evidence: Evidence,
-    descriptor: Mapping[str, Any],
-    parents: int | None,
-) -> Iterator[Node]:
-    yield Node(
-        name=name,
-        pointer=pointer,
-        depth=depth,
-        type=describe_type(descriptor),
-        reason=reason_words(descriptor),
-        seen=evidence.seen,
-        parents=parents,
-        nulls=descriptor.get("nulls", 0),
-        types=types_seen(descriptor),
-        redacted=evidence.redacted,
-        collapsed=evidence.collapsed,
-        first=day(evidence.first),
-        last=day(evidence.last),
-    )
-    objects = evidence.counts.get("object", 0)
-    for child, inner in descriptor.get("properties", {}).items():
-        yield from walk(child, join_property(pointer, child), depth + 1, evidence.properties[child], inner, objects)
-    for child, held in ((ITEMS, evidence.items), (VALUES, evidence.values)):
-        member = "items" if child == ITEMS else "values"
-        if held is not None and member in descriptor:
-            yield from walk(child, f"{pointer}/{child}", depth + 1, held, descriptor[member], None)
-
-
-def folded(rows: Sequence[Node], *, at: str = "", inside_only: bool = False, limit: int) -> tuple[list[Node], bool]:
-    """The rows of one page, at most `limit`, and whether there were more.
-
-    at: the pointer of the place to begin with; inside_only: without its own row. What is beneath a large place
-    further down is left out until that is opened.
-    """
-    sizes, _ = extents(rows)
-    start = next((index for index, row in enumerate(rows) if row.pointer == at), 0)
+    sizes, _ = measure_branches(nodes)
+    start = next((index for index, node in enumerate(nodes) if node.pointer == pointer), 0)
     end = start + sizes[start] + 1
-    shown = list(picked(rows[start:end], sizes[start:end]))[1 if inside_only else 0 :]
-    return closing(shown[:limit]), len(shown) > limit
+    rows = list(close_large_branches(nodes[start:end], sizes[start:end]))[1 if inside_only else 0 :]
+    return mark_branch_ends(rows[:limit]), len(rows) > limit
 
 
-def picked(rows: Sequence[Node], sizes: Sequence[int]) -> Iterator[Node]:
-    """The first row opened, and what is beneath large places left out; each told how many are beneath it."""
+def close_large_branches(nodes: Sequence[Node], sizes: Sequence[int]) -> Iterator[Node]:
+    """Yield the nodes with their sizes, the first one open, without what large branches contain."""
     index = 0
-    while index < len(rows):
+    while index < len(nodes):
         size = sizes[index]
-        lazy = index > 0 and size >= FOLDED_FROM
-        yield replace(rows[index], size=size, lazy=lazy)
+        lazy = index > 0 and size >= CLOSED_FROM
+        yield replace(nodes[index], size=size, lazy=lazy)
         index += 1 + (size if lazy else 0)
 
 
-def closing(rows: Sequence[Node]) -> list[Node]:
-    """The same rows, told how many folds end with them."""
+def mark_branch_ends(rows: Sequence[Node]) -> list[Node]:
+    """Return the rows with how many branches end at each."""
     return [
         replace(row, closes=ends, opens=row.lazy or size > 0)
-        for row, size, ends in zip(rows, *extents(rows), strict=True)
+        for row, size, ends in zip(rows, *measure_branches(rows), strict=True)
     ]
 
 
-def extents(rows: Sequence[Node]) -> tuple[list[int], list[int]]:
-    """For each row how many are beneath it, and how many of the rows above end with it."""
-    sizes = [0] * len(rows)
-    closes = [0] * len(rows)
-    above: list[int] = []
-    for index, row in enumerate(rows):
-        while above and rows[above[-1]].depth >= row.depth:
-            end_at(above.pop(), index - 1, sizes, closes)
-        above.append(index)
-    while above:
-        end_at(above.pop(), len(rows) - 1, sizes, closes)
-    return sizes, closes
+def measure_branches(nodes: Sequence[Node]) -> tuple[list[int], list[int]]:
+    """Return for each node how many nodes are beneath it, and how many branches above end with it."""
+    sizes = [0] * len(nodes)
+    ends = [0] * len(nodes)
+    open_branches: list[int] = []
 
+    def end_branch(last: int) -> None:
+        branch = open_branches.pop()
+        sizes[branch] = last - branch
+        ends[last] += last > branch
 
-def end_at(parent: int, last: int, sizes: list[int], closes: list[int]) -> None:
-    sizes[parent] = last - parent
-    if last > parent:
-        closes[last] += 1
-
-
-def reason_words(descriptor: Mapping[str, Any]) -> str:
-    match descriptor.get("reason"), descriptor.get("of"), descriptor["type"]:
-        case "empty", "object", _:
-            return EMPTY_OBJECT
-        case "empty", _, _:
-            return "nothing seen yet"
-        case "divergent", _, _:
-            return "different types"
-        case "limit", _, _:
-            return "cut by a limit"
-    empty = descriptor["type"] == "array" and descriptor["items"].get("reason") == "empty"
-    return "always empty so far" if empty and not descriptor["items"].get("of") else ""
-
-
-def types_seen(descriptor: Mapping[str, Any]) -> dict[str, int]:
-    """Counts by type, null among them; empty where there is only one."""
-    types = dict(descriptor.get("types", {}))
-    if types and descriptor.get("nulls"):
-        types["null"] = descriptor["nulls"]
-    return types
-
-
-def day(number: int | None) -> date | None:
-    return None if number is None else EPOCH + timedelta(days=number)
+    for index, node in enumerate(nodes):
+        while open_branches and nodes[open_branches[-1]].depth >= node.depth:
+            end_branch(index - 1)
+        open_branches.append(index)
+    while open_branches:
+        end_branch(len(nodes) - 1)
+    return sizes, ends

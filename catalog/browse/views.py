@@ -10,17 +10,22 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 
 from affidavit import describe
-from catalog import queries
+from catalog.address import read_text
 from catalog.browse import exports
-from catalog.browse.filters import SHOWS, SORTED_COLUMNS, STATUS_CLASSES, Filters
-from catalog.browse.tree_rows import Node, folded, list_part_nodes
-from catalog.downloads.curl import curl
-from catalog.downloads.json_schema import schema_of
-from catalog.downloads.tools import tool
-from catalog.drift import history
+from catalog.browse.filters import SORTED_COLUMNS, STATUS_CLASSES, SUBSETS, OperationFilters
+from catalog.browse.queries import list_methods, list_operations
+from catalog.browse.tree_rows import build_rows
+from catalog.downloads.curl import build_curl_command
+from catalog.downloads.json_schema import build_schema
+from catalog.downloads.queries import find_operation_name
+from catalog.downloads.tools import build_tool
+from catalog.drift.exports import export_changes, export_versions
+from catalog.drift.history import build_timeline, compare_versions
+from catalog.evidence.nodes import Node, list_part_nodes
 from catalog.evidence.parts import PartShape, build_part_shapes, choose_part, list_parameters
 from catalog.evidence.pointers import VALUES
-from catalog.models import Operation
+from catalog.models import MapRule, Operation
+from catalog.queries import dead_letters, find_operation
 from catalog.rules.reported_templates import build_template_context
 from wire.errors import NotFound
 from wire.period import Period
@@ -28,126 +33,143 @@ from workspaces.models import Environment
 from workspaces.page import Page
 
 OPERATIONS_A_PAGE = 100
-PARKED_SHOWN = 20
-TOOL_SHOWN = 20_000  # characters; a longer definition is in the download only
-NODES_SHOWN = 1000  # rows; what large places hold comes when they are opened
-# The downloads of contract 5, by the name of their address.
-FORMS = (("catalog-openapi", "OpenAPI"), ("catalog-schemas", "JSON Schema"), ("catalog-tools", "Tool definitions"))
-FIRST_REPORT = """{%s"reportId": "7c9e6679-7425-40de-944b-e07fc1f90ae7", "observations": [
+MAX_DEAD_LETTERS_SHOWN = 20
+MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
+MAX_ROWS = 1000  # of the tree
+# The downloads of contract 5, by the name of their address
+FORMATS = (("catalog-openapi", "OpenAPI"), ("catalog-schemas", "JSON Schema"), ("catalog-tools", "Tool definitions"))
+EXAMPLE_REPORT = """{%s"reportId": "7c9e6679-7425-40de-944b-e07fc1f90ae7", "observations": [
     {"method": "GET", "path": "/orders/{orderId}", "status": 200, "count": 1,
      "parameters": {"orderId": {"type": "integer"}},
      "response": {"type": "object",
       "properties": {"id": {"type": "integer"}, "paid": {"type": "boolean"}}}}]}"""
 
 
-def catalog(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    filters = Filters.of(request.GET)
-    found = queries.listed(environment, period, filters)
-    parked = queries.parked(environment)
+def show_catalog(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    filters = OperationFilters.from_address(request.GET)
+    operations = list_operations(environment, period, filters)
+    reports = dead_letters(environment)
 
-    def context() -> Mapping[str, Any]:
-        operations = Paginator(found, OPERATIONS_A_PAGE).get_page(request.GET.get("page"))
+    def build_context() -> Mapping[str, Any]:
+        page = Paginator(operations, OPERATIONS_A_PAGE).get_page(request.GET.get("page"))
         return {
             "filters": filters,
-            "operations": operations,
-            "empty": not (operations.paginator.count or filters.narrowing),
-            "empty_body": first_report(environment),
-            "methods": queries.methods(environment),
+            "operations": page,
+            "empty": not (page.paginator.count or filters.narrowing),
+            "empty_body": write_example_report(environment),
+            "methods": list_methods(environment),
             "status_classes": STATUS_CLASSES,
-            "shows": SHOWS,
-            "forms": FORMS,
+            "shows": SUBSETS.items(),
+            "forms": FORMATS,
             "others": environment.workspace.environments.exclude(pk=environment.pk),
             "columns": SORTED_COLUMNS,
-            "parked": parked[:PARKED_SHOWN],
-            "parked_in_all": parked.count(),
+            "parked": reports[:MAX_DEAD_LETTERS_SHOWN],
+            "parked_in_all": reports.count(),
         }
 
-    tables = [exports.operations(found), exports.parked(parked)]
-    return Page("catalog/catalog.html", context, tables, partial="catalog/_partials/operations.html")
+    tables = [exports.export_operations(operations), exports.export_dead_letters(reports)]
+    return Page("catalog/catalog.html", build_context, tables, partial="catalog/_partials/operations.html")
 
 
-def first_report(environment: Environment) -> str:
-    """The body of a call that puts one operation into this environment."""
+def write_example_report(environment: Environment) -> str:
+    """Write the body of a call that puts one operation into this environment."""
     target = "" if environment.name == "production" else f'"environment": "{environment.name}", '
-    return FIRST_REPORT % target
+    return EXAMPLE_REPORT % target
 
 
-def operation(request: HttpRequest, environment: Environment, period: Period) -> Page:
+def show_operation(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Raises NotFound where the environment has no such operation."""
-    method, path = (request.GET.get(name, "").replace("\0", "") for name in ("method", "path"))
-    as_reported = request.GET.get("as") == "reported"
-    found = queries.operation(environment, method.upper(), path, as_reported=as_reported)
-    if found is None:
+    operation = require_operation(request, environment)
+    shapes = build_part_shapes(operation)
+    shape = choose_part(shapes, request.GET.get("part", ""))
+    comparison = compare_versions(operation, request.GET)
+    pointer = request.GET.get("at", "")
+
+    def build_context() -> Mapping[str, Any]:
+        nodes = list(list_part_nodes(shape))
+        if pointer and request.htmx:
+            return build_tree_context(request, shape, nodes, inside_only=True)
+        return {
+            **build_tree_context(request, shape, nodes),
+            **build_code_context(environment, operation),
+            "operation": operation,
+            "shapes": shapes,
+            "parameters": list_parameters(operation),
+            "timeline": build_timeline(operation),
+            "compared": comparison,
+            "fresh_starts": [start for start in operation.baseline_resets.all() if not start.through_id],
+            "map_rules": operation.map_rules.all(),
+            "template": build_template_context(operation, request.GET),
+            "place": build_node_context(operation, shape, nodes, pointer),
+        }
+
+    tables = [
+        exports.export_properties(shapes),
+        exports.export_responses(operation),
+        export_versions(operation),
+        export_changes(comparison),
+    ]
+    partial = "catalog/_partials/inside.html" if pointer else ""
+    return Page("catalog/operation.html", build_context, tables, partial=partial)
+
+
+def require_operation(request: HttpRequest, environment: Environment) -> Operation:
+    """Return the operation that the address names; raises NotFound where there is none."""
+    method, path = read_text(request.GET, "method").upper(), read_text(request.GET, "path")
+    operation = find_operation(environment, method, path, as_reported=request.GET.get("as") == "reported")
+    if operation is None:
         detail = (
             "This environment has no such operation. Look for it in the catalog or in another environment,"
             " or report an observation of it."
         )
         raise NotFound(detail)
-    shapes = build_part_shapes(found)
-    part = choose_part(shapes, request.GET.get("part", ""))
-    compared = history.compared(found, request.GET)
-    tables = [
-        exports.properties(shapes),
-        exports.responses(found),
-        exports.versions(found),
-        exports.changes(compared),
-    ]
-
-    at = request.GET.get("at", "")
-
-    def context() -> Mapping[str, Any]:
-        rows = list(list_part_nodes(part))
-        if at and request.htmx:
-            return tree_context(request, part, rows, at, inside_only=True)
-        return {
-            **tree_context(request, part, rows, at),
-            **call_context(environment, found),
-            "operation": found,
-            "shapes": shapes,
-            "parameters": list_parameters(found),
-            "timeline": history.timeline(found),
-            "compared": compared,
-            "fresh_starts": [start for start in found.baseline_resets.all() if not start.through_id],
-            "map_rules": found.map_rules.all(),
-            "template": build_template_context(found, request.GET),
-            "place": place_of(found, part.key, rows, at),
-        }
-
-    partial = "catalog/_partials/inside.html" if at else ""
-    return Page("catalog/operation.html", context, tables, partial=partial)
+    return operation
 
 
-def tree_context(
-    request: HttpRequest, part: PartShape, rows: Sequence[Node], at: str, *, inside_only: bool = False
+def build_tree_context(
+    request: HttpRequest, shape: PartShape, nodes: Sequence[Node], *, inside_only: bool = False
 ) -> Mapping[str, Any]:
-    """The rows of a part from the place `at` on; its schema where all of it is shown."""
-    shown, is_cut = folded(rows, at=at, inside_only=inside_only, limit=NODES_SHOWN)
-    context = {"part": part, "nodes": shown, "at": at, "nodes_shown": NODES_SHOWN, "is_cut": is_cut}
-    context["elsewhere"] = query_without(request, "at")
-    if len(shown) < len(rows):
+    """Return the rows of a shape from the node `at` on, and its schema where all of the shape is shown."""
+    pointer = request.GET.get("at", "")
+    rows, is_cut = build_rows(nodes, pointer=pointer, inside_only=inside_only, limit=MAX_ROWS)
+    context = {"part": shape, "nodes": rows, "at": pointer, "nodes_shown": MAX_ROWS, "is_cut": is_cut}
+    context["elsewhere"] = build_query_without(request, "at")
+    if len(rows) < len(nodes):
         return context
-    schema = schema_of(describe(part.evidence, counts=False))
+    schema = build_schema(describe(shape.evidence, counts=False))
     return {**context, "schema": json.dumps(schema, indent=2, ensure_ascii=False)}
 
 
-def place_of(operation: Operation, key: str, rows: Sequence[Node], at: str) -> Mapping[str, Any]:
-    """The place that an address names, else the root: its node, the map rule that holds there, if any, and whether
-    keys that are data were seen in it."""
-    places = {node.pointer: node for node in rows}
-    node = places.get(at, rows[0])
-    standing = (rule for rule in operation.map_rules.all() if not rule.reverted_at)
-    rule = next((rule for rule in standing if (rule.part, rule.pointer) == (key, node.pointer)), None)
-    return {"node": node, "rule": rule, "has_keys": not node.names and f"{node.pointer}/{VALUES}" in places}
+def build_node_context(
+    operation: Operation, shape: PartShape, nodes: Sequence[Node], pointer: str
+) -> Mapping[str, Any]:
+    """Return the node that the address names, else the root, with the map rule in force for it, if any.
+
+    has_keys: whether keys that are data were observed in it.
+    """
+    by_pointer = {node.pointer: node for node in nodes}
+    node = by_pointer.get(pointer, nodes[0])
+    has_keys = not node.names and f"{node.pointer}/{VALUES}" in by_pointer
+    return {"node": node, "rule": find_map_rule(operation, shape, node), "has_keys": has_keys}
 
 
-def call_context(environment: Environment, operation: Operation) -> Mapping[str, Any]:
-    """How the operation is called: a line for a shell, and the definition of a tool unless it is too long to read."""
+def find_map_rule(operation: Operation, shape: PartShape, node: Node) -> MapRule | None:
+    for rule in operation.map_rules.all():
+        if rule.reverted_at is None and (rule.part, rule.pointer) == (shape.key, node.pointer):
+            return rule
+    return None
+
+
+def build_code_context(environment: Environment, operation: Operation) -> Mapping[str, Any]:
+    """Return the call as a shell command, and its tool definition unless that is too long to read."""
     outline = json.loads(operation.outline)
-    definition = json.dumps(tool(queries.tool_name(environment, outline), outline), indent=2, ensure_ascii=False)
-    return {"curl": curl(outline), "tool": definition if len(definition) <= TOOL_SHOWN else ""}
+    tool = build_tool(find_operation_name(environment, outline), outline)
+    definition = json.dumps(tool, indent=2, ensure_ascii=False)
+    is_short = len(definition) <= MAX_TOOL_LENGTH
+    return {"curl": build_curl_command(outline), "tool": definition if is_short else ""}
 
 
-def query_without(request: HttpRequest, name: str) -> str:
+def build_query_without(request: HttpRequest, name: str) -> str:
     members = request.GET.copy()
     members.pop(name, None)
     return members.urlencode()

@@ -1,4 +1,4 @@
-"""GET /api/catalog and its other forms (contract 5), and the redaction rules that reporters pull."""
+"""GET /api/catalog and its other formats (contract 5), and the redaction rules that reporters pull."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from catalog.downloads import documents, forms
+from catalog.downloads import documents
+from catalog.downloads.documents import Document
 from catalog.models import RedactionRule
 from catalog.rules import redaction as redaction_rules
 from wire.errors import InvalidRequest
@@ -21,16 +22,16 @@ from workspaces.access import list_workspaces
 from workspaces.authentication import HEADER, KeyHasScopeOrSession, KeyOrSession
 from workspaces.models import ApiKey, Environment
 
-RULE = inline_serializer(
+REDACTION_RULE = inline_serializer(
     "RedactionRule", {"kind": serializers.ChoiceField(RedactionRule.KINDS), "name": serializers.CharField()}, many=True
 )
-RULES = inline_serializer("WitnessRules", {"rules": RULE})
+REDACTION_RULES = inline_serializer("WitnessRules", {"rules": REDACTION_RULE})
 
 
 class DownloadView(APIView):
-    """A GET of one environment's catalog in some form, with a strong ETag (contract 5).
+    """A GET of one environment's catalog in some format, with a strong ETag (contract 5).
 
-    A subclass gives `etag`, which is cheap, and `download`, whose answer has the ETag of its own bytes.
+    A subclass implements `compute_etag`, which is cheap, and `respond`, whose answer has the ETag of its own bytes.
     """
 
     scope = "report"
@@ -44,23 +45,23 @@ class DownloadView(APIView):
         super().initial(request, *args, **kwargs)
 
     def get(self, request: Request) -> HttpResponseBase:
-        environment = self.environment(request)
-        tag = self.etag(environment, request)
-        response = get_conditional_response(request._request, etag=tag)
+        environment = self.find_environment(request)
+        etag = self.compute_etag(environment, request)
+        response = get_conditional_response(request._request, etag=etag)
         if response is None:
-            response = self.download(environment, request)
-        response.headers.setdefault("ETag", tag)
+            response = self.respond(environment, request)
+        response.headers.setdefault("ETag", etag)
         response.headers["Cache-Control"] = "private, no-cache"
         response.headers["Vary"] = f"{HEADER}, Cookie"
         return response
 
-    def environment(self, request: Request) -> Environment:
-        """`environment=` of the key's workspace, or of the one that a signed-in reader names by its slug."""
-        key = request.auth or self.named_workspace(request)
+    def find_environment(self, request: Request) -> Environment:
+        """Return `environment=` of the key's workspace, or of the one that a signed-in reader names by its slug."""
+        key = request.auth or self.build_session_key(request)
         return key.require_environment(request.query_params.get("environment", "production"))
 
-    def named_workspace(self, request: Request) -> ApiKey:
-        """An unsaved key of the workspace in `workspace=`: what a reader may see is what such a key may."""
+    def build_session_key(self, request: Request) -> ApiKey:
+        """Return an unsaved key of the workspace in `workspace=`: what such a key may read, its members may."""
         slug = request.query_params.get("workspace", "")
         if not slug:
             raise InvalidRequest("Name the workspace: add workspace=SLUG.")
@@ -70,15 +71,15 @@ class DownloadView(APIView):
         return ApiKey(workspace=workspace)
 
     @abstractmethod
-    def etag(self, environment: Environment, request: Request) -> str:
-        """The validator of what `download` would answer now."""
+    def compute_etag(self, environment: Environment, request: Request) -> str:
+        """Return the validator of what `respond` would answer now."""
 
     @abstractmethod
-    def download(self, environment: Environment, request: Request) -> HttpResponseBase:
-        """The answer to a reader who has not got it yet."""
+    def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
+        """Answer a reader who has not got this catalog yet."""
 
 
-SELECTION = [
+ENVIRONMENT_PARAMETERS = [
     OpenApiParameter("environment", str, description="Default: production."),
     OpenApiParameter("workspace", str, description="Its slug, when signed in and without a key."),
 ]
@@ -90,7 +91,7 @@ class Catalog(DownloadView):
     @extend_schema(
         summary="The catalog of an environment",
         parameters=[
-            *SELECTION,
+            *ENVIRONMENT_PARAMETERS,
             OpenApiParameter("evidence", int, enum=[0, 1], description="0: without all that counting changes."),
         ],
         responses={200: OpenApiTypes.OBJECT},
@@ -98,70 +99,76 @@ class Catalog(DownloadView):
     def get(self, request: Request) -> HttpResponseBase:
         return super().get(request)
 
-    def etag(self, environment: Environment, request: Request) -> str:
-        return documents.etag(environment, evidence=evidence_wanted(request))
+    def compute_etag(self, environment: Environment, request: Request) -> str:
+        return documents.compute_catalog_etag(environment, evidence=parse_evidence(request))
 
-    def download(self, environment: Environment, request: Request) -> HttpResponseBase:
-        rendered = documents.render(environment, evidence=evidence_wanted(request))
-        headers = {"ETag": rendered.etag, "Content-Length": str(rendered.length)}
-        return StreamingHttpResponse(rendered.chunks(), content_type="application/json", headers=headers)
+    def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
+        document = documents.render_catalog(environment, evidence=parse_evidence(request))
+        headers = {"ETag": document.etag, "Content-Length": str(document.length)}
+        return StreamingHttpResponse(document.read_chunks(), content_type="application/json", headers=headers)
 
 
-class FormView(DownloadView):
-    """The catalog in one of `downloads.FORMS`; nothing in it is changed by counting."""
+class FormatView(DownloadView):
+    """The catalog in one of `documents.FORMATS`; nothing in it is changed by counting."""
 
-    form: ClassVar[str]
+    format_name: ClassVar[str]
 
-    @extend_schema(parameters=SELECTION, responses={200: OpenApiTypes.OBJECT})
+    @extend_schema(parameters=ENVIRONMENT_PARAMETERS, responses={200: OpenApiTypes.OBJECT})
     def get(self, request: Request) -> HttpResponseBase:
         return super().get(request)
 
-    def etag(self, environment: Environment, request: Request) -> str:
-        return forms.etag(environment, self.form)
+    def compute_etag(self, environment: Environment, request: Request) -> str:
+        return documents.compute_format_etag(environment, self.format_name)
 
-    def download(self, environment: Environment, request: Request) -> HttpResponseBase:
-        made = forms.download(environment, self.form)
-        return HttpResponse(made.body, content_type="application/json", headers={"ETag": made.etag})
+    def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
+        return build_response(documents.render_format(environment, self.format_name))
 
 
-class OpenApi(FormView):
+class OpenApi(FormatView):
     """The catalog of an environment as OpenAPI 3.1."""
 
-    form = "openapi"
+    format_name = "openapi"
 
 
-class Schemas(FormView):
+class Schemas(FormatView):
     """The shapes of an environment as one JSON Schema 2020-12 document, a definition for each part."""
 
-    form = "schemas"
+    format_name = "schemas"
 
 
-class Tools(FormView):
+class Tools(FormatView):
     """The operations of an environment as tool definitions for assistants."""
 
-    form = "tools"
+    format_name = "tools"
 
 
 class WitnessRules(DownloadView):
     """The redaction rules of an environment, which reporters pull at start: what they hold is names, never values."""
 
-    @extend_schema(summary="The redaction rules of an environment", parameters=SELECTION, responses={200: RULES})
+    @extend_schema(
+        summary="The redaction rules of an environment", parameters=ENVIRONMENT_PARAMETERS,
+        responses={200: REDACTION_RULES},
+    )  # fmt: skip
     def get(self, request: Request) -> HttpResponseBase:
         return super().get(request)
 
-    def etag(self, environment: Environment, request: Request) -> str:
-        return self.made(environment).etag
+    def compute_etag(self, environment: Environment, request: Request) -> str:
+        return self.render(environment).etag
 
-    def download(self, environment: Environment, request: Request) -> HttpResponseBase:
-        made = self.made(environment)
-        return HttpResponse(made.body, content_type="application/json", headers={"ETag": made.etag})
+    def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
+        return build_response(self.render(environment))
 
-    def made(self, environment: Environment) -> forms.Download:
-        return forms.small({"rules": redaction_rules.list_active_redactions(environment)})
+    def render(self, environment: Environment) -> Document:
+        return documents.render_small_document({"rules": redaction_rules.list_active_redactions(environment)})
 
 
-def evidence_wanted(request: Request) -> bool:
-    given = request.query_params.get("evidence", "1")
-    if given not in ("0", "1"):
+def build_response(document: Document) -> HttpResponse:
+    return HttpResponse(document.body, content_type="application/json", headers={"ETag": document.etag})
+
+
+def parse_evidence(request: Request) -> bool:
+    """Return whether the answer is to hold what counting changes: `evidence=0` leaves it out."""
+    value = request.query_params.get("evidence", "1")
+    if value not in ("0", "1"):
         raise InvalidRequest("Send evidence=0, or leave it out.")
-    return given == "1"
+    return value == "1"

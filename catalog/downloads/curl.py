@@ -1,4 +1,4 @@
-"""A call of an operation as a line for a shell (pure): every place of a value says its type, and holds none."""
+"""A call of an operation as a shell command (pure): where a value belongs stands its type, and no value."""
 
 from __future__ import annotations
 
@@ -6,54 +6,55 @@ import json
 from collections.abc import Iterator
 from shlex import quote
 from typing import Any
-from urllib.parse import quote as percent_encoded
+from urllib.parse import quote as percent_encode
 
 from catalog.evidence.outlines import Descriptor, Outline, has_body
 
 ORIGIN = "https://api.example.com"
-QUERY_SHOWN, DEEPEST, NAMES_SHOWN = 12, 3, 30
-MORE = "…"
+MAX_QUERY_NAMES, MAX_DEPTH, MAX_NAMES = 12, 3, 30
+ELLIPSIS = "…"
 
 
-def curl(outline: Outline) -> str:
-    """`curl -X GET 'https://api.example.com/orders/{orderId}'`; an argument on each further line."""
-    return " \\\n  ".join(arguments(outline))
+def build_curl_command(outline: Outline) -> str:
+    """Return `curl -X GET 'https://api.example.com/orders/{orderId}'`, with each further argument on its own line."""
+    return " \\\n  ".join(build_arguments(outline))
 
 
-def arguments(outline: Outline) -> Iterator[str]:
-    address = f"{ORIGIN}{outline['path']}{query_of(outline['query'])}"
-    yield f"curl --globoff -X {quote(outline['method'])} {quote(address)}"
+def build_arguments(outline: Outline) -> Iterator[str]:
+    url = f"{ORIGIN}{outline['path']}{build_query(outline['query'] or {})}"
+    yield f"curl --globoff -X {quote(outline['method'])} {quote(url)}"
     yield f"-H {quote('X-Service-Intent: <intent>')}"
     if outline["request"] is not None and has_body(outline["request"]):
         yield f"-H {quote('Content-Type: application/json')}"
-        yield f"--data {quote(json.dumps(placeholder(outline['request']), ensure_ascii=False))}"
+        yield f"--data {quote(json.dumps(build_example(outline['request']), ensure_ascii=False))}"
 
 
-def query_of(query: Descriptor | None) -> str:
-    """`?expand={string}`: the first names, each with the place of its value."""
-    names = list((query or {}).get("properties", {}).items())[:QUERY_SHOWN]
-    return "?" * bool(names) + "&".join(f"{percent_encoded(name, safe='')}={{{type_of(told)}}}" for name, told in names)
+def build_query(query: Descriptor) -> str:
+    """Return `?expand={string}`: the first names, each with the type of its value."""
+    properties = list(query.get("properties", {}).items())[:MAX_QUERY_NAMES]
+    pairs = [f"{percent_encode(name, safe='')}={{{find_scalar_type(inner)}}}" for name, inner in properties]
+    return f"?{'&'.join(pairs)}" if pairs else ""
 
 
-def type_of(told: Descriptor) -> str:
-    """Of a name that comes several times in a query, the type of each."""
-    return type_of(told["items"]) if told["type"] == "array" else str(told["type"])
+def find_scalar_type(descriptor: Descriptor) -> str:
+    """Return the type of one value of a name, which may come several times in a query."""
+    return find_scalar_type(descriptor["items"]) if descriptor["type"] == "array" else str(descriptor["type"])
 
 
-def placeholder(shape: Descriptor, level: int = 1) -> Any:
-    """A value of this shape in which every scalar is its type in angle brackets."""
-    if shape["type"] == "array":
-        return [placeholder(shape["items"], level)]
-    if "properties" in shape or "values" in shape:
-        return {MORE: MORE} if level > DEEPEST else dict(members(shape, level))
-    return {} if shape.get("of") == "object" else f"<{shape['type']}>"
+def build_example(descriptor: Descriptor, depth: int = 1) -> Any:
+    """Return a value of this shape in which every scalar is its type in angle brackets."""
+    if descriptor["type"] == "array":
+        return [build_example(descriptor["items"], depth)]
+    if "properties" in descriptor or "values" in descriptor:
+        return {ELLIPSIS: ELLIPSIS} if depth > MAX_DEPTH else dict(build_members(descriptor, depth))
+    return {} if descriptor.get("of") == "object" else f"<{descriptor['type']}>"
 
 
-def members(shape: Descriptor, level: int) -> Iterator[tuple[str, Any]]:
-    names = list(shape.get("properties", {}).items())
-    for name, inner in names[:NAMES_SHOWN]:
-        yield name, placeholder(inner, level + 1)
-    if "values" in shape:
-        yield "<key>", placeholder(shape["values"], level + 1)
-    if len(names) > NAMES_SHOWN:
-        yield MORE, MORE
+def build_members(descriptor: Descriptor, depth: int) -> Iterator[tuple[str, Any]]:
+    properties = list(descriptor.get("properties", {}).items())
+    for name, inner in properties[:MAX_NAMES]:
+        yield name, build_example(inner, depth + 1)
+    if "values" in descriptor:
+        yield "<key>", build_example(descriptor["values"], depth + 1)
+    if len(properties) > MAX_NAMES:
+        yield ELLIPSIS, ELLIPSIS

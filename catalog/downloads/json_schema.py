@@ -14,25 +14,25 @@ from catalog.evidence.outlines import Descriptor, Outline, list_outline_parts
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def schema_of(descriptor: Descriptor) -> dict[str, Any]:
-    """The schema that every value behind this descriptor fulfils; `{}` where nothing certain is known."""
+def build_schema(descriptor: Descriptor) -> dict[str, Any]:
+    """Return the schema that every value behind this descriptor fulfils; `{}` where nothing certain is known."""
     kind = descriptor["type"]
     if kind == "unknown":
         return {}
     schema: dict[str, Any] = {"type": [kind, "null"] if descriptor.get("nullable") else kind}
     if kind == "array":
-        schema["items"] = schema_of(descriptor["items"])
+        schema["items"] = build_schema(descriptor["items"])
     if "properties" in descriptor:
-        schema["properties"] = {name: schema_of(inner) for name, inner in descriptor["properties"].items()}
+        schema["properties"] = {name: build_schema(inner) for name, inner in descriptor["properties"].items()}
     if "values" in descriptor:
-        schema["additionalProperties"] = schema_of(descriptor["values"])
+        schema["additionalProperties"] = build_schema(descriptor["values"])
     return schema
 
 
-def document(title: str, outlines: Sequence[Outline]) -> dict[str, Any]:
-    """One schema document: under `$defs` every part by `GET /orders/{orderId} 200`, `… query` or `… request`."""
+def build_schema_document(title: str, outlines: Sequence[Outline]) -> dict[str, Any]:
+    """Return one schema document, with every part in `$defs` as `GET /orders/{orderId} 200`, `… query`, `… request`."""
     definitions = {
-        f"{outline['method']} {outline['path']} {part}": schema_of(descriptor)
+        f"{outline['method']} {outline['path']} {part}": build_schema(descriptor)
         for outline in outlines
         for part, descriptor in list_outline_parts(outline)
     }

@@ -1,83 +1,83 @@
-"""The catalog as OpenAPI 3.1 (pure). Holds nothing that counting changes, and nothing that was not seen."""
+"""The catalog as OpenAPI 3.1 (pure). It holds nothing that counting changes, and nothing that was not observed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
 from affidavit.operations import PARAMETER, nameless
-from catalog.downloads.json_schema import schema_of
-from catalog.downloads.operation_names import operation_names
+from catalog.downloads.json_schema import build_schema
+from catalog.downloads.operation_names import name_outlines
 from catalog.evidence.outlines import Descriptor, Outline, has_body
 
-VERSION = "3.1.0"
-METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"})
-PHRASES = {status.value: status.phrase for status in HTTPStatus}
+OPENAPI_VERSION = "3.1.0"
+OPENAPI_METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"})
+STATUS_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 MEDIA_TYPE = "application/json"
-MORE_QUERY = "more"  # stands for query parameters whose names are data
+DATA_NAMES = "more"  # the parameter that stands for query parameters whose names are data
 
 
-def document(title: str, revision: str, outlines: Sequence[Outline]) -> dict[str, Any]:
-    """A whole description; `revision` of the catalog is its version."""
-    named = names_of_templates(outlines)
-    names = operation_names([(outline["method"], outline["path"]) for outline in outlines])
-    paths: dict[str, dict[str, Any]] = {path: {} for path in sorted(set(named.values()))}
-    for outline, name in zip(outlines, names, strict=True):
-        path = named[nameless(outline["path"])]
-        add(paths[path], outline["method"], operation(name, path, outline))
-    return {"openapi": VERSION, "info": {"title": title, "version": revision}, "paths": paths}
+def build_openapi_document(title: str, revision: str, outlines: Sequence[Outline]) -> dict[str, Any]:
+    """Return a whole description; the version of the API is the `revision` of the catalog."""
+    shared_paths = choose_paths(outlines)
+    paths: dict[str, dict[str, Any]] = {path: {} for path in sorted(set(shared_paths.values()))}
+    for outline, name in zip(outlines, name_outlines(outlines), strict=True):
+        path = shared_paths[nameless(outline["path"])]
+        add_operation(paths[path], outline["method"], build_operation(name, path, outline))
+    return {"openapi": OPENAPI_VERSION, "info": {"title": title, "version": revision}, "paths": paths}
 
 
-def names_of_templates(outlines: Sequence[Outline]) -> dict[str, str]:
-    """One path by nameless template: OpenAPI has no two that differ only in the names of parameters."""
-    named: dict[str, str] = {}
+def choose_paths(outlines: Sequence[Outline]) -> dict[str, str]:
+    """Return one path by nameless template: OpenAPI has no two that differ only in the names of parameters."""
+    paths: dict[str, str] = {}
     for outline in outlines:
-        named.setdefault(nameless(outline["path"]), outline["path"])
-    return named
+        paths.setdefault(nameless(outline["path"]), outline["path"])
+    return paths
 
 
-def add(item: dict[str, Any], method: str, described: dict[str, Any]) -> None:
-    """A method that OpenAPI does not know stands under `x-methods`, so that it is not lost."""
-    if method in METHODS:
-        item[method.lower()] = described
+def add_operation(path_item: dict[str, Any], method: str, operation: dict[str, Any]) -> None:
+    """Add an operation; one of a method that OpenAPI does not know goes under `x-methods`, so that it is not lost."""
+    if method in OPENAPI_METHODS:
+        path_item[method.lower()] = operation
     else:
-        item.setdefault("x-methods", {})[method] = described
+        path_item.setdefault("x-methods", {})[method] = operation
 
 
-def operation(name: str, path: str, outline: Outline) -> dict[str, Any]:
-    described: dict[str, Any] = {"operationId": name}
-    if parameters := [*path_parameters(path, outline), *query_parameters(outline["query"] or {})]:
-        described["parameters"] = parameters
+def build_operation(name: str, path: str, outline: Outline) -> dict[str, Any]:
+    operation: dict[str, Any] = {"operationId": name}
+    if parameters := [*build_path_parameters(path, outline), *build_query_parameters(outline["query"] or {})]:
+        operation["parameters"] = parameters
     if outline["request"] is not None:
-        described["requestBody"] = {"content": content(outline["request"])}
-    described["responses"] = {status: response(status, answer) for status, answer in outline["responses"].items()}
-    return described
+        operation["requestBody"] = {"content": build_content(outline["request"])}
+    operation["responses"] = {status: build_response(status, body) for status, body in outline["responses"].items()}
+    return operation
 
 
-def path_parameters(path: str, outline: Outline) -> Iterator[dict[str, Any]]:
-    """By position: the names are those of `path`, which another method may have given."""
-    for name, told in zip(PARAMETER.findall(path), outline["parameters"].values(), strict=True):
-        yield {"name": name, "in": "path", "required": True, "schema": schema_of(told)}
+def build_path_parameters(path: str, outline: Outline) -> Iterator[dict[str, Any]]:
+    """Yield the parameters by position: the names are those of `path`, which may be another method's."""
+    for name, descriptor in zip(PARAMETER.findall(path), outline["parameters"].values(), strict=True):
+        yield {"name": name, "in": "path", "required": True, "schema": build_schema(descriptor)}
 
 
-def query_parameters(query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for name, descriptor in query.get("properties", {}).items():
-        yield {"name": name, "in": "query", "schema": schema_of(descriptor)}
+def build_query_parameters(query: Descriptor) -> Iterator[dict[str, Any]]:
+    properties = query.get("properties", {})
+    for name, descriptor in properties.items():
+        yield {"name": name, "in": "query", "schema": build_schema(descriptor)}
     if "values" in query:
-        free = {"type": "object", "additionalProperties": schema_of(query["values"])}
-        name = unused(MORE_QUERY, query.get("properties", {}))
-        yield {"name": name, "in": "query", "style": "form", "explode": True, "schema": free}
+        schema = {"type": "object", "additionalProperties": build_schema(query["values"])}
+        name = find_unused_name(DATA_NAMES, properties)
+        yield {"name": name, "in": "query", "style": "form", "explode": True, "schema": schema}
 
 
-def unused(name: str, taken: Mapping[str, Any]) -> str:
-    return unused(f"{name}_", taken) if name in taken else name
+def find_unused_name(name: str, used_names: Container[str]) -> str:
+    return find_unused_name(f"{name}_", used_names) if name in used_names else name
 
 
-def response(status: str, answer: Descriptor) -> dict[str, Any]:
-    described: dict[str, Any] = {"description": PHRASES.get(int(status), f"Status {status}")}
-    return {**described, "content": content(answer)} if has_body(answer) else described
+def build_response(status: str, body: Descriptor) -> dict[str, Any]:
+    response: dict[str, Any] = {"description": STATUS_PHRASES.get(int(status), f"Status {status}")}
+    return {**response, "content": build_content(body)} if has_body(body) else response
 
 
-def content(descriptor: Descriptor) -> dict[str, Any]:
-    return {MEDIA_TYPE: {"schema": schema_of(descriptor)}}
+def build_content(descriptor: Descriptor) -> dict[str, Any]:
+    return {MEDIA_TYPE: {"schema": build_schema(descriptor)}}

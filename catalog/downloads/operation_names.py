@@ -5,39 +5,44 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from affidavit.operations import PARAMETER
+from catalog.evidence.outlines import Outline
 
-MAX_LENGTH = 64  # of a tool's name, in what assistants take
+MAX_NAME_LENGTH = 64  # of a tool, for assistants
 HASH_LENGTH = 8
 WORD = re.compile(r"[A-Za-z0-9]+")
 
 
-def operation_names(operations: Sequence[tuple[str, str]]) -> list[str]:
-    """A name for each (method, path), in their order; `GET /orders/{orderId}` → `get_orders_by_orderId`.
+def name_operations(operations: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a name for each (method, path), in their order; `GET /orders/{orderId}` → `get_orders_by_orderId`.
 
-    What would be too long, or the same as another's, ends with a digest of method and path: no name depends on
-    where its operation stands in the list.
+    A name that would be too long, or the same as another's, ends with a digest of method and path: no name depends
+    on where its operation stands in the list.
     """
-    plain = [plain_name(method, path) for method, path in operations]
-    times = Counter(name.lower() for name in plain)
+    names = [build_plain_name(method, path) for method, path in operations]
+    uses = Counter(name.lower() for name in names)
     return [
-        name if times[name.lower()] == 1 and len(name) <= MAX_LENGTH else marked(name, f"{method} {path}")
-        for name, (method, path) in zip(plain, operations, strict=True)
+        name if uses[name.lower()] == 1 and len(name) <= MAX_NAME_LENGTH else add_digest(name, f"{method} {path}")
+        for name, (method, path) in zip(names, operations, strict=True)
     ]
 
 
-def name_words(path: str) -> list[str]:
-    """The words that every path of the same plain name has, too."""
+def name_outlines(outlines: Iterable[Outline]) -> list[str]:
+    return name_operations([(outline["method"], outline["path"]) for outline in outlines])
+
+
+def split_name_words(path: str) -> list[str]:
+    """Return the words that every path with the same plain name contains."""
     return [word for word in WORD.findall(path) if word.lower() != "by"]
 
 
-def plain_name(method: str, path: str) -> str:
-    spoken = PARAMETER.sub(r" by \1 ", path)
-    return "_".join(WORD.findall(f"{method.lower()} {spoken}"))
+def build_plain_name(method: str, path: str) -> str:
+    words = PARAMETER.sub(r" by \1 ", path)
+    return "_".join(WORD.findall(f"{method.lower()} {words}"))
 
 
-def marked(name: str, operation: str) -> str:
+def add_digest(name: str, operation: str) -> str:
     digest = hashlib.sha256(operation.encode()).hexdigest()[:HASH_LENGTH]
-    return f"{name[: MAX_LENGTH - HASH_LENGTH - 1]}_{digest}"
+    return f"{name[: MAX_NAME_LENGTH - HASH_LENGTH - 1]}_{digest}"

@@ -6,64 +6,64 @@ from collections.abc import Sequence
 from typing import Any
 
 from affidavit.operations import PARAMETER, READS
-from catalog.downloads.json_schema import schema_of
-from catalog.downloads.operation_names import operation_names
+from catalog.downloads.json_schema import build_schema
+from catalog.downloads.operation_names import name_outlines
 from catalog.evidence.outlines import Descriptor, Outline, has_body
 
-NAMED_AT_MOST = 12  # properties of an answer that a description names
+MAX_PROPERTIES_NAMED = 12  # of a response, in a description
 
 
-def document(environment: str, outlines: Sequence[Outline]) -> dict[str, Any]:
-    names = operation_names([(outline["method"], outline["path"]) for outline in outlines])
-    return {"environment": environment, "tools": [tool(*pair) for pair in zip(names, outlines, strict=True)]}
+def build_tools_document(environment: str, outlines: Sequence[Outline]) -> dict[str, Any]:
+    tools = [build_tool(name, outline) for name, outline in zip(name_outlines(outlines), outlines, strict=True)]
+    return {"environment": environment, "tools": tools}
 
 
-def tool(name: str, outline: Outline) -> dict[str, Any]:
-    """`requiresConfirmation`: a call is minted only against a confirmation (contract 3)."""
+def build_tool(name: str, outline: Outline) -> dict[str, Any]:
+    """Return one definition; `requiresConfirmation`: a call is minted only against a confirmation (contract 3)."""
     return {
         "name": name,
-        "description": description(outline),
-        "inputSchema": input_schema(outline),
+        "description": describe_operation(outline),
+        "inputSchema": build_input_schema(outline),
         "operation": f"{outline['method']} {outline['path']}",
         "requiresConfirmation": outline["method"] not in READS,
     }
 
 
-def input_schema(outline: Outline) -> dict[str, Any]:
-    """`path`, `query` and `body` each by itself, so that no name of one hides another's."""
+def build_input_schema(outline: Outline) -> dict[str, Any]:
+    """Return `path`, `query` and `body` side by side, so that no name in one hides another's."""
     inputs: dict[str, Any] = {}
     if outline["parameters"]:
-        inputs["path"] = path_schema(outline)
+        inputs["path"] = build_path_schema(outline)
     if outline["query"] is not None:
-        inputs["query"] = schema_of(outline["query"])
+        inputs["query"] = build_schema(outline["query"])
     if outline["request"] is not None:
-        inputs["body"] = schema_of(outline["request"])
+        inputs["body"] = build_schema(outline["request"])
     required = {"required": ["path"]} if "path" in inputs else {}
     return {"type": "object", "properties": inputs, **required, "additionalProperties": False}
 
 
-def path_schema(outline: Outline) -> dict[str, Any]:
-    """All of them are required: without one there is no path."""
-    parameters = {name: schema_of(told) for name, told in outline["parameters"].items()}
+def build_path_schema(outline: Outline) -> dict[str, Any]:
+    """Return the schema of the path's parameters, all required: without one there is no path."""
+    parameters = {name: build_schema(descriptor) for name, descriptor in outline["parameters"].items()}
     names = PARAMETER.findall(outline["path"])
     return {"type": "object", "properties": parameters, "required": names, "additionalProperties": False}
 
 
-def description(outline: Outline) -> str:
-    """`GET /orders/{orderId}. Answers 200 with an object (id, total), 404 with an object (error).`"""
-    answers = (
-        f"{status} with {words(answer)}" if has_body(answer) else f"{status} without a body"
-        for status, answer in outline["responses"].items()
+def describe_operation(outline: Outline) -> str:
+    """Return `GET /orders/{orderId}. Answers 200 with an object (id, total), 404 with an object (error).`"""
+    responses = (
+        f"{status} with {describe_body(body)}" if has_body(body) else f"{status} without a body"
+        for status, body in outline["responses"].items()
     )
-    return f"{outline['method']} {outline['path']}. Answers {', '.join(answers)}."
+    return f"{outline['method']} {outline['path']}. Answers {', '.join(responses)}."
 
 
-def words(answer: Descriptor) -> str:
-    kind = answer["type"]
+def describe_body(descriptor: Descriptor) -> str:
+    kind = descriptor["type"]
     if kind == "array":
-        return f"a list of {words(answer['items'])}"
-    names = list(answer.get("properties", {}))
+        return f"a list of {describe_body(descriptor['items'])}"
+    names = list(descriptor.get("properties", {}))
     if kind != "object" or not names:
         return "a body of unknown type" if kind == "unknown" else f"type {kind}"
-    more = ", …" if len(names) > NAMED_AT_MOST else ""
-    return f"an object ({', '.join(names[:NAMED_AT_MOST])}{more})"
+    ellipsis = ", …" if len(names) > MAX_PROPERTIES_NAMED else ""
+    return f"an object ({', '.join(names[:MAX_PROPERTIES_NAMED])}{ellipsis})"

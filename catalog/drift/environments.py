@@ -1,37 +1,41 @@
-"""In what the catalogs of two environments differ."""
+"""The comparison of two environments: how the operations of one differ from those of another."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from catalog import queries
 from catalog.drift.compare import Change, compare_outlines
+from catalog.drift.queries import load_outline_digests, load_outlines
 from catalog.drift_kinds import BOTH
 from workspaces.models import Environment
 
-OPERATION = "operation"
+WHOLE_OPERATION = "operation"  # as the part of a change
 
 
 @dataclass(frozen=True)
-class Difference:
-    """One change of one operation. Of one that only one side has, the whole operation is new or gone."""
+class OperationChange:
+    """One change of one operation. Where only one environment has the operation, all of it is new or gone."""
 
     method: str
     path: str
     change: Change
 
 
-def between(here: Environment, there: Environment) -> Iterator[Difference]:
-    """What `there` has other than `here`, by path and method; reads the shapes of what differs only."""
-    ours, theirs = queries.outline_digests(here), queries.outline_digests(there)
-    differing = {key for key in ours.keys() & theirs.keys() if ours[key][1] != theirs[key][1]}
-    before, after = queries.outlines_of(here, differing), queries.outlines_of(there, differing)
-    for key in sorted(ours.keys() | theirs.keys(), key=lambda key: (key[1], key[0])):
-        method, path = key[0], (ours.get(key) or theirs[key])[0]
-        if key not in theirs:
-            yield Difference(method, path, Change(OPERATION, "", "gone", breaks=BOTH))
-        elif key not in ours:
-            yield Difference(method, path, Change(OPERATION, "", "new"))
-        elif key in differing:
-            yield from (Difference(method, path, change) for change in compare_outlines(before[key], after[key]))
+def compare_environments(environment: Environment, against: Environment) -> Iterator[OperationChange]:
+    """Yield what would change for `environment` if it were like `against`, by path and method.
+
+    Reads the outlines only of operations whose digests differ.
+    """
+    before, after = load_outline_digests(environment), load_outline_digests(against)
+    changed = {key for key in before.keys() & after.keys() if before[key][1] != after[key][1]}
+    outlines_before, outlines_after = load_outlines(environment, changed), load_outlines(against, changed)
+    for key in sorted(before.keys() | after.keys(), key=lambda key: (key[1], key[0])):
+        method, path = key[0], (before.get(key) or after[key])[0]
+        if key not in after:
+            yield OperationChange(method, path, Change(WHOLE_OPERATION, "", "gone", breaks=BOTH))
+        elif key not in before:
+            yield OperationChange(method, path, Change(WHOLE_OPERATION, "", "new"))
+        elif key in changed:
+            for change in compare_outlines(outlines_before[key], outlines_after[key]):
+                yield OperationChange(method, path, change)

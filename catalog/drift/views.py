@@ -1,58 +1,59 @@
-"""The pages of change: the feed of drift, and the difference between two environments."""
+"""The pages of change: the drift feed, and the comparison of two environments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
-from catalog import queries
-from catalog.browse import exports
-from catalog.browse.filters import DriftFilters
-from catalog.drift import environments
-from catalog.drift.environments import Difference
+from catalog.drift import exports
+from catalog.drift.environments import OperationChange, compare_environments
+from catalog.drift.filters import DriftFilters
+from catalog.drift.queries import list_drift
 from catalog.drift_kinds import CHANGE_KINDS
+from catalog.queries import visible_operations
 from wire.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
 
-ROWS_A_PAGE = 100
+CHANGES_A_PAGE = 100
 
 
-def drift(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    filters = DriftFilters.of(request.GET)
-    found = queries.drift(environment, period, filters)
+def show_drift(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    filters = DriftFilters.from_address(request.GET)
+    drift = list_drift(environment, period, filters)
 
-    def context() -> Mapping[str, Any]:
+    def build_context() -> Mapping[str, Any]:
         return {
             "filters": filters,
             "kinds": CHANGE_KINDS.items(),
-            "changes": Paginator(found, ROWS_A_PAGE).get_page(request.GET.get("page")),
-            "breaking": found.exclude(breaks="").count(),
-            "empty": not queries.shown(environment).exists(),
+            "changes": Paginator(drift, CHANGES_A_PAGE).get_page(request.GET.get("page")),
+            "breaking": drift.exclude(breaks="").count(),
+            "empty": not visible_operations(environment).exists(),
         }
 
-    return Page("catalog/drift.html", context, [exports.drift(found)], partial="catalog/_partials/changes.html")
+    tables = [exports.export_drift(drift)]
+    return Page("catalog/drift.html", build_context, tables, partial="catalog/_partials/changes.html")
 
 
-def difference(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """What would change for this environment if it were as `against`: staging promoted to production, say."""
-    others = environment.workspace.environments.exclude(pk=environment.pk)
-    named = request.GET.get("against", "")
-    against = next((other for other in others if other.name == named), None) or others.first()
+def show_environment_comparison(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show what would change for this environment if it were like `against`: staging promoted to production, say."""
+    other_environments = environment.workspace.environments.exclude(pk=environment.pk)
+    against = other_environments.filter(name=request.GET.get("against", "").replace("\0", "")).first()
+    against = against or other_environments.first()
 
-    def rows() -> Iterator[Difference]:
-        return environments.between(environment, against) if against else iter(())
+    def list_changes() -> Iterator[OperationChange]:
+        return compare_environments(environment, against) if against else iter(())
 
-    def context() -> Mapping[str, Any]:
-        found: Sequence[Difference] = list(rows())
+    def build_context() -> Mapping[str, Any]:
+        changes = list(list_changes())
         return {
-            "others": others,
+            "others": other_environments,
             "against": against,
-            "rows": Paginator(found, ROWS_A_PAGE).get_page(request.GET.get("page")),
-            "breaking": sum(bool(row.change.breaks) for row in found),
+            "rows": Paginator(changes, CHANGES_A_PAGE).get_page(request.GET.get("page")),
+            "breaking": sum(bool(row.change.breaks) for row in changes),
         }
 
-    return Page("catalog/difference.html", context, [exports.difference(rows)])
+    return Page("catalog/difference.html", build_context, [exports.export_comparison(list_changes)])

@@ -17,7 +17,7 @@ from catalog.evidence.epochs import from_epochs, summed
 from catalog.evidence.parts import held_of
 from catalog.evidence.sums import identity_of
 from catalog.models import PART_IDENTITY, BaselineReset, Operation, OperationPart
-from catalog.queries import TEXTS
+from catalog.queries import LARGE_TEXTS
 from workspaces.models import Environment
 
 SECONDS_PER_DAY = 86400
@@ -73,7 +73,7 @@ def epochs_of(environment: Environment) -> dict[Identity, Epochs]:
     """Of the operations that were ever started afresh."""
     found: dict[Identity, Epochs] = {}
     starts = BaselineReset.objects.filter(operation__environment=environment).select_related("operation")
-    for start in starts.defer(*(f"operation__{text}" for text in TEXTS)):
+    for start in starts.defer(*(f"operation__{text}" for text in LARGE_TEXTS)):
         row = start.operation
         found.setdefault(identity_of(row), Epochs(row.pk)).starts.append(start)
     return found

@@ -18,6 +18,7 @@ from catalog.evidence.projection import project
 from catalog.evidence.sums import facts, identity_of, own_counts, own_sum, shown_sum, together
 from catalog.ingest.late_data import Late, put_in_place, shown_late
 from catalog.models import PART_IDENTITY, Drift, Operation, OperationPart, OperationVersion
+from catalog.rules.queries import load_template_rules
 from catalog.rules.resolution import Rules
 from workspaces.models import Environment
 
@@ -30,7 +31,7 @@ Stored = Mapping[Identity, Operation]
 
 def merge_into_catalog(environment: Environment, daily: DailySums, *, now: datetime) -> None:
     """Add `daily` to the catalog, with versions and drift. The caller holds the environment's lock."""
-    rules = queries.template_rules(environment)
+    rules = load_template_rules(environment)
     sums, late = put_in_place(environment, daily)
     for touched in batches(sums, rules):
         merge_some(environment, touched, rules, late, now=now)
@@ -169,7 +170,9 @@ def stored_rows(environment: Environment, wanted: Collection[Identity]) -> dict[
         method__in={identity.method for identity in wanted},
         key__in={identity.key for identity in wanted},
     )
-    rows = rows.defer(*queries.TEXTS).prefetch_related("parts", "baseline_resets", "map_rules", queries.members())
+    rows = rows.defer(*queries.LARGE_TEXTS).prefetch_related(
+        "parts", "baseline_resets", "map_rules", queries.prefetch_members()
+    )
     found = {identity_of(row): row for row in rows}
     return {identity: row for identity, row in found.items() if identity in wanted}
 

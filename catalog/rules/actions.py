@@ -1,77 +1,150 @@
-"""What is done by hand on an operation's page: by a member's session, never by a key."""
+"""What members do on an operation's page and on the page of rules: by their session, never by a key."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from catalog import queries
-from catalog.browse.tree_rows import Node, list_part_nodes
+from catalog.address import read_text
+from catalog.evidence.nodes import Node, list_part_nodes
 from catalog.evidence.parts import build_part_shapes
 from catalog.models import Operation
+from catalog.queries import find_operation
 from catalog.rules import baseline
 from catalog.rules import maps as map_rules
+from catalog.rules import redaction as redaction_rules
+from catalog.rules import templates as template_rules
+from catalog.rules.errors import RuleError
+from catalog.rules.views import RULE_KINDS
 from wire.errors import InvalidRequest, NotFound
 from workspaces.access import require_member_environment
 from workspaces.page import redirect_to_page
 
+REVERT: Mapping[str, Callable[..., None]] = {
+    "template-rules": template_rules.revert_template_rule,
+    "fresh-starts": baseline.revert_baseline_reset,
+    "map-rules": map_rules.revert_map_rule,
+    "redaction-rules": redaction_rules.revert_redaction_rule,
+}
+
 
 @require_POST
 @login_required
-def start_afresh(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
-    """Learn the shapes of the operation `method` `path` anew from now on; of one node where `part` names it."""
-    found = operation_of_member(request, slug, environment)
-    part, pointer = place_of(request, found) if request.POST.get("part") else ("", "")
-    baseline.reset_baseline(found, part=part, pointer=pointer, actor=request.user.get_username(), now=timezone.now())
-    return back_to(found, part, pointer)
+def reset_baseline(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+    """Learn the shapes of the operation `method` `path` anew from now on; of one node only where `part` names it."""
+    operation = require_operation(request, slug, environment)
+    part, pointer = "", ""
+    if request.POST.get("part"):
+        part, node = require_node(request, operation)
+        pointer = node.pointer
+    baseline.reset_baseline(operation, part=part, pointer=pointer, **stamp(request))
+    return redirect_to_operation(operation, part, pointer)
 
 
 @require_POST
 @login_required
 def show_as(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
-    """Show the object at `part` and `pointer` as a map or with its properties, whatever it looks like."""
-    found = operation_of_member(request, slug, environment)
-    part, node = node_of(request, found)
+    """Show the object at `part` and `pointer` as a map or with its properties, whatever its values look like."""
+    operation = require_operation(request, slug, environment)
+    part, node = require_node(request, operation)
     as_map = {"map": True, "properties": False}.get(request.POST.get("as", ""))
     if as_map is None:
         raise InvalidRequest("Send as=map or as=properties.")
     if not node.is_object:
         detail = "No object was seen at this place, so it has no names. Choose a place of type object or map."
         raise InvalidRequest(detail)
-    by = {"actor": request.user.get_username(), "now": timezone.now()}
-    map_rules.add_map_rule(found, part, node.pointer, as_map=as_map, **by)
-    return back_to(found, part, node.pointer)
+    map_rules.add_map_rule(operation, part, node.pointer, as_map=as_map, **stamp(request))
+    return redirect_to_operation(operation, part, node.pointer)
 
 
-def place_of(request: HttpRequest, operation: Operation) -> tuple[str, str]:
-    """Part and pointer of a place that the operation's page shows; raises NotFound for any other."""
-    part, node = node_of(request, operation)
-    return part, node.pointer
+@require_POST
+@login_required
+def show_under(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+    """Show the template `path` under the template `target`, and go there; with a fault, go back to the form."""
+    operation = require_operation(request, slug, environment)
+    form = request.POST
+    path, target = read_text(form, "path"), form.get("target", "").strip()
+    options = {"method": operation.method if form.get("only") else "", "matching": bool(form.get("matching"))}
+    try:
+        template_rules.add_template_rule(operation.environment, path, target, **options, **stamp(request))
+    except RuleError as fault:
+        # A target that reads like a value does not come back in the address, which is logged.
+        members = {"path": path, "target": "" if fault.code == "raw" else target, "fault": fault.code}
+        members |= {name: form.get(name, "") for name in ("only", "matching")}
+    else:
+        members = {"path": target}
+    query = {"method": operation.method, **members}
+    return redirect_to_page("operation", operation.environment, query, fragment="template")
 
 
-def node_of(request: HttpRequest, operation: Operation) -> tuple[str, Node]:
-    """Part and node of the place that a form names; raises NotFound for one that the page does not show."""
-    part, pointer = request.POST.get("part", ""), request.POST.get("pointer", "")
-    shape = next((shape for shape in build_part_shapes(operation) if shape.key == part), None)
-    node = next((node for node in list_part_nodes(shape) if node.pointer == pointer), None) if shape else None
-    if node is None:
-        raise NotFound("This operation has no such place. Choose one on its page.")
-    return part, node
+@require_POST
+@login_required
+def add_redaction_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+    """Redact the property `name` as `kind` says, in this environment or `everywhere`; then go back to the page."""
+    target = require_member_environment(request, slug, environment)
+    form = {name: request.POST.get(name, "") for name in ("kind", "name", "everywhere")}
+    try:
+        redaction_rules.add_redaction_rule(
+            target, form["kind"], form["name"], everywhere=bool(form["everywhere"]), **stamp(request)
+        )
+    except RuleError as fault:
+        if fault.code == "value":  # does not come back in the address, which is logged
+            form["name"] = ""
+        return redirect_to_page("rules", target, {"fault": fault.code, **form}, fragment="redaction-rules")
+    return redirect_to_page("rules", target, {}, fragment="redaction-rules")
 
 
-def operation_of_member(request: HttpRequest, slug: str, name: str) -> Operation:
-    """Raises Http404 or NotFound, the same for what does not exist and for what is not yours."""
-    environment = require_member_environment(request, slug, name)
-    method, path = (request.POST.get(member, "").replace("\0", "") for member in ("method", "path"))
-    found = queries.operation(environment, method, path)
-    if found is None:
+@require_POST
+@login_required
+def revert_rule(request: HttpRequest, slug: str, environment: str, kind: str, pk: int) -> HttpResponseRedirect:
+    """Revert one rule, from the page of rules or from that of the operation `method` `path`.
+
+    A second time changes nothing.
+    """
+    target = require_member_environment(request, slug, environment)
+    operation = require_operation(request, slug, environment) if request.POST.get("path") else None
+    rule_kind = next((rule_kind for rule_kind in RULE_KINDS if rule_kind.name == kind), None)
+    if rule_kind is None:
+        raise Http404
+    rule = get_object_or_404(rule_kind.list_rules(target), pk=pk)
+    try:
+        REVERT[kind](rule, **stamp(request))
+    except RuleError as fault:
+        return redirect_to_page("rules", target, {"fault": fault.code}, fragment=kind)
+    return redirect_to_operation(operation) if operation else redirect_to_page("rules", target, {}, fragment=kind)
+
+
+def require_operation(request: HttpRequest, slug: str, environment: str) -> Operation:
+    """Return the operation that the form names; raises Http404 or NotFound, the same where it is another's."""
+    target = require_member_environment(request, slug, environment)
+    operation = find_operation(target, read_text(request.POST, "method"), read_text(request.POST, "path"))
+    if operation is None:
         raise NotFound("This environment has no such operation. Look for it in the catalog.")
-    return found
+    return operation
 
 
-def back_to(operation: Operation, part: str = "", pointer: str = "") -> HttpResponseRedirect:
-    """To the operation's page; to a place on it where one was decided on."""
+def require_node(request: HttpRequest, operation: Operation) -> tuple[str, Node]:
+    """Return the part and the node that the form names; raises NotFound where the page shows no such node."""
+    part, pointer = request.POST.get("part", ""), request.POST.get("pointer", "")
+    for shape in build_part_shapes(operation):
+        for node in list_part_nodes(shape) if shape.key == part else ():
+            if node.pointer == pointer:
+                return part, node
+    raise NotFound("This operation has no such place. Choose one on its page.")
+
+
+def stamp(request: HttpRequest) -> dict[str, Any]:
+    """Return who acts and when, as the verbs take it."""
+    return {"actor": request.user.get_username(), "now": timezone.now()}
+
+
+def redirect_to_operation(operation: Operation, part: str = "", pointer: str = "") -> HttpResponseRedirect:
+    """Redirect to the operation's page; to a node on it where the action was about one."""
     query = {"method": operation.method, "path": operation.path, "part": part, "at": pointer}
     return redirect_to_page("operation", operation.environment, query, fragment="place" if part else "afresh")

@@ -14,6 +14,7 @@ from django.db.models import Q
 from catalog import queries
 from catalog.evidence.sums import facts_of_row, identity_of
 from catalog.models import BaselineReset, Operation
+from catalog.rules.queries import load_template_rules
 from catalog.rules.reproject import lock_environment, show_again
 from catalog.rules.resolution import Rules
 from workspaces.audit import record_audit
@@ -29,7 +30,7 @@ def reset_baseline(
     what is shown under this operation, for as long as it is; and for what would be if some rules were taken back.
     """
     row = held(operation)
-    rules = queries.template_rules(row.environment)
+    rules = load_template_rules(row.environment)
     told = {"part": part, "pointer": pointer, "at": now, "actor": actor, "newest_rule": rules.newest}
     start = begin_epoch(row, BaselineReset(**told))
     others = could_be_shown_under(row, rules)
@@ -49,7 +50,7 @@ def revert_baseline_reset(start: BaselineReset, *, actor: str, now: datetime) ->
         touched = Operation.objects.filter(baseline_resets__in=reached)
         places = touched.values_list("pk", "shown_under_id")
         rows = {pk for pair in places for pk in pair if pk}
-        show_again(row.environment, rows, queries.template_rules(row.environment), now=now)
+        show_again(row.environment, rows, load_template_rules(row.environment), now=now)
         log(row, "fresh start taken back", actor=actor, now=now, place=start.location)
 
 
@@ -60,7 +61,7 @@ def could_be_shown_under(row: Operation, rules: Rules) -> list[Operation]:
     others = Operation.objects.filter(environment=row.environment, method=row.method).exclude(pk=row.pk)
     known = others.only("method", "key")
     found = [other.pk for other in known if place in rules.reachable(identity_of(other))]
-    return list(others.filter(pk__in=found).defer(*queries.TEXTS))
+    return list(others.filter(pk__in=found).defer(*queries.LARGE_TEXTS))
 
 
 def held(operation: Operation) -> Operation:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from affidavit.operations import nameless, shown_names, with_names
-from catalog import queries
 from catalog.evidence.sums import facts_of_row
 from catalog.models import Operation, TemplateRule
+from catalog.rules.queries import active_template_rules
 from catalog.rules.templates import TEMPLATE_RULE_ERRORS
 
 
@@ -39,7 +39,7 @@ def one_reported(row: Operation, place: Operation) -> Reported:
 
 def rules_leading_to(operation: Operation) -> Sequence[TemplateRule]:
     """The rules that stand and that show something under this operation, or name its parameters."""
-    standing = queries.standing_template_rules(operation.environment).order_by("-id")
+    standing = active_template_rules(operation.environment).order_by("-id")
     return [rule for rule in standing if leads_to(rule, operation)]
 
 

@@ -39,8 +39,10 @@ def show_again(environment: Environment, rows: Collection[int], rules: Rules, *,
 
 
 def with_evidence(environment: Environment, rows: Collection[int]) -> Iterable[Operation]:
-    found = Operation.objects.filter(environment=environment, pk__in=rows).order_by("pk").defer(*queries.TEXTS)
-    return found.prefetch_related("parts", "map_rules", "baseline_resets__through__operation", queries.members())
+    found = Operation.objects.filter(environment=environment, pk__in=rows).order_by("pk").defer(*queries.LARGE_TEXTS)
+    return found.prefetch_related(
+        "parts", "map_rules", "baseline_resets__through__operation", queries.prefetch_members()
+    )
 
 
 def settle(row: Operation, rules: Rules) -> None:

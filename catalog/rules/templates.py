@@ -10,11 +10,11 @@ from django.db import transaction
 
 from affidavit import retemplate
 from affidavit.operations import Identity, nameless
-from catalog import queries
 from catalog.evidence.sums import identity_of
 from catalog.models import Operation, TemplateRule
 from catalog.path_template import MAX_PATH_BYTES, PATH_ERRORS, find_path_errors
 from catalog.rules.errors import RuleError
+from catalog.rules.queries import load_template_rules
 from catalog.rules.reproject import lock_environment, show_again
 from catalog.rules.resolution import Rules
 from workspaces.audit import record_audit
@@ -41,7 +41,7 @@ def add_template_rule(
     if code := find_target_error(source, target):
         raise RuleError(code, TEMPLATE_RULE_ERRORS[code])
     lock_environment(environment)
-    before = queries.template_rules(environment)
+    before = load_template_rules(environment)
     rule = TemplateRule.objects.create(
         environment=environment, method=method, source=nameless(source), target=target, matching=matching, at=now,
         actor=actor,
@@ -55,7 +55,7 @@ def add_template_rule(
 def revert_template_rule(rule: TemplateRule, *, actor: str, now: datetime) -> None:
     """Show what would have been shown without it; a second time changes nothing. Raises RuleError."""
     lock_environment(rule.environment)
-    before = queries.template_rules(rule.environment)
+    before = load_template_rules(rule.environment)
     if TemplateRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
         rearrange(rule.environment, before, now=now)
         log(rule, "template rule taken back", actor=actor, now=now)
@@ -74,7 +74,7 @@ def find_target_error(source: str, target: str) -> str:
 
 def rearrange(environment: Environment, before: Rules, *, now: datetime) -> None:
     """Put every operation where the rules that stand now show it. Raises RuleError where they lead in a circle."""
-    after = queries.template_rules(environment)
+    after = load_template_rules(environment)
     if after.has_circle:
         raise RuleError("circle", TEMPLATE_RULE_ERRORS["circle"])
     rows = list(Operation.objects.filter(environment=environment).only("method", "key", "shown_under", "first_seen_at"))

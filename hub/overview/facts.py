@@ -60,7 +60,7 @@ def facts(outcomes: Any, intents: Any, catalog: Any) -> Sequence[Fact]:
             "rejections", "Calls rejected", "rejections",
             intents.rejections, intents.verifications, intents.rejections_before, intents.verifications_before,
         ),
-        Fact("operations", "Operations", "catalog", catalog.operations, note=news(catalog.new_in_range)),
+        Fact("operations", "Operations", "catalog", catalog.total, note=news(catalog.new)),
     ]  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from catalog import queries as catalog
+from catalog.drift.queries import list_latest_drift
 from hub.overview import facts as rules
 from hub.sample import views
 from intents.rejections import queries as intents
@@ -26,7 +27,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
     """Is everything all right? The five numbers, outcomes over time, the main cause of broken joins."""
     of_outcomes = outcomes.overview(environment, period)
     of_intents = intents.overview(environment, period)
-    of_catalog = catalog.overview(environment, period)
+    of_catalog = catalog.count_operations(environment, period)
     facts = rules.facts(of_outcomes, of_intents, of_catalog)
     buckets = outcomes.chart_buckets(environment, period)
     line = outcomes.series(environment, buckets, [outcomes.ALL_KEYS])[outcomes.ALL_KEYS]
@@ -34,7 +35,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
     def context() -> Mapping[str, Any]:
         labels = [bucket.label for bucket in buckets]
         steps = rules.steps(
-            observed=of_catalog.operations > 0,
+            observed=of_catalog.total > 0,
             reported=outcomes.has_any(environment),
             verified=intents.has_any(environment),
             asked=intents.has_confirmations(environment),
@@ -48,7 +49,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "cause": of_outcomes.main_cause,
             "totals": of_outcomes.now,
             "reasons": of_intents.reasons[:5],
-            "drift": catalog.latest_drift(environment, LATEST_DRIFT),
+            "drift": list_latest_drift(environment, LATEST_DRIFT),
             "figure": rules.figure(labels, {"Outcomes": line.outcomes, rules.BROKEN: line.broken}),
             "series": list(zip(labels, line.conversations, line.outcomes, line.broken, strict=True)),
         }

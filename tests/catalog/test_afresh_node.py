@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from affidavit import Evidence, describe, infer
 from catalog import queries
-from catalog.browse.tree_rows import list_part_nodes
+from catalog.evidence.nodes import list_part_nodes
 from catalog.evidence.parts import build_part_shapes
 from catalog.models import BaselineReset, Drift, Operation, OperationPart
 from catalog.rules import templates as template_rules
@@ -168,7 +168,7 @@ def test_what_is_shown_under_the_operation_starts_afresh_with_it(api, changed):
     start = afresh("/id")
     deliver(api, changed, observation(response=NEW, lastSeenAt=AT), {**other, "response": describe(infer(NEW))})
     assert kinds(shown()) == {"id": ("string", 2), "total": ("integer", 12), "lines": ("array", 12)}
-    (shape,) = build_part_shapes(queries.operation(environment, "GET", PATH))
+    (shape,) = build_part_shapes(queries.find_operation(environment, "GET", PATH))
     assert [(node.seen, node.parents) for node in list_part_nodes(shape) if node.pointer == "/id"] == [(2, 2)]
     template_rules.revert_template_rule(rule, actor="ann", now=timezone.now())
     assert kinds(shown()) == {"id": ("string", 1), "total": ("integer", 7), "lines": ("array", 7)}

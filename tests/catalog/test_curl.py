@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import describe, infer
-from catalog.downloads.curl import DEEPEST, NAMES_SHOWN, QUERY_SHOWN, curl
+from catalog.downloads.curl import MAX_DEPTH, MAX_NAMES, MAX_QUERY_NAMES, build_curl_command
 
 
 def outline(method: str = "POST", path: str = "/orders/{orderId}", **parts: Any) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def outline(method: str = "POST", path: str = "/orders/{orderId}", **parts: Any)
 
 
 def test_a_read_is_its_address_with_the_places_of_what_varies():
-    assert curl(outline("GET", query={"expand": "lines", "page[size]": 3})) == (
+    assert build_curl_command(outline("GET", query={"expand": "lines", "page[size]": 3})) == (
         "curl --globoff -X GET 'https://api.example.com/orders/{orderId}?expand={string}&page%5Bsize%5D={integer}' \\\n"
         "  -H 'X-Service-Intent: <intent>'"
     )
@@ -27,7 +27,7 @@ def test_a_read_is_its_address_with_the_places_of_what_varies():
 
 def test_a_body_has_types_for_values():
     body = {"id": 17, "lines": [{"sku": "secret-sku"}], "none": [], "empty": {}, "by": {"2026-01-01": 1.5}}
-    line = curl(outline(request=body))
+    line = build_curl_command(outline(request=body))
     assert json.loads(shlex.split(line)[-1]) == {
         "id": "<integer>",
         "lines": [{"sku": "<string>"}],
@@ -40,12 +40,12 @@ def test_a_body_has_types_for_values():
 
 def test_a_large_body_and_a_long_query_are_cut_and_say_so():
     deep: dict[str, Any] = {"x": 1}
-    for _ in range(DEEPEST):
+    for _ in range(MAX_DEPTH):
         deep = {"x": deep}
-    names = {f"name{chr(97 + n % 26)}{chr(97 + n // 26)}": "x" for n in range(NAMES_SHOWN + 1)}
-    assert shlex.split(curl(outline(request=deep)))[-1].count("…") == 2
-    assert json.loads(shlex.split(curl(outline(request=names)))[-1])["…"] == "…"
-    assert curl(outline("GET", query=names)).count("={string}") == QUERY_SHOWN
+    names = {f"name{chr(97 + n % 26)}{chr(97 + n // 26)}": "x" for n in range(MAX_NAMES + 1)}
+    assert shlex.split(build_curl_command(outline(request=deep)))[-1].count("…") == 2
+    assert json.loads(shlex.split(build_curl_command(outline(request=names)))[-1])["…"] == "…"
+    assert build_curl_command(outline("GET", query=names)).count("={string}") == MAX_QUERY_NAMES
 
 
 names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
@@ -53,7 +53,7 @@ names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 @given(names, st.dictionaries(names, st.none() | st.text(max_size=2), max_size=3))
 def test_no_name_gets_out_of_its_quotes(segment: str, body: dict[str, Any]):
-    line = curl(outline(path=f"/{segment}", request=body or {"x": 1}, query={segment: "x"}))
+    line = build_curl_command(outline(path=f"/{segment}", request=body or {"x": 1}, query={segment: "x"}))
     words = shlex.split(line.replace(" \\\n  ", " "))  # which a shell does, and shlex does not
     assert words[:4] == ["curl", "--globoff", "-X", "POST"]
     assert words[5:8:2] == ["-H", "-H"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer, merge
-from catalog.downloads.json_schema import schema_of
+from catalog.downloads.json_schema import build_schema
 from catalog.drift.compare import Change, compare_outlines
 from catalog.drift_kinds import BREAKS_FOR, CHANGE_KINDS
 from catalog.evidence.pointers import walk_nodes
@@ -71,7 +71,7 @@ def test_more_evidence_never_lets_anything_be_gone_and_each_place_is_told_once(b
 def test_no_answer_that_breaks_the_schema_of_before_goes_without_an_alarm(before, after):
     """Only where nothing but null was seen, or nothing at all, a first real value is no break."""
     old, new = of(*before), of(*before, *after)
-    schema = Draft202012Validator(schema_of(describe(old, counts=False)))
+    schema = Draft202012Validator(build_schema(describe(old, counts=False)))
     failing = [error for value in after for error in schema.iter_errors(value) if error.validator_value != "null"]
     found = compare_outlines(outline("200", old), outline("200", new))
     assert not failing or any(change.breaks for change in found)

@@ -95,7 +95,7 @@ def test_htmx_gets_the_feed_alone(browser_client, filled):
 
 
 def test_more_than_a_page_is_paged_and_counted(browser_client, filled, monkeypatch):
-    monkeypatch.setattr(views, "ROWS_A_PAGE", 2)
+    monkeypatch.setattr(views, "CHANGES_A_PAGE", 2)
     assert "1 to 2 of 3" in shown(browser_client, filled, "drift")
     assert "3 to 3 of 3" in shown(browser_client, filled, "drift", page="2")
     assert len(changes(browser_client, filled, page="2")) == 3

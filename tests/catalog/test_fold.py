@@ -64,7 +64,7 @@ def test_a_fold_sums_marks_and_drops_the_body(api, workspace):
     assert fold_reports(environment_of(workspace), now=timezone.now()) == len(REPORTS)
     assert not WitnessReport.objects.filter(folded_at=None).exists()
     assert not WitnessReport.objects.exclude(sums=None).exists()
-    shown = queries.shown(environment_of(workspace))
+    shown = queries.visible_operations(environment_of(workspace))
     assert {(row.method, row.path, row.observations) for row in shown} == {
         ("GET", "/orders/{id}", 9),
         ("POST", "/orders", 2),
@@ -102,10 +102,10 @@ def test_an_operation_begins_when_another_status_arrives_and_then_shows_all(api,
     environment = environment_of(workspace)
     send(api, report(observation("GET", "/a", 404, count=5)))
     fold_reports(environment, now=timezone.now())
-    assert not queries.shown(environment).exists()
+    assert not queries.visible_operations(environment).exists()
     send(api, report(observation("GET", "/a", 200)))
     fold_reports(environment, now=timezone.now())
-    assert queries.shown(environment).get().observations == 6
+    assert queries.visible_operations(environment).get().observations == 6
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_batch_is_bounded_in_bytes_but_never_empty(api, workspace, monkeypatch
 def test_the_sweep_finds_what_no_doorbell_announced(api, workspace):
     send(api, *REPORTS)
     tasks.sweep()
-    assert not queries.unfolded().exists()
+    assert not queries.unfolded_reports().exists()
 
 
 def test_a_task_for_an_environment_that_is_gone_does_nothing():
@@ -154,12 +154,12 @@ def test_a_task_for_an_environment_that_is_gone_does_nothing():
 
 def test_the_oldest_unfolded_report_tells_its_age(api, workspace):
     now = timezone.now()
-    assert queries.oldest_unfolded(now=now) is None
+    assert queries.measure_fold_lag(now=now) is None
     send(api, *REPORTS)
     WitnessReport.objects.update(received_at=now - timedelta(seconds=90))
-    assert queries.oldest_unfolded(now=now) == 90
+    assert queries.measure_fold_lag(now=now) == 90
     fold_reports(environment_of(workspace), now=now)
-    assert queries.oldest_unfolded(now=now) is None
+    assert queries.measure_fold_lag(now=now) is None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -193,5 +193,5 @@ def test_folds_at_the_same_time_count_every_report_once(monkeypatch):
         thread.join()
     fold_reports(environment, now=timezone.now())
     assert failures == []
-    assert queries.shown(environment).get().observations == 40
+    assert queries.visible_operations(environment).get().observations == 40
     assert OperationPart.objects.get().evidence["counts"] == {"object": 40}

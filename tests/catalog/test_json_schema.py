@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer
-from catalog.downloads import json_schema
-from catalog.downloads.json_schema import schema_of
+from catalog.downloads.json_schema import build_schema, build_schema_document
 
 NAMES = st.sampled_from(["id", "name", "items", "", "__proto__", "a/b~c", "ann@example.com", "8f14e45fceea167a"])
 VALUES = st.recursive(
@@ -26,7 +25,7 @@ def learnt(*values: Any) -> dict[str, Any]:
     evidence = Evidence()
     for value in values:
         evidence.add(infer(value))
-    return schema_of(describe(evidence, counts=False))
+    return build_schema(describe(evidence, counts=False))
 
 
 def passes(schema: dict[str, Any], value: Any) -> bool:
@@ -85,7 +84,7 @@ def test_every_part_with_a_shape_has_a_definition_by_its_name():
         "query": {"type": "object", "properties": {"expand": {"type": "string"}}},
         "responses": {"200": {"type": "boolean"}, "204": {"type": "unknown", "reason": "empty"}},
     }  # fmt: skip
-    document = json_schema.document("Lumen Books, production", [outline])
+    document = build_schema_document("Lumen Books, production", [outline])
     Draft202012Validator.check_schema(document)
     assert document["$defs"] == {
         "GET /orders/{orderId} query": {"type": "object", "properties": {"expand": {"type": "string"}}},

@@ -119,12 +119,14 @@ def test_a_map_of_operations_that_are_shown_as_one_is_decided_by_all_of_their_ke
     deliver(api, workspace, *[{**one, "path": "/other"} for one in prices(*others)])
     environment = environment_of(workspace)
     merged = add_template_rule(environment, "/other", PATH, actor="ann", now=timezone.now())
-    (place,) = queries.shown(environment)
+    (place,) = queries.visible_operations(environment)
     assert "values" in json.loads(place.document)["responses"]["200"]["properties"]["by"]
     deliver(api, workspace, *prices({"new": PRICE}))
     assert not Drift.objects.exists()
     template_rules.revert_template_rule(merged, actor="ann", now=timezone.now())
-    documents = [json.loads(one.document)["responses"]["200"] for one in queries.shown(environment).order_by("path")]
+    documents = [
+        json.loads(one.document)["responses"]["200"] for one in queries.visible_operations(environment).order_by("path")
+    ]
     assert [len(one["properties"]["by"].get("properties", {})) for one in documents] == [0, 17]
 
 

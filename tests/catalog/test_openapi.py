@@ -11,8 +11,9 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from affidavit import describe, infer
-from catalog.downloads import openapi, tools
-from catalog.downloads.operation_names import MAX_LENGTH, operation_names
+from catalog.downloads.openapi import build_openapi_document
+from catalog.downloads.operation_names import MAX_NAME_LENGTH, name_operations
+from catalog.downloads.tools import build_tools_document
 
 NO_BODY = {"type": "unknown", "reason": "empty"}
 
@@ -29,7 +30,7 @@ def shape(value: Any) -> dict[str, Any]:
 
 
 def described(*outlines: dict[str, Any]) -> dict[str, Any]:
-    document = openapi.document("Lumen Books, production", "5b1f", outlines)
+    document = build_openapi_document("Lumen Books, production", "5b1f", outlines)
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
     return document
 
@@ -90,26 +91,26 @@ def test_a_status_that_http_has_no_word_for_is_described():
 
 def test_names_are_short_plain_and_one_each():
     operations = [("GET", "/a-b"), ("GET", "/a/b"), ("GET", "/"), ("GET", "/" + "long/" * 40), ("GET", "/äb")]
-    names = operation_names(operations)
+    names = name_operations(operations)
     assert names[2] == "get"
     assert len({name.lower() for name in names}) == len(names)
-    assert all(len(name) <= MAX_LENGTH and name.replace("_", "").isalnum() for name in names)
+    assert all(len(name) <= MAX_NAME_LENGTH and name.replace("_", "").isalnum() for name in names)
 
 
 @given(st.permutations([("GET", "/a-b"), ("GET", "/a/b"), ("POST", "/a/{b}"), ("POST", "/a/by/b")]))
 def test_a_name_does_not_depend_on_the_order(operations):
-    named = dict(zip(operations, operation_names(operations), strict=True))
-    assert named == dict(zip(sorted(operations), operation_names(sorted(operations)), strict=True))
+    named = dict(zip(operations, name_operations(operations), strict=True))
+    assert named == dict(zip(sorted(operations), name_operations(sorted(operations)), strict=True))
 
 
 @pytest.mark.parametrize(("method", "asks"), [("GET", False), ("HEAD", False), ("POST", True), ("PURGE", True)])
 def test_a_tool_says_whether_a_call_has_to_be_confirmed(method, asks):
-    (tool,) = tools.document("production", [outline(method)])["tools"]
+    (tool,) = build_tools_document("production", [outline(method)])["tools"]
     assert tool["requiresConfirmation"] is asks
 
 
 def test_a_tool_takes_path_query_and_body_each_by_itself():
-    (tool,) = tools.document(
+    (tool,) = build_tools_document(
         "production",
         [
             outline(

@@ -131,7 +131,7 @@ def test_the_inside_of_a_large_place_comes_when_it_is_opened(api, browser_client
 
 
 def test_a_shape_that_is_too_large_for_a_page_says_that_it_was_cut(browser_client, filled, monkeypatch):
-    monkeypatch.setattr(views, "NODES_SHOWN", 3)
+    monkeypatch.setattr(views, "MAX_ROWS", 3)
     page = shown(browser_client, filled)
     assert "more than 3 places" in page
     assert page.count("<details") == page.count("</details>")
@@ -159,7 +159,7 @@ def test_operations_that_would_be_called_the_same_are_named_as_in_the_downloads(
 
 
 def test_a_tool_definition_that_is_too_long_is_left_to_the_download(browser_client, filled, monkeypatch):
-    monkeypatch.setattr(views, "TOOL_SHOWN", 100)
+    monkeypatch.setattr(views, "MAX_TOOL_LENGTH", 100)
     page = shown(browser_client, filled)
     assert "all tool definitions</a>" in page
     assert "inputSchema" not in page

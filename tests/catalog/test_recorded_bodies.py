@@ -12,7 +12,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from affidavit.operations import nameless
 from bench._exported_schemas import Place, of_openapi, of_schemas
-from catalog.browse.tree_rows import list_part_nodes
+from catalog.evidence.nodes import list_part_nodes
 from catalog.evidence.parts import build_part_shapes
 from catalog.models import Operation
 from tests.catalog.test_recorded_traffic import deliver, exchanges, observed

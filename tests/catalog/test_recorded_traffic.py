@@ -18,7 +18,7 @@ from affidavit import Observations, send_observations, template
 from affidavit.operations import nameless
 from catalog.ingest.fold import fold_reports
 from catalog.models import OperationPart
-from catalog.queries import shown
+from catalog.queries import visible_operations
 from tests.catalog.reports import environment_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]
@@ -90,7 +90,7 @@ def test_recorded_traffic_is_in_the_catalog_once_and_as_often_as_a_recount_says(
         recount.setdefault((method, nameless(path)), Counter())[str(status)] += 1
         bodies[str(status)] += bool(entry["response"]["content"].get("text"))
     begun = {key: dict(counts) for key, counts in recount.items() if any(int(s) not in NEVER_BEGINS for s in counts)}
-    rows = {(row.method, row.key): row for row in shown(environment_of(workspace))}
+    rows = {(row.method, row.key): row for row in visible_operations(environment_of(workspace))}
     assert {key: row.statuses for key, row in rows.items()} == begun
 
     catalog = json.loads(whole_catalog(api))

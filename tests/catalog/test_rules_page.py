@@ -34,7 +34,7 @@ def decided(api: Any, workspace: Any) -> Any:
     deliver(api, workspace, observation(path=RED, response={"a": {"b": 1}}), observation(path="/shops/blue/{x}"))
     by = {"actor": "ann", "now": timezone.now()}
     add_template_rule(environment, RED, SHOP, matching=True, **by)
-    place = queries.operation(environment, "GET", SHOP)
+    place = queries.find_operation(environment, "GET", SHOP)
     reset_baseline(place, **by)
     add_map_rule(place, "200", "/a", as_map=True, **by)
     add_redaction_rule(environment, "sensitive", "user*Email", **by)
@@ -64,7 +64,7 @@ def test_each_is_a_table_of_its_own(browser_client, decided, kind):
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_each_is_taken_back_there(browser_client, decided, kind):
-    rule = next(one for one in views.KINDS if one.name == kind).rows(environment_of(decided)).get()
+    rule = next(one for one in views.RULE_KINDS if one.name == kind).list_rules(environment_of(decided)).get()
     answer = browser_client.post(address(decided, f"rules/{kind}/{rule.pk}/take-back"))
     assert (answer.status_code, answer["Location"]) == (303, f"{address(decided)}#{kind}")
     rule.refresh_from_db()
@@ -137,7 +137,7 @@ def test_a_fresh_start_of_what_was_shown_together_is_listed_where_it_was_made_al
     environment = environment_of(observed)
     by = {"actor": "ann", "now": timezone.now()}
     rule = add_template_rule(environment, RED, "/shops/blue/{x}", **by)
-    reset_baseline(queries.operation(environment, "GET", RED), **by)
+    reset_baseline(queries.find_operation(environment, "GET", RED), **by)
     revert_template_rule(rule, **by)
     pages = [
         browser_client.get(address(observed, "operation"), {"method": "GET", "path": path}).content.decode()

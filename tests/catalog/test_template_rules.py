@@ -15,8 +15,9 @@ from django.test import Client
 from django.utils import timezone
 
 from catalog import queries
-from catalog.downloads import documents, forms
-from catalog.drift import environments
+from catalog.downloads import documents
+from catalog.downloads.queries import compute_catalog_digest
+from catalog.drift.environments import compare_environments
 from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, OperationVersion, TemplateRule
 from catalog.rules import baseline
@@ -41,8 +42,8 @@ def undo(rule: TemplateRule) -> None:
 
 
 def catalog(environment: Environment) -> list[Any]:
-    rendered = documents.render(environment, evidence=True)
-    return json.loads(b"".join(rendered.chunks()))["operations"]
+    rendered = documents.render_catalog(environment, evidence=True)
+    return json.loads(b"".join(rendered.read_chunks()))["operations"]
 
 
 def paths(environment: Environment) -> list[tuple[str, str]]:
@@ -53,8 +54,11 @@ def listed(environment: Environment) -> list[Any]:
     """All that pages and downloads tell of an environment, without its name."""
     columns = ("method", "path", "observations", "statuses", "properties", "undecided", "first_seen_at",
                "last_seen_at", "unknowns", "search", "document", "outline", "names", "types")  # fmt: skip
-    rows = [list(map(str, row)) for row in queries.shown(environment).order_by("path", "method").values_list(*columns)]
-    digests = [queries.catalog_digest(environment, evidence=evidence) for evidence in (True, False)]
+    rows = [
+        list(map(str, row))
+        for row in queries.visible_operations(environment).order_by("path", "method").values_list(*columns)
+    ]
+    digests = [compute_catalog_digest(environment, evidence=evidence) for evidence in (True, False)]
     return [*rows, *digests]
 
 
@@ -106,7 +110,7 @@ def test_it_holds_for_future_traffic_of_methods_and_templates_that_were_never_se
     green = "/shops/green/{x}"
     deliver(api, workspace, observation(path=green, count=5), observation("PUT", RED), observation("PUT", green))
     assert paths(shops) == [("GET", BLUE), ("PUT", "/shops/green/{x}"), ("GET", SHOP), ("PUT", SHOP)]
-    assert queries.operation(shops, "GET", SHOP).observations == 10
+    assert queries.find_operation(shops, "GET", SHOP).observations == 10
 
 
 def test_what_else_matches_follows_only_where_that_was_asked_for(api, workspace, shops):
@@ -125,17 +129,17 @@ def test_what_else_matches_follows_only_where_that_was_asked_for(api, workspace,
 def test_renaming_the_parameters_alone_keeps_the_operation(shops):
     merge(shops, RED, "/shops/red/{sku}")
     assert ("GET", "/shops/red/{sku}") in paths(shops)
-    assert queries.operation(shops, "GET", RED).undecided == {}
+    assert queries.find_operation(shops, "GET", RED).undecided == {}
     undo(TemplateRule.objects.get())
     assert ("GET", RED) in paths(shops)
-    assert queries.operation(shops, "GET", RED).undecided == {"1": 3}
+    assert queries.find_operation(shops, "GET", RED).undecided == {"1": 3}
 
 
 def test_an_operation_merged_into_a_renamed_one_is_found_where_that_is(shops):
     first, second = merge(shops, RED, BLUE), merge(shops, BLUE, SHOP)
     assert paths(shops) == [("GET", SHOP)]
     for address in (RED, BLUE, SHOP):
-        assert queries.operation(shops, "GET", address).path == SHOP
+        assert queries.find_operation(shops, "GET", address).path == SHOP
     undo(first)
     assert [(one["path"], one["observations"]) for one in catalog(shops)] == [(RED, 5), (SHOP, 4)]
     undo(second)
@@ -208,7 +212,7 @@ def test_a_shared_property_goes_quiet_only_when_all_that_is_shown_together_misse
 def test_a_merged_operation_starts_afresh_with_all_that_is_shown_there_and_only_there(api, workspace, shops):
     rule = merge(shops, RED, BLUE)
     now = datetime.fromtimestamp(AT, UTC)
-    start = baseline.reset_baseline(queries.operation(shops, "GET", RED), actor="ann", now=now)
+    start = baseline.reset_baseline(queries.find_operation(shops, "GET", RED), actor="ann", now=now)
     (shown,) = catalog(shops)
     assert (shown["observations"], shown["responses"]["200"]["seen"]) == (9, 0)
     deliver(api, workspace, observation(path=RED, response={"id": 1}, lastSeenAt=AT))
@@ -224,7 +228,7 @@ def test_a_merged_operation_starts_afresh_with_all_that_is_shown_there_and_only_
 
 
 def test_a_source_that_was_started_afresh_stays_so_where_it_is_shown(shops):
-    start = baseline.reset_baseline(queries.operation(shops, "GET", RED), actor="ann", now=timezone.now())
+    start = baseline.reset_baseline(queries.find_operation(shops, "GET", RED), actor="ann", now=timezone.now())
     merge(shops, RED, BLUE)
     assert catalog(shops)[0]["responses"]["200"]["seen"] == 4
     baseline.revert_baseline_reset(start, actor="ann", now=timezone.now())
@@ -234,13 +238,13 @@ def test_a_source_that_was_started_afresh_stays_so_where_it_is_shown(shops):
 def test_searches_lists_and_every_download_show_it_in_one_place(shops):
     merge(shops, RED, SHOP)
     merge(shops, BLUE, SHOP)
-    for form in forms.FORMS:
-        body = forms.download(shops, form).body.decode()
+    for form in documents.FORMATS:
+        body = documents.render_format(shops, form).body.decode()
         assert "red/" not in body
         assert "blue/" not in body
-    openapi = json.loads(forms.download(shops, "openapi").body)
+    openapi = json.loads(documents.render_format(shops, "openapi").body)
     assert list(openapi["paths"]) == [SHOP]
-    found = queries.shown(shops).filter(search__icontains="blue:")
+    found = queries.visible_operations(shops).filter(search__icontains="blue:")
     assert [one.path for one in found] == [SHOP]
 
 
@@ -254,10 +258,10 @@ def test_environments_differ_by_what_is_shown_in_each(api, workspace, shops):
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}), environment="staging")
     staging = environment_of(workspace, "staging")
     merge(shops, RED, SHOP)
-    found = {(one.path, one.change.kind) for one in environments.between(shops, staging)}
+    found = {(one.path, one.change.kind) for one in compare_environments(shops, staging)}
     assert found == {(SHOP, "gone"), (RED, "new"), (BLUE, "gone")}
     merge(staging, RED, SHOP)
-    assert SHOP not in {one.path for one in environments.between(shops, staging) if one.change.part == "operation"}
+    assert SHOP not in {one.path for one in compare_environments(shops, staging) if one.change.part == "operation"}
 
 
 def test_both_are_in_the_audit_log(shops):
@@ -315,7 +319,7 @@ class Twins:
     def start_afresh(self) -> None:
         now = datetime.fromtimestamp(AT + self.chance.randrange(200_000), UTC)
         for place in self.chance.sample(TEMPLATES, 2):
-            rows = [queries.operation(one, "GET", place) for one in (self.with_all, self.with_some)]
+            rows = [queries.find_operation(one, "GET", place) for one in (self.with_all, self.with_some)]
             if all(row and rows[0] and row.key == rows[0].key for row in rows):
                 for row in rows:
                     baseline.reset_baseline(row, actor="ann", now=now)

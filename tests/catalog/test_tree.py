@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
-from catalog.browse.tree_rows import FOLDED_FROM, Node, folded, nodes
+from catalog.browse.tree_rows import CLOSED_FROM, build_rows
+from catalog.evidence.nodes import Node, nodes
 
 NAMES = st.text("ab/~", max_size=3) | st.sampled_from(["[]", "{}", "~2]", "17"])
 VALUES = st.recursive(
@@ -73,7 +74,7 @@ def balanced(rows: list[Node]) -> bool:
 @given(VALUES)
 def test_every_fold_that_opens_also_closes_and_holds_what_is_beneath(value):
     whole = list(nodes(infer(value), observations=1))
-    rows, is_cut = folded(whole, limit=1000)
+    rows, is_cut = build_rows(whole, limit=1000)
     assert balanced(rows)
     assert not is_cut
     assert rows[0].size == len(whole) - 1
@@ -85,28 +86,28 @@ LARGE = {f"field{letter}": {f"inner{other}": {"x": 1} for other in "abcdefghijkl
 
 def test_what_is_beneath_a_large_place_is_left_for_when_it_is_opened():
     whole = list(nodes(infer(LARGE), observations=1))
-    rows, _ = folded(whole, limit=1000)
+    rows, _ = build_rows(whole, limit=1000)
     assert [(row.pointer, row.lazy) for row in rows] == [
         ("", False), ("/fielda", True), ("/fieldb", True), ("/fieldc", True)
     ]  # fmt: skip
     assert balanced(rows)
-    inside, _ = folded(whole, at="/fieldb", inside_only=True, limit=1000)
-    assert len(inside) == rows[2].size >= FOLDED_FROM
+    inside, _ = build_rows(whole, pointer="/fieldb", inside_only=True, limit=1000)
+    assert len(inside) == rows[2].size >= CLOSED_FROM
     assert {row.pointer.split("/")[1] for row in inside} == {"fieldb"}
     assert balanced(inside)
-    alone, _ = folded(whole, at="/fieldb", limit=1000)
+    alone, _ = build_rows(whole, pointer="/fieldb", limit=1000)
     assert alone[0].pointer == "/fieldb"
     assert balanced(alone)
 
 
 def test_more_rows_than_a_page_shows_are_cut_and_still_close():
-    rows, is_cut = folded(list(nodes(infer(LARGE["fielda"]), observations=1)), limit=5)
+    rows, is_cut = build_rows(list(nodes(infer(LARGE["fielda"]), observations=1)), limit=5)
     assert (len(rows), is_cut) == (5, True)
     assert balanced(rows)
 
 
 def test_a_place_that_does_not_exist_shows_the_whole():
-    rows, _ = folded(list(nodes(infer({"a": 1}), observations=1)), at="/nothing", limit=9)
+    rows, _ = build_rows(list(nodes(infer({"a": 1}), observations=1)), pointer="/nothing", limit=9)
     assert [row.pointer for row in rows] == ["", "/a"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from catalog import queries
+from catalog.drift.queries import list_latest_drift
 from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, Operation, OperationVersion
 from catalog.rules.baseline import reset_baseline
@@ -160,7 +160,7 @@ def test_a_fold_that_fails_leaves_no_version_behind(api, known):
 def test_the_latest_drift_of_an_environment_is_its_own(api, known, other_workspace):
     deliver(api, known, observation(response={**BODY, "a": 1}))
     deliver(api, known, observation(response={**BODY, "b": 1}))
-    (latest,) = queries.latest_drift(environment_of(known), 1)
+    (latest,) = list_latest_drift(environment_of(known), 1)
     assert (latest.pointer, latest.operation.path, latest.words) == ("/b", "/orders/{orderId}", "new")
-    assert list(queries.latest_drift(environment_of(other_workspace), 9)) == []
-    assert list(queries.latest_drift(environment_of(known, "staging"), 9)) == []
+    assert list(list_latest_drift(environment_of(other_workspace), 9)) == []
+    assert list(list_latest_drift(environment_of(known, "staging"), 9)) == []

@@ -1,0 +1,56 @@
+"""What downloads read: the JSON texts of all operations, and the digests of their contents."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+
+from django.db import connection
+
+from catalog.downloads.operation_names import name_operations, split_name_words
+from catalog.evidence.outlines import Outline
+from catalog.queries import BY_PATH, visible_operations
+from workspaces.models import Environment
+
+CATALOG_DIGEST = """
+    SELECT encode(sha256(coalesce(
+        string_agg({column}, ''::bytea ORDER BY path COLLATE "C", method COLLATE "C"), ''::bytea)), 'hex')
+    FROM catalog_operation WHERE environment_id = %s AND begun AND shown_under_id IS NULL
+"""
+
+
+def iterate_operation_texts(environment: Environment, *, evidence: bool) -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield the JSON text of every operation with the digests of its document and its outline, all of one snapshot.
+
+    Sorted by path then method, as code points.
+    """
+    text = "document" if evidence else "outline"
+    operations = visible_operations(environment).order_by(*BY_PATH)
+    return operations.values_list(text, "document_digest", "outline_digest").iterator(chunk_size=200)
+
+
+def load_catalog(environment: Environment) -> tuple[list[Outline], str]:
+    """Return every operation's outline by path then method, and the catalog's revision, of one moment."""
+    rows = list(visible_operations(environment).order_by(*BY_PATH).values_list("outline", "outline_digest"))
+    revision = hashlib.sha256(b"".join(digest for _, digest in rows)).hexdigest()
+    return [json.loads(text) for text, _ in rows], revision
+
+
+def compute_catalog_digest(environment: Environment, *, evidence: bool) -> str:
+    """Return the SHA-256 over the digests of all operations in the order of the catalog, in hex."""
+    column = "document_digest" if evidence else "outline_digest"
+    with connection.cursor() as cursor:
+        cursor.execute(CATALOG_DIGEST.format(column=column), [environment.pk])
+        (digest,) = cursor.fetchone()
+    return digest
+
+
+def find_operation_name(environment: Environment, outline: Outline) -> str:
+    """Return the name that an operation has in the downloads; it depends on others of a similar path."""
+    operation = (outline["method"], outline["path"])
+    similar = visible_operations(environment).filter(method__iexact=outline["method"])
+    for word in split_name_words(outline["path"]):
+        similar = similar.filter(path__icontains=word)
+    rivals = [pair for pair in similar.values_list("method", "path") if pair != operation]
+    return name_operations([operation, *rivals])[0]

@@ -1,0 +1,55 @@
+"""The tables of drift, versions and comparisons as they are downloaded: all rows, columns named as in contract 5."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+
+from catalog.drift.compare import Change
+from catalog.drift.environments import OperationChange
+from catalog.drift.history import VersionComparison
+from catalog.drift.queries import list_versions
+from catalog.models import Drift, Operation
+from wire.tables import Table
+
+CHANGE_COLUMNS = ("part", "pointer", "change", "before", "after", "breaksFor")
+DRIFT_COLUMNS = ("at", "since", "method", "path", "version", *CHANGE_COLUMNS, "seen", "of", "lastDay")
+COMPARISON_COLUMNS = ("method", "path", *CHANGE_COLUMNS)
+VERSION_COLUMNS = ("version", "at", "since", "observations", "byHand")
+
+
+def export_drift(drift: QuerySet[Drift]) -> Table:
+    return Table("drift", DRIFT_COLUMNS, lambda: map(_drift_row, drift.iterator()))
+
+
+def _drift_row(drift: Drift) -> Sequence[Any]:
+    last_day = drift.last_day
+    since, day = (None, last_day.isoformat()) if last_day else (drift.since, None)
+    operation = drift.operation
+    counts = (drift.seen, drift.of)
+    return (drift.at, since, operation.method, operation.path, drift.version, *_change_cells(drift), *counts, day)
+
+
+def export_comparison(list_changes: Callable[[], Iterable[OperationChange]]) -> Table:
+    """Return the table of an environment comparison; `list_changes` is called when it is downloaded."""
+    return Table(
+        "difference",
+        COMPARISON_COLUMNS,
+        lambda: ((row.method, row.path, *_change_cells(row.change)) for row in list_changes()),
+    )
+
+
+def export_versions(operation: Operation) -> Table:
+    rows = list_versions(operation).values_list("number", "at", "since", "observations", "by_hand")
+    return Table("versions", VERSION_COLUMNS, rows.iterator)
+
+
+def export_changes(comparison: VersionComparison | None) -> Table:
+    changes = comparison.changes if comparison else ()
+    return Table("changes", CHANGE_COLUMNS, lambda: map(_change_cells, changes))
+
+
+def _change_cells(change: Change | Drift) -> Sequence[Any]:
+    return (change.part, change.pointer, change.kind, change.before, change.after, change.breaks)

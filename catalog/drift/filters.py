@@ -1,0 +1,36 @@
+"""The filters of the drift feed, read from an address (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from catalog.address import read_text, split_words
+from catalog.drift_kinds import CHANGE_KINDS
+
+
+@dataclass(frozen=True)
+class DriftFilters:
+    """Which changes the feed shows. Members of the address that are not valid are ignored."""
+
+    query: str = ""
+    kind: str = ""
+    breaking: bool = False
+
+    @classmethod
+    def from_address(cls, address: Mapping[str, str]) -> DriftFilters:
+        kind = address.get("kind", "")
+        return cls(
+            query=read_text(address, "q"),
+            kind=kind if kind in CHANGE_KINDS else "",
+            breaking=bool(address.get("breaking")),
+        )
+
+    @property
+    def words(self) -> Sequence[str]:
+        """Words that the operation's path or the pointer of the change must contain."""
+        return split_words(self.query)
+
+    @property
+    def narrowing(self) -> bool:
+        return bool(self.words or self.kind or self.breaking)

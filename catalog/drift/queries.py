@@ -1,0 +1,67 @@
+"""What pages and comparisons read of drift, versions and outlines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+
+from django.db.models import Q, QuerySet
+
+from catalog.drift.filters import DriftFilters
+from catalog.evidence.outlines import Outline
+from catalog.models import Drift, Operation, OperationVersion
+from catalog.queries import visible_operations
+from wire.period import Period
+from workspaces.models import Environment
+
+OperationKey = tuple[str, str]
+"""Method and template with nameless parameters: the same operation in every environment."""
+
+
+def list_drift(environment: Environment, period: Period, filters: DriftFilters) -> QuerySet[Drift]:
+    """Return the changes that were found in a period, the latest first, each with its operation."""
+    drift = _drift_with_operations(environment).filter(at__gte=period.start, at__lt=period.end)
+    if filters.breaking:
+        drift = drift.exclude(breaks="")
+    if filters.kind:
+        drift = drift.filter(kind=filters.kind)
+    for word in filters.words:
+        drift = drift.filter(Q(operation__path__icontains=word) | Q(pointer__icontains=word))
+    return drift
+
+
+def list_latest_drift(environment: Environment, limit: int) -> Sequence[Drift]:
+    return _drift_with_operations(environment)[:limit]
+
+
+def _drift_with_operations(environment: Environment) -> QuerySet[Drift]:
+    """Return all changes, the latest first; of their operations the method and the path only."""
+    columns = [*(field.name for field in Drift._meta.concrete_fields), "operation__method", "operation__path"]
+    drift = Drift.objects.filter(environment=environment, operation__begun=True)
+    return drift.select_related("operation").only(*columns).order_by("-at", "-id")
+
+
+def list_versions(operation: Operation) -> QuerySet[OperationVersion]:
+    """Return the versions of an operation, the latest first, without their outlines."""
+    return operation.versions.defer("outline")
+
+
+def load_version_outlines(operation: Operation, *numbers: int) -> list[Outline] | None:
+    """Return the outlines of these versions, in their order; None where one of them does not exist."""
+    texts = dict(operation.versions.filter(number__in=numbers).values_list("number", "outline"))
+    return [json.loads(texts[number]) for number in numbers] if texts.keys() >= set(numbers) else None
+
+
+def load_outline_digests(environment: Environment) -> dict[OperationKey, tuple[str, bytes]]:
+    """Return the path and the outline's digest of every operation."""
+    rows = visible_operations(environment).values_list("method", "key", "path", "outline_digest")
+    return {(method, key): (path, bytes(digest)) for method, key, path, digest in rows}
+
+
+def load_outlines(environment: Environment, keys: Collection[OperationKey]) -> Mapping[OperationKey, Outline]:
+    """Return the outlines of these operations, and perhaps of some more."""
+    operations = visible_operations(environment).filter(
+        method__in={method for method, _ in keys}, key__in={key for _, key in keys}
+    )
+    rows = operations.values_list("method", "key", "outline")
+    return {(method, key): json.loads(text) for method, key, text in rows}
