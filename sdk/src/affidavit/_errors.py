@@ -1,4 +1,4 @@
-"""What can go wrong, as a tree: catch `AffidavitError` for all of it.
+"""The errors that this package raises, as a tree: catch `AffidavitError` for all of them.
 
 No message holds a key, a secret or a body value.
 """
@@ -7,11 +7,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-SHOWN_FAULTS = 3
+_MAX_FAULTS_SHOWN = 3
 
 
 class Fault(NamedTuple):
-    """One thing wrong with what was sent: where (an RFC 6901 pointer), a stable code, what to do."""
+    """One fault in a request. pointer: where (RFC 6901). code: stable. detail: what to do."""
 
     pointer: str
     code: str
@@ -23,18 +23,18 @@ class AffidavitError(Exception):
 
 
 class HarError(AffidavitError):
-    """A HAR file that cannot be read whole. Its message is one line and ends in what to do."""
+    """A HAR file cannot be read to its end. The message is one line and ends with what to do."""
 
 
 class ReportError(AffidavitError):
-    """Something was not delivered, or not taken.
+    """The hub could not be reached, or refused what was sent.
 
     code: stable and listed in the hub's docs; local ones are `missing-api-key`, `publishable-key-refused`,
         `invalid-api-key`, `invalid-base-url`, `invalid-request`, `bad-answer`, `redirected`, `unreachable`.
     status: the HTTP status, None when nothing was answered.
-    detail: in plain words, what to do next.
-    errors: the faults that the hub named; their pointers lead into what was given to the function.
-    request_id: what the hub calls this request in its log, None when it did not say.
+    detail: what to do next.
+    errors: the faults that the hub named; their pointers lead into the argument of the call.
+    request_id: the name of this request in the hub's log, None when the hub gave none.
     sent: how many items were delivered before this one failed.
     """
 
@@ -57,36 +57,39 @@ class ReportError(AffidavitError):
         self.sent = sent
 
     def after(self, sent: int, member: str) -> "ReportError":
-        """This error as the whole list sees it, of which `sent` items went before the failing request.
+        """Return this error as seen from the whole list, of which `sent` items were delivered before.
 
-        member: the name under which the request carries its part of the list.
+        member: the member of the request that carries its part of the list; pointers into it are shifted.
         """
-        begin = re.compile(rf"/{member}/(\d+)")
+        item_pointer = re.compile(rf"/{member}/(\d+)")
+
+        def shift(match: re.Match[str]) -> str:
+            return f"/{member}/{int(match[1]) + sent}"
+
         self.sent = sent
         self.errors = tuple(
-            fault._replace(pointer=begin.sub(lambda at: f"/{member}/{int(at[1]) + sent}", fault.pointer, count=1))
-            for fault in self.errors
+            fault._replace(pointer=item_pointer.sub(shift, fault.pointer, count=1)) for fault in self.errors
         )
         return self
 
     def __str__(self) -> str:
-        return " ".join([self.detail, *self._first_faults(), f"({', '.join(self._marks())})"])
+        return " ".join([self.detail, *self._list_first_faults(), f"({', '.join(self._list_facts())})"])
 
-    def _first_faults(self) -> list[str]:
-        shown = [f"{fault.pointer}: {fault.detail}" for fault in self.errors[:SHOWN_FAULTS]]
-        more = len(self.errors) - len(shown)
-        return [*shown, f"… and {more} more."] if more else shown
+    def _list_first_faults(self) -> list[str]:
+        lines = [f"{fault.pointer}: {fault.detail}" for fault in self.errors[:_MAX_FAULTS_SHOWN]]
+        remaining = len(self.errors) - len(lines)
+        return [*lines, f"… and {remaining} more."] if remaining else lines
 
-    def _marks(self) -> list[str]:
-        marks = [self.code]
+    def _list_facts(self) -> list[str]:
+        facts = [self.code]
         if self.status is not None:
-            marks.append(f"HTTP {self.status}")
+            facts.append(f"HTTP {self.status}")
         if self.request_id:
-            marks.append(f"request {self.request_id}")
+            facts.append(f"request {self.request_id}")
         if self.sent:
-            marks.append(f"{self.sent} delivered before")
-        return marks
+            facts.append(f"{self.sent} delivered before")
+        return facts
 
 
 class HubUnreachable(ReportError):
-    """Not one answer in all the tries: the hub, or the way to it, is down. Nothing is known to be stored."""
+    """Every try ended without an answer: the hub or the network is down. What was stored is unknown."""

@@ -13,7 +13,7 @@ import pytest
 from scripted_hub import ScriptedHub, answer, problem, raw, reset, silent
 
 from affidavit._errors import AffidavitError, Fault, HubUnreachable, ReportError
-from affidavit._hub.api_keys import make_key, required_secret_key
+from affidavit._hub.api_keys import make_key, require_secret_key
 from affidavit._hub.transport import HttpTransport, Retry
 
 KEY = make_key("gak_")
@@ -384,7 +384,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused_at_once(open_transport
 )
 def test_a_key_that_cannot_be_right_is_refused_without_being_repeated(key, code):
     with pytest.raises(ReportError) as caught:
-        required_secret_key(key)
+        require_secret_key(key)
     assert caught.value.code == code
     assert not key or key.strip() not in str(caught.value)
 

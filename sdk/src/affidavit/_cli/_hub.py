@@ -4,7 +4,7 @@ import argparse
 import os
 
 from affidavit._errors import AffidavitError, ReportError
-from affidavit._hub.api_keys import required_secret_key
+from affidavit._hub.api_keys import require_secret_key
 from affidavit._hub.transport import DEFAULT_BASE_URL, HttpTransport
 
 
@@ -29,6 +29,6 @@ def hub_and_key(options: argparse.Namespace) -> tuple[HttpTransport, str]:
     if not key:
         raise UsageError("No API key. Set AFFIDAVIT_API_KEY or pass --key; --dry-run needs none.")
     try:
-        return HttpTransport(hub), required_secret_key(key)
+        return HttpTransport(hub), require_secret_key(key)
     except ReportError as error:
         raise UsageError(error.detail) from None

@@ -9,8 +9,8 @@ from typing import IO, NamedTuple
 
 from affidavit._cli._hub import UsageError
 from affidavit._json import InvalidJson, parse
-from affidavit._outcomes.report import NAMES
-from affidavit._outcomes.reporter import MAX_ID, MAX_KEY, _is_text
+from affidavit._outcomes.report import ITEM_NAMES
+from affidavit._outcomes.reporter import MAX_ID_LENGTH, MAX_KEY_LENGTH, is_valid_text
 
 FAULTS_SHOWN = 10
 IGNORED_KEPT = 1000  # names; in JSON lines they may be data, and each its own
@@ -38,7 +38,7 @@ class Line:
 
     @property
     def item(self) -> dict[str, object]:
-        return dict(zip(NAMES, (self.conversation_id, self.outcome_key), strict=True))
+        return dict(zip(ITEM_NAMES, (self.conversation_id, self.outcome_key), strict=True))
 
 
 class Checked(NamedTuple):
@@ -86,7 +86,7 @@ def _csv_lines(file: IO[str]) -> Iterator[Line]:
     reader = csv.reader(file, strict=True)
     header = [name.strip() for name in next(reader, [])]
     _check_header(header)
-    at = [header.index(name) for name in NAMES]
+    at = [header.index(name) for name in ITEM_NAMES]
     others = _others(header)
     number = reader.line_num + 1
     for row in reader:
@@ -97,9 +97,9 @@ def _csv_lines(file: IO[str]) -> Iterator[Line]:
 
 
 def _check_header(header: Sequence[str]) -> None:
-    if missing := [name for name in NAMES if name not in header]:
+    if missing := [name for name in ITEM_NAMES if name not in header]:
         raise UsageError(f"The first line must name the columns; missing: {', '.join(missing)}.")
-    if twice := [name for name in NAMES if header.count(name) > 1]:
+    if twice := [name for name in ITEM_NAMES if header.count(name) > 1]:
         raise UsageError(f"The first line names a column twice: {', '.join(twice)}. Keep the one that is meant.")
     if _names_environment(header):
         raise UsageError(f"The file has a column for the environment; {USE_THE_OPTION}.")
@@ -123,7 +123,7 @@ def _json_lines(file: IO[str]) -> Iterator[Line]:
 def _json_line(number: int, value: Mapping[str, object]) -> Line:
     if _names_environment(value):
         return Line(number, fault=f"{USE_THE_OPTION}.")
-    return _line(number, [value.get(name) for name in NAMES], _others(value))
+    return _line(number, [value.get(name) for name in ITEM_NAMES], _others(value))
 
 
 def _names_environment(names: Collection[str]) -> bool:
@@ -131,11 +131,11 @@ def _names_environment(names: Collection[str]) -> bool:
 
 
 def _others(names: Collection[str]) -> Collection[str]:
-    return [name for name in names if name and name not in NAMES]
+    return [name for name in names if name and name not in ITEM_NAMES]
 
 
 def _line(number: int, values: Sequence[object], others: Collection[str]) -> Line:
-    for name, value, longest in zip(NAMES, values, (MAX_ID, MAX_KEY), strict=True):
-        if not isinstance(value, str) or not _is_text(value, longest):
+    for name, value, longest in zip(ITEM_NAMES, values, (MAX_ID_LENGTH, MAX_KEY_LENGTH), strict=True):
+        if not isinstance(value, str) or not is_valid_text(value, longest):
             return Line(number, fault=f"{name} is missing, or not a text of 1 to {longest} characters.")
     return Line(number, str(values[0]), str(values[1]), others=others)

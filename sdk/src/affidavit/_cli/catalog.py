@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, hub_and_key
 from affidavit._hub.api_keys import KEY_HEADER
-from affidavit._hub.responses import Answer, bad_answer, refusal
+from affidavit._hub.responses import HubAnswer, bad_answer, read_refusal
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, USER_AGENT
 
 DESCRIPTION = """Download the catalog of an environment into a file. Exit status 0: the file was up to date already;
@@ -99,7 +99,7 @@ def _target(options: argparse.Namespace) -> str:
     return FORMS[options.form] + (f"?{urlencode(query)}" if query else "")
 
 
-def _get(hub: SplitResult, target: str, headers: dict[str, str]) -> Answer:
+def _get(hub: SplitResult, target: str, headers: dict[str, str]) -> HubAnswer:
     """One GET. Redirects are not followed: the key is for this hub alone."""
     sent = {"Accept": "application/json", "User-Agent": USER_AGENT, **headers}
     with closing(_connection(hub)) as connection:
@@ -107,7 +107,7 @@ def _get(hub: SplitResult, target: str, headers: dict[str, str]) -> Answer:
             connection.request("GET", hub.path.rstrip("/") + target, headers=sent)
             response = connection.getresponse()
             told = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(response.status, told, response.read())
+            return HubAnswer(response.status, told, response.read())
         except (OSError, http.client.HTTPException) as error:
             reason = getattr(error, "strerror", None) or type(error).__name__
             detail = f"No whole answer from the hub: {reason}. Check that it runs there, then pull again."
@@ -123,10 +123,10 @@ def _connection(hub: SplitResult) -> http.client.HTTPConnection:
     return http.client.HTTPConnection(host, port, timeout=DEFAULT_TIMEOUT)
 
 
-def _checked(answer: Answer, key: str) -> str:
+def _checked(answer: HubAnswer, key: str) -> str:
     """The ETag of an answer that is a catalog; Undelivered for every other."""
     if answer.status != 200:
-        raise Undelivered(f"{refusal(answer, key)} The file is as it was.")
+        raise Undelivered(f"{read_refusal(answer, key)} The file is as it was.")
     etag = answer.headers.get("etag", "")
     is_json = answer.headers.get("content-type", "").startswith("application/json")
     if not is_json or etag.split() != [etag] or not etag.isascii():

@@ -19,7 +19,7 @@ from affidavit._cli._progress import progress_bar
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.transport import Transport
-from affidavit._outcomes.report import MAX_ITEMS, NAMES, PATH, _body, _receipt
+from affidavit._outcomes.report import ITEM_NAMES, MAX_OUTCOMES, OUTCOMES_PATH, encode_body, read_receipt
 
 DESCRIPTION = """Report the outcomes of a file: CSV with the columns conversationId and outcomeKey, or one JSON object
 with these members on each line (.jsonl); nothing else of it is sent. All of a file goes to one environment. The file is
@@ -62,7 +62,7 @@ def _checked(path: Path) -> int:
     if found.ignored:
         names = ", ".join(map(repr, found.ignored[:IGNORED_SHOWN]))
         more = " and more" if len(found.ignored) > IGNORED_SHOWN else ""
-        print(f"Ignored: {names}{more}. Only {' and '.join(NAMES)} are sent.")
+        print(f"Ignored: {names}{more}. Only {' and '.join(ITEM_NAMES)} are sent.")
     return found.outcomes
 
 
@@ -115,7 +115,7 @@ def send(path: Path, way: Transport, key: str, environment: str | None, state: P
     for line in islice(rest, state.items):
         running.update(line.content)
     with progress_bar("Sending") as progress:
-        while batch := list(islice(rest, MAX_ITEMS)):
+        while batch := list(islice(rest, MAX_OUTCOMES)):
             state.recorded += _deliver(batch, way, key, environment, state.items)
             for line in batch:
                 running.update(line.content)
@@ -128,11 +128,11 @@ def send(path: Path, way: Transport, key: str, environment: str | None, state: P
 
 def _deliver(batch: Sequence[Line], way: Transport, key: str, environment: str | None, before: int) -> int:
     """The Idempotency-Key follows from content and place: a batch sent again within a day changes nothing at all."""
-    body = _body([line.item for line in batch], environment)
+    body = encode_body([line.item for line in batch], environment)
     name = sha256(b"%d " % before + body).hexdigest()
     headers = {KEY_HEADER: key, "Idempotency-Key": str(uuid.uuid5(NAMESPACE, name))}
     try:
-        return _receipt(way.post_json(PATH, body, headers)).recorded
+        return read_receipt(way.post_json(OUTCOMES_PATH, body, headers)).recorded
     except ReportError as error:
         faulty = _faulty_lines(error, batch)
         raise Undelivered(f"{error}{faulty} Sent {_counted(before)} so far; run it again to go on.") from None

@@ -1,1 +1,1 @@
-"""Talking to the hub: one request and its answer, keys, the thread and the queue of what goes out (contract 1)."""
+"""Requests to the hub and their answers, API keys, the background thread and its unsent reports (contract 1)."""

@@ -1,4 +1,4 @@
-"""The one thread that a reporter works in: begun when needed, anew after a fork, heard out when the process ends."""
+"""The background thread of a reporter: started when needed, again after a fork, flushed when the process ends."""
 
 import atexit
 import os
@@ -8,36 +8,36 @@ from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 EXIT_PATIENCE = 3.0
-"""Seconds that the end of the process waits for what is left."""
+"""Seconds that the end of the process waits for unsent reports."""
 
-R = TypeVar("R")
+_Reporter = TypeVar("_Reporter")
 
 
 class Background:
-    """Calls `work` again and again in a daemon thread of this process.
+    """Call `work` repeatedly in a daemon thread of this process.
 
-    work: must not raise, and does as much as it can at once. pause: seconds until the next time; None until asked.
+    work: does everything that is due; must not raise. pause: seconds until the next call, None to wait for `wake`.
     """
 
     def __init__(self, name: str, work: Callable[[], None], pause: Callable[[], float | None]) -> None:
         self._name, self._work, self._pause = name, work, pause
-        self.begin_anew()
+        self.reset()
 
-    def begin_anew(self) -> None:
-        """The state of a new process; a lock that was held at a fork would never be released in the child."""
+    def reset(self) -> None:
+        """Reset to the state of a new process: a lock held during a fork is never released in the child."""
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._asked = self._done = 0
-        self._ending = False
+        self._requested = self._completed = 0
+        self._is_stopping = False
 
     @property
     def is_ending(self) -> bool:
-        """Whether `end` was called: what is done now is done for the last time."""
-        return self._ending
+        """Whether `end` was called, so that the current round is the last."""
+        return self._is_stopping
 
     def start(self) -> bool:
-        """Have the thread run, if it does not yet. False where none is to be had, now or any more."""
-        if self._thread is not None or self._ending:
+        """Start the thread unless it runs. Return False if it cannot be started."""
+        if self._thread is not None or self._is_stopping:
             return self._thread is not None
         with self._changed:
             if self._thread is None:
@@ -50,26 +50,26 @@ class Background:
         return True
 
     def wake(self) -> None:
-        """Have it work now, without waiting for that."""
+        """Ask for a round of work now, and return at once."""
         with self._changed:
-            self._asked += 1
+            self._requested += 1
             self._changed.notify_all()
 
     def flush(self, timeout: float | None) -> bool:
-        """Have it work now, and wait; False when that took longer than `timeout` seconds, or cannot be."""
-        if self._ending:
+        """Ask for a round of work now and wait; False if not done within `timeout` seconds, or without a thread."""
+        if self._is_stopping:
             return True
         if not self.start():
             return False
         with self._changed:
-            self._asked = asked = self._asked + 1
+            self._requested = requested = self._requested + 1
             self._changed.notify_all()
-            return self._changed.wait_for(lambda: self._done >= asked, timeout)
+            return self._changed.wait_for(lambda: self._completed >= requested, timeout)
 
     def end(self, timeout: float) -> None:
-        """Have it work once more, and stop; returns within `timeout` seconds."""
+        """Do a last round of work and stop; return within `timeout` seconds."""
         with self._changed:
-            self._ending = True
+            self._is_stopping = True
             self._changed.notify_all()
         if self._thread is None:
             self._work()
@@ -79,39 +79,41 @@ class Background:
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._ending or self._asked > self._done, self._pause())
-                asked, ending = self._asked, self._ending
+                self._changed.wait_for(lambda: self._is_stopping or self._requested > self._completed, self._pause())
+                requested, is_last_round = self._requested, self._is_stopping
             self._work()
             with self._changed:
-                self._done = asked
+                self._completed = requested
                 self._changed.notify_all()
-            if ending:
+            if is_last_round:
                 return
 
 
-class _Life(NamedTuple):
-    begin_anew: Callable[[Any], object]
-    end: Callable[[Any], object]
+class _Lifecycle(NamedTuple):
+    reset: Callable[[Any], object]
+    close: Callable[[Any], object]
 
 
-_lives: "WeakKeyDictionary[Any, _Life]" = WeakKeyDictionary()
+_lifecycles: "WeakKeyDictionary[Any, _Lifecycle]" = WeakKeyDictionary()
 
 
-def outlast(reporter: R, *, begin_anew: Callable[[R], object], end: Callable[[R], object]) -> None:
-    """Calls `begin_anew` in every forked child and `end` when the process ends, while somebody holds the reporter."""
-    _lives[reporter] = _Life(begin_anew, end)
+def register_lifecycle(
+    reporter: _Reporter, *, reset: Callable[[_Reporter], object], close: Callable[[_Reporter], object]
+) -> None:
+    """Call `reset` in each forked child and `close` when the process ends, as long as the reporter is referenced."""
+    _lifecycles[reporter] = _Lifecycle(reset, close)
 
 
-def _end_all() -> None:
-    for reporter, life in list(_lives.items()):
-        life.end(reporter)
+def _close_all() -> None:
+    for reporter, lifecycle in list(_lifecycles.items()):
+        lifecycle.close(reporter)
 
 
-def _begin_all_anew() -> None:
-    for reporter, life in list(_lives.items()):
-        life.begin_anew(reporter)
+def _reset_all() -> None:
+    for reporter, lifecycle in list(_lifecycles.items()):
+        lifecycle.reset(reporter)
 
 
-atexit.register(_end_all)
+atexit.register(_close_all)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_all_anew)
+    os.register_at_fork(after_in_child=_reset_all)

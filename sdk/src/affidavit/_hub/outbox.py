@@ -1,4 +1,4 @@
-"""Reports on their way: each goes with the same bytes until the hub has taken it, or refused it for good."""
+"""Unsent reports: each is retried with the same bytes until the hub stores it or refuses it for good."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from affidavit._errors import HubUnreachable, ReportError
 
-from .responses import is_passing
+from .responses import is_temporary
 
 
 class Parcel(NamedTuple):
-    """The body of one report. weight: how many of the things that are counted it tells. key: its Idempotency-Key."""
+    """The body of one report. weight: how many counted items it holds. key: its Idempotency-Key."""
 
     body: bytes
     weight: int
@@ -18,27 +18,27 @@ class Parcel(NamedTuple):
 
 
 class Outbox:
-    """Delivers parcels in order, from one thread at a time.
+    """Deliver parcels in order, from one thread at a time.
 
-    post: sends one; raises ReportError. lose: is told the weight that the hub refused for good, and why. delivered: the
-    weight that it took.
+    post: sends one parcel; raises ReportError. on_loss: called with the weight that the hub refused for good, and the
+    error. delivered: the weight that the hub has stored.
     """
 
-    def __init__(self, post: Callable[[Parcel], object], lose: Callable[[int, ReportError], None]) -> None:
-        self._post, self._lose = post, lose
+    def __init__(self, post: Callable[[Parcel], object], on_loss: Callable[[int, ReportError], None]) -> None:
+        self._post, self._on_loss = post, on_loss
         self._unsent: deque[Parcel] = deque()
         self._is_closed = False
         self.delivered = 0
 
     @property
     def weight(self) -> int:
-        """What waits in here."""
+        """The weight of all unsent parcels."""
         return sum(parcel.weight for parcel in tuple(self._unsent))
 
     def send(self, pack: Callable[[], Iterable[Parcel]]) -> None:
-        """Send what waits, then what `pack` makes; what cannot be taken now stays.
+        """Send the unsent parcels, then those that `pack` builds; keep what cannot be delivered now.
 
-        Nothing more is packed while something waits: what is not packed can still be summed up.
+        `pack` is not called while parcels are unsent: what is not packed yet can still be summed up.
         """
         self._deliver()
         if not (self._unsent or self._is_closed):
@@ -46,26 +46,26 @@ class Outbox:
             self._deliver()
 
     def give_up(self) -> int:
-        """Forget what waits and take no more; the weight of what is forgotten."""
+        """Discard the unsent parcels and accept no more. Return their weight."""
         self._is_closed = True
-        given_up, self._unsent = self._unsent, deque()
-        return sum(parcel.weight for parcel in given_up)
+        parcels, self._unsent = self._unsent, deque()
+        return sum(parcel.weight for parcel in parcels)
 
     def _deliver(self) -> None:
         while self._unsent:
             parcel, fault = self._unsent[0], None
             try:
                 self._post(parcel)
-            except ReportError as failure:
-                if isinstance(failure, HubUnreachable) or is_passing(failure):
+            except ReportError as error:
+                if isinstance(error, HubUnreachable) or is_temporary(error):
                     return
-                fault = failure
-            except Exception as failure:  # a transport of the host's own; its faults must not end this thread
-                fault = ReportError(f"The transport failed: {type(failure).__name__}.")
-            if not self._unsent:  # given up meanwhile, and counted so
+                fault = error
+            except Exception as error:  # the host's own transport may raise anything, and must not end this thread
+                fault = ReportError(f"The transport failed: {type(error).__name__}.")
+            if not self._unsent:  # `give_up` ran meanwhile and has counted it
                 return
             self._unsent.popleft()
             if fault is None:
                 self.delivered += parcel.weight
             else:
-                self._lose(parcel.weight, fault)
+                self._on_loss(parcel.weight, fault)

@@ -1,4 +1,4 @@
-"""What an answer of the hub means: a JSON value, or an error that says what to do (contract 1)."""
+"""Answers of the hub, read as a JSON value or as an error that says what to do (contract 1)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from affidavit._errors import Fault, ReportError
 from affidavit._json import InvalidJson, Json, parse
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HubAnswer:
+    """An HTTP response of the hub, read whole."""
+
     status: int
     headers: Mapping[str, str]  # names in lower case
     body: bytes
 
 
-def value(answer: Answer) -> Json:
-    """The JSON of a 2xx answer; ReportError `bad-answer` if it is none."""
+def parse_answer(answer: HubAnswer) -> Json:
+    """Return the JSON of a 2xx answer; ReportError `bad-answer` if it is no JSON."""
     try:
         return parse(answer.body)
     except InvalidJson:
@@ -25,60 +27,62 @@ def value(answer: Answer) -> Json:
 
 
 def bad_answer(status: int | None = None, request_id: str | None = None) -> ReportError:
+    """Return the error for an answer that no hub would give."""
     detail = "The answer is not a hub's: it is not known what was stored. Check that base_url leads to the hub."
     return ReportError(detail, code="bad-answer", status=status, request_id=request_id)
 
 
-def is_passing(failure: ReportError) -> bool:
-    """Whether the same request may well be taken a little later."""
-    status = failure.status or 0
-    return status == 429 or status >= 500 or failure.code == "idempotency-key-in-use"
+def is_temporary(error: ReportError) -> bool:
+    """Return whether the same request may succeed a little later."""
+    status = error.status or 0
+    return status == 429 or status >= 500 or error.code == "idempotency-key-in-use"
 
 
-def refusal(answer: Answer, key: str) -> ReportError:
-    """The error that an answer other than 2xx stands for, told by its problem document if it has one."""
-    problem = _problem(answer)
-    code, detail = _text(problem, "code"), _text(problem, "detail")
+def read_refusal(answer: HubAnswer, key: str) -> ReportError:
+    """Return the error of an answer other than 2xx, from its problem document if it has one."""
+    problem = _parse_problem(answer)
+    code, detail = _read_text(problem, "code"), _read_text(problem, "detail")
     if not (code and detail):
-        code, detail = _undocumented(answer)
+        code, detail = _describe_undocumented(answer)
     return ReportError(
-        _without(key, detail),
+        _erase_key(key, detail),
         code=code,
         status=answer.status,
-        errors=_faults(problem, key),
-        request_id=_text(problem, "requestId") or answer.headers.get("x-request-id"),
+        errors=_read_faults(problem, key),
+        request_id=_read_text(problem, "requestId") or answer.headers.get("x-request-id"),
     )
 
 
-def _problem(answer: Answer) -> dict[str, Json]:
+def _parse_problem(answer: HubAnswer) -> dict[str, Json]:
     try:
-        value = parse(answer.body)
+        document = parse(answer.body)
     except InvalidJson:
         return {}
-    return value if isinstance(value, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
-def _undocumented(answer: Answer) -> tuple[str, str]:
-    """Code and detail for an answer that is no problem document: a proxy's, or another program's."""
-    if answer.status in REDIRECTS:
+def _describe_undocumented(answer: HubAnswer) -> tuple[str, str]:
+    """Return code and detail for an answer without a problem document: a proxy's, or another program's."""
+    if answer.status in _REDIRECTS:
         target = answer.headers.get("location", "elsewhere").partition("?")[0]
         return "redirected", f"This address leads on to {target}. Give the hub's final address as base_url."
     detail = "Not the hub but something else answered, a proxy perhaps. Check base_url and what it leads to."
     return f"http-{answer.status}", detail
 
 
-def _faults(problem: Mapping[str, Json], key: str) -> list[Fault]:
-    listed = problem.get("errors")
-    faults = [fault for fault in listed if isinstance(fault, dict)] if isinstance(listed, list) else []
+def _read_faults(problem: Mapping[str, Json], key: str) -> list[Fault]:
+    errors = problem.get("errors")
+    faults = [fault for fault in errors if isinstance(fault, dict)] if isinstance(errors, list) else []
     return [
-        Fault(_text(fault, "pointer"), _text(fault, "code"), _without(key, _text(fault, "detail"))) for fault in faults
+        Fault(_read_text(fault, "pointer"), _read_text(fault, "code"), _erase_key(key, _read_text(fault, "detail")))
+        for fault in faults
     ]
 
 
-def _text(document: Mapping[str, Json], name: str) -> str:
-    value = document.get(name)
-    return value if isinstance(value, str) else ""
+def _read_text(document: Mapping[str, Json], name: str) -> str:
+    text = document.get(name)
+    return text if isinstance(text, str) else ""
 
 
-def _without(key: str, text: str) -> str:
+def _erase_key(key: str, text: str) -> str:
     return text.replace(key, "[key]") if key else text

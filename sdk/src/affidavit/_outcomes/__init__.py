@@ -1,1 +1,1 @@
-"""Which conversations led to what, told to the hub (contract 2)."""
+"""Outcomes of conversations, reported to the hub (contract 2)."""

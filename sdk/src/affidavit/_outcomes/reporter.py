@@ -1,4 +1,4 @@
-"""Reporting outcomes in the background: a bounded queue that never blocks or breaks its caller (contract 2)."""
+"""Report outcomes in the background, through a bounded queue that never blocks its caller or raises (contract 2)."""
 
 import logging
 import threading
@@ -9,25 +9,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from affidavit._errors import ReportError
-from affidavit._hub.api_keys import KEY_HEADER, required_secret_key
-from affidavit._hub.background import Background, outlast
+from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
+from affidavit._hub.background import Background, register_lifecycle
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 
-from .report import MAX_ITEMS, PATH, _body, _item, _receipt
+from .report import MAX_OUTCOMES, OUTCOMES_PATH, build_item, encode_body, read_receipt
 
-MAX_ID, MAX_KEY = 255, 128  # code points
-FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds between two tries while the hub cannot be reached
-HURRIED_PAUSE = 0.2  # the same while somebody waits
-log = logging.getLogger("affidavit")
+MAX_ID_LENGTH, MAX_KEY_LENGTH = 255, 128  # code points
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds between retries while the hub is away
+_FLUSH_PAUSE = 0.2  # the same during `flush`
+_log = logging.getLogger("affidavit")
 
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """What became of everything given to one reporter in this process.
+    """What became of all outcomes that one reporter took in this process.
 
     reported = delivered + undelivered + waiting. recorded: delivered ones whose conversation is known.
-    undelivered: refused by the hub, no text of a fit length, or given while the queue was full or closed.
+    undelivered: refused by the hub, not text of a valid length, or reported while the queue was full or closed.
     """
 
     reported: int = 0
@@ -40,14 +40,14 @@ class OutcomeCounts:
 class OutcomeReporter:
     """Report outcomes as they happen: `reporter.report(conversation_id, "purchase")`, and go on.
 
-    One daemon thread sends what was given, up to 500 at once, at most `flush_every` seconds later. While the hub
-    cannot be reached it tries on with growing pauses, the same batch under the same Idempotency-Key, so that a retry
-    never counts twice. At the end of the process it sends the rest for at most `exit_timeout` seconds. A forked
-    child begins with an empty queue: what waited is the parent's to send.
+    One daemon thread sends the queue, up to 500 at once, at most `flush_every` seconds later. While the hub is away
+    it retries with growing pauses, the same batch under the same Idempotency-Key, so that a retry never counts twice.
+    At the end of the process it sends the rest for at most `exit_timeout` seconds. A forked child starts with an
+    empty queue: the parent sends its own.
 
-    capacity: outcomes that may wait; what comes on top is counted, not kept. on_error: called in the thread with
-    each ReportError that cost outcomes; without it, they are logged (logger `affidavit`). transport: used in place
-    of `base_url` and `timeout`. Raises ReportError at once for a key or an address that cannot be right.
+    capacity: how many outcomes may be queued; more are counted and discarded. on_error: called in the thread with
+    each ReportError that lost outcomes; without it they are logged (logger `affidavit`). transport: replaces
+    `base_url` and `timeout`. Raises ReportError at once for an invalid key or address.
     """
 
     def __init__(
@@ -63,126 +63,127 @@ class OutcomeReporter:
         on_error: Callable[[ReportError], None] | None = None,
         transport: Transport | None = None,
     ) -> None:
-        self._key = required_secret_key(api_key)
+        self._key = require_secret_key(api_key)
         self._environment = environment
-        self._way = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
+        self._channel = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
         self._capacity, self._flush_every, self._exit_timeout = capacity, flush_every, exit_timeout
         self._on_error = on_error
-        self._background = Background("affidavit-outcomes", self._work, self._rest)
-        self._begin_anew()
-        outlast(self, begin_anew=OutcomeReporter._begin_anew, end=OutcomeReporter.close)
+        self._background = Background("affidavit-outcomes", self._work, self._compute_pause)
+        self._reset()
+        register_lifecycle(self, reset=OutcomeReporter._reset, close=OutcomeReporter.close)
 
-    def _begin_anew(self) -> None:
-        """Nothing waits, nothing runs; also in a forked child, where what waits is the parent's to send."""
+    def _reset(self) -> None:
+        """Start with an empty queue; also in a forked child, since the parent sends its own queue."""
         self._lock = threading.Lock()
         self._queue: deque[tuple[str, str]] = deque()
-        self._outbox = Outbox(self._post, self._lose)
+        self._outbox = Outbox(self._post, self._count_loss)
         self._reported = self._recorded = self._undelivered = 0
         self._due = 0.0
-        self._pause = FIRST_PAUSE
-        self._hurried = self._closed = False
-        self._background.begin_anew()
+        self._pause = _FIRST_PAUSE
+        self._is_hurried = self._is_closed = False
+        self._background.reset()
 
     def report(self, conversation_id: str, outcome_key: str) -> bool:
-        """Take one outcome; returns at once and never raises. False where it had to be left out: see `counts`."""
+        """Queue one outcome; return at once, never raise. False if it was discarded: see `counts`."""
         with self._lock:
             self._reported += 1
-            refused = self._closed or len(self._queue) >= self._capacity or not _fits(conversation_id, outcome_key)
+            refused = self._is_closed or len(self._queue) >= self._capacity or not _fits(conversation_id, outcome_key)
             if refused or not self._background.start():
                 self._undelivered += 1
                 return False
             self._queue.append((conversation_id, outcome_key))
-            waiting = len(self._queue)
-            if waiting == 1 and not self._outbox.weight:
+            queued = len(self._queue)
+            if queued == 1 and not self._outbox.weight:
                 self._due = time.monotonic() + self._flush_every
-        if waiting in (1, MAX_ITEMS):
+        if queued in (1, MAX_OUTCOMES):
             self._background.wake()
         return True
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Send what waits now; True once nothing waits any more, False where `timeout` seconds were not enough."""
-        until = None if timeout is None else time.monotonic() + timeout
+        """Send the queue now. True once it is empty, False if it is not after `timeout` seconds."""
+        deadline = None if timeout is None else time.monotonic() + timeout
         while self.counts.waiting:
-            left = None if until is None else until - time.monotonic()
-            self._hurried = True
-            if (left is not None and left <= 0) or not self._background.flush(left):
+            remaining = None if deadline is None else deadline - time.monotonic()
+            self._is_hurried = True
+            if (remaining is not None and remaining <= 0) or not self._background.flush(remaining):
                 return False
             if self.counts.waiting:
-                time.sleep(HURRIED_PAUSE if left is None else min(HURRIED_PAUSE, left))
+                time.sleep(_FLUSH_PAUSE if remaining is None else min(_FLUSH_PAUSE, remaining))
         return True
 
     def close(self, timeout: float | None = None) -> bool:
-        """Take nothing more and send the rest, within `exit_timeout` seconds unless told otherwise."""
-        self._closed = True
-        done = self.flush(self._exit_timeout if timeout is None else timeout)
+        """Accept no more and send the queue within `timeout` seconds, by default `exit_timeout`."""
+        self._is_closed = True
+        is_empty = self.flush(self._exit_timeout if timeout is None else timeout)
         self._background.end(0)
         self._outbox.give_up()
-        if left := self.counts.waiting:
-            self._undelivered += left
-            log.warning("%d outcomes could not be delivered before the end; the hub did not take them.", left)
-        return done
+        if remaining := self.counts.waiting:
+            self._undelivered += remaining
+            _log.warning("%d outcomes could not be delivered before the end; the hub did not take them.", remaining)
+        return is_empty
 
     @property
     def counts(self) -> OutcomeCounts:
+        """What became of all outcomes so far."""
         with self._lock:
             delivered = self._outbox.delivered
             waiting = self._reported - delivered - self._undelivered
             return OutcomeCounts(self._reported, delivered, self._recorded, self._undelivered, waiting)
 
-    def _rest(self) -> float | None:
-        """Seconds until something is to be sent, a little later than it came, for company."""
+    def _compute_pause(self) -> float | None:
+        """Return the seconds until the next send, which is delayed so that outcomes are batched; None without any."""
         if not (self._queue or self._outbox.weight):
             return None
         return max(0.0, self._due - time.monotonic())
 
     def _work(self) -> None:
-        """Send whole batches, and a last one that is not whole when it is due or somebody waits."""
-        hurried, self._hurried = self._hurried, False
+        """Send full batches, and a partial one when it is due or during `flush`."""
+        hurried, self._is_hurried = self._is_hurried, False
         if self._outbox.weight and not (hurried or self._is_due()):
             return
-        while hurried or self._is_due() or len(self._queue) >= MAX_ITEMS:
-            self._outbox.send(self._packed)
+        while hurried or self._is_due() or len(self._queue) >= MAX_OUTCOMES:
+            self._outbox.send(self._pack_batch)
             if self._outbox.weight:
                 self._due = time.monotonic() + self._pause
-                self._pause = min(2 * self._pause, LONGEST_PAUSE)
+                self._pause = min(2 * self._pause, _LONGEST_PAUSE)
                 return
-            self._pause, self._due = FIRST_PAUSE, time.monotonic() + self._flush_every
+            self._pause, self._due = _FIRST_PAUSE, time.monotonic() + self._flush_every
             if not self._queue:
                 return
 
     def _is_due(self) -> bool:
         return time.monotonic() >= self._due
 
-    def _packed(self) -> Iterator[Parcel]:
-        """The next batch. Its Idempotency-Key makes a retry harmless."""
+    def _pack_batch(self) -> Iterator[Parcel]:
+        """Yield the next batch, if any. Its Idempotency-Key makes a retry harmless."""
         with self._lock:
-            batch = [self._queue.popleft() for _ in range(min(len(self._queue), MAX_ITEMS))]
+            batch = [self._queue.popleft() for _ in range(min(len(self._queue), MAX_OUTCOMES))]
         if batch:
-            items = [_item(outcome, index) for index, outcome in enumerate(batch)]
-            yield Parcel(_body(items, self._environment), len(batch), str(uuid.uuid4()))
+            items = [build_item(outcome, index) for index, outcome in enumerate(batch)]
+            yield Parcel(encode_body(items, self._environment), len(batch), str(uuid.uuid4()))
 
     def _post(self, parcel: Parcel) -> None:
         headers = {KEY_HEADER: self._key, "Idempotency-Key": parcel.key}
-        self._recorded += _receipt(self._way.post_json(PATH, parcel.body, headers)).recorded
+        self._recorded += read_receipt(self._channel.post_json(OUTCOMES_PATH, parcel.body, headers)).recorded
 
-    def _lose(self, count: int, error: ReportError) -> None:
+    def _count_loss(self, count: int, error: ReportError) -> None:
         with self._lock:
             self._undelivered += count
         if self._on_error is None:
-            log.error("%d outcomes were not taken: %s", count, error)
+            _log.error("%d outcomes were not taken: %s", count, error)
             return
         try:
             self._on_error(error)
-        except Exception:  # what the caller does with an error must not end the thread
-            log.exception("on_error failed")
+        except Exception:  # the caller's function must not end the thread
+            _log.exception("on_error failed")
 
 
 def _fits(conversation_id: object, outcome_key: object) -> bool:
-    """What the hub would refuse, it would refuse with the whole batch."""
-    return _is_text(conversation_id, MAX_ID) and _is_text(outcome_key, MAX_KEY)
+    """Return whether the hub accepts both; it would refuse the whole batch otherwise."""
+    return is_valid_text(conversation_id, MAX_ID_LENGTH) and is_valid_text(outcome_key, MAX_KEY_LENGTH)
 
 
-def _is_text(value: object, longest: int) -> bool:
-    if not isinstance(value, str) or not 1 <= len(value) <= longest or "\0" in value:
+def is_valid_text(value: object, max_length: int) -> bool:
+    if not isinstance(value, str) or not 1 <= len(value) <= max_length or "\0" in value:
         return False
-    return not any("\ud800" <= sign <= "\udfff" for sign in value)
+    return not any("\ud800" <= character <= "\udfff" for character in value)

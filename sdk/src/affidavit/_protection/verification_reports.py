@@ -8,8 +8,8 @@ import uuid
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from affidavit._hub.api_keys import KEY_HEADER, required_secret_key
-from affidavit._hub.background import EXIT_PATIENCE, Background, outlast
+from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
+from affidavit._hub.background import EXIT_PATIENCE, Background, register_lifecycle
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 
@@ -65,21 +65,21 @@ class VerificationReports:
         timeout: float = DEFAULT_TIMEOUT,
         transport: Transport | None = None,
     ) -> None:
-        self._headers = {KEY_HEADER: required_secret_key(api_key)}
+        self._headers = {KEY_HEADER: require_secret_key(api_key)}
         self._environment = environment
         self._transport = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
         self._limit = limit
         self._background = Background("affidavit-reports", self._send, lambda: every)
-        self._begin_anew()
-        outlast(self, begin_anew=VerificationReports._begin_anew, end=VerificationReports.close)
+        self._reset()
+        register_lifecycle(self, reset=VerificationReports._reset, close=VerificationReports.close)
 
-    def _begin_anew(self) -> None:
+    def _reset(self) -> None:
         """Nothing held, nothing running; also in a forked child, where what is held is the parent's to send."""
         self.dropped = 0
         self._pending: dict[_Item, _Sum] = {}
         self._outbox = Outbox(self._post, self._drop)
         self._lock = threading.Lock()
-        self._background.begin_anew()
+        self._background.reset()
 
     def add(
         self,

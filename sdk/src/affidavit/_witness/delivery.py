@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from affidavit._errors import ReportError
-from affidavit._hub.api_keys import KEY_HEADER, required_secret_key
+from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
 from affidavit._hub.responses import bad_answer
-from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, Transport, shared_transport
+from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, Transport, get_shared_transport
 from affidavit._json import Json
 
 PATH = "/api/witness-reports"
@@ -57,8 +57,8 @@ def send_observations(
     id of a report from the bytes of its environment and observations. transport: used in place of `base_url`
     and `timeout`. Raises ReportError, its `sent` the number of entries delivered before.
     """
-    key = required_secret_key(api_key)
-    way = transport or shared_transport(base_url, timeout)
+    key = require_secret_key(api_key)
+    way = transport or get_shared_transport(base_url, timeout)
     seen, entries, ids = 0, 0, list[str]()
     for report in reports(observations, environment=environment, report_id=report_id):
         ids.append(report.report_id)

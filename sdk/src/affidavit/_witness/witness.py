@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from affidavit._errors import ReportError
-from affidavit._hub.api_keys import required_secret_key
-from affidavit._hub.background import EXIT_PATIENCE, Background, outlast
+from affidavit._hub.api_keys import require_secret_key
+from affidavit._hub.background import EXIT_PATIENCE, Background, register_lifecycle
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
 from affidavit._paths.routes import route_template
@@ -84,7 +84,7 @@ class Witness:
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._key = required_secret_key(api_key)
+        self._key = require_secret_key(api_key)
         self._way = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
         self._environment, self._reporter = environment, reporter
         self._own_redactor, self._redactor = redactor, None if rules else redactor
@@ -92,10 +92,10 @@ class Witness:
         self._interval, self._send_undecided = interval, send_undecided
         self._clock, self._now = clock, now
         self._background = Background("affidavit-witness", self._work, self._pause)
-        self._begin_anew()
-        outlast(self, begin_anew=Witness._begin_anew, end=Witness.close)
+        self._reset()
+        register_lifecycle(self, reset=Witness._reset, close=Witness.close)
 
-    def _begin_anew(self) -> None:
+    def _reset(self) -> None:
         """Nothing seen, nothing running; also in a forked child, where what was seen is the parent's to tell."""
         self._intake = Intake(self._max_operations)
         self._outbox = Outbox(lambda parcel: deliver(self._way, self._key, parcel.body), self._lose)
@@ -103,7 +103,7 @@ class Witness:
         self._digest: Digest | None = None
         self._hurried = False
         self._complaints: set[str] = set()
-        self._background.begin_anew()
+        self._background.reset()
 
     def observe(
         self,
