@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jsonschema_rs
 
 from affidavit import from_descriptor
-from affidavit.operations import OperationSum, Sums, has_begun, nameless, operation_document
+from affidavit.operations import OperationSum, OperationSums, build_operation_document, has_begun, strip_names
 from catalog.downloads.json_schema import build_schema_document
 from catalog.downloads.openapi import MEDIA_TYPE, build_openapi_document
 from catalog.evidence.epochs import Held, shown
@@ -49,7 +49,7 @@ def fulfilled(bodies: Iterable[tuple[Place, Any]], observations: Sequence[Mappin
 def of_schemas(document: Mapping[str, Any]) -> Schemas:
     """The schemas of `schemas.json` by their place; a query stands as the part `query`."""
     parted = ((name.split(" "), schema) for name, schema in document["$defs"].items())
-    return {Place(method, nameless(path), part): schema for (method, path, part), schema in parted}
+    return {Place(method, strip_names(path), part): schema for (method, path, part), schema in parted}
 
 
 def of_openapi(document: Mapping[str, Any]) -> Schemas:
@@ -60,20 +60,20 @@ def of_openapi(document: Mapping[str, Any]) -> Schemas:
         for method, operation in (named | item.get("x-methods", {})).items():
             for part, described in {"request": operation.get("requestBody", {}), **operation["responses"]}.items():
                 if "content" in described:
-                    place = Place(method.upper(), nameless(path), part)
+                    place = Place(method.upper(), strip_names(path), part)
                     found[place] = described["content"][MEDIA_TYPE]["schema"]
     return found
 
 
 def _outlines(observations: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The operations as the hub shows them after taking these observations in."""
-    sums = Sums()
+    sums = OperationSums()
     for _, of_a_day in sum_observations(map(_observation, observations), received_at=datetime.now(UTC)):
         for identity, total in of_a_day:
             sums.add(identity, total)
     for identity, total in sums:
         if has_begun(total):
-            yield operation_document(identity, _as_shown(total), counts=False)
+            yield build_operation_document(identity, _as_shown(total), counts=False)
 
 
 def _observation(entry: Mapping[str, Any]) -> Observation:

@@ -22,7 +22,7 @@ from affidavit._json import ABSENT, Absent
 from affidavit._paths.learner import Learner
 from affidavit._paths.templates import Template
 from affidavit._witness.observations import Observations
-from affidavit.operations import nameless
+from affidavit.operations import strip_names
 from bench._exported_schemas import Place, fulfilled
 from bench._shape_figures import Bodies, emptied_arrays, nulls_beside_one_type, properties_kept
 
@@ -83,7 +83,7 @@ def score(path: str | os.PathLike[str]) -> Scored:
 
 
 def exact(scored: Scored) -> str:
-    right = sum(nameless(scored.templates[key].path) == nameless(true) for key, true in scored.truth.items())
+    right = sum(strip_names(scored.templates[key].path) == strip_names(true) for key, true in scored.truth.items())
     return _share(right, len(scored.truth))
 
 
@@ -110,7 +110,7 @@ def groups(scored: Scored) -> str:
 
 def over_merged(scored: Scored) -> str:
     made = scored.grouped()
-    mixed = sum(len({nameless(scored.truth[key]) for key in paths}) > 1 for paths in made.values())
+    mixed = sum(len({strip_names(scored.truth[key]) for key in paths}) > 1 for paths in made.values())
     return _share(mixed, len(made), digits=2)
 
 
@@ -181,7 +181,7 @@ def _json(body: Any) -> Any:
 
 def _placed(exchange: Exchange, template: Template, request: Any, response: Any) -> Iterator[tuple[Place, Any]]:
     """The bodies whose shape is reported, each with where it belongs."""
-    key = exchange.method, nameless(template.path)
+    key = exchange.method, strip_names(template.path)
     if 200 <= exchange.status < 400 and not isinstance(request, Absent):
         yield Place(*key, "request"), request
     if not isinstance(response, Absent):
@@ -191,7 +191,7 @@ def _placed(exchange: Exchange, template: Template, request: Any, response: Any)
 def _by_group(templates: Mapping[tuple[str, str], str]) -> dict[Group, set[tuple[str, str]]]:
     found: dict[Group, set[tuple[str, str]]] = defaultdict(set)
     for (method, path), template in templates.items():
-        found[method, nameless(template)].add((method, path))
+        found[method, strip_names(template)].add((method, path))
     return found
 
 

@@ -14,7 +14,7 @@ import flask
 from werkzeug.test import EnvironBuilder
 
 from affidavit import Json, Witness, make_key, parse_json
-from affidavit._paths.routes import route_template
+from affidavit._paths.routes import build_route_template
 from affidavit._shapes.redaction import DEFAULT
 from affidavit._witness.aggregator import Digest
 from affidavit._witness.bodies import Raw
@@ -104,7 +104,7 @@ def look() -> Callable[[], object]:
     """What the reporter's thread does for one body."""
     intake = Intake(10)
     digest = Digest(intake, DEFAULT, max_body=len(BODY), max_operations=10)
-    template = route_template("/orders/<int:order_id>")
+    template = build_route_template("/orders/<int:order_id>")
     facts = {"query": "full=1", "request": None, "response": Raw(BODY, "")}
 
     def one() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
-from affidavit.operations import nameless
+from affidavit.operations import strip_names
 from catalog.drift_kinds import CHANGE_KINDS
 from catalog.path_template import MAX_PATH_BYTES
 from workspaces.models import Environment, Workspace
@@ -284,7 +284,7 @@ class TemplateRule(Decision):
     @property
     def key(self) -> str:
         """The target as Operation.key."""
-        return nameless(self.target)
+        return strip_names(self.target)
 
 
 class RedactionRule(Decision):

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db.models import F, Min, Prefetch, QuerySet
 from django.db.models.functions import Coalesce, Collate
 
-from affidavit.operations import nameless
+from affidavit.operations import strip_names
 from catalog.models import Operation, WitnessReport
 from wire.period import Period
 from workspaces.models import Environment
@@ -41,7 +41,7 @@ def find_operation(environment: Environment, method: str, path: str, *, as_repor
 
     as_reported: the operation itself, also where it is shown under another.
     """
-    reported = Operation.objects.filter(environment=environment, method=method, key=nameless(path))
+    reported = Operation.objects.filter(environment=environment, method=method, key=strip_names(path))
     visible_pk = F("pk") if as_reported else Coalesce("shown_under_id", "pk")
     operations = Operation.objects.filter(environment=environment, begun=True, pk__in=reported.values_list(visible_pk))
     prefetched = operations.prefetch_related("parts", "baseline_resets", "map_rules", prefetch_members())

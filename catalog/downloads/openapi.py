@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from affidavit.operations import PARAMETER, nameless
+from affidavit.operations import PARAMETER, strip_names
 from catalog.downloads.json_schema import build_schema
 from catalog.downloads.operation_names import name_outlines
 from catalog.evidence.outlines import Descriptor, Outline, has_body
@@ -23,7 +23,7 @@ def build_openapi_document(title: str, revision: str, outlines: Sequence[Outline
     shared_paths = choose_paths(outlines)
     paths: dict[str, dict[str, Any]] = {path: {} for path in sorted(set(shared_paths.values()))}
     for outline, name in zip(outlines, name_outlines(outlines), strict=True):
-        path = shared_paths[nameless(outline["path"])]
+        path = shared_paths[strip_names(outline["path"])]
         add_operation(paths[path], outline["method"], build_operation(name, path, outline))
     return {"openapi": OPENAPI_VERSION, "info": {"title": title, "version": revision}, "paths": paths}
 
@@ -32,7 +32,7 @@ def choose_paths(outlines: Sequence[Outline]) -> dict[str, str]:
     """Return one path by nameless template: OpenAPI has no two that differ only in the names of parameters."""
     paths: dict[str, str] = {}
     for outline in outlines:
-        paths.setdefault(nameless(outline["path"]), outline["path"])
+        paths.setdefault(strip_names(outline["path"]), outline["path"])
     return paths
 
 

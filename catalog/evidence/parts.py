@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from affidavit import Evidence
-from affidavit.operations import Part, parameter_type, shown_names
+from affidavit.operations import Part, choose_names, merge_parameter_types
 from catalog.evidence.epochs import Held, NodeStart, Shown, as_maps, from_epochs, shown
 from catalog.models import BaselineReset, Operation
 
@@ -146,5 +146,5 @@ def choose_part(shapes: Sequence[PartShape], key: str) -> PartShape:
 
 def list_parameters(operation: Operation) -> list[tuple[str, str]]:
     """Name and type of each parameter of the path, as the catalog has them."""
-    names = shown_names([Counter(counts) for counts in operation.names])
-    return [(name, parameter_type(types)) for name, types in zip(names, operation.types, strict=True)]
+    names = choose_names([Counter(counts) for counts in operation.names])
+    return [(name, merge_parameter_types(types)) for name, types in zip(names, operation.types, strict=True)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from affidavit import Evidence
-from affidavit.operations import Identity, OperationSum, has_begun, operation_document
+from affidavit.operations import Identity, OperationSum, build_operation_document, has_begun
 from catalog.evidence.outlines import list_outline_parts
 
 NAMELESS = ("items", "values")
@@ -32,9 +32,9 @@ class Projection:
 
 
 def project(identity: Identity, summed: OperationSum) -> Projection:
-    shown = operation_document(identity, summed)
+    shown = build_operation_document(identity, summed)
     document = json_text(shown)
-    bare = operation_document(identity, summed, counts=False)
+    bare = build_operation_document(identity, summed, counts=False)
     outline = json_text(bare)
     return Projection(
         begun=has_begun(summed),

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from affidavit import Evidence
-from affidavit.operations import DailySums, Identity, OperationSum, Part, Sums
+from affidavit.operations import DailySums, Identity, OperationSum, OperationSums, Part
 from catalog.evidence.epochs import from_epochs, summed
 from catalog.evidence.parts import held_of
 from catalog.evidence.sums import identity_of
@@ -46,13 +46,13 @@ def day_of(start: BaselineReset) -> int:
     return int(start.at.timestamp()) // SECONDS_PER_DAY
 
 
-def put_in_place(environment: Environment, daily: DailySums) -> tuple[Sums, Late]:
+def put_in_place(environment: Environment, daily: DailySums) -> tuple[OperationSums, Late]:
     """Store evidence that came late where it belongs. Returns what is to be folded, and what of it was late.
 
     Of what was late only the counts are to be folded: statuses, names and times are those of all epochs.
     """
     epochs = epochs_of(environment)
-    rest = Sums()
+    rest = OperationSums()
     late: dict[Identity, dict[int, OperationSum]] = {}
     for day, sums in daily:
         for identity, came in sums:

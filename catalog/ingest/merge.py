@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from affidavit.operations import DailySums, Identity, OperationSum, Part, Sums
+from affidavit.operations import DailySums, Identity, OperationSum, OperationSums, Part
 from catalog import queries
 from catalog.drift import record
 from catalog.drift.record import Folded
@@ -37,7 +37,7 @@ def merge_into_catalog(environment: Environment, daily: DailySums, *, now: datet
         merge_some(environment, touched, rules, late, now=now)
 
 
-def batches(sums: Sums, rules: Rules) -> Iterator[Mapping[Identity, OperationSum]]:
+def batches(sums: OperationSums, rules: Rules) -> Iterator[Mapping[Identity, OperationSum]]:
     """A few operations at once; what is shown in one place stays together, so that it is summed and compared once."""
     batch: dict[Identity, OperationSum] = {}
     by_place = sorted(((rules.place(identity), identity, summed) for identity, summed in sums), key=itemgetter(0, 1))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from affidavit import Evidence, Template, retemplate
-from affidavit.operations import PARAMETER, DailySums, Identity, OperationSum, Part, nameless
+from affidavit.operations import PARAMETER, DailySums, Identity, OperationSum, Part, strip_names
 from catalog.path_template import split_path
 
 SECONDS_PER_DAY = 86400
@@ -38,7 +38,7 @@ def sum_observations(observations: Iterable[Observation], *, received_at: dateti
     sums = DailySums()
     for observation in observations:
         template = retemplate(observation.path, told_types(observation))
-        identity = Identity(observation.method, nameless(template.path))
+        identity = Identity(observation.method, strip_names(template.path))
         sums.add(identity, sum_of(observation, template, received_at))
     return sums
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from affidavit.operations import nameless, shown_names, with_names
+from affidavit.operations import choose_names, fill_names, strip_names
 from catalog.evidence.sums import facts_of_row
 from catalog.models import Operation, TemplateRule
 from catalog.rules.queries import active_template_rules
@@ -33,8 +33,8 @@ def reported(operation: Operation) -> list[Reported]:
 
 def one_reported(row: Operation, place: Operation) -> Reported:
     facts = facts_of_row(row)
-    names = shown_names([Counter(counts) for counts in facts["names"]])
-    return Reported(with_names(row.key, names), sum(facts["statuses"].values()), row != place)
+    names = choose_names([Counter(counts) for counts in facts["names"]])
+    return Reported(fill_names(row.key, names), sum(facts["statuses"].values()), row != place)
 
 
 def rules_leading_to(operation: Operation) -> Sequence[TemplateRule]:
@@ -63,4 +63,4 @@ def build_template_context(operation: Operation, address: Mapping[str, str]) -> 
 
 def came_from(operation: Operation, path: str) -> str:
     """The template that an address names, where what it stood for is shown here now; else ""."""
-    return path if nameless(path) != operation.key else ""
+    return path if strip_names(path) != operation.key else ""

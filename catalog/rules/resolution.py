@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from affidavit.operations import PARAMETER, Identity, OperationSum, nameless
+from affidavit.operations import PARAMETER, Identity, OperationSum, strip_names
 
 EVERY = ""  # as the method of a rule: all
 
@@ -32,7 +32,7 @@ class Rule:
 
     @cached_property
     def key(self) -> str:
-        return nameless(self.target)
+        return strip_names(self.target)
 
     @cached_property
     def names(self) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from affidavit import retemplate
-from affidavit.operations import Identity, nameless
+from affidavit.operations import Identity, strip_names
 from catalog.evidence.sums import identity_of
 from catalog.models import Operation, TemplateRule
 from catalog.path_template import MAX_PATH_BYTES, PATH_ERRORS, find_path_errors
@@ -43,7 +43,7 @@ def add_template_rule(
     lock_environment(environment)
     before = load_template_rules(environment)
     rule = TemplateRule.objects.create(
-        environment=environment, method=method, source=nameless(source), target=target, matching=matching, at=now,
+        environment=environment, method=method, source=strip_names(source), target=target, matching=matching, at=now,
         actor=actor,
     )  # fmt: skip
     rearrange(environment, before, now=now)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import infer
-from affidavit.operations import parameter_type, shown_names, with_names
+from affidavit.operations import choose_names, fill_names, merge_parameter_types
 from catalog.evidence.projection import project
 from catalog.ingest.sanitize import Observation, sum_observations
 
@@ -26,7 +26,7 @@ def projected(*observations: Observation) -> Any:
 
 
 def test_the_name_observed_most_often_is_shown_and_ties_go_by_code_point():
-    assert shown_names([Counter(orderId=3, id=2), Counter(b=1, a=1), Counter(Z=1, a=1)]) == [
+    assert choose_names([Counter(orderId=3, id=2), Counter(b=1, a=1), Counter(Z=1, a=1)]) == [
         "orderId",
         "a",
         "Z",
@@ -34,7 +34,7 @@ def test_the_name_observed_most_often_is_shown_and_ties_go_by_code_point():
 
 
 def test_a_name_stands_only_once_in_a_path():
-    assert shown_names([Counter(id=3, order=1), Counter(id=2, item=1), Counter(id=9)]) == [
+    assert choose_names([Counter(id=3, order=1), Counter(id=2, item=1), Counter(id=9)]) == [
         "id",
         "item",
         "id2",
@@ -43,9 +43,9 @@ def test_a_name_stands_only_once_in_a_path():
 
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.integers(1, 3), min_size=1), max_size=6))
 def test_shown_names_never_clash(positions: list[dict[str, int]]):
-    names = shown_names([Counter(position) for position in positions])
+    names = choose_names([Counter(position) for position in positions])
     assert len(set(names)) == len(positions)
-    assert with_names("/x".join(["/y", *["{}"] * len(names)]), names).count("{") == len(names)
+    assert fill_names("/x".join(["/y", *["{}"] * len(names)]), names).count("{") == len(names)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_shown_names_never_clash(positions: list[dict[str, int]]):
     ],
 )
 def test_a_parameter_has_one_type(types, shown):
-    assert parameter_type(types) == shown
+    assert merge_parameter_types(types) == shown
 
 
 @pytest.mark.parametrize("status", [404, 405, 501])

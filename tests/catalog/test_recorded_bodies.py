@@ -10,7 +10,7 @@ import jsonschema_rs
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from affidavit.operations import nameless
+from affidavit.operations import strip_names
 from bench._exported_schemas import Place, of_openapi, of_schemas
 from catalog.evidence.nodes import list_part_nodes
 from catalog.evidence.parts import build_part_shapes
@@ -34,9 +34,9 @@ def bodies(file: Any) -> Iterator[tuple[Place, Any]]:
         answered = entry["response"]["content"].get("text")
         sent = entry["request"].get("postData", {}).get("text")
         if answered:
-            yield Place(method, nameless(path), str(status)), json.loads(answered)
+            yield Place(method, strip_names(path), str(status)), json.loads(answered)
         if sent and 200 <= status < 400:
-            yield Place(method, nameless(path), "request"), json.loads(sent)
+            yield Place(method, strip_names(path), "request"), json.loads(sent)
 
 
 def test_no_record_of_the_recorded_traffic_is_taken_for_a_map(api, workspace, recorded):

@@ -15,7 +15,7 @@ import pytest
 from django.utils import timezone
 
 from affidavit import Observations, send_observations, template
-from affidavit.operations import nameless
+from affidavit.operations import strip_names
 from catalog.ingest.fold import fold_reports
 from catalog.models import OperationPart
 from catalog.queries import visible_operations
@@ -87,7 +87,7 @@ def test_recorded_traffic_is_in_the_catalog_once_and_as_often_as_a_recount_says(
     recount: dict[tuple[str, str], Counter[str]] = {}
     bodies: Counter[str] = Counter()
     for method, path, status, entry in exchanges(file):
-        recount.setdefault((method, nameless(path)), Counter())[str(status)] += 1
+        recount.setdefault((method, strip_names(path)), Counter())[str(status)] += 1
         bodies[str(status)] += bool(entry["response"]["content"].get("text"))
     begun = {key: dict(counts) for key, counts in recount.items() if any(int(s) not in NEVER_BEGINS for s in counts)}
     rows = {(row.method, row.key): row for row in visible_operations(environment_of(workspace))}

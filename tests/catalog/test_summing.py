@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affidavit import infer
-from affidavit.operations import DailySums, nameless
+from affidavit.operations import DailySums, strip_names
 from catalog.evidence.projection import project
 from catalog.ingest.sanitize import Observation, sum_observations
 
@@ -116,4 +116,4 @@ def test_observations_of_one_template_are_one_sum_whatever_its_names():
 
 
 def test_a_template_without_names_keeps_its_literals():
-    assert nameless("/a/{b}/c{d}.json") == "/a/{}/c{}.json"
+    assert strip_names("/a/{b}/c{d}.json") == "/a/{}/c{}.json"

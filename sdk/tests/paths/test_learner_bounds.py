@@ -13,9 +13,9 @@ from lessons import learned, template
 import affidavit._paths.learner as path_learner
 import affidavit._paths.tree as path_tree
 from affidavit._paths.learner import Learner
-from affidavit._paths.value_index import Hashes
+from affidavit._paths.value_index import KeyedHash
 
-KEY = Hashes(b"k")
+KEY = KeyedHash(b"k")
 
 
 WORDS = st.sampled_from(["teams", "storm", "reef", "17", "2", "search", "v1", "members", "a-b", "x%2Fy", ""])
@@ -51,7 +51,7 @@ def test_the_order_of_exchanges_makes_no_difference_nor_does_repeating_them(exch
     paths = sorted({path for _, path, *_ in exchanges})
     again = exchanges + exchanges[:3]
     rng.shuffle(again)
-    assert all_templates(again, paths, Hashes()) == all_templates(exchanges, paths)
+    assert all_templates(again, paths, KeyedHash()) == all_templates(exchanges, paths)
 
 
 @settings(max_examples=30)
@@ -83,7 +83,7 @@ def test_what_is_held_is_bounded_whatever_arrives(monkeypatch):
     for _ in range(2000):
         name, value = ("".join(rng.choices(string.ascii_lowercase, k=9)) for _ in range(2))
         learner.learn("GET", f"/{name}/{value}", 200, response={"name": value, "other": name})
-    places = list(learner._root.below())
+    places = list(learner._root.walk())
     assert len(places) < 200
     assert sum(len(place.held) for place in places) <= 100
 
@@ -100,7 +100,7 @@ def test_a_tree_that_is_full_learns_no_more_but_knows_what_it_knew(monkeypatch):
     for number in range(200):
         letters = "".join(chr(97 + int(digit)) for digit in str(number))
         learner.learn("GET", f"/{letters}x/{letters}y", 200, response={"name": f"{letters}y"})
-    assert sum(1 for _ in learner._root.below()) <= 41  # and the root
+    assert sum(1 for _ in learner._root.walk()) <= 41  # and the root
     assert template(learner, "/teams/storm") == "/teams/{teamId}"
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._paths.routes import MAX_BYTES, route_template
+from affidavit._paths.routes import MAX_BYTES, build_route_template
 
 
 @pytest.mark.parametrize(("rule", "path", "types"), [
@@ -17,20 +17,20 @@ from affidavit._paths.routes import MAX_BYTES, route_template
     ("/plain", "/plain", {}),
 ])  # fmt: skip
 def test_a_route_becomes_a_template_with_types(rule, path, types):
-    made = route_template(rule)
+    made = build_route_template(rule)
     assert (made.path, dict(made.parameters)) == (path, types)
 
 
 @pytest.mark.parametrize("rule", ["orders", "/a/(b|c)", "/word" * (MAX_BYTES // 5 + 1), "/<%s>" % ("n" * 101)], ids=len)
 def test_what_a_hub_would_refuse_has_no_template(rule):
-    assert route_template(rule) is None
+    assert build_route_template(rule) is None
 
 
 def test_data_that_slipped_into_a_route_is_templated_again():
-    assert route_template("/tenants/7f3a9c1e5b2d/<int:pk>").path == "/tenants/{tenantId}/{pk}"
+    assert build_route_template("/tenants/7f3a9c1e5b2d/<int:pk>").path == "/tenants/{tenantId}/{pk}"
 
 
 @given(st.text(max_size=30))
 def test_any_text_is_read_without_fault(rule):
-    made = route_template(f"/{rule}")
+    made = build_route_template(f"/{rule}")
     assert made is None or (made.path.startswith("/") and not any(map(str.isspace, made.path)))

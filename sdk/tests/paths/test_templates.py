@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded import read_har_entries
 
-from affidavit._paths.templates import Template, is_scaffold, retemplate, template, templated
+from affidavit._paths.templates import Template, is_scaffold, place_parameters, retemplate, template
 
 PATHS = [
     ("/orders/17", "/orders/{orderId}", {"orderId": "integer"}),
@@ -95,14 +95,14 @@ def test_no_id_stays_in_a_path(value, encoded):
 
 
 def test_where_parameters_are_known_they_are_named_by_what_stands_before():
-    found = templated("/api/teams/storm/files/17/a%2Fb", [2, 4, 5], [3])
+    found = place_parameters("/api/teams/storm/files/17/a%2Fb", [2, 4, 5], [3])
     assert found.path == "/api/teams/{teamId}/files/{fileId}/{fileId2}"
     assert dict(found.parameters) == {"teamId": "string", "fileId": "integer", "fileId2": "string"}
     assert found.undecided == (3,)
 
 
 def test_braces_of_a_raw_path_make_no_parameter():
-    found = templated("/a/{b}/c/17", [3])
+    found = place_parameters("/a/{b}/c/17", [3])
     assert (found.path, list(found.parameters)) == ("/a/%7Bb%7D/c/{cId}", ["cId"])
 
 

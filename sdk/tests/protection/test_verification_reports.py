@@ -14,7 +14,7 @@ from scripted_hub import ScriptedHub, answer, problem
 from signed_calls import protection
 
 from affidavit import REASONS, Call, HubUnreachable, ReportError, VerificationReports, make_key
-from affidavit._paths.routes import MAX_LENGTH, MAX_SEGMENTS, reported_operation, route_path
+from affidavit._paths.routes import MAX_OPERATION_LENGTH, MAX_REPORTED_SEGMENTS, name_operation, parse_route_path
 
 KEY = make_key("gak_")
 AT = 1_800_000_000.0
@@ -261,13 +261,13 @@ def test_every_result_that_a_protection_gives_is_reported_with_its_version():
     (r"^(?P<slug>[-\w]+)\.(?P<format>[a-z0-9]+)\Z", "{slug}.{format}"),
 ])  # fmt: skip
 def test_a_framework_s_route_becomes_a_template_or_nothing(rule, path):
-    assert route_path(rule) == path
+    assert parse_route_path(rule) == path
 
 
 @given(st.text(max_size=20), st.text(max_size=600))
 def test_whatever_stands_in_a_request_line_is_told_as_something_the_hub_takes(method, path):
-    told = reported_operation(method, path)
-    assert 1 <= len(told) <= MAX_LENGTH
+    told = name_operation(method, path)
+    assert 1 <= len(told) <= MAX_OPERATION_LENGTH
     assert json.loads(json.dumps(told).encode("ascii")) == told
     told.encode("utf-8")
     assert "\0" not in told
@@ -275,6 +275,6 @@ def test_whatever_stands_in_a_request_line_is_told_as_something_the_hub_takes(me
 
 def test_a_path_of_very_many_segments_costs_no_more_than_a_short_one():
     before = time.perf_counter()
-    told = reported_operation("GET", "/1" * 100_000)
+    told = name_operation("GET", "/1" * 100_000)
     assert time.perf_counter() - before < 0.05
-    assert told.count("/") <= MAX_SEGMENTS + 2
+    assert told.count("/") <= MAX_REPORTED_SEGMENTS + 2

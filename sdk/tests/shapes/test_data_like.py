@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit._shapes.data_like import form, is_data
+from affidavit._shapes.data_like import detect_form, is_data
 
 DATA = {
     "number": ["17", "-1.5", "99.9", "2024", "+49 170 1234567", "1.2.3"],
@@ -48,7 +48,7 @@ ORDINARY = [
 
 @pytest.mark.parametrize(("expected", "name"), [(kind, name) for kind, names in DATA.items() for name in names])
 def test_a_name_that_is_a_value_is_told_by_its_form(expected, name):
-    assert form(name) == expected
+    assert detect_form(name) == expected
     assert is_data(name)
 
 
@@ -69,7 +69,7 @@ def test_an_ordinary_name_is_no_data(name):
 
 
 def test_a_prefixed_number_is_a_value_in_a_path_and_a_name_elsewhere():
-    assert form("order-1017") == form("CUST000123") == "prefixed-number"
+    assert detect_form("order-1017") == detect_form("CUST000123") == "prefixed-number"
     assert not is_data("order-1017")
 
 
@@ -94,5 +94,5 @@ def test_judging_is_repeatable_and_total(name):
 def test_no_name_takes_long_to_judge(unit):
     started = time.perf_counter()
     for text in (unit * 100, unit * 5000, unit * 99 + "!"):
-        form(text)
+        detect_form(text)
     assert time.perf_counter() - started < 0.1

@@ -6,16 +6,16 @@ from typing import Any
 
 from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.parse import from_descriptor
-from affidavit.operations._documents import has_begun, operation_document
-from affidavit.operations._sums import PARAMETER, Identity, OperationSum, Part, Sums, nameless
+from affidavit.operations._documents import build_operation_document, has_begun
+from affidavit.operations._sums import PARAMETER, Identity, OperationSum, OperationSums, Part, strip_names
 
 
 def preview(observations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The operations that wire observations make, each as in `GET /api/catalog`, by path, then method."""
-    sums = Sums()
+    sums = OperationSums()
     for observation in observations:
-        sums.add(Identity(observation["method"], nameless(observation["path"])), _sum_of(observation))
-    shown = [operation_document(identity, total) for identity, total in sums if has_begun(total)]
+        sums.add(Identity(observation["method"], strip_names(observation["path"])), _sum_of(observation))
+    shown = [build_operation_document(identity, total) for identity, total in sums if has_begun(total)]
     return sorted(shown, key=lambda operation: (operation["path"], operation["method"]))
 
 

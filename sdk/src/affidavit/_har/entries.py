@@ -144,14 +144,14 @@ def _body(part: Mapping[str, Json]) -> Json | Absent | LeftOut:
     """The JSON of `postData` or `content`. The type decides whether it is meant to be JSON; without one, its
     first character does."""
     text, mime = part.get("text"), part.get("mimeType")
-    told = mime.strip().lower() if isinstance(mime, str) else ""
+    media_type = mime.strip().lower() if isinstance(mime, str) else ""
     if not isinstance(text, str) or not text.strip():
         return ABSENT
-    if told not in UNTOLD_TYPES and not is_json(told):
+    if media_type not in UNTOLD_TYPES and not is_json(media_type):
         return LeftOut.NOT_JSON
     try:
         raw = b64decode(text) if part.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
-        if told in UNTOLD_TYPES and raw.lstrip()[:1] not in (b"{", b"["):
+        if media_type in UNTOLD_TYPES and raw.lstrip()[:1] not in (b"{", b"["):
             return LeftOut.NOT_JSON
         return parse(raw)
     except ValueError:  # InvalidJson and base64's own error are such

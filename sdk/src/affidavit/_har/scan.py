@@ -82,12 +82,12 @@ class _Window:
     def widen(self) -> None:
         """Forget what lies behind and at least double what lies ahead, so that looking again stays cheap."""
         ahead = [self.text[self.at :]]
-        wanted = max(len(ahead[0]), 1)
-        while wanted > 0 and not self.ended:
+        missing = max(len(ahead[0]), 1)
+        while missing > 0 and not self.ended:
             piece = next(self._pieces, None)
             self.ended = piece is None
             ahead.append(piece or "")
-            wanted -= len(ahead[-1])
+            missing -= len(ahead[-1])
         self.text, self.at = "".join(ahead), 0
 
     def peek(self) -> str:

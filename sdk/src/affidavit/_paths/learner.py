@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from urllib.parse import unquote
 
 from affidavit._json import ABSENT, Absent, Json
-from affidavit._shapes.data_like import form
+from affidavit._shapes.data_like import detect_form
 
-from .classify import Decided, Known, Sign, decide
-from .templates import Template, is_scaffold, templated
-from .tree import NONE, Place, segments_of
-from .value_index import Hashes, Sightings, bounded, sighted
+from .classify import Decision, Sign, TrafficFacts, decide
+from .templates import Template, is_scaffold, place_parameters
+from .tree import NO_READING, PathNode, split_segments
+from .value_index import ExchangeFacts, KeyedHash, bound_shape, read_bodies
 from .vocabulary import Vocabulary
 from .words import Reading
 
 MAX_HASHES = 300_000  # of different values
-MAX_PLACES = 100_000  # of the tree; one that is full learns no more
+MAX_NODES = 100_000  # of the tree; one that is full learns no more
 MAX_SHAPES = 10_000  # that are shared
 MAX_SEGMENTS = 32  # a longer path teaches nothing
 HASH_RANGE = 2**64
@@ -30,16 +30,16 @@ NO_OPERATION = frozenset({404, 405, 501})  # a scanner teaches nothing
 class Learner:
     """Learns from exchanges, then tells the template of any path."""
 
-    def __init__(self, hashes: Hashes | None = None) -> None:
-        self._hashes = hashes or Hashes()
-        self._root = Place()
+    def __init__(self, hashes: KeyedHash | None = None) -> None:
+        self._hashes = hashes or KeyedHash()
+        self._root = PathNode()
         self._vocabulary = Vocabulary()
-        self._seen: dict[int, int] = {}
+        self._known_hashes: dict[int, int] = {}
         self._unchecked = 0
         self._full = False
         self._limit = HASH_RANGE
         self._shapes: dict[frozenset[str], frozenset[str]] = {}
-        self._decided: Decided | None = None
+        self._decision: Decision | None = None
 
     def learn(
         self,
@@ -54,109 +54,109 @@ class Learner:
         length = path.count("/")
         if status in NO_OPERATION or length > MAX_SEGMENTS or not self._has_room(length):
             return
-        self._decided = None
-        path = _bare(path)
-        sightings = sighted(self._hashes, request, response) if 200 <= status < 400 else None
-        place = self._walked(path, sightings)
-        if sightings is not None:
-            for name in sightings.names:
+        self._decision = None
+        path = _strip_query(path)
+        facts = read_bodies(self._hashes, request, response) if 200 <= status < 400 else None
+        node = self._walk(path, facts)
+        if facts is not None:
+            for name in facts.names:
                 self._vocabulary.add(name)
-            place.end(method, self._shared(bounded(sightings.shape)), self._hold(sightings.scalars))
+            node.add_exchange(method, self._share_shape(bound_shape(facts.shape)), self._bound_values(facts.scalars))
 
     def template(self, path: str) -> Template:
         """The template of a raw path, as far as the traffic so far tells; without query or fragment.
 
         The first call after `learn` decides anew, in time that grows with the tree: learn a lot, then ask a lot.
         """
-        path = _bare(path)
-        place: Decided | None = self._decisions()
+        path = _strip_query(path)
+        node: Decision | None = self._decide()
         parameters, undecided, leading = list[int](), list[int](), True
-        for index, segment in enumerate(map(unquote, segments_of(path))):
-            judgement = self._judged(place, segment, leading=leading)
+        for index, segment in enumerate(map(unquote, split_segments(path))):
+            judgement = self._judge_segment(node, segment, leading=leading)
             if judgement is Sign.PARAMETER:
                 parameters.append(index)
-                place = place.parameter if place else None
+                node = node.parameter if node else None
             else:
                 undecided += [index] if judgement is Sign.UNDECIDED else []
-                place = place.literals.get(segment) if place else None
+                node = node.literals.get(segment) if node else None
             leading = leading and is_scaffold(segment)
-        return templated(path, parameters, undecided)
+        return place_parameters(path, parameters, undecided)
 
-    def _judged(self, place: Decided | None, segment: str, *, leading: bool) -> Sign:
-        """LITERAL, PARAMETER or UNDECIDED. place: where the segment stands; None if nothing was learned of it."""
+    def _judge_segment(self, node: Decision | None, segment: str, *, leading: bool) -> Sign:
+        """LITERAL, PARAMETER or UNDECIDED. node: where the segment stands; None if nothing was learned of it."""
         if is_scaffold(segment, leading=leading):
             return Sign.LITERAL
-        if place and segment in place.literals:
-            return Sign.UNDECIDED if segment in place.undecided else Sign.LITERAL
-        if form(segment) is not None or (place and segment in place.words):
+        if node and segment in node.literals:
+            return Sign.UNDECIDED if segment in node.undecided else Sign.LITERAL
+        if detect_form(segment) is not None or (node and segment in node.words):
             return Sign.PARAMETER
         if segment in self._vocabulary:
             return Sign.LITERAL
-        if place and place.parameter:
+        if node and node.parameter:
             return Sign.PARAMETER
-        return Sign.LITERAL if leading and not (place and place.undecided) else Sign.UNDECIDED
+        return Sign.LITERAL if leading and not (node and node.undecided) else Sign.UNDECIDED
 
-    def _walked(self, path: str, sightings: Sightings | None) -> Place:
-        """The place where a path ends; on the way, what its own bodies say of each segment.
+    def _walk(self, path: str, facts: ExchangeFacts | None) -> PathNode:
+        """The node where a path ends; on the way, what its own bodies say of each segment.
 
         A value that stands twice in a path is the last of both: a parameter follows the word for it.
         """
-        place, leading = self._root, True
-        scalars = dict(sightings.scalars) if sightings else {}
-        steps: list[tuple[int, Place]] = []
-        segments = [*map(unquote, segments_of(path))]
+        node, leading = self._root, True
+        scalars = dict(facts.scalars) if facts else {}
+        steps: list[tuple[int, PathNode]] = []
+        segments = [*map(unquote, split_segments(path))]
         for index, segment in enumerate(segments):
-            hashed = self._hashes.of(segment)
-            place = place.branch(segment, hashed, leading=leading, first=index == 0 < len(segments) - 1)
+            hashed = self._hashes.digest(segment)
+            node = node.open_branch(segment, hashed, leading=leading, first=index == 0 < len(segments) - 1)
             leading = leading and is_scaffold(segment)
-            steps.append((hashed, place))
-        for hashed, passed in reversed(steps):
-            passed.echoed |= scalars.pop(hashed, NONE)
-        return place
+            steps.append((hashed, node))
+        for hashed, step in reversed(steps):
+            step.echo_reading |= scalars.pop(hashed, NO_READING)
+        return node
 
-    def _hold(self, scalars: Mapping[int, Reading]) -> dict[int, Reading]:
-        """What may be kept. Beyond the bound, hashes below a limit that falls: the same ones in any order."""
-        kept = [(hashed, reads) for hashed, reads in scalars.items() if hashed < self._limit]
-        shared = {self._seen.setdefault(hashed, hashed): reads for hashed, reads in kept}
-        while len(self._seen) > MAX_HASHES:
+    def _bound_values(self, scalars: Mapping[int, Reading]) -> dict[int, Reading]:
+        """Return the values that may be kept: beyond the bound, those with hashes below a limit that falls."""
+        within_limit = [(hashed, reads) for hashed, reads in scalars.items() if hashed < self._limit]
+        shared = {self._known_hashes.setdefault(hashed, hashed): reads for hashed, reads in within_limit}
+        while len(self._known_hashes) > MAX_HASHES:
             self._limit //= 2
-            self._seen = {hashed: hashed for hashed in self._seen if hashed < self._limit}
-            for place in self._root.below():
-                place.keep_below(self._limit)
+            self._known_hashes = {hashed: hashed for hashed in self._known_hashes if hashed < self._limit}
+            for node in self._root.walk():
+                node.forget_from(self._limit)
         return {hashed: reads for hashed, reads in shared.items() if hashed < self._limit}
 
     def _has_room(self, segments: int) -> bool:
-        """Whether that many places more can be held; they are counted only now and then."""
+        """Whether that many nodes more can be held; they are counted only now and then."""
         self._unchecked += segments
-        if self._unchecked > MAX_PLACES and not self._full:
-            self._unchecked = sum(1 for _ in self._root.below()) + segments
-            self._full = self._unchecked > MAX_PLACES
+        if self._unchecked > MAX_NODES and not self._full:
+            self._unchecked = sum(1 for _ in self._root.walk()) + segments
+            self._full = self._unchecked > MAX_NODES
         return not self._full
 
-    def _shared(self, shape: frozenset[str]) -> frozenset[str]:
+    def _share_shape(self, shape: frozenset[str]) -> frozenset[str]:
         """An equal shape, the same object each time."""
         if len(self._shapes) >= MAX_SHAPES:
             self._shapes.clear()
         return self._shapes.setdefault(shape, shape)
 
-    def _decisions(self) -> Decided:
-        if self._decided is None:
-            self._decided = decide([self._root], self._known())
-        return self._decided
+    def _decide(self) -> Decision:
+        if self._decision is None:
+            self._decision = decide([self._root], self._collect_facts())
+        return self._decision
 
-    def _known(self) -> Known:
-        places = list(self._root.below())
-        hashes = {segment: self._hashes.of(segment) for place in places for segment in place.words}
+    def _collect_facts(self) -> TrafficFacts:
+        nodes = list(self._root.walk())
+        hashes = {segment: self._hashes.digest(segment) for node in nodes for segment in node.words}
         segments = {hashed: segment for segment, hashed in hashes.items()}
         scalars: dict[str, Reading] = {}
-        for place in places:
-            for hashed in place.held.keys() & segments.keys():
+        for node in nodes:
+            for hashed in node.value_readings.keys() & segments.keys():
                 segment = segments[hashed]
-                scalars[segment] = scalars.get(segment, NONE) | place.held[hashed]
-        behind = [word for place in places if place.data is not None for word in place.data.words.items()]
-        parts = {segment for segment, following in behind if following.data is not None}
-        return Known(self._vocabulary, parts, scalars, hashes)
+                scalars[segment] = scalars.get(segment, NO_READING) | node.value_readings[hashed]
+        branches = [word for node in nodes if node.data is not None for word in node.data.words.items()]
+        parts = {segment for segment, following in branches if following.data is not None}
+        return TrafficFacts(self._vocabulary, parts, scalars, hashes)
 
 
-def _bare(path: str) -> str:
+def _strip_query(path: str) -> str:
     return path.partition("?")[0].partition("#")[0]

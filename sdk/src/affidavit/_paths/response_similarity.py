@@ -12,102 +12,104 @@ from statistics import median_low
 from typing import NamedTuple
 
 from .templates import is_scaffold
-from .tree import Place
+from .tree import PathNode
 from .value_index import ROOTS
 from .vocabulary import is_action
 
 MAX_DEPTH = 3  # segments, scaffold apart, that are looked at behind the one in question
 MAX_COMPARED = 12  # siblings that are compared each with each
-ALIKE = 0.7
-UNLIKE = 0.5
+ALIKE_SIMILARITY = 0.7
+UNLIKE_SIMILARITY = 0.5
 
 
 class End(NamedTuple):
-    """One way on to an answer. rest: the segments of it; None stands for data."""
+    """One way on to an answer: its method and the segments that follow, None for data."""
 
     method: str
-    rest: tuple[str | None, ...]
+    segments: tuple[str | None, ...]
 
 
 Shapes = Mapping[End, frozenset[str]]
 
 
-def shapes_behind(places: Iterable[Place]) -> Shapes:
+def collect_shapes(nodes: Iterable[PathNode]) -> Shapes:
     """The shapes that stand behind places which are taken for one."""
-    found: dict[End, frozenset[str]] = {}
-    for place in places:
-        _gather(found, place, ())
-    return found
+    shapes: dict[End, frozenset[str]] = {}
+    for node in nodes:
+        _add_shapes(shapes, node, ())
+    return shapes
 
 
-def likeness(some: Shapes, others: Shapes) -> float | None:
+def measure_similarity(first: Shapes, second: Shapes) -> float | None:
     """From 0 to 1: how much of the shapes under the same ends is the same; None if nothing can be compared.
 
     An end where only one of both has JSON counts as unlike.
     """
-    compared = (
-        _overlap(shape, others[end]) for end, shape in some.items() if others.get(end) or (shape and end in others)
-    )
-    shared = [found for found in compared if found is not None]
-    return median_low(sorted(shared)) if shared else None
+    ends = [end for end, shape in first.items() if second.get(end) or (shape and end in second)]
+    return _find_median(_measure_overlap(first[end], second[end]) for end in ends)
 
 
-def likeness_among(groups: Sequence[Shapes]) -> float | None:
+def measure_group_similarity(groups: Sequence[Shapes]) -> float | None:
     """The same for several, each compared with each."""
-    pairs = (likeness(one, other) for one, other in combinations(groups[:MAX_COMPARED], 2))
-    shared = [found for found in pairs if found is not None]
-    return median_low(sorted(shared)) if shared else None
+    return _find_median(measure_similarity(*pair) for pair in combinations(groups[:MAX_COMPARED], 2))
 
 
-def going_on_alike(beginnings: Mapping[str, Shapes]) -> set[str]:
+def _find_median(similarities: Iterable[float | None]) -> float | None:
+    comparable = sorted(similarity for similarity in similarities if similarity is not None)
+    return median_low(comparable) if comparable else None
+
+
+def find_alike_continuations(beginnings: Mapping[str, Shapes]) -> set[str]:
     """Those that go on with a word of the API, and an answer to it, which two others have as well."""
     sharing: dict[End, list[str]] = defaultdict(list)
     for segment, shapes in beginnings.items():
         for end in shapes:
-            if any(word and not is_scaffold(word) and not is_action(word) for word in end.rest):
+            if any(word and not is_scaffold(word) and not is_action(word) for word in end.segments):
                 sharing[end].append(segment)
-    found = set[str]()
+    alike_segments = set[str]()
     for end, segments in sharing.items():
-        alike = likeness_among([{end: beginnings[segment][end]} for segment in segments])
-        if len(segments) > 2 and alike is not None and alike >= ALIKE:
-            found.update(segments)
-    return found
+        alike = measure_group_similarity([{end: beginnings[segment][end]} for segment in segments])
+        if len(segments) > 2 and alike is not None and alike >= ALIKE_SIMILARITY:
+            alike_segments.update(segments)
+    return alike_segments
 
 
-def _gather(found: dict[End, frozenset[str]], place: Place, rest: tuple[str | None, ...]) -> None:
-    for method, shape in place.shapes.items():
-        end = End(method, rest)
-        found[end] = found.get(end, frozenset()) | shape
-    if sum(segment is None or not is_scaffold(segment) for segment in rest) < MAX_DEPTH:
-        for segment, following in place.words.items():
-            _gather(found, following, (*rest, segment))
-        if place.data is not None:
-            _gather(found, place.data, (*rest, None))
+def _add_shapes(shapes: dict[End, frozenset[str]], node: PathNode, segments: tuple[str | None, ...]) -> None:
+    for method, shape in node.shapes.items():
+        end = End(method, segments)
+        shapes[end] = shapes.get(end, frozenset()) | shape
+    if sum(segment is None or not is_scaffold(segment) for segment in segments) < MAX_DEPTH:
+        for segment, following in node.words.items():
+            _add_shapes(shapes, following, (*segments, segment))
+        if node.data is not None:
+            _add_shapes(shapes, node.data, (*segments, None))
 
 
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float | None:
-    """Of the union. A part that one side has and the other lacks may be optional; that both share little is not.
+def _measure_overlap(first: frozenset[str], second: frozenset[str]) -> float | None:
+    """Return the share of comparable pointers that both shapes have; None where most cannot be compared.
 
-    What an empty list or a null of the other side could have held says nothing; None if that is most of it.
+    A pointer that only one shape has counts against it, unless an empty list or a null of the other hides it.
     """
-    shared, union = len((one & other) - ROOTS), len(one | other)
-    told = shared + _told(one - other, other) + _told(other - one, one)
-    return shared / told if 2 * told >= union else None
+    shared, union = len((first & second) - ROOTS), len(first | second)
+    comparable = shared + _count_comparable(first - second, second) + _count_comparable(second - first, first)
+    return shared / comparable if 2 * comparable >= union else None
 
 
-def _told(extra: Set[str], other: Set[str]) -> int:
-    """How many places of one shape the other, too, could have."""
+def _count_comparable(extra: Set[str], shape: Set[str]) -> int:
+    """Return how many pointers of `extra` could stand in `shape`, too."""
     if not extra:
         return 0
-    full = {_parent(place) for place in other}
-    return sum(all(above not in other or above in full for above in _above(place)) for place in extra)
+    parents = {_parent_pointer(pointer) for pointer in shape}
+    return sum(
+        all(ancestor not in shape or ancestor in parents for ancestor in _list_ancestors(pointer)) for pointer in extra
+    )
 
 
-def _above(place: str) -> Iterator[str]:
+def _list_ancestors(pointer: str) -> Iterator[str]:
     """`>.orders[].id` stands below `>.orders`."""
-    while place := _parent(place):
-        yield place
+    while pointer := _parent_pointer(pointer):
+        yield pointer
 
 
-def _parent(place: str) -> str:
-    return place.rpartition(".")[0].rstrip("[]")
+def _parent_pointer(pointer: str) -> str:
+    return pointer.rpartition(".")[0].rstrip("[]")

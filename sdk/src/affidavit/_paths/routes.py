@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 from .templates import Template, retemplate
 
-MAX_LENGTH = 255
+MAX_OPERATION_LENGTH = 255
 """Code points that the hub takes."""
-MAX_SEGMENTS = 32
-MAX_NAME = 100  # characters of a parameter's name
+MAX_REPORTED_SEGMENTS = 32
+MAX_PARAMETER_NAME = 100  # characters of a parameter's name
 
 MAX_BYTES = 2000
 """Of a template that the hub takes."""
@@ -37,75 +37,79 @@ class _Route(NamedTuple):
     types: Mapping[str, str]
 
 
-def route_path(rule: str) -> str | None:
+def parse_route_path(rule: str) -> str | None:
     """The path template of a framework's route; None for a regular expression that says more than names.
 
     `/orders/<int:pk>` of Django and Flask, `/orders/{pk:int}` of Starlette, `/orders/(?P<pk>\\d+)$` -> `/orders/{pk}`.
     """
-    route = _read(rule)
+    route = _parse_route(rule)
     return None if route is None else route.path
 
 
 @lru_cache(maxsize=1024)
-def route_template(rule: str) -> Template | None:
+def build_route_template(rule: str) -> Template | None:
     """The template of a route, with the types that its converters tell, as a hub takes it; None if it cannot."""
-    route = _read(rule)
+    route = _parse_route(rule)
     if route is None or not route.path.startswith("/"):
         return None
     made = retemplate(quote(route.path, safe=PATH_SAFE + "{}", errors="replace"), route.types)
-    return made if len(made.path) <= MAX_BYTES and all(len(name) <= MAX_NAME for name in made.parameters) else None
+    return (
+        made
+        if len(made.path) <= MAX_BYTES and all(len(name) <= MAX_PARAMETER_NAME for name in made.parameters)
+        else None
+    )
 
 
 @lru_cache(maxsize=1024)
-def _read(rule: str) -> _Route | None:
+def _parse_route(rule: str) -> _Route | None:
     types: dict[str, str] = {}
 
-    def parameter(found: re.Match[str]) -> str:
-        name = found["angled"] or found["braced"]
-        types[name] = _TYPES.get(found["before"] or found["behind"] or "", "string")
+    def replace_converter(match: re.Match[str]) -> str:
+        name = match["angled"] or match["braced"]
+        types[name] = _TYPES.get(match["before"] or match["behind"] or "", "string")
         return f"{{{name}}}"
 
-    path = _CONVERTER.sub(parameter, _ESCAPED.sub(r"\1", _ANCHORS.sub("", _with_named_groups(rule))))
+    path = _CONVERTER.sub(replace_converter, _ESCAPED.sub(r"\1", _ANCHORS.sub("", _replace_named_groups(rule))))
     return None if _REGULAR_EXPRESSION.search(path) or "<" in path else _Route(path, types)
 
 
-def _with_named_groups(rule: str) -> str:
+def _replace_named_groups(rule: str) -> str:
     """`(?P<pk>[0-9]+)` -> `<pk>`."""
-    parts, at = list[str](), 0
-    while group := _GROUP.search(rule, at):
-        parts += rule[at : group.start()], f"<{group[1]}>"
-        at = _end_of_group(rule, group.end())
-    return "".join([*parts, rule[at:]])
+    parts, start = list[str](), 0
+    while group := _GROUP.search(rule, start):
+        parts += rule[start : group.start()], f"<{group[1]}>"
+        start = _find_group_end(rule, group.end())
+    return "".join([*parts, rule[start:]])
 
 
-def _end_of_group(rule: str, at: int) -> int:
+def _find_group_end(rule: str, start: int) -> int:
     depth = 1
-    for mark in _IN_GROUP.finditer(rule, at):
+    for mark in _IN_GROUP.finditer(rule, start):
         depth += {"(": 1, ")": -1}.get(mark[0], 0)
         if depth == 0:
             return mark.end()
     return len(rule)
 
 
-def reported_operation(method: str, path: str) -> str:
+def name_operation(method: str, path: str) -> str:
     """`METHOD template` of a path, raw or a template already; short and clean enough to be sent."""
-    return _templated(method[:32], _bounded(path))
+    return _name_template(method[:32], _bound_path(path))
 
 
 @lru_cache(maxsize=1024)
-def _templated(method: str, path: str) -> str:
-    return sendable(f"{method} {retemplate(path, {}).path}")
+def _name_template(method: str, path: str) -> str:
+    return make_sendable(f"{method} {retemplate(path, {}).path}")
 
 
-def _bounded(path: str) -> str:
+def _bound_path(path: str) -> str:
     """A path of a few whole segments: anybody can send a long one, and templating takes time."""
-    if len(path) <= MAX_LENGTH and path.count("/") <= MAX_SEGMENTS:
+    if len(path) <= MAX_OPERATION_LENGTH and path.count("/") <= MAX_REPORTED_SEGMENTS:
         return path
-    whole = path[: MAX_LENGTH + 1].split("/")[:-1] if len(path) > MAX_LENGTH else path.split("/")
-    return "/".join([*whole[: MAX_SEGMENTS + 1], "…"])
+    whole = path[: MAX_OPERATION_LENGTH + 1].split("/")[:-1] if len(path) > MAX_OPERATION_LENGTH else path.split("/")
+    return "/".join([*whole[: MAX_REPORTED_SEGMENTS + 1], "…"])
 
 
-def sendable(operation: str) -> str:
+def make_sendable(operation: str) -> str:
     """An operation that the hub takes, whatever a stranger put into its request line."""
     clean = _UNSENDABLE.sub("\ufffd", operation)
-    return clean if len(clean) <= MAX_LENGTH else clean[: MAX_LENGTH - 1] + "…"
+    return clean if len(clean) <= MAX_OPERATION_LENGTH else clean[: MAX_OPERATION_LENGTH - 1] + "…"

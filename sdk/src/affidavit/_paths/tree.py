@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from affidavit._shapes.data_like import form
+from affidavit._shapes.data_like import detect_form
 
 from .templates import is_scaffold, may_be_version
-from .value_index import bounded
+from .value_index import bound_shape
 from .words import Reading
 
-MAX_WORDS = 500  # different words in one place; no API has so many, so all of them are data
+MAX_WORDS = 500  # different words in one node; no API has so many, so all of them are data
 MAX_DATA = 8  # how many different data segments are told apart; more are as good as these
 
-NONE = Reading(0)
+NO_READING = Reading(0)
 
 
-class Place:
+class PathNode:
     """Where a path goes on or ends. words: branches by segment, decoded. data: the one of all data.
 
     echoed: how the properties read whose value, in the same exchange, was the segment that leads here.
@@ -28,104 +28,104 @@ class Place:
     exchanges by method; empty where there was no JSON.
     """
 
-    __slots__ = ("crowded", "data", "distinct", "echoed", "held", "shapes", "words")
+    __slots__ = ("crowded", "data", "data_hashes", "echo_reading", "shapes", "value_readings", "words")
 
     def __init__(self) -> None:
-        self.words: dict[str, Place] = {}
-        self.data: Place | None = None
-        self.distinct: frozenset[int] = frozenset()
+        self.words: dict[str, PathNode] = {}
+        self.data: PathNode | None = None
+        self.data_hashes: frozenset[int] = frozenset()
         self.crowded = False
-        self.echoed = NONE
-        self.held: dict[int, Reading] = {}
+        self.echo_reading = NO_READING
+        self.value_readings: dict[int, Reading] = {}
         self.shapes: dict[str, frozenset[str]] = {}
 
     @property
-    def known(self) -> int:
+    def data_count(self) -> int:
         """How many different segments are known to be data."""
-        return MAX_DATA if self.crowded else len(self.distinct)
+        return MAX_DATA if self.crowded else len(self.data_hashes)
 
-    def branch(self, segment: str, hashed: int, *, leading: bool, first: bool = False) -> Place:
-        """The place that a segment, decoded, leads to. leading: nothing but scaffold stands before it.
+    def open_branch(self, segment: str, hashed: int, *, leading: bool, first: bool = False) -> PathNode:
+        """The node that a segment, decoded, leads to. leading: nothing but scaffold stands before it.
 
         first: nothing at all does, and something follows, so that it may be a version.
         """
         scaffold = is_scaffold(segment, leading=leading) or (first and may_be_version(segment))
-        if scaffold or not (self.crowded or form(segment)):
-            return self._word(segment)
-        self.distinct = frozenset(sorted(self.distinct | {hashed})[:MAX_DATA])
-        return self._data()
+        if scaffold or not (self.crowded or detect_form(segment)):
+            return self._open_word(segment)
+        self.data_hashes = frozenset(sorted(self.data_hashes | {hashed})[:MAX_DATA])
+        return self._open_data()
 
-    def end(self, method: str, shape: frozenset[str], scalars: Mapping[int, Reading]) -> None:
+    def add_exchange(self, method: str, shape: frozenset[str], scalars: Mapping[int, Reading]) -> None:
         """Take in one exchange that ended here."""
         self._add_shape(method, shape)
-        self._hold(scalars)
+        self._add_values(scalars)
 
-    def keep_below(self, limit: int) -> None:
+    def forget_from(self, limit: int) -> None:
         """Forget the hashes from `limit` on."""
-        self.held = {hashed: reads for hashed, reads in self.held.items() if hashed < limit}
+        self.value_readings = {hashed: reads for hashed, reads in self.value_readings.items() if hashed < limit}
 
-    def below(self) -> Iterator[Place]:
-        """This place and all that follow."""
+    def walk(self) -> Iterator[PathNode]:
+        """This node and all that follow."""
         yield self
-        for place in [*self.words.values(), *([self.data] if self.data else [])]:
-            yield from place.below()
+        for node in [*self.words.values(), *([self.data] if self.data else [])]:
+            yield from node.walk()
 
-    def _data(self) -> Place:
+    def _open_data(self) -> PathNode:
         if self.data is None:
-            self.data = Place()
+            self.data = PathNode()
         return self.data
 
-    def _word(self, segment: str) -> Place:
-        known = self.words.get(segment)
-        if known is not None:
-            return known
+    def _open_word(self, segment: str) -> PathNode:
+        existing = self.words.get(segment)
+        if existing is not None:
+            return existing
         if self.crowded and not is_scaffold(segment, leading=False):
-            return self._data()
-        place = self.words[segment] = Place()
+            return self._open_data()
+        node = self.words[segment] = PathNode()
         if self.crowded or len(self.words) <= MAX_WORDS:
-            return place
-        self._crowd()
-        return self._word(segment)
+            return node
+        self._turn_words_into_data()
+        return self._open_word(segment)
 
-    def _crowd(self) -> None:
+    def _turn_words_into_data(self) -> None:
         """Where there are too many words, none is one."""
         self.crowded = True
         words, self.words = self.words, {}
-        for segment, place in words.items():
-            self._word(segment).absorb(place)  # scaffold stays a word, all else is data
+        for segment, node in words.items():
+            self._open_word(segment).absorb(node)  # scaffold stays a word, all else is data
 
-    def absorb(self, other: Place) -> None:
-        """Take in all that another place has; as if all that arrived there had arrived here."""
-        if other.crowded and not self.crowded:
-            self._crowd()
-        for segment, place in other.words.items():
-            self._word(segment).absorb(place)
-        if other.data is not None:
-            self._data().absorb(other.data)
-        self.distinct = frozenset(sorted(self.distinct | other.distinct)[:MAX_DATA])
-        self.echoed |= other.echoed
-        self._hold(other.held)
-        for method, shape in other.shapes.items():
+    def absorb(self, source: PathNode) -> None:
+        """Take in all that another node has; as if all that arrived there had arrived here."""
+        if source.crowded and not self.crowded:
+            self._turn_words_into_data()
+        for segment, node in source.words.items():
+            self._open_word(segment).absorb(node)
+        if source.data is not None:
+            self._open_data().absorb(source.data)
+        self.data_hashes = frozenset(sorted(self.data_hashes | source.data_hashes)[:MAX_DATA])
+        self.echo_reading |= source.echo_reading
+        self._add_values(source.value_readings)
+        for method, shape in source.shapes.items():
             self._add_shape(method, shape)
 
     def _add_shape(self, method: str, shape: frozenset[str]) -> None:
-        known = self.shapes.get(method)
-        if known is None:
+        existing = self.shapes.get(method)
+        if existing is None:
             self.shapes[method] = shape  # one object for all places with this shape
-        elif not shape <= known:
-            self.shapes[method] = bounded(known | shape)
+        elif not shape <= existing:
+            self.shapes[method] = bound_shape(existing | shape)
 
-    def _hold(self, scalars: Mapping[int, Reading]) -> None:
+    def _add_values(self, scalars: Mapping[int, Reading]) -> None:
         for hashed, reads in scalars.items():
-            self.held[hashed] = self.held.get(hashed, NONE) | reads
+            self.value_readings[hashed] = self.value_readings.get(hashed, NO_READING) | reads
 
 
-def segments_of(path: str) -> list[str]:
+def split_segments(path: str) -> list[str]:
     """`/orders/17` -> `orders`, `17`: as they stand, encoded."""
     return path.split("/")[1:]
 
 
-def leads(before: Sequence[str | None]) -> bool:
+def is_leading(before: Sequence[str | None]) -> bool:
     """Whether nothing but scaffold stands before; None stands for a parameter."""
     rest = before[1:] if before and before[0] is not None and may_be_version(before[0]) else before
     return all(segment is not None and is_scaffold(segment) for segment in rest)

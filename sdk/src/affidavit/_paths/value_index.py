@@ -12,9 +12,9 @@ from hashlib import blake2b
 from sys import intern
 
 from affidavit._json import Absent, Json
-from affidavit._shapes.data_like import form, is_data
+from affidavit._shapes.data_like import detect_form, is_data
 
-from .words import Reading, reading
+from .words import Reading, read_name
 
 MAX_TEXT = 80  # characters; longer ones are no names that stand in a path
 MAX_LEVEL = 6  # of the properties that make a shape
@@ -23,21 +23,21 @@ HASH_BYTES = 8
 ROOTS = frozenset("><")
 
 
-class Hashes:
+class KeyedHash:
     """Keyed hashes of texts, so that equal ones can be told without keeping any."""
 
     def __init__(self, key: bytes | None = None) -> None:
         """key: up to 64 bytes; random if left out."""
         self._key = key or secrets.token_bytes(32)
 
-    def of(self, text: str) -> int:
+    def digest(self, text: str) -> int:
         """64 bits."""
         digest = blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=HASH_BYTES)
         return int.from_bytes(digest.digest(), "big")
 
 
 @dataclass
-class Sightings:
+class ExchangeFacts:
     """names: of properties that are no data. shape: their places. scalars: how their names read, by hash."""
 
     names: set[str] = field(default_factory=set)
@@ -45,43 +45,43 @@ class Sightings:
     scalars: dict[int, Reading] = field(default_factory=dict)
 
 
-def sighted(hashes: Hashes, *bodies: Json | Absent) -> Sightings:
+def read_bodies(hashes: KeyedHash, *bodies: Json | Absent) -> ExchangeFacts:
     """What the bodies of one exchange, request first, tell together."""
-    sightings = Sightings()
+    facts = ExchangeFacts()
     for mark, body in zip("><", bodies, strict=False):
         if not isinstance(body, Absent):
-            _look(sightings, hashes, body, "", mark, 1)
-    return sightings
+            _read_value(facts, hashes, body, "", mark, 1)
+    return facts
 
 
-def bounded(shape: Set[str]) -> frozenset[str]:
+def bound_shape(shape: Set[str]) -> frozenset[str]:
     """The same part of a shape that is too large, in whatever order it came about."""
     return frozenset(shape if len(shape) <= MAX_LISTED else sorted(shape)[:MAX_LISTED])
 
 
-def _look(into: Sightings, hashes: Hashes, value: Json, name: str, place: str, level: int) -> None:
-    """name: of the property that holds the value. place: of the value, as `>order.items[]`."""
+def _read_value(into: ExchangeFacts, hashes: KeyedHash, value: Json, name: str, pointer: str, level: int) -> None:
+    """name: of the property that holds the value. pointer: of the value, as `>order.items[]`."""
     if isinstance(value, dict):
         for key, member in value.items():
             known = not is_data(key)
-            there = intern(f"{place}.{key if known else '*'}")
+            member_pointer = intern(f"{pointer}.{key if known else '*'}")
             if known:
                 into.names.add(key)
             if level <= MAX_LEVEL:
-                into.shape.add(there)
-            _look(into, hashes, member, key if known else name, there, level + 1)
+                into.shape.add(member_pointer)
+            _read_value(into, hashes, member, key if known else name, member_pointer, level + 1)
     elif isinstance(value, list):
-        if place in ROOTS:
-            into.shape.add(place)
+        if pointer in ROOTS:
+            into.shape.add(pointer)
         for item in value:
-            _look(into, hashes, item, name, f"{place}[]", level)
+            _read_value(into, hashes, item, name, f"{pointer}[]", level)
     elif isinstance(value, str) and 0 < len(value) <= MAX_TEXT:
-        _see(into, hashes.of(value), value, name)
+        _read_text(into, hashes.digest(value), value, name)
 
 
-def _see(into: Sightings, hashed: int, text: str, name: str) -> None:
+def _read_text(into: ExchangeFacts, hashed: int, text: str, name: str) -> None:
     known = into.scalars.get(hashed)
     if known is not None:
-        into.scalars[hashed] = known | reading(name)
-    elif form(text) is None:  # what is data by its form needs no other sign
-        into.scalars[hashed] = reading(name)
+        into.scalars[hashed] = known | read_name(name)
+    elif detect_form(text) is None:  # what is data by its form needs no other sign
+        into.scalars[hashed] = read_name(name)

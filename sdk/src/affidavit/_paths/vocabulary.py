@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .words import singular, words
+from .words import singularize, split_words
 
 MAX_PHRASES = 200_000
 LONGEST_PHRASE = 3  # words
@@ -42,22 +42,22 @@ class Vocabulary:
         if name in self._names or len(self._phrases) > MAX_PHRASES:
             return
         self._names.add(name)
-        found, capital = words(name), name[:1].isupper()
-        for first in range(len(found)):
-            for last in range(first, min(first + LONGEST_PHRASE, len(found))):
-                self._phrases.add(_phrase(found[first : last + 1], capital=capital))
+        parts, capital = split_words(name), name[:1].isupper()
+        for first in range(len(parts)):
+            for last in range(first, min(first + LONGEST_PHRASE, len(parts))):
+                self._phrases.add(_join_phrase(parts[first : last + 1], capital=capital))
 
     def __contains__(self, segment: str) -> bool:
         """Whether a path segment, decoded, is such a phrase, singular or plural, written in the same way."""
-        return _phrase(words(segment), capital=segment[:1].isupper()) in self._phrases
+        return _join_phrase(split_words(segment), capital=segment[:1].isupper()) in self._phrases
 
     def reads_like_collection(self, segment: str) -> bool:
         """Whether a segment is a plural made of several words, each of them known: `retention-filters`."""
-        found = words(segment)
+        parts = split_words(segment)
         return (
-            len(found) > 1
-            and singular(found[-1]) != found[-1]
-            and all(_phrase([word], capital=False) in self._phrases for word in found)
+            len(parts) > 1
+            and singularize(parts[-1]) != parts[-1]
+            and all(_join_phrase([word], capital=False) in self._phrases for word in parts)
         )
 
 
@@ -68,10 +68,10 @@ def is_action(segment: str) -> bool:
 
 def begins_with_action(segment: str) -> bool:
     """As in `generate-notes`."""
-    found = words(segment)
-    return len(found) > 1 and found[0] in _ACTIONS
+    parts = split_words(segment)
+    return len(parts) > 1 and parts[0] in _ACTIONS
 
 
-def _phrase(found: Sequence[str], *, capital: bool) -> str:
+def _join_phrase(parts: Sequence[str], *, capital: bool) -> str:
     """One text for a phrase; `Orders` and `orders` are two, since a name that users gave is often capitalised."""
-    return " ".join([*("^" if capital else ""), *found[:-1], *map(singular, found[-1:])])
+    return " ".join([*("^" if capital else ""), *parts[:-1], *map(singularize, parts[-1:])])

@@ -36,12 +36,12 @@ class Reading(IntFlag):
     IDENTITY = 4  # this one and no other, as `name`
 
 
-def words(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """`cardNumber`, `card_number` and `Card-Number` are all `card`, `number`."""
     return [word.lower() for word in _WORD.findall(name)]
 
 
-def singular(word: str) -> str:
+def singularize(word: str) -> str:
     """Simply: `policies` -> `policy`, `boxes` -> `box`, `orders` -> `order`; `status`, `address` and `news` stay."""
     lower = word.lower()
     if lower in _IRREGULAR:
@@ -56,10 +56,10 @@ def singular(word: str) -> str:
 
 
 @lru_cache(maxsize=20_000)
-def reading(name: str) -> Reading:
+def read_name(name: str) -> Reading:
     """By its last word, which says what it is: `event_name` is a name, `nameFormat` a format."""
-    found = words(name)
-    last = singular(found[-1]) if found else ""
+    parts = split_words(name)
+    last = singularize(parts[-1]) if parts else ""
     if last in _IDENTITIES:
         return Reading.IDENTITY
     return Reading.ENUMERATION if last in _ENUMERATIONS else Reading.OTHER

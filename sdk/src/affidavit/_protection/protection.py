@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from affidavit._intents.intent import Intent
 from affidavit._intents.stores import StoreUnavailable
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
-from affidavit._paths.routes import reported_operation, sendable
+from affidavit._paths.routes import make_sendable, name_operation
 
 from .idempotency import Claim, Delivery, DeliveryStore, Leases, StoredResponse, fingerprint
 from .responses import not_kept, rejected, standing, store_away
@@ -151,9 +151,9 @@ class Protection:
         if self._reports is None:
             return
         if demands.operation is not None:
-            operation = sendable(demands.operation)
+            operation = make_sendable(demands.operation)
         else:
-            operation = reported_operation(call.method.upper(), call.route() or call.path)
+            operation = name_operation(call.method.upper(), call.route() or call.path)
         version, tool_call_id = (intent.version, intent.tool_call_id) if intent else (None, None)
         self._reports.add(result, version=version, operation=operation, tool_call_id=tool_call_id)
 

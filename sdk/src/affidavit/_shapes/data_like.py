@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from ipaddress import ip_address
 
-MAX_NAME = 200  # characters; what is longer is a text, not a name
+MAX_NAME_LENGTH = 200  # characters; what is longer is a text, not a name
 MAX_REMEMBERED = 20_000  # ordinary names, so that each is judged once
 MIN_MIXED = 24  # letters and digits, mixed
 _LONGEST_WORDS = 3.5  # mean length of the runs of digits and words; words of a language have more
@@ -19,7 +19,7 @@ _HAS_SIGN = re.compile(rf"[0-9@.:]|[A-Fa-f]{{8}}|(?:{_KEY_PREFIXES})[_-]")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _EMAIL = re.compile(r"[^@\s]@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z]{2,24}(?![A-Za-z0-9])")
 _JWT = re.compile(r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.")
-_KEY = re.compile(
+_SECRET_KEY = re.compile(
     r"(?<![A-Za-z0-9])(?:"
     rf"(?:{_KEY_PREFIXES})[_-]((?=[A-Za-z]*[0-9])[A-Za-z0-9]{{16,}}|[A-Za-z0-9_+/=-]{{16,}})"
     r"|xox[abeprs]-[0-9][A-Za-z0-9-]{9,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}"
@@ -56,31 +56,35 @@ _LONG_HOST_ENDINGS = frozenset({"io", "dev", "app", "cloud", "ai", "co", "uk", "
 _ordinary: set[str] = set()
 
 
-def form(text: str) -> str | None:
+def detect_form(text: str) -> str | None:
     """What kind of value `text` is or holds, None if it reads like a word.
 
     One of: text, uuid, jwt, key, email, card, iban, number, date, ip, hostname, hex, digits, mixed, url, and
     prefixed-number (`order-17`), which is data in a path and an ordinary name elsewhere.
     """
-    if len(text) > MAX_NAME:
+    if len(text) > MAX_NAME_LENGTH:
         return "text"
     if not _HAS_SIGN.search(text):
         return None
-    return _whole(text) or _inside(text) or ("prefixed-number" if _PREFIXED.fullmatch(text) else None)
+    return (
+        _detect_whole_form(text)
+        or _detect_inner_form(text)
+        or ("prefixed-number" if _PREFIXED.fullmatch(text) else None)
+    )
 
 
 def is_data(name: str) -> bool:
     """Whether a map key or a query name is a value, so that it must not be kept as a name."""
     if name in _ordinary:
         return False
-    if form(name) not in (None, "prefixed-number"):
+    if detect_form(name) not in (None, "prefixed-number"):
         return True
     if len(_ordinary) < MAX_REMEMBERED:
         _ordinary.add(name)
     return False
 
 
-def _whole(text: str) -> str | None:
+def _detect_whole_form(text: str) -> str | None:
     """The form that all of `text` has."""
     if _CARD.fullmatch(text) and _passes_luhn(text):
         return "card"
@@ -97,7 +101,7 @@ def _whole(text: str) -> str | None:
     return "hostname" if _is_hostname(text) else None
 
 
-def _inside(text: str) -> str | None:
+def _detect_inner_form(text: str) -> str | None:
     """The form of a part that no ordinary name has."""
     if _UUID.search(text):
         return "uuid"
@@ -107,7 +111,7 @@ def _inside(text: str) -> str | None:
         return "url"
     if _JWT.search(text):
         return "jwt"
-    if any(not body or _is_random(body) for body in _KEY.findall(text)):
+    if any(not body or _is_random(body) for body in _SECRET_KEY.findall(text)):
         return "key"
     if _IPV4_INSIDE.search(text):
         return "ip"

@@ -84,7 +84,7 @@ class Evidence:
     def __repr__(self) -> str:
         return f"Evidence({self.to_state()!r})"
 
-    def property(self, name: str) -> Evidence:
+    def open_property(self, name: str) -> Evidence:
         """Where the values of `name` are counted: its own place, or `values` when names are not kept."""
         child = self.properties.get(name)
         if child is not None:
@@ -102,7 +102,7 @@ class Evidence:
         """Forget all names of this object, for good; keep what stood under them."""
         self.collapsed = True
         for child in self.properties.values():
-            self.values = _sum(self.values, child)
+            self.values = _add_into(self.values, child)
         self.properties.clear()
 
     def add(self, other: Evidence) -> None:
@@ -110,25 +110,25 @@ class Evidence:
         for kind, times in other.counts.items():
             self.count(kind, times)
         self.redacted = self.redacted or other.redacted
-        self.first = _either(min, self.first, other.first)
-        self.last = _either(max, self.last, other.last)
+        self.first = _choose_present(min, self.first, other.first)
+        self.last = _choose_present(max, self.last, other.last)
         if other.items is not None:
-            self.items = _sum(self.items, other.items)
+            self.items = _add_into(self.items, other.items)
         if other.values is not None:
-            self.values = _sum(self.values, other.values)
+            self.values = _add_into(self.values, other.values)
         if other.collapsed and not self.collapsed:
             self.collapse()
         for name, child in other.properties.items():
-            self.property(name).add(child)
+            self.open_property(name).add(child)
 
     def copy(self) -> Evidence:
         """An evidence of its own, equal to this."""
-        return _sum(None, self)
+        return _add_into(None, self)
 
     def stamp(self, day: int) -> None:
         """Say of everything in here that it was seen on `day` (since 1970-01-01 UTC)."""
-        self.first = _either(min, self.first, day)
-        self.last = _either(max, self.last, day)
+        self.first = _choose_present(min, self.first, day)
+        self.last = _choose_present(max, self.last, day)
         for child in self.children():
             child.stamp(day)
 
@@ -140,9 +140,9 @@ class Evidence:
         if self.values is not None:
             yield self.values
 
-    def closed(self) -> Evidence:
+    def close(self) -> Evidence:
         """How often something was here, and nothing of what: all but null is cut by a limit."""
-        closed = self._bare()
+        closed = self._copy_marks()
         nulls = self.counts.get("null")
         closed.count("limit", self.seen - (nulls or 0))
         if nulls is not None:
@@ -152,15 +152,15 @@ class Evidence:
     def cut(self, levels: int) -> Evidence:
         """A copy of the first `levels` levels (at least 1); what has an inside is closed on the last."""
         if levels == 1:
-            return self.closed() if any(True for _ in self.children()) else self.copy()
-        cut = self._bare()
+            return self.close() if any(True for _ in self.children()) else self.copy()
+        cut = self._copy_marks()
         cut.counts, cut.collapsed = self.counts, self.collapsed
         cut.items = self.items and self.items.cut(levels - 1)
         cut.values = self.values and self.values.cut(levels - 1)
         cut.properties = {name: child.cut(levels - 1) for name, child in self.properties.items()}
         return cut
 
-    def _bare(self) -> Evidence:
+    def _copy_marks(self) -> Evidence:
         """A new one with what holds of this place, whatever was seen in it."""
         bare = Evidence()
         bare.redacted, bare.first, bare.last = self.redacted, self.first, self.last
@@ -205,14 +205,14 @@ def merge(a: Evidence, b: Evidence) -> Evidence:
     return total
 
 
-def _sum(total: Evidence | None, part: Evidence) -> Evidence:
+def _add_into(total: Evidence | None, part: Evidence) -> Evidence:
     """`total` with `part` added in place; where there is no total yet, a new one."""
     total = total or Evidence()
     total.add(part)
     return total
 
 
-def _either(choose: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
+def _choose_present(choose: Callable[[int, int], int], a: int | None, b: int | None) -> int | None:
     if a is None or b is None:
         return a if b is None else b
     return choose(a, b)

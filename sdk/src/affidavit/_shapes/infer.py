@@ -46,34 +46,34 @@ def observe(evidence: Evidence, value: Json, *, redactor: Redactor | None = DEFA
     _count(evidence, value, 1, redactor)
 
 
-def _count(place: Evidence, value: Typed, level: int, redactor: Redactor | None) -> None:
+def _count(evidence: Evidence, value: Typed, level: int, redactor: Redactor | None) -> None:
     """Count one value, which stands on `level`, and all that is in it."""
-    kind = _kind(value, _KINDS if level <= MAX_DEPTH else _CUT)
-    place.count(kind)
+    kind = _find_kind(value, _KINDS if level <= MAX_DEPTH else _CUT)
+    evidence.count(kind)
     if kind == "object":
-        _count_members(place, value, level + 1, redactor)
+        _count_members(evidence, value, level + 1, redactor)
     elif kind == "array" and value:
-        _count_items(place, value, level + 1, redactor)
+        _count_items(evidence, value, level + 1, redactor)
 
 
-def _count_members(place: Evidence, members: dict[str, Typed], level: int, redactor: Redactor | None) -> None:
+def _count_members(evidence: Evidence, members: dict[str, Typed], level: int, redactor: Redactor | None) -> None:
     """Count the members of one object, each in its own place.
 
     The loop that every single value goes through: `_count`, `_kind` and `Evidence.count` are written out in it,
     because calling them took longer than what they do.
     """
     kinds = _KINDS if level <= MAX_DEPTH else _CUT
-    known = place.properties
+    properties = evidence.properties
     for name, value in members.items():
-        child = known.get(name)
+        child = properties.get(name)
         if child is None:
-            child = _new_place(place, name, redactor)
+            child = _open_new_property(evidence, name, redactor)
             if child is None:
                 continue
         try:
             kind = kinds[type(value)]
         except KeyError:
-            kind = _kind(value, kinds)
+            kind = _find_kind(value, kinds)
         if child._kind == kind:
             child._times += 1
         else:
@@ -84,11 +84,11 @@ def _count_members(place: Evidence, members: dict[str, Typed], level: int, redac
             _count_items(child, value, level + 1, redactor)
 
 
-def _count_items(place: Evidence, items: Sequence[Typed], level: int, redactor: Redactor | None) -> None:
+def _count_items(evidence: Evidence, items: Sequence[Typed], level: int, redactor: Redactor | None) -> None:
     """Count the items, at least one, of the arrays of one place."""
-    inner = place.items
+    inner = evidence.items
     if inner is None:
-        inner = place.items = Evidence()
+        inner = evidence.items = Evidence()
     if len(items) == 1:
         _count(inner, items[0], level, redactor)
     else:
@@ -96,32 +96,34 @@ def _count_items(place: Evidence, items: Sequence[Typed], level: int, redactor: 
 
 
 def _count_all(
-    place: Evidence, values: Sequence[Typed], types: set[type], level: int, redactor: Redactor | None
+    evidence: Evidence, values: Sequence[Typed], types: set[type], level: int, redactor: Redactor | None
 ) -> None:
     """Count values that all stand in one place, type by type."""
     kinds = _KINDS if level <= MAX_DEPTH else _CUT
     for of in types:
         alike: Sequence[Typed] = values if len(types) == 1 else [value for value in values if type(value) is of]
-        kind = _kind(alike[0], kinds)
-        place.count(kind, len(alike))
+        kind = _find_kind(alike[0], kinds)
+        evidence.count(kind, len(alike))
         if kind == "object":
-            _count_objects(place, alike, level + 1, redactor)
+            _count_objects(evidence, alike, level + 1, redactor)
         elif kind == "array":
             items = [*chain.from_iterable(alike)]
             if items:
-                _count_items(place, items, level + 1, redactor)
+                _count_items(evidence, items, level + 1, redactor)
 
 
-def _count_objects(place: Evidence, objects: Sequence[dict[str, Typed]], level: int, redactor: Redactor | None) -> None:
+def _count_objects(
+    evidence: Evidence, objects: Sequence[dict[str, Typed]], level: int, redactor: Redactor | None
+) -> None:
     """Count the members of objects of one place: name by name if all have the same, else one by one."""
-    types = _types_by_name(objects)
+    types = _group_types_by_name(objects)
     if types is None:
         for members in objects:
-            _count_members(place, members, level, redactor)
+            _count_members(evidence, members, level, redactor)
         return
     kinds = _KINDS if level <= MAX_DEPTH else _CUT
     for name, of in types.items():
-        child = place.properties.get(name) or _new_place(place, name, redactor)
+        child = evidence.properties.get(name) or _open_new_property(evidence, name, redactor)
         if child is None:
             continue
         if len(of) == 1 and of <= _SCALARS:
@@ -130,7 +132,7 @@ def _count_objects(place: Evidence, objects: Sequence[dict[str, Typed]], level: 
             _count_all(child, [members[name] for members in objects], of, level, redactor)
 
 
-def _types_by_name(objects: Sequence[dict[str, Json]]) -> dict[str, set[type]] | None:
+def _group_types_by_name(objects: Sequence[dict[str, Json]]) -> dict[str, set[type]] | None:
     """The types that stand under each name; None where the names are not the same in all objects."""
     names = objects[0]
     if sum(map(len, objects)) != len(names) * len(objects):
@@ -141,23 +143,23 @@ def _types_by_name(objects: Sequence[dict[str, Json]]) -> dict[str, set[type]] |
         return None
 
 
-def _new_place(place: Evidence, name: str, redactor: Redactor | None) -> Evidence | None:
+def _open_new_property(evidence: Evidence, name: str, redactor: Redactor | None) -> Evidence | None:
     """Where a name that is not known yet is counted; None if it is to be dropped."""
     if redactor is None:
-        return place.property(name)
-    known = place.properties
-    if name in redactor.plain and len(known) < MAX_NAMES and not place.collapsed:
-        child = known[name] = Evidence()  # as `property` does, which would judge the name again
+        return evidence.open_property(name)
+    properties = evidence.properties
+    if name in redactor.plain and len(properties) < MAX_NAMES and not evidence.collapsed:
+        child = properties[name] = Evidence()  # as `property` does, which would judge the name again
         return child
     if redactor.drops(name):
         return None
-    child = place.property(name)
+    child = evidence.open_property(name)
     if redactor.is_sensitive(name):
         child.redacted = True
     return child
 
 
-def _kind(value: object, kinds: dict[type, str]) -> str:
+def _find_kind(value: object, kinds: dict[type, str]) -> str:
     """The kind of a value by its own type, or by the JSON type that this is a subclass of."""
     kind = kinds.get(type(value))
     if kind is not None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 
 
-def words_of(name: str) -> str:
+def normalize_name(name: str) -> str:
     """`cardNumber`, `card_number` and `Card-Number` are all `card number`."""
     return " ".join(_WORDS.findall(name)).lower()
 
@@ -17,28 +17,33 @@ class Wildcard:
     """A name in which `*` is any run of characters: `user*Email`. Matched in linear time, whoever wrote it."""
 
     def __init__(self, name: str) -> None:
-        first, *between, last = map(words_of, name.split("*"))
+        first, *between, last = map(normalize_name, name.split("*"))
         self._first, self._last = f" {first}", f"{last} "
         self._between = [piece for piece in between if piece]
 
     def is_in(self, name: str) -> bool:
         """Whether some words of the name, next to each other, are what it stands for."""
-        return _follow([self._first, *self._between, self._last], f" {words_of(name)} ")
+        return _stand_in_order([self._first, *self._between, self._last], f" {normalize_name(name)} ")
 
     def is_all_of(self, name: str) -> bool:
         """Whether the whole name is what it stands for."""
-        words = f" {words_of(name)} "
+        words = f" {normalize_name(name)} "
         inner = words[len(self._first) : -len(self._last)]
         fits = len(words) >= len(self._first) + len(self._last)
-        return fits and words.startswith(self._first) and words.endswith(self._last) and _follow(self._between, inner)
+        return (
+            fits
+            and words.startswith(self._first)
+            and words.endswith(self._last)
+            and _stand_in_order(self._between, inner)
+        )
 
 
-def _follow(pieces: Sequence[str], text: str) -> bool:
+def _stand_in_order(pieces: Sequence[str], text: str) -> bool:
     """Whether the pieces stand in the text in this order, apart from each other."""
-    at = 0
+    start = 0
     for piece in pieces:
-        found = text.find(piece, at)
-        if found < 0:
+        position = text.find(piece, start)
+        if position < 0:
             return False
-        at = found + len(piece)
+        start = position + len(piece)
     return True

@@ -13,7 +13,7 @@ from .evidence import KINDS, MAX_DEPTH, Evidence
 
 MAX_COUNT = 2**53
 TYPES = frozenset({"string", "number", "integer", "boolean", "null", "array", "object", "unknown"})
-REASONS = frozenset({"empty", "divergent", "limit"})
+UNKNOWN_REASONS = frozenset({"empty", "divergent", "limit"})
 INSIDE = frozenset({"items", "properties", "values"})
 _KIND_BY_WIRE_NAME = {WIRE_NAMES.get(kind, kind): kind for kind in KINDS if kind != "null"}
 
@@ -34,7 +34,7 @@ def from_descriptor(descriptor: object, *, seen: int, day: int | None = None) ->
     `infer`.
     """
     reader = _Reader()
-    evidence = reader.node(descriptor, "", seen, level=1)
+    evidence = reader.read_node(descriptor, "", seen, level=1)
     if reader.faults:
         raise InvalidDescriptor(reader.faults)
     if day is not None:
@@ -48,44 +48,44 @@ class _Reader:
     def __init__(self) -> None:
         self.faults: list[Fault] = []
 
-    def fault(self, pointer: str, code: str, detail: str) -> None:
+    def add_fault(self, pointer: str, code: str, detail: str) -> None:
         self.faults.append(Fault(pointer, code, detail))
 
-    def node(self, given: object, pointer: str, default: int, *, level: int, items: bool = False) -> Evidence:
+    def read_node(self, given: object, pointer: str, default: int, *, level: int, items: bool = False) -> Evidence:
         """default: `seen` where the node does not say it. items: it stands for the items of an array."""
         if not isinstance(given, dict):
-            self.fault(pointer, "wrong-type", "A descriptor is an object.")
+            self.add_fault(pointer, "wrong-type", "A descriptor is an object.")
             return Evidence()
         evidence = Evidence()
         told = len(self.faults)
-        shape = self.type(given, pointer)
+        shape = self.read_type(given, pointer)
         if items and shape == "empty":
             default = 0
-        evidence.counts = self.counts(given, pointer, shape, default)
+        evidence.counts = self.read_counts(given, pointer, shape, default)
         is_sound = len(self.faults) == told
-        evidence.redacted = self.flag(given, "redacted", pointer)
+        evidence.redacted = self.read_flag(given, "redacted", pointer)
         if level > MAX_DEPTH:
             evidence.counts = {"limit": evidence.seen} if is_sound else {}
             return evidence
-        if self.flag(given, "collapsed", pointer):
+        if self.read_flag(given, "collapsed", pointer):
             evidence.collapse()
         if not is_sound:
             evidence.counts = {"divergent": MAX_COUNT}  # its fault is told; nothing inside can contradict it
-        self.inside(evidence, given, pointer, level + 1)
+        self.read_children(evidence, given, pointer, level + 1)
         if not is_sound:
             evidence.counts = {}  # nor can it contradict what it stands in
         return evidence
 
-    def type(self, given: Mapping[str, Any], pointer: str) -> str | None:
+    def read_type(self, given: Mapping[str, Any], pointer: str) -> str | None:
         """The kind to count where `types` does not tell: a type, or why it is unknown. None after a fault."""
-        name = self.one_of(TYPES, given, "type", pointer)
-        reason = self.one_of(REASONS, {"reason": "empty", **given}, "reason", pointer)
+        name = self.read_choice(TYPES, given, "type", pointer)
+        reason = self.read_choice(UNKNOWN_REASONS, {"reason": "empty", **given}, "reason", pointer)
         if given.get("of", "object") != "object":
-            self.fault(f"{pointer}/of", "wrong-type", 'Send "object", or leave the member out.')
+            self.add_fault(f"{pointer}/of", "wrong-type", 'Send "object", or leave the member out.')
         if name == "array" and "items" not in given:
-            self.fault(f"{pointer}/items", "required", "Send the descriptor of the array's items.")
+            self.add_fault(f"{pointer}/items", "required", "Send the descriptor of the array's items.")
         if name == "object" and "properties" not in given and "values" not in given:
-            self.fault(f"{pointer}/properties", "required", "Send the object's properties, or its values.")
+            self.add_fault(f"{pointer}/properties", "required", "Send the object's properties, or its values.")
         if name != "unknown":
             return name
         if reason == "empty" and "of" in given:
@@ -93,142 +93,144 @@ class _Reader:
         # Without a reason, something beneath it tells that it is not for want of values.
         return "divergent" if "reason" not in given and not INSIDE.isdisjoint(given) else reason
 
-    def one_of(self, known: Set[str], given: Mapping[str, Any], name: str, pointer: str) -> str | None:
+    def read_choice(self, known: Set[str], given: Mapping[str, Any], name: str, pointer: str) -> str | None:
         word = given.get(name)
         if isinstance(word, str) and word in known:
             return word
         code = f"unknown-{name}" if name in given else "required"
-        self.fault(f"{pointer}/{name}", code, f"Send one of: {', '.join(sorted(known))}.")
+        self.add_fault(f"{pointer}/{name}", code, f"Send one of: {', '.join(sorted(known))}.")
         return None
 
-    def counts(self, given: Mapping[str, Any], pointer: str, shape: str | None, default: int) -> dict[str, int]:
+    def read_counts(self, given: Mapping[str, Any], pointer: str, shape: str | None, default: int) -> dict[str, int]:
         """How often which kind was seen; kinds that are only named stand with 0. What is no count cannot contradict."""
         told = len(self.faults)
-        seen = self.count(given, "seen", pointer)
-        nulls = self.count(given, "nulls", pointer)
-        kinds = self.types(given, pointer)
-        nullable = self.flag(given, "nullable", pointer) or bool(nulls) or shape == "null"
+        seen = self.read_count(given, "seen", pointer)
+        nulls = self.read_count(given, "nulls", pointer)
+        kinds = self.read_types(given, pointer)
+        nullable = self.read_flag(given, "nullable", pointer) or bool(nulls) or shape == "null"
         if shape is None or len(self.faults) > told:
             return {}
         if kinds:
             self.check_sum(kinds, nulls or 0, seen, pointer)
             self.check_kinds(kinds, shape, given, pointer)
         elif shape == "null":
-            nulls = self.all_null(nulls, default if seen is None else seen, pointer)
+            nulls = self.count_nulls(nulls, default if seen is None else seen, pointer)
         else:
-            kinds = {shape: self.remainder(default, seen, nulls or 0, pointer)}
+            kinds = {shape: self.count_values(default, seen, nulls or 0, pointer)}
         if not kinds.get("empty", 1):
             del kinds["empty"]
         return {**kinds, "null": nulls or 0} if nullable else kinds
 
-    def types(self, given: Mapping[str, Any], pointer: str) -> dict[str, int]:
+    def read_types(self, given: Mapping[str, Any], pointer: str) -> dict[str, int]:
         types = given.get("types", {})
         if not isinstance(types, dict):
-            self.fault(f"{pointer}/types", "wrong-type", "Send an object of counts by type.")
+            self.add_fault(f"{pointer}/types", "wrong-type", "Send an object of counts by type.")
             return {}
         kinds: dict[str, int] = {}
         for name in types:
             if name not in _KIND_BY_WIRE_NAME:
-                place = f"{pointer}/types/{_escaped(name)}"
-                self.fault(place, "unknown-type", f"Count only: {', '.join(sorted(_KIND_BY_WIRE_NAME))}.")
+                place = f"{pointer}/types/{_escape_token(name)}"
+                self.add_fault(place, "unknown-type", f"Count only: {', '.join(sorted(_KIND_BY_WIRE_NAME))}.")
             else:
-                kinds[_KIND_BY_WIRE_NAME[name]] = self.count(types, name, f"{pointer}/types") or 0
+                kinds[_KIND_BY_WIRE_NAME[name]] = self.read_count(types, name, f"{pointer}/types") or 0
         return kinds
 
     def check_sum(self, kinds: Mapping[str, int], nulls: int, seen: int | None, pointer: str) -> None:
         total = sum(kinds.values()) + nulls
         if total > MAX_COUNT or (seen is not None and total != seen):
-            self.fault(f"{pointer}/types", "contradictory-counts", "Types and nulls have to add up to seen.")
+            self.add_fault(f"{pointer}/types", "contradictory-counts", "Types and nulls have to add up to seen.")
 
     def check_kinds(self, kinds: Mapping[str, int], shape: str, given: Mapping[str, Any], pointer: str) -> None:
         """A type that is told, or the reason of an unknown one, has to be what the counted types come to."""
-        if shape not in REASONS:
+        if shape not in UNKNOWN_REASONS:
             told = {shape, "integer"} if shape == "number" else {shape}
             is_sound = not kinds.keys() - {"empty"} - told
         else:
-            meant = {shape} if "reason" in given else REASONS
-            is_sound = self.reason_of(kinds) in meant
+            meant = {shape} if "reason" in given else UNKNOWN_REASONS
+            is_sound = self.find_reason(kinds) in meant
         if not is_sound:
-            self.fault(f"{pointer}/types", "contradictory-counts", "The type and the counted types differ.")
+            self.add_fault(f"{pointer}/types", "contradictory-counts", "The type and the counted types differ.")
 
-    def reason_of(self, kinds: Mapping[str, int]) -> str | None:
+    def find_reason(self, kinds: Mapping[str, int]) -> str | None:
         """Why values of these kinds are of unknown type; None where they are of one."""
-        types = {"number" if kind == "integer" else kind for kind in kinds} - REASONS
+        types = {"number" if kind == "integer" else kind for kind in kinds} - UNKNOWN_REASONS
         if len(types) > 1 or "divergent" in kinds:
             return "divergent"
         if "limit" in kinds:
             return "limit"
         return None if types else "empty"
 
-    def all_null(self, nulls: int | None, seen: int, pointer: str) -> int:
+    def count_nulls(self, nulls: int | None, seen: int, pointer: str) -> int:
         if nulls is not None and nulls != seen:
-            self.fault(f"{pointer}/nulls", "contradictory-counts", "Of type null, all that was seen is null.")
+            self.add_fault(f"{pointer}/nulls", "contradictory-counts", "Of type null, all that was seen is null.")
         return seen
 
-    def remainder(self, default: int, seen: int | None, nulls: int, pointer: str) -> int:
+    def count_values(self, default: int, seen: int | None, nulls: int, pointer: str) -> int:
         """How many of `seen` were no nulls."""
         values = default if seen is None else seen
         if seen is not None and nulls > seen:
-            self.fault(f"{pointer}/nulls", "contradictory-counts", "There are more nulls than values seen.")
+            self.add_fault(f"{pointer}/nulls", "contradictory-counts", "There are more nulls than values seen.")
         elif 0 < values <= nulls:
-            self.fault(f"{pointer}/nulls", "contradictory-counts", "Where all that was seen is null, the type is null.")
+            self.add_fault(
+                f"{pointer}/nulls", "contradictory-counts", "Where all that was seen is null, the type is null."
+            )
         return max(values - nulls, 0)
 
-    def count(self, given: Mapping[str, Any], name: str, pointer: str) -> int | None:
+    def read_count(self, given: Mapping[str, Any], name: str, pointer: str) -> int | None:
         if name not in given:
             return None
         count = whole_number(given[name])
         if count is not None and 0 <= count <= MAX_COUNT:
             return count
-        self.fault(f"{pointer}/{_escaped(name)}", "invalid-count", "Send an integer from 0 to 2^53.")
+        self.add_fault(f"{pointer}/{_escape_token(name)}", "invalid-count", "Send an integer from 0 to 2^53.")
         return None
 
-    def flag(self, given: Mapping[str, Any], name: str, pointer: str) -> bool:
+    def read_flag(self, given: Mapping[str, Any], name: str, pointer: str) -> bool:
         flag = given.get(name, False)
         if not isinstance(flag, bool):
-            self.fault(f"{pointer}/{name}", "wrong-type", "Send true or false.")
+            self.add_fault(f"{pointer}/{name}", "wrong-type", "Send true or false.")
         return flag is True
 
-    def inside(self, evidence: Evidence, given: Mapping[str, Any], pointer: str, level: int) -> None:
+    def read_children(self, evidence: Evidence, given: Mapping[str, Any], pointer: str, level: int) -> None:
         """Read items, values and properties, each against how often their parent could hold them."""
         self.check_inside(given, evidence.counts, pointer)
         untold = evidence.counts.get("divergent", 0)
         arrays, objects = evidence.counts.get("array", 0), evidence.counts.get("object", 0)
         if "items" in given:
-            child = self.node(given["items"], f"{pointer}/items", arrays, level=level, items=True)
+            child = self.read_node(given["items"], f"{pointer}/items", arrays, level=level, items=True)
             self.check_parent(child, arrays + untold, f"{pointer}/items")
             evidence.items = child if child.to_state() else None
         if "values" in given:
-            child = self.node(given["values"], f"{pointer}/values", objects, level=level)
+            child = self.read_node(given["values"], f"{pointer}/values", objects, level=level)
             self.check_parent(child, objects + untold, f"{pointer}/values")
             evidence.values = child if child.to_state() else None
-        self.properties(evidence, given.get("properties", {}), f"{pointer}/properties", level)
+        self.read_properties(evidence, given.get("properties", {}), f"{pointer}/properties", level)
 
     def check_inside(self, given: Mapping[str, Any], kinds: Mapping[str, int], pointer: str) -> None:
         """Items stand in arrays, properties and values in objects: such were seen, or nobody can tell."""
         for name, parent in (("items", "array"), ("properties", "object"), ("values", "object")):
             if name in given and kinds.keys().isdisjoint({parent, "divergent", "limit"}):
                 detail = f"These stand only where an {parent} was seen, or beside unknown."
-                self.fault(f"{pointer}/{name}", "contradictory-type", detail)
+                self.add_fault(f"{pointer}/{name}", "contradictory-type", detail)
 
     def check_parent(self, child: Evidence, parents: int, pointer: str) -> None:
         if child.seen and not parents:
-            self.fault(f"{pointer}/seen", "contradictory-counts", "Nothing was seen that could hold these.")
+            self.add_fault(f"{pointer}/seen", "contradictory-counts", "Nothing was seen that could hold these.")
 
-    def properties(self, evidence: Evidence, given: object, pointer: str, level: int) -> None:
+    def read_properties(self, evidence: Evidence, given: object, pointer: str, level: int) -> None:
         if not isinstance(given, dict):
-            self.fault(pointer, "wrong-type", "Send an object of descriptors by name.")
+            self.add_fault(pointer, "wrong-type", "Send an object of descriptors by name.")
             return
         objects = evidence.counts.get("object", 0)
         for name, of in given.items():
-            place = f"{pointer}/{_escaped(name)}"
-            child = self.node(of, place, objects, level=level)
+            place = f"{pointer}/{_escape_token(name)}"
+            child = self.read_node(of, place, objects, level=level)
             if child.seen > objects + evidence.counts.get("divergent", 0):
                 detail = "A property cannot be seen more often than its object."
-                self.fault(f"{place}/seen", "contradictory-counts", detail)
-            evidence.property(name).add(child)
+                self.add_fault(f"{place}/seen", "contradictory-counts", detail)
+            evidence.open_property(name).add(child)
 
 
-def _escaped(name: str) -> str:
+def _escape_token(name: str) -> str:
     """A member name as an RFC 6901 reference token."""
     return name.replace("~", "~0").replace("/", "~1")

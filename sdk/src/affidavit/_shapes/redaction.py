@@ -11,7 +11,7 @@ from affidavit._json import Json
 
 from .data_like import MAX_REMEMBERED, is_data
 from .evidence import MAX_DEPTH
-from .name_patterns import Wildcard, words_of
+from .name_patterns import Wildcard, normalize_name
 
 Sensitive: TypeAlias = "str | re.Pattern[str] | Callable[[str], bool]"
 """A name in any spelling (`card_number` means `cardNumber`, `*` any run of characters), a pattern, or a question."""
@@ -54,13 +54,13 @@ class Redactor:
     def __post_init__(self) -> None:
         object.__setattr__(self, "sensitive", tuple(self.sensitive))
         object.__setattr__(self, "drop", tuple(self.drop))
-        plain, wild = _by_kind(rule for rule in self.sensitive if isinstance(rule, str))
+        plain, wild = _split_wildcards(rule for rule in self.sensitive if isinstance(rule, str))
         # `api key` is meant by `api_keys` and `apikey` too; but `tokens` are mostly a number of them.
-        spelled = "|".join(words_of(name).replace(" ", " ?") for name in [*SENSITIVE_NAMES, *plain])
+        spelled = "|".join(normalize_name(name).replace(" ", " ?") for name in [*SENSITIVE_NAMES, *plain])
         object.__setattr__(self, "_pattern", re.compile(f" (?!tokens )(?:{spelled})s? "))
         object.__setattr__(self, "_marking", wild)
-        plain, wild = _by_kind(self.drop)
-        object.__setattr__(self, "_dropped", frozenset(map(words_of, plain)))
+        plain, wild = _split_wildcards(self.drop)
+        object.__setattr__(self, "_dropped", frozenset(map(normalize_name, plain)))
         object.__setattr__(self, "_dropping", wild)
 
     def is_sensitive(self, name: str) -> bool:
@@ -76,7 +76,7 @@ class Redactor:
         return sensitive
 
     def _judge(self, name: str) -> bool:
-        if self._pattern.search(f" {words_of(name)} ") or any(wild.is_in(name) for wild in self._marking):
+        if self._pattern.search(f" {normalize_name(name)} ") or any(wild.is_in(name) for wild in self._marking):
             return True
         return any(
             bool(rule.search(name)) if isinstance(rule, re.Pattern) else rule(name)
@@ -88,7 +88,7 @@ class Redactor:
         """Whether this name is left out with all that stands under it."""
         if not self.drop:
             return False
-        return words_of(name) in self._dropped or any(wild.is_all_of(name) for wild in self._dropping)
+        return normalize_name(name) in self._dropped or any(wild.is_all_of(name) for wild in self._dropping)
 
     def redact(self, value: Json) -> Json:
         """The value as inference may see it: the same types, without what is dropped; if erasing, no value.
@@ -97,30 +97,30 @@ class Redactor:
         """
         return self._redact(self.replace(value) if self.replace else value, 1, self.erase)
 
-    def kept(self, value: Json) -> Json:
+    def keep_values(self, value: Json) -> Json:
         """The same with every scalar as it is: what may be looked at, and may not leave."""
         return self._redact(self.replace(value) if self.replace else value, 1, False)
 
     def _redact(self, value: Json, level: int, erase: bool) -> Json:
         if isinstance(value, dict):
-            kept = value if level <= MAX_DEPTH else {}  # nothing looks deeper
-            return {name: self._redact(of, level + 1, erase) for name, of in kept.items() if not self.drops(name)}
+            members = value if level <= MAX_DEPTH else {}  # nothing looks deeper
+            return {name: self._redact(of, level + 1, erase) for name, of in members.items() if not self.drops(name)}
         if isinstance(value, list):
             return [self._redact(item, level + 1, erase) for item in (value if level <= MAX_DEPTH else [])]
-        return _erased(value) if erase else value
+        return _erase(value) if erase else value
 
 
-def _erased(scalar: Json) -> Json:
+def _erase(scalar: Json) -> Json:
     for scalar_type, constant in _ERASED.items():
         if isinstance(scalar, scalar_type):
             return constant
     raise TypeError(f"{type(scalar).__name__} is not a JSON type")
 
 
-def _by_kind(names: Iterable[str]) -> tuple[list[str], tuple[Wildcard, ...]]:
+def _split_wildcards(names: Iterable[str]) -> tuple[list[str], tuple[Wildcard, ...]]:
     """Plain names, and those with `*`."""
-    listed = list(names)
-    return [name for name in listed if "*" not in name], tuple(Wildcard(name) for name in listed if "*" in name)
+    name_list = list(names)
+    return [name for name in name_list if "*" not in name], tuple(Wildcard(name) for name in name_list if "*" in name)
 
 
 DEFAULT = Redactor()

@@ -143,7 +143,7 @@ class Digest:
     def _kept(self, body: Json | Absent) -> Json | Absent:
         if isinstance(body, Absent) or not (self._redactor.drop or self._redactor.replace):
             return body
-        return self._redactor.kept(body)
+        return self._redactor.keep_values(body)
 
     def _json(self, body: Raw | Unread | None) -> Json | Absent:
         if not isinstance(body, Raw):

@@ -14,8 +14,8 @@ from urllib.parse import quote, unquote
 
 from affidavit._paths.learner import MAX_SEGMENTS, NO_OPERATION
 from affidavit._paths.routes import MAX_BYTES, PATH_SAFE
-from affidavit._paths.templates import Template, is_scaffold, may_be_version, type_of
-from affidavit._shapes.data_like import form
+from affidavit._paths.templates import Template, infer_parameter_type, is_scaffold, may_be_version
+from affidavit._shapes.data_like import detect_form
 
 from .bodies import Raw, Unread
 from .observations import SECONDS_A_DAY, Sum
@@ -225,7 +225,7 @@ def without_data(path: str) -> str:
     for index, segment in enumerate(map(unquote, segments[1:]), 1):
         scaffold = is_scaffold(segment, leading=leading)
         version = index == 1 < len(segments) - 1 and may_be_version(segment)
-        if not (scaffold or version) and form(segment) is not None:
-            segments[index] = STAND_INS[type_of(segment)]
+        if not (scaffold or version) and detect_form(segment) is not None:
+            segments[index] = STAND_INS[infer_parameter_type(segment)]
         leading = leading and scaffold
     return "/".join(segments)

@@ -12,7 +12,7 @@ from affidavit._hub.api_keys import require_secret_key
 from affidavit._hub.background import EXIT_PATIENCE, Background, register_lifecycle
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
-from affidavit._paths.routes import route_template
+from affidavit._paths.routes import build_route_template
 from affidavit._shapes.redaction import DEFAULT, Redactor
 
 from .aggregator import Digest
@@ -139,7 +139,7 @@ class Witness:
                 self._intake.ignore()
                 return
             fresh = self._intake.take(
-                method, path, status, route_template(route) if route else None,
+                method, path, status, build_route_template(route) if route else None,
                 at=moment, now=self._clock(), query=query,
                 request=raw(request_body, request_content_type, request_encoding, self.max_body),
                 response=None if method == "HEAD" or status in BODILESS

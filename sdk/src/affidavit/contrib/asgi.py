@@ -17,7 +17,7 @@ from inspect import iscoroutinefunction
 from typing import Any
 
 from affidavit._intents.intent import Intent
-from affidavit._paths.routes import route_path
+from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, intent_of
 from affidavit._protection.responses import body_too_large
@@ -204,4 +204,4 @@ async def _send_whole(answer: StoredResponse, send: Send) -> None:
 
 def _route(scope: Scope) -> str | None:
     rule = route(scope)
-    return None if rule is None else route_path(rule)
+    return None if rule is None else parse_route_path(rule)

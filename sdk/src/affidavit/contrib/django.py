@@ -27,7 +27,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
-from affidavit._paths.routes import route_path
+from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection
 from affidavit._protection.responses import body_too_large
@@ -229,7 +229,7 @@ def _raw_path(request: HttpRequest) -> str | None:
 
 def _route(request: HttpRequest) -> str | None:
     """The route that Django has found; None for one with regular expressions."""
-    path = route_path(request.resolver_match.route) if request.resolver_match else None
+    path = parse_route_path(request.resolver_match.route) if request.resolver_match else None
     prefix = request.path.removesuffix(request.path_info)
     return None if path is None else f"{prefix}/{path.removeprefix('/')}"
 

@@ -19,7 +19,7 @@ from itertools import chain
 from typing import Any, ParamSpec
 
 from affidavit._intents.intent import Intent
-from affidavit._paths.routes import route_path
+from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, intent_of
 from affidavit._protection.responses import body_too_large
@@ -120,7 +120,7 @@ class _Gate:
     def see_route(self) -> None:
         """Notes the route that was found, before Flask forgets it."""
         found = rule(self._environ)
-        path = None if found is None else route_path(found)
+        path = None if found is None else parse_route_path(found)
         if path is not None:
             self._found = self._prefix + path
 

@@ -2,15 +2,15 @@
 
 from ._documents import (
     READS,
+    build_operation_document,
+    choose_names,
+    fill_names,
     has_begun,
-    operation_document,
-    parameter_type,
-    shown_names,
-    shown_path,
-    with_names,
+    merge_parameter_types,
+    name_path,
 )
 from ._maps import is_alike_map
-from ._sums import PARAMETER, DailySums, Identity, OperationSum, Part, Sums, nameless
+from ._sums import PARAMETER, DailySums, Identity, OperationSum, OperationSums, Part, strip_names
 
 __all__ = [
     "PARAMETER",
@@ -18,14 +18,14 @@ __all__ = [
     "DailySums",
     "Identity",
     "OperationSum",
+    "OperationSums",
     "Part",
-    "Sums",
+    "build_operation_document",
+    "choose_names",
+    "fill_names",
     "has_begun",
     "is_alike_map",
-    "nameless",
-    "operation_document",
-    "parameter_type",
-    "shown_names",
-    "shown_path",
-    "with_names",
+    "merge_parameter_types",
+    "name_path",
+    "strip_names",
 ]

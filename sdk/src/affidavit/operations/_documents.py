@@ -15,67 +15,73 @@ NOT_BEGINNING = frozenset({404, 405, 501})  # a scanner makes no operation (cont
 READS = frozenset({"GET", "HEAD", "OPTIONS"})  # methods that pass the confirmation gate (contract 3)
 
 
-def has_begun(summed: OperationSum) -> bool:
+def has_begun(operation_sum: OperationSum) -> bool:
     """Whether there is an operation at all: a status other than 404, 405 and 501 was seen."""
-    return not NOT_BEGINNING.issuperset(summed.statuses)
+    return not NOT_BEGINNING.issuperset(operation_sum.statuses)
 
 
-def shown_path(identity: Identity, summed: OperationSum) -> str:
+def name_path(identity: Identity, operation_sum: OperationSum) -> str:
     """The template with the names that were observed most often."""
-    return with_names(identity.key, shown_names(summed.names))
+    return fill_names(identity.key, choose_names(operation_sum.names))
 
 
-def operation_document(identity: Identity, summed: OperationSum, *, counts: bool = True) -> dict[str, Any]:
+def build_operation_document(identity: Identity, operation_sum: OperationSum, *, counts: bool = True) -> dict[str, Any]:
     """One entry of `/api/catalog`; without counts nothing is left that counting changes."""
-    names = shown_names(summed.names)
-    seen = {"observations": summed.observations, "firstSeenAt": summed.first, "lastSeenAt": summed.last}
-    shapes = {part: describe(evidence, counts=counts) for part, evidence in summed.evidence.items()}
+    names = choose_names(operation_sum.names)
+    seen = {
+        "observations": operation_sum.observations,
+        "firstSeenAt": operation_sum.first,
+        "lastSeenAt": operation_sum.last,
+    }
+    shapes = {part: describe(evidence, counts=counts) for part, evidence in operation_sum.evidence.items()}
     unseen = describe(Evidence(), counts=counts)
     return {
         "method": identity.method,
-        "path": with_names(identity.key, names),
+        "path": fill_names(identity.key, names),
         **(seen if counts else {}),
         "parameters": {
-            name: _parameter(types, summed.observations if counts else None)
-            for name, types in zip(names, summed.types, strict=True)
+            name: _describe_parameter(types, operation_sum.observations if counts else None)
+            for name, types in zip(names, operation_sum.types, strict=True)
         },
         "query": shapes.get(Part("query")),
         "request": shapes.get(Part("request")),
-        "responses": {str(status): shapes.get(Part("response", status), unseen) for status in sorted(summed.statuses)},
+        "responses": {
+            str(status): shapes.get(Part("response", status), unseen) for status in sorted(operation_sum.statuses)
+        },
     }
 
 
-def _parameter(types: Counter[str], seen: int | None) -> dict[str, Any]:
+def _describe_parameter(types: Counter[str], seen: int | None) -> dict[str, Any]:
     """`{type}`; given `seen`, also how often it was there, and of which types where they differ."""
-    shown: dict[str, Any] = {"type": parameter_type(types)}
+    parameter: dict[str, Any] = {"type": merge_parameter_types(types)}
     if seen is None:
-        return shown
-    shown["seen"] = seen
+        return parameter
+    parameter["seen"] = seen
     if len(types) > 1:
-        shown["types"] = {name: types[name] for name in sorted(types)}
-    return shown
+        parameter["types"] = {name: types[name] for name in sorted(types)}
+    return parameter
 
 
-def parameter_type(types: Iterable[str]) -> str:
+def merge_parameter_types(types: Iterable[str]) -> str:
     """One type → that; integer and number → number; others differing → string, which every segment is."""
-    told = set(types) - {"unknown"}
-    if not told:
+    known_types = set(types) - {"unknown"}
+    if not known_types:
         return "unknown"
-    if told == {"integer", "number"}:
+    if known_types == {"integer", "number"}:
         return "number"
-    return told.pop() if len(told) == 1 else "string"
+    return known_types.pop() if len(known_types) == 1 else "string"
 
 
-def shown_names(positions: Iterable[Counter[str]]) -> list[str]:
-    """By position the name observed most often, ties by code point; a name is given only once in a path."""
-    chosen: list[str] = []
-    for names in positions:
-        ranked = sorted(names, key=lambda name: (-names[name], name))
-        chosen.append(next(name for name in _candidates(ranked) if name not in chosen))
-    return chosen
+def choose_names(positions: Iterable[Counter[str]]) -> list[str]:
+    """Return for each position the name observed most often, ties by code point; no name stands twice in a path."""
+    names: list[str] = []
+    for counts in positions:
+        ranked = sorted(counts, key=lambda name: (-counts[name], name))
+        names.append(next(name for name in _list_candidates(ranked) if name not in names))
+    return names
 
 
-def _candidates(ranked: Sequence[str]) -> Iterator[str]:
+def _list_candidates(ranked: Sequence[str]) -> Iterator[str]:
     yield from ranked
     number = 2
     while True:
@@ -83,8 +89,8 @@ def _candidates(ranked: Sequence[str]) -> Iterator[str]:
         number += 1
 
 
-def with_names(key: str, names: Sequence[str]) -> str:
+def fill_names(key: str, names: Sequence[str]) -> str:
     """`/orders/{}` and `orderId` → `/orders/{orderId}`."""
     literals = key.split(NAMELESS)
-    named = [f"{{{name}}}{literal}" for name, literal in zip(names, literals[1:], strict=True)]
-    return literals[0] + "".join(named)
+    segments = [f"{{{name}}}{literal}" for name, literal in zip(names, literals[1:], strict=True)]
+    return literals[0] + "".join(segments)

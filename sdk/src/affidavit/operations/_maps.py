@@ -16,7 +16,7 @@ from affidavit._shapes.evidence import Evidence
 MIN_NAMES = 20
 MAX_SHARE = 0.25  # of the objects, that any one name is in; a usual name is a property
 MIN_COMMON = 2  # properties that most values have: with fewer they may be no more than wrapped alike
-ALIKE = 0.5  # of the properties that one value and most values have, so many are in both
+ALIKE_SHARE = 0.5  # of the properties that one value and most values have, so many are in both
 # Scalars are always alike, as in a record of many optional texts: there only very many that are very rare are keys.
 MIN_NAMES_OF_SCALARS = 64
 MAX_SHARE_OF_SCALARS = 0.05
@@ -30,13 +30,13 @@ def is_alike_map(evidence: Evidence) -> bool:
     objects = evidence.counts.get("object", 0)
     if len(evidence.properties) < MIN_NAMES or not objects:
         return False
-    named = list(evidence.properties.values())
-    share = max(child.seen for child in named) / objects
-    if share > MAX_SHARE or len({child.redacted for child in named}) > 1:
+    children = list(evidence.properties.values())
+    share = max(child.seen for child in children) / objects
+    if share > MAX_SHARE or len({child.redacted for child in children}) > 1:
         return False
-    telling = [child for child in named if _kind(child)]
+    telling = [child for child in children if _name_kind(child)]
     values = telling if evidence.values is None else [*telling, evidence.values]
-    kinds = {_kind(value) for value in values} - {""}
+    kinds = {_name_kind(value) for value in values} - {""}
     if len(kinds) != 1 or _MIXED in kinds:
         return False
     if kinds.pop().endswith("object"):
@@ -46,17 +46,17 @@ def is_alike_map(evidence: Evidence) -> bool:
 
 def _have_alike_properties(values: Sequence[Evidence]) -> bool:
     """Whether each has about the properties that most have, and none is of two types among them."""
-    shapes = [_shape(value) for value in values]
+    shapes = [_map_kinds(value) for value in values]
     times = Counter(name for shape in shapes for name in shape)
-    if any(len(kinds) > 1 for kinds in _kinds_by_name(shapes).values()):
+    if any(len(kinds) > 1 for kinds in _group_kinds_by_name(shapes).values()):
         return False
     common = {name for name, count in times.items() if 2 * count >= len(shapes)}
     return len(common) >= MIN_COMMON and all(
-        len(common & shape.keys()) >= ALIKE * len(common | shape.keys()) for shape in shapes
+        len(common & shape.keys()) >= ALIKE_SHARE * len(common | shape.keys()) for shape in shapes
     )
 
 
-def _kinds_by_name(shapes: Sequence[dict[str, str]]) -> dict[str, set[str]]:
+def _group_kinds_by_name(shapes: Sequence[dict[str, str]]) -> dict[str, set[str]]:
     kinds: dict[str, set[str]] = {}
     for shape in shapes:
         for name, kind in shape.items():
@@ -65,14 +65,14 @@ def _kinds_by_name(shapes: Sequence[dict[str, str]]) -> dict[str, set[str]]:
     return kinds
 
 
-def _shape(value: Evidence) -> dict[str, str]:
+def _map_kinds(value: Evidence) -> dict[str, str]:
     """Kind by name of the properties of an object, or of the objects in an array."""
     while value.items is not None and "array" in value.counts:
         value = value.items
-    return {name: _kind(child) for name, child in value.properties.items()}
+    return {name: _name_kind(child) for name, child in value.properties.items()}
 
 
-def _kind(evidence: Evidence) -> str:
+def _name_kind(evidence: Evidence) -> str:
     """`object`, `array of string` and so on; "" where nothing that tells was seen, `mixed` where types differ."""
     kinds = {"number" if kind == "integer" else kind for kind in evidence.counts} - _SAY_NOTHING
     if not kinds:
@@ -83,6 +83,6 @@ def _kind(evidence: Evidence) -> str:
     if kind == "object":
         return kind if evidence.properties or evidence.values is not None else ""
     if kind == "array":
-        inner = "" if evidence.items is None else _kind(evidence.items)
+        inner = "" if evidence.items is None else _name_kind(evidence.items)
         return inner if inner in ("", _MIXED) else f"array of {inner}"
     return kind

@@ -33,7 +33,7 @@ class Identity(NamedTuple):
     key: str
 
 
-def nameless(path: str) -> str:
+def strip_names(path: str) -> str:
     """`/orders/{orderId}` → `/orders/{}`."""
     return PARAMETER.sub(NAMELESS, path)
 
@@ -65,19 +65,19 @@ class OperationSum:
     def observations(self) -> int:
         return self.statuses.total()
 
-    def facts(self) -> dict[str, Any]:
+    def to_facts(self) -> dict[str, Any]:
         """Everything but times and evidence, as JSON; the same for the same sum, byte for byte."""
         return {
-            "statuses": _by_text(self.statuses),
-            "names": [_by_text(counts) for counts in self.names],
-            "types": [_by_text(counts) for counts in self.types],
-            "undecided": _by_text(self.undecided),
+            "statuses": _sort_by_text(self.statuses),
+            "names": [_sort_by_text(counts) for counts in self.names],
+            "types": [_sort_by_text(counts) for counts in self.types],
+            "undecided": _sort_by_text(self.undecided),
         }
 
     def to_state(self) -> dict[str, Any]:
         """The form for storage, without loss."""
         parts = [[part.name, part.status, evidence.to_state()] for part, evidence in self.evidence.items()]
-        return {"first": self.first, "last": self.last, **self.facts(), "parts": parts}
+        return {"first": self.first, "last": self.last, **self.to_facts(), "parts": parts}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> OperationSum:
@@ -93,7 +93,7 @@ class OperationSum:
         )
 
 
-class Sums:
+class OperationSums:
     """Sums of many operations, by identity."""
 
     def __init__(self) -> None:
@@ -105,35 +105,35 @@ class Sums:
     def __len__(self) -> int:
         return len(self._by_identity)
 
-    def add(self, identity: Identity, summed: OperationSum) -> None:
-        """`summed` is the caller's no more: later additions change it."""
+    def add(self, identity: Identity, operation_sum: OperationSum) -> None:
+        """`operation_sum` is the caller's no more: later additions change it."""
         if held := self._by_identity.get(identity):
-            held.add(summed)
+            held.add(operation_sum)
         else:
-            self._by_identity[identity] = summed
+            self._by_identity[identity] = operation_sum
 
     def to_state(self) -> list[dict[str, Any]]:
-        return [{"method": method, "key": key, **summed.to_state()} for (method, key), summed in self]
+        return [{"method": method, "key": key, **operation_sum.to_state()} for (method, key), operation_sum in self]
 
 
 class DailySums:
     """Sums of many operations, each UTC day by itself: observations belong to the day on which they were last seen."""
 
     def __init__(self) -> None:
-        self._by_day: dict[int, Sums] = {}
+        self._by_day: dict[int, OperationSums] = {}
 
-    def __iter__(self) -> Iterator[tuple[int, Sums]]:
+    def __iter__(self) -> Iterator[tuple[int, OperationSums]]:
         """Days since 1970-01-01 UTC, in their order, each with its sums."""
         return iter(sorted(self._by_day.items(), key=lambda item: item[0]))
 
-    def add(self, identity: Identity, summed: OperationSum) -> None:
-        """`summed` is the caller's no more: later additions change it."""
-        self._by_day.setdefault(summed.last // SECONDS_PER_DAY, Sums()).add(identity, summed)
+    def add(self, identity: Identity, operation_sum: OperationSum) -> None:
+        """`operation_sum` is the caller's no more: later additions change it."""
+        self._by_day.setdefault(operation_sum.last // SECONDS_PER_DAY, OperationSums()).add(identity, operation_sum)
 
     def add_all(self, other: DailySums) -> None:
         for _, sums in other:
-            for identity, summed in sums:
-                self.add(identity, summed)
+            for identity, operation_sum in sums:
+                self.add(identity, operation_sum)
 
     def to_state(self) -> list[dict[str, Any]]:
         """As of `Sums`, an operation once for each of its days."""
@@ -147,6 +147,6 @@ class DailySums:
         return sums
 
 
-def _by_text(counts: Mapping[Any, int]) -> dict[str, int]:
+def _sort_by_text(counts: Mapping[Any, int]) -> dict[str, int]:
     """Counts keyed by text in the order of their keys, as JSON wants them."""
     return {str(key): counts[key] for key in sorted(counts)}
