@@ -85,7 +85,7 @@ def test_what_is_held_is_bounded_whatever_arrives(monkeypatch):
         learner.learn("GET", f"/{name}/{value}", 200, response={"name": value, "other": name})
     places = list(learner._root.walk())
     assert len(places) < 200
-    assert sum(len(place.held) for place in places) <= 100
+    assert sum(len(place.value_readings) for place in places) <= 100
 
 
 def test_any_number_of_versions_is_no_trouble(monkeypatch):
@@ -95,7 +95,7 @@ def test_any_number_of_versions_is_no_trouble(monkeypatch):
 
 
 def test_a_tree_that_is_full_learns_no_more_but_knows_what_it_knew(monkeypatch):
-    monkeypatch.setattr(path_learner, "MAX_PLACES", 40)
+    monkeypatch.setattr(path_learner, "MAX_NODES", 40)
     learner = learned(("GET /teams/storm", {"name": "storm"}))
     for number in range(200):
         letters = "".join(chr(97 + int(digit)) for digit in str(number))
