@@ -18,7 +18,7 @@ def identity_of(row: Operation) -> Identity:
 
 def facts(summed: OperationSum) -> dict[str, Any]:
     """All of a sum but its evidence, as `Operation.own` keeps it."""
-    return {"first": summed.first, "last": summed.last, **summed.facts()}
+    return {"first": summed.first, "last": summed.last, **summed.to_facts()}
 
 
 def facts_of_row(row: Operation) -> Mapping[str, Any]:

@@ -184,6 +184,6 @@ def operation_row(environment: Environment, identity: Identity, summed: Operatio
         key=identity.key,
         first_seen_at=datetime.fromtimestamp(summed.first, UTC),
         last_seen_at=datetime.fromtimestamp(summed.last, UTC),
-        **summed.facts(),
+        **summed.to_facts(),
         **asdict(project(identity, summed)),
     )

@@ -87,7 +87,7 @@ def show(row: Operation, rules: Rules, *, now: datetime) -> None:
 def tell(row: Operation, summed: OperationSum) -> None:
     row.first_seen_at = datetime.fromtimestamp(summed.first, UTC)
     row.last_seen_at = datetime.fromtimestamp(summed.last, UTC)
-    for name, value in (summed.facts() | asdict(project(identity_of(row), summed))).items():
+    for name, value in (summed.to_facts() | asdict(project(identity_of(row), summed))).items():
         setattr(row, name, value)
 
 

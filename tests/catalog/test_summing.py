@@ -63,7 +63,7 @@ def state_of(batches: list[list[Observation]]) -> str:
 
 def text_of(total: DailySums) -> str:
     rows = [
-        (day, identity, held.first, held.last, held.facts(), sorted(part_states(held)), shown(identity, held))
+        (day, identity, held.first, held.last, held.to_facts(), sorted(part_states(held)), shown(identity, held))
         for day, sums in total
         for identity, held in sums
     ]
