@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 MAX_WORDS = 10
-
-
-def read_text(members: Mapping[str, str], name: str) -> str:
-    """Return a member as text, "" where it is missing; without NUL, which PostgreSQL does not take."""
-    return members.get(name, "").replace("\0", "")
 
 
 def split_words(query: str) -> list[str]:

@@ -5,7 +5,7 @@ import logging
 import traceback
 from datetime import UTC, datetime
 
-from wire.http import request_id
+from wire.http.request_id import current_request_id
 
 
 class JsonFormatter(logging.Formatter):
@@ -16,8 +16,8 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        if current := request_id.current.get():
-            line["requestId"] = current
+        if request_id := current_request_id.get():
+            line["requestId"] = request_id
         if record.exc_info:
             kind, _, frames = record.exc_info
             # Where it failed, not what it said: a database's message may repeat a value.

@@ -124,7 +124,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "wire.http.request_id.middleware",
+    "wire.http.request_id.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -142,7 +142,7 @@ WSGI_APPLICATION = "hub.wsgi.application"
 APPEND_SLASH = False
 LOGIN_URL = "sign-in"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024  # of forms; wire.body bounds what machines send
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024  # of forms; wire.http.body bounds what machines send
 
 TEMPLATES = [
     {

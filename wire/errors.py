@@ -15,15 +15,17 @@ MAX_FAULTS = 100
 class DomainError(Exception):
     """The base of every error that a model or verb raises. A subclass names its `code` (contract 1).
 
-    detail: what to do, in words for people; extra: further members of the answer, such as `environments`.
+    detail: what to do, in words for people; a subclass may give it once for all.
+    extra: further members of the answer, such as `environments`.
     """
 
     code: str
+    detail: str
     retry_after: int | None = None  # seconds after which the same request may succeed
 
-    def __init__(self, detail: str, *, extra: Mapping[str, Any] | None = None) -> None:
-        super().__init__(detail)
-        self.detail = detail
+    def __init__(self, detail: str | None = None, *, extra: Mapping[str, Any] | None = None) -> None:
+        super().__init__(self.detail if detail is None else detail)
+        self.detail = str(self)
         self.extra = extra or {}
 
 
@@ -61,11 +63,11 @@ class Unavailable(DomainError):
     """The database cannot store anything at the moment."""
 
     code = "unavailable"
+    detail = (
+        "The database cannot be reached, is full or gave way to other work. "
+        "Nothing of this request was stored; send it again later."
+    )
     retry_after = 5
-
-    def __init__(self) -> None:
-        cause = "The database cannot be reached, is full or gave way to other work."
-        super().__init__(f"{cause} Nothing of this request was stored; send it again later.")
 
 
 def is_outage(error: BaseException) -> bool:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from django.db import connection
 from django.db.backends.postgresql.base import ServerBindingCursor
 from django.db.backends.utils import CursorWrapper
 
 
-def prepared_cursor() -> CursorWrapper:
-    """A cursor that prepares what it executes, where DATABASE_PREPARE allows it; parameters need casts where in doubt.
+def open_prepared_cursor() -> CursorWrapper:
+    """Open a cursor that prepares what it executes, where DATABASE_PREPARE allows it.
 
-    Use it for statements of a fixed text whose best plan does not depend on their parameters.
+    Use it for statements of a fixed text whose best plan does not depend on their parameters. Parameters need casts
+    where their type is in doubt.
     """
     connection.ensure_connection()
-    return connection.make_cursor(ServerBindingCursor(connection.connection))
+    # Django's stubs know neither that this class is psycopg's cursor nor that make_cursor wraps any cursor.
+    cursor = ServerBindingCursor(connection.connection)  # type: ignore[call-arg]
+    return connection.make_cursor(cast(CursorWrapper, cursor))

@@ -11,79 +11,79 @@ from decimal import Decimal
 from itertools import chain
 from typing import Any
 
-from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponseBase, StreamingHttpResponse
 
 from wire.errors import NotFound
 from wire.timestamps import unix_seconds
 
 RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the wide ones run in East Asia
-PIECE = 64 * 1024  # characters
-BROKEN_OFF = "INCOMPLETE: the rest could not be read. Download this again.\r\n"
+CHUNK_CHARACTERS = 64 * 1024
+INCOMPLETE = "INCOMPLETE: the rest could not be read. Download this again.\r\n"
 
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns and rows that are read only when asked for; `rows()` yields one sequence per row."""
+    """Named columns, and rows that are read only when the table is downloaded; `rows()` yields one sequence per row."""
 
     name: str
     columns: Sequence[str]
     rows: Callable[[], Iterable[Sequence[Any]]]
 
 
-def as_csv(tables: Sequence[Table], name: str | None, filename: str) -> HttpResponseBase:
-    """One table as CSV; raises NotFound where there is no such table."""
+def stream_csv(tables: Sequence[Table], name: str | None, filename: str) -> HttpResponseBase:
+    """Answer with one table as CSV, by default the first; raises NotFound where there is no such table."""
     table = next((table for table in tables if name in (None, "", table.name)), None)
     if table is None:
         names = ", ".join(table.name for table in tables)
         raise NotFound(f"This page has the tables {names}: choose one with ?table=NAME.")
-    response = StreamingHttpResponse(streamed(csv_lines(table)), content_type="text/csv; charset=utf-8")
+    response = StreamingHttpResponse(stream_chunks(format_csv(table)), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{filename}-{table.name}.csv"'
     return response
 
 
-def as_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> HttpResponseBase:
-    """All tables as one object: the facts, then `tables` by name, each a list of objects."""
-    return StreamingHttpResponse(streamed(json_texts(tables, facts)), content_type="application/json")
+def stream_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> HttpResponseBase:
+    """Answer with all tables as one object: the facts, then `tables` by name, each a list of objects."""
+    return StreamingHttpResponse(stream_chunks(format_json(tables, facts)), content_type="application/json")
 
 
-def streamed(texts: Iterable[str]) -> Iterator[str]:
-    """The texts in larger pieces, the first made before the answer begins: what fails until then is told by its status.
+def stream_chunks(texts: Iterable[str]) -> Iterator[str]:
+    """Join the texts into larger chunks, the first made before the answer begins, so that its failure is a status.
 
-    What fails later is told by a last line, as the server would end the answer as if it were whole.
+    A later failure ends the answer with a line of its own: to the server it would look whole.
     """
-    pieces = in_pieces(texts)
-    return chain([next(pieces)], to_the_end(pieces))
+    chunks = join_chunks(texts)
+    return chain([next(chunks)], mark_failure(chunks))
 
 
-def to_the_end(pieces: Iterator[str]) -> Iterator[str]:
+def mark_failure(chunks: Iterator[str]) -> Iterator[str]:
     try:
-        yield from pieces
-    except Exception:  # whatever it was, the reader must not take what came for all there is; it goes on
-        yield BROKEN_OFF
+        yield from chunks
+    except Exception:  # whatever failed, the reader must not take the first part for the whole
+        yield INCOMPLETE
         raise
 
 
-def in_pieces(texts: Iterable[str]) -> Iterator[str]:
-    gathered: list[str] = []
+def join_chunks(texts: Iterable[str]) -> Iterator[str]:
+    buffer: list[str] = []
     size = 0
     for text in texts:
-        gathered.append(text)
+        buffer.append(text)
         size += len(text)
-        if size >= PIECE:
-            yield "".join(gathered)
-            gathered, size = [], 0
-    yield "".join(gathered)
+        if size >= CHUNK_CHARACTERS:
+            yield "".join(buffer)
+            buffer, size = [], 0
+    yield "".join(buffer)
 
 
-def csv_lines(table: Table) -> Iterator[str]:
-    line = Line()
-    writer = csv.writer(line, lineterminator="\r\n")
+def format_csv(table: Table) -> Iterator[str]:
+    buffer = _LastLine()
+    writer = csv.writer(buffer, lineterminator="\r\n")
     for row in chain([table.columns], table.rows()):
         writer.writerow([csv_cell(value) for value in row])
-        yield line.text
+        yield buffer.text
 
 
-def json_texts(tables: Sequence[Table], facts: Mapping[str, Any]) -> Iterator[str]:
+def format_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> Iterator[str]:
     head = json.dumps({name: json_value(value) for name, value in facts.items()}, ensure_ascii=False)
     yield f'{head[:-1]}{", " if facts else ""}"tables": {{'
     for position, table in enumerate(tables):
@@ -96,7 +96,7 @@ def json_texts(tables: Sequence[Table], facts: Mapping[str, Any]) -> Iterator[st
 
 
 def csv_cell(value: Any) -> Any:
-    """Text that a spreadsheet would run gets a leading apostrophe; numbers are left alone."""
+    """Put an apostrophe before text that a spreadsheet would run; numbers stay as they are."""
     if isinstance(value, str):
         return f"'{value}" if value.startswith(RUN_BY_SPREADSHEETS) or runs_when_trimmed(value) else value
     if isinstance(value, datetime):
@@ -116,15 +116,10 @@ def json_value(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-class Line:
-    """The file-like end of a csv.writer: what it wrote last."""
+class _LastLine:
+    """The file-like end of a csv.writer: it keeps the line written last."""
 
     text = ""
 
     def write(self, text: str) -> None:
         self.text = text
-
-
-def plain_json(value: Any, **headers: str) -> HttpResponse:
-    """A small JSON answer whose bytes are the same for the same value."""
-    return HttpResponse(json.dumps(value, ensure_ascii=False), content_type="application/json", headers=headers)

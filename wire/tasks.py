@@ -6,5 +6,5 @@ from wire.redelivery import idempotency
 
 @shared_task
 def prune() -> None:
-    """Delete kept answers past their time."""
-    idempotency.prune(now=timezone.now())
+    """Delete stored answers past their time."""
+    idempotency.delete_expired(now=timezone.now())

@@ -20,48 +20,48 @@ class Bucket:
     label: str
 
 
-def buckets(start: datetime, end: datetime, zone: ZoneInfo, step: str) -> Sequence[Bucket]:
+def split_into_buckets(start: datetime, end: datetime, zone: ZoneInfo, step: str) -> Sequence[Bucket]:
     """Split [start, end) at the zone's own hours, days or months; the first and the last may be cut short.
 
-    Right across changes of summer time: a day may have 23 or 25 hours, and of two hours of one name each is
-    named with its zone's abbreviation.
+    A day may have 23 or 25 hours where summer time begins or ends; of two hours of one name, each is named with its
+    zone's abbreviation.
     """
-    turns = {"hour": hours, "day": days, "month": months}[step](start, end, zone)
-    edges = [start, *(turn for turn in turns if start < turn < end), end]
-    pairs = [(first, last) for first, last in pairwise(edges) if first < last]
-    return [Bucket(first, last, label(first, zone, step)) for first, last in pairs]
+    iterate = {"hour": iterate_hours, "day": iterate_days, "month": iterate_months}[step]
+    edges = [start, *(edge for edge in iterate(start, end, zone) if start < edge < end), end]
+    spans = [(first, last) for first, last in pairwise(edges) if first < last]
+    return [Bucket(first, last, format_label(first, zone, step)) for first, last in spans]
 
 
-def hours(start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[datetime]:
-    """The moments from `start` on at which the zone's clocks show a full hour."""
-    at = start.astimezone(UTC)
-    while at < end:
-        at += HOUR - timedelta(minutes=at.astimezone(zone).minute)
-        yield at
+def iterate_hours(start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[datetime]:
+    """Yield the moments after `start` at which the zone's clocks show a full hour."""
+    moment = start.astimezone(UTC)
+    while moment < end:
+        moment += HOUR - timedelta(minutes=moment.astimezone(zone).minute)
+        yield moment
 
 
-def days(start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[datetime]:
+def iterate_days(start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[datetime]:
     day = start.astimezone(zone).date()
-    while (midnight := midnight_of(day, zone)) < end:
+    while (midnight := find_midnight(day, zone)) < end:
         yield midnight
         day += timedelta(days=1)
 
 
-def months(start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[datetime]:
+def iterate_months(start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[datetime]:
     day = start.astimezone(zone).date().replace(day=1)
-    while (midnight := midnight_of(day, zone)) < end:
+    while (midnight := find_midnight(day, zone)) < end:
         yield midnight
         day = (day + timedelta(days=31)).replace(day=1)
 
 
-def midnight_of(day: date, zone: ZoneInfo) -> datetime:
-    """The first moment of a local day, also where its clocks skip or repeat midnight."""
+def find_midnight(day: date, zone: ZoneInfo) -> datetime:
+    """Return the first moment of a local day, also where its clocks skip or repeat midnight."""
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
-def label(at: datetime, zone: ZoneInfo, step: str) -> str:
-    local = at.astimezone(zone)
+def format_label(moment: datetime, zone: ZoneInfo, step: str) -> str:
+    local_time = moment.astimezone(zone)
     if step == "hour":
-        repeated = local.utcoffset() != local.replace(fold=1 - local.fold).utcoffset()
-        return f"{local:%a %-d %b %H:%M}" + (f" {local:%Z}" if repeated else "")
-    return f"{local:%a %-d %b %Y}" if step == "day" else f"{local:%b %Y}"
+        is_ambiguous = local_time.utcoffset() != local_time.replace(fold=1 - local_time.fold).utcoffset()
+        return f"{local_time:%a %-d %b %H:%M}" + (f" {local_time:%Z}" if is_ambiguous else "")
+    return f"{local_time:%a %-d %b %Y}" if step == "day" else f"{local_time:%b %Y}"

@@ -1,42 +1,47 @@
-"""Wake the worker after a commit, without waiting for the broker and without caring whether it is there.
+"""Wake the worker after a commit, without waiting for the broker and without failing where it is away.
 
-What is rung for stands in a table and the worker looks for it there; a lost ring costs seconds, nothing else.
+The work itself stands in a table, where the worker's sweep finds it; a lost message costs seconds, nothing else.
 """
+
+from __future__ import annotations
 
 import logging
 import os
 import threading
 from queue import Full, Queue
+from typing import Any
 
 from celery import Task
 from django.db import transaction
 
+AnyTask = Task[Any, Any]
+
 log = logging.getLogger("affidavit.doorbell")
-PENDING = 1000
+MAX_PENDING = 1000
 
 
-def ring(task: Task, *ids: int | str) -> None:
-    """Send `task` with these ids after the current transaction has committed."""
-    transaction.on_commit(lambda: _ringer().enqueue(task, ids))
+def send_after_commit(task: AnyTask, *ids: int | str) -> None:
+    """Send `task` with these ids once the current transaction has committed."""
+    transaction.on_commit(lambda: _get_sender().enqueue(task, ids))
 
 
-class Ringer:
+class _Sender:
     """One daemon thread of this process that talks to the broker."""
 
     def __init__(self) -> None:
         self.pid = os.getpid()
-        self._waiting: Queue[tuple[Task, tuple[int | str, ...]]] = Queue(PENDING)
+        self._messages: Queue[tuple[AnyTask, tuple[int | str, ...]]] = Queue(MAX_PENDING)
         threading.Thread(target=self._run, name="doorbell", daemon=True).start()
 
-    def enqueue(self, task: Task, ids: tuple[int | str, ...]) -> None:
+    def enqueue(self, task: AnyTask, ids: tuple[int | str, ...]) -> None:
         try:
-            self._waiting.put_nowait((task, ids))
+            self._messages.put_nowait((task, ids))
         except Full:
             log.warning("doorbell queue is full; the sweep will find the work")
 
     def _run(self) -> None:
         while True:
-            task, ids = self._waiting.get()
+            task, ids = self._messages.get()
             try:
                 task.apply_async(args=ids, retry=False)
             except Exception as error:  # whatever a broker raises: the sweep finds the work
@@ -44,13 +49,13 @@ class Ringer:
 
 
 _lock = threading.Lock()
-_current: Ringer | None = None
+_sender: _Sender | None = None
 
 
-def _ringer() -> Ringer:
-    """This process's ringer; a fork has no threads and gets its own."""
-    global _current
+def _get_sender() -> _Sender:
+    """Return this process's sender; a fork has no threads and gets one of its own."""
+    global _sender
     with _lock:
-        if _current is None or _current.pid != os.getpid():
-            _current = Ringer()
-        return _current
+        if _sender is None or _sender.pid != os.getpid():
+            _sender = _Sender()
+        return _sender

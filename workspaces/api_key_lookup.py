@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from django.db import models
 
-from wire.prepared_statements import prepared_cursor
+from wire.prepared_statements import open_prepared_cursor
 from workspaces.models import ApiKey, Environment, Workspace
 
 Row = TypeVar("Row", bound=models.Model)
@@ -39,7 +39,7 @@ FIELD_NAMES: dict[type[models.Model], list[str]] = {
 
 def find_secret_key(digest: bytes) -> ApiKey | None:
     """Return the secret key of this digest with its workspace and environments; None if unknown or revoked."""
-    with prepared_cursor() as cursor:
+    with open_prepared_cursor() as cursor:
         cursor.execute(SELECT_SECRET_KEY, {"digest": digest})
         rows = [_load_row(row) for row in cursor.fetchall()]
     if not rows:

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from affidavit import make_key
-from wire.redelivery import encryption
+from wire.redelivery.encryption import encrypt
 from workspaces.audit import record_audit
 from workspaces.models import PREFIX_LENGTH, ApiKey, Environment, SigningSecret, Workspace
 
@@ -91,7 +91,7 @@ def issue_signing_secret(workspace: Workspace, *, now: datetime) -> str:
     """Return a new signing secret: `gas_` and 256 bits in base64url; stored encrypted (contract 3)."""
     secret = "gas_" + secrets.token_urlsafe(32)
     SigningSecret.objects.create(
-        workspace=workspace, ciphertext=encryption.sealed(secret.encode()), prefix=secret[:8], created_at=now
+        workspace=workspace, ciphertext=encrypt(secret.encode()), prefix=secret[:8], created_at=now
     )
     return secret
 

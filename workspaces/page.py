@@ -97,9 +97,9 @@ def _answer(view: View, name: str, format_: str, request: HttpRequest, slug: str
         raise Problem("invalid-request", detail)
     page = view(request, environment_row, period)
     if format_ == "csv":
-        return tables.as_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
+        return tables.stream_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
     if format_ == "json":
-        return tables.as_json(page.tables, _export_facts(environment_row, name, period))
+        return tables.stream_json(page.tables, _export_facts(environment_row, name, period))
     return render_page(request, page, environment_row, name, period)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from catalog.address import read_text, split_words
+from catalog.address import split_words
+from wire.filters import read_text
 
 # By what the list can be sorted: the member of the address, the column's title and its class
 SORTED_COLUMNS = (

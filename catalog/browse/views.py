@@ -10,7 +10,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 
 from affidavit import describe
-from catalog.address import read_text
 from catalog.browse import exports
 from catalog.browse.filters import SORTED_COLUMNS, STATUS_CLASSES, SUBSETS, OperationFilters
 from catalog.browse.queries import list_methods, list_operations
@@ -28,6 +27,7 @@ from catalog.models import MapRule, Operation
 from catalog.queries import dead_letters, find_operation
 from catalog.rules.reported_templates import build_template_context
 from wire.errors import NotFound
+from wire.filters import read_text
 from wire.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from catalog.address import read_text, split_words
+from catalog.address import split_words
 from catalog.drift_kinds import CHANGE_KINDS
+from wire.filters import read_text
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_drift
 from catalog.drift_kinds import CHANGE_KINDS
 from catalog.queries import visible_operations
+from wire.filters import read_text
 from wire.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
@@ -41,7 +42,7 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
 def show_environment_comparison(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show what would change for this environment if it were like `against`: staging promoted to production, say."""
     other_environments = environment.workspace.environments.exclude(pk=environment.pk)
-    against = other_environments.filter(name=request.GET.get("against", "").replace("\0", "")).first()
+    against = other_environments.filter(name=read_text(request.GET, "against")).first()
     against = against or other_environments.first()
 
     def list_changes() -> Iterator[OperationChange]:

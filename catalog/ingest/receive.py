@@ -41,4 +41,4 @@ def receive_report(
     reports = WitnessReport.objects.defer("sums")
     _, is_new = get_or_create_report(reports, environment.workspace_id, report_id, body, values)
     if is_new:
-        wake_worker.ring(tasks.fold, environment.pk)
+        wake_worker.send_after_commit(tasks.fold, environment.pk)

@@ -11,7 +11,6 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from catalog.address import read_text
 from catalog.evidence.nodes import Node, list_part_nodes
 from catalog.evidence.parts import build_part_shapes
 from catalog.models import Operation
@@ -23,6 +22,7 @@ from catalog.rules import templates as template_rules
 from catalog.rules.errors import RuleError
 from catalog.rules.views import RULE_KINDS
 from wire.errors import InvalidRequest, NotFound
+from wire.filters import read_text
 from workspaces.access import require_member_environment
 from workspaces.page import redirect_to_page
 

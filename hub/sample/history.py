@@ -72,7 +72,7 @@ class HistoryHub:
         """A report, taken by the endpoint of this path: the SDK's way to a hub (`affidavit.Transport`)."""
         found = resolve(path)
         view = found.func.view_class(request=self._request)
-        return view.respond(self._request, body, self.now, found.kwargs).data
+        return view.process(self._request, body, self.now, found.kwargs).data
 
     def call(self, method: str, target: str, body: Any, headers: Mapping[str, str]) -> Answer:
         """What the assistant asks for."""

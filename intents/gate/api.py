@@ -42,7 +42,7 @@ class Intents(MachineView):
         )
         return Response({"header": minted.header, "payload": minted.payload}, status=201)
 
-    def kept_until(self, now: datetime) -> datetime:
+    def limit_answer_lifetime(self, now: datetime) -> datetime:
         return now.replace(microsecond=0) + timedelta(seconds=LIFETIME)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from wire.redelivery import encryption
+from wire.redelivery.encryption import decrypt
 from workspaces.models import SigningSecret, Workspace
 
 
@@ -20,4 +20,4 @@ def secrets_in_force(workspace: Workspace, *, now: datetime) -> Sequence[str]:
 
 
 def plain(secret: SigningSecret) -> str:
-    return encryption.opened(bytes(secret.ciphertext)).decode()
+    return decrypt(bytes(secret.ciphertext)).decode()

@@ -34,7 +34,7 @@ class Findings:
 
     @cached_property
     def all_before(self) -> Sequence[Total]:
-        return queries.totals(self.environment, self.period.before(), self.filters)
+        return queries.totals(self.environment, self.period.previous(), self.filters)
 
     @cached_property
     def totals(self) -> Sequence[Total]:

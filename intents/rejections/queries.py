@@ -23,7 +23,7 @@ NO_FILTERS = Filters()
 
 @dataclass(frozen=True)
 class Overview:
-    """A range in five facts. reasons: the most frequent first; *_before: of `range.before()`."""
+    """A range in five facts. reasons: the most frequent first; *_before: of `range.previous()`."""
 
     verifications: int
     rejections: int
@@ -34,7 +34,7 @@ class Overview:
 
 def overview(environment: Environment, period: Period) -> Overview:
     """What the overview page needs of intents."""
-    now, before = totals(environment, period), totals(environment, period.before())
+    now, before = totals(environment, period), totals(environment, period.previous())
     return Overview(
         verifications=total_rows.verifications(now),
         rejections=total_rows.rejections(now),

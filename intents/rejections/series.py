@@ -38,7 +38,7 @@ def buckets(period: Period, counted: Iterable[tuple[datetime, str, int]]) -> Seq
     first = min((moment for moment, _, _ in counts), default=period.end) if period.preset == "all" else period.start
     if first >= period.end:
         return []
-    shown = along_time.buckets(bucket_start(first, period), period.end, period.zone, period.step)
+    shown = along_time.split_into_buckets(bucket_start(first, period), period.end, period.zone, period.step)
     starts = [bucket.start for bucket in shown]
     found = [Bucket(start.astimezone(period.zone)) for start in starts]
     for moment, result, count in counts:
@@ -53,4 +53,4 @@ def bucket_start(moment: datetime, period: Period) -> datetime:
         into = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)
         return moment.astimezone(UTC) - into
     day: date = local.date().replace(day=1) if period.step == "month" else local.date()
-    return along_time.midnight_of(day, period.zone)
+    return along_time.find_midnight(day, period.zone)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from wire.period import floored
+from wire.period import floor_to_quarter
 
 ACCEPTED = "accepted"
 LEFT_ASIDE = ""  # a result that a filter leaves out: still a verification, so that a rate keeps its n
@@ -55,7 +55,7 @@ def summed(verifications: Iterable[Verification]) -> Mapping[Key, Sum]:
     """Counts and latest times by tally, in the order of the keys."""
     sums: dict[Key, Sum] = {}
     for each in verifications:
-        key = Key(floored(each.occurred_at), each.result, each.version, each.operation)
+        key = Key(floor_to_quarter(each.occurred_at), each.result, each.version, each.operation)
         known = sums.get(key, Sum(0, each.occurred_at))
         sums[key] = Sum(known.count + each.count, max(known.last_at, each.occurred_at))
     return dict(sorted(sums.items()))

@@ -38,7 +38,7 @@ class Verifications(MachineView):
     def rejected(self, rejection: IntentRejected) -> Response:
         """An answer, not an exception: the tally must outlive the transaction of an Idempotency-Key."""
         problem = Problem("intent-rejected", rejection.detail, extra={"reason": rejection.reason})
-        document = build_document(problem, self.request._request.request_id)
+        document = build_document(problem)
         return Response(document, status=403, content_type="application/problem+json")
 
 

@@ -64,7 +64,7 @@ def pairs(
     query = {
         "here": here.pk,
         "there": there.pk,
-        "search": search.replace("\0", ""),
+        "search": search,
         "limit": limit,
         "named": only,
         **of_segments(cover(period.start, period.end)),

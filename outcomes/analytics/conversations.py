@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 
 from outcomes.analytics.lag import Distribution, distribution
-from wire.period import Period, ceiled, floored
+from wire.period import Period, ceil_to_quarter, floor_to_quarter
 from workspaces.models import Environment
 
 ROWS_AT_ONCE = 5000
@@ -125,4 +125,4 @@ def lags(environment: Environment, period: Period, key: str) -> Distribution:
 
 
 def ends(period: Period) -> Mapping[str, datetime]:
-    return {"start": floored(period.start), "end": ceiled(period.end)}
+    return {"start": floor_to_quarter(period.start), "end": ceil_to_quarter(period.end)}

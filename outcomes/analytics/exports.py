@@ -49,7 +49,9 @@ def of_key(environment: Environment, period: Period, key: str) -> Sequence[Table
         Table("series", SERIES, lambda: series_rows(series.key_chart(environment, period, key)) if key else iter(())),
         Table("lag", LAG, lambda: lag_rows(environment, period, key) if key else iter(())),
         Table(
-            "totals", TOTALS, lambda: total_rows(*(series.totals(environment, at) for at in (period, period.before())))
+            "totals",
+            TOTALS,
+            lambda: total_rows(*(series.totals(environment, at) for at in (period, period.previous()))),
         ),
     )
 

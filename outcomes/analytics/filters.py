@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from outcomes.broken_joins.diagnose import ADVICE
+from wire.filters import read_text, strip_nul
 
 MAX_LINES = 8  # a chart has so many colours
 LEADING = 5  # keys with a line of their own where none was chosen
@@ -30,15 +31,15 @@ class KeyFilters:
 
 
 def of_keys(query: QueryDict) -> KeyFilters:
-    chosen = dict.fromkeys(key for key in map(clean, query.getlist("show")) if key)
-    page, search = number(query.get("page"), 1), clean(query.get("q", ""))
+    chosen = dict.fromkeys(key for key in map(strip_nul, query.getlist("show")) if key)
+    page, search = number(query.get("page"), 1), read_text(query, "q")
     return KeyFilters(
         search=search,
         chosen=tuple(chosen)[:MAX_LINES],
         rank=min(number(query.get("rank"), 1), RANKS),
         opened=page > 1 or bool(search) or query.get("keys") == "all",
         page=page,
-        beside=clean(query.get("beside", "")),
+        beside=read_text(query, "beside"),
     )
 
 
@@ -57,14 +58,9 @@ def of_joins(query: QueryDict) -> JoinFilters:
     why = query.get("why", "")
     if why not in ADVICE or why == "late":
         return JoinFilters()
-    return JoinFilters(why, clean(query.get("in", "")) if why == "other-environment" else "")
+    return JoinFilters(why, read_text(query, "in") if why == "other-environment" else "")
 
 
 def number(text: str | None, default: int) -> int:
     usable = text is not None and text.isdecimal() and text.isascii() and len(text) < 9
     return max(int(text or default), 1) if usable else default
-
-
-def clean(text: str) -> str:
-    """No stored text holds NUL, and PostgreSQL takes none."""
-    return text.replace("\0", "")

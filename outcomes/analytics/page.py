@@ -35,7 +35,7 @@ class Analytics:
 
     @cached_property
     def before(self) -> Totals:
-        return series.totals(self.environment, self.period.before())
+        return series.totals(self.environment, self.period.previous())
 
     @cached_property
     def keys(self) -> KeyPage:

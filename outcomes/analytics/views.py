@@ -14,6 +14,7 @@ from outcomes.analytics.page import FOLDED_FROM, PAIRS_SHOWN, ROWS_A_PAGE, Analy
 from outcomes.analytics.snippets import first_report
 from outcomes.tallies import keys, series
 from outcomes.tallies.series import Chart
+from wire.filters import read_text
 from wire.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
@@ -84,7 +85,7 @@ def pair(found: Analytics) -> Mapping[str, Any]:
 
 def outcome(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """One key: its time, its lag from the start of the conversation, its latest conversations."""
-    key = filters.clean(request.GET.get("key", ""))
+    key = read_text(request.GET, "key")
 
     def context() -> Mapping[str, Any]:
         if not key:

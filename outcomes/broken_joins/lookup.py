@@ -14,7 +14,7 @@ from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
 from outcomes.broken_joins.diagnose import Diagnosis, Known, bare_forms, diagnose
 from outcomes.models import Conversation, Outcome
-from wire.period import Period, ceiled, floored
+from wire.period import Period, ceil_to_quarter, floor_to_quarter
 from workspaces.models import Environment
 
 BATCH = 500
@@ -203,4 +203,4 @@ def healed(environment: Environment, period: Period) -> Healed:
 
 def within(field: str, period: Period) -> dict[str, datetime]:
     """The same quarter hours as the tallies, so that lists and totals agree."""
-    return {f"{field}__gte": floored(period.start), f"{field}__lt": ceiled(period.end)}
+    return {f"{field}__gte": floor_to_quarter(period.start), f"{field}__lt": ceil_to_quarter(period.end)}

@@ -19,7 +19,7 @@ from outcomes.broken_joins.move_rows import At, Place, Rewritten, lock_conversat
 from outcomes.broken_joins.said import Said, together
 from outcomes.models import Move, MovedOutcome
 from outcomes.tallies.adjust import standing
-from wire.period import Period, ceiled, floored
+from wire.period import Period, ceil_to_quarter, floor_to_quarter
 from workspaces.audit import record_audit
 from workspaces.models import Environment, Workspace
 
@@ -30,7 +30,12 @@ WRITTEN_AT_ONCE = 2000
 def movable(source: Environment, target: Environment, period: Period) -> Sequence[int]:
     """Row ids of the broken joins, first reported in the range, whose diagnosis names `target`."""
     names = environment_names(source)
-    query = {"source": source.pk, "target": target.pk, "start": floored(period.start), "end": ceiled(period.end)}
+    query = {
+        "source": source.pk,
+        "target": target.pk,
+        "start": floor_to_quarter(period.start),
+        "end": ceil_to_quarter(period.end),
+    }
     with connection.cursor() as cursor:
         cursor.execute(move_sql.KNOWN_THERE, query)
         rows = iter(cursor.fetchall())

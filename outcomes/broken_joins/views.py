@@ -43,7 +43,7 @@ def broken_joins(request: HttpRequest, environment: Environment, period: Period)
         return {
             "asked": asked,
             "totals": totals,
-            "before": series.totals(environment, period.before()),
+            "before": series.totals(environment, period.previous()),
             "healed": joins.healed(environment, period),
             "late": joins.healed_outcomes(environment, period)[:ROWS_A_PAGE],
             "oldest": joins.oldest(environment),

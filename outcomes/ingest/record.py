@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from outcomes.ingest.report_sql import RECORD
-from wire.prepared_statements import prepared_cursor
+from wire.prepared_statements import open_prepared_cursor
 from workspaces.models import Environment, EnvironmentRemoved
 
 
@@ -53,7 +53,7 @@ def record(
         "reported_by": reported_by,
         "now": now,
     }
-    with prepared_cursor() as cursor:
+    with open_prepared_cursor() as cursor:
         cursor.execute(RECORD, parameters)
         held, recorded, new, unknown = cursor.fetchone()
     if not held:

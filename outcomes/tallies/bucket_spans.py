@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from outcomes.tallies.spans import DAY, Segment, by_month, cover, day_of, starts
-from wire.period import ceiled, floored
+from wire.period import ceil_to_quarter, floor_to_quarter
 from wire.time_buckets import Bucket
 
 
@@ -50,7 +50,7 @@ def composed(start: datetime, end: datetime) -> Sequence[tuple[int, Segment]]:
     An end nearer to the midnight outside takes that whole day and gives the rest of it back: of a day of another
     zone no more than 48 quarter hours are read at either end, and its neighbour reads the same ones.
     """
-    start, end = floored(start), ceiled(end)
+    start, end = floor_to_quarter(start), ceil_to_quarter(end)
     if end - start < DAY / 2:
         return [(1, segment) for segment in cover(start, end)]
     first, last = nearest_midnight(start), nearest_midnight(end)

@@ -157,7 +157,7 @@ LIMIT %(limit)s
 def holding(environment: Environment, search: str, *, limit: int) -> Sequence[str]:
     """Keys that were ever reported and hold this text, whatever its case; no more than `limit`, in no order."""
     with connection.cursor() as cursor:
-        cursor.execute(HOLDING, {"environment": environment.pk, "search": search.replace("\0", ""), "limit": limit})
+        cursor.execute(HOLDING, {"environment": environment.pk, "search": search, "limit": limit})
         return [key for (key,) in cursor.fetchall()]
 
 
@@ -190,13 +190,13 @@ def alike(environment: Environment, keys: Sequence[str]) -> Mapping[str, Sequenc
 def parameters(
     environment: Environment, period: Period, *, search: str = "", named: Sequence[str] | None = None
 ) -> dict[str, Any]:
-    before = period.before()
+    before = period.previous()
     now_segments, before_segments = cover(period.start, period.end), cover(before.start, before.end)
     return {
         "environment": environment.pk,
         "is_now": [True] * len(now_segments) + [False] * len(before_segments),
         "named": None if named is None else list(named),
-        "search": search.replace("\0", ""),
+        "search": search,
         **of_segments([*now_segments, *before_segments]),
     }
 

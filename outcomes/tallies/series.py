@@ -16,7 +16,7 @@ from outcomes.tallies.bucket_spans import Parts
 from outcomes.tallies.keys import of_segments
 from outcomes.tallies.spans import cover
 from wire.period import Period
-from wire.time_buckets import Bucket, buckets
+from wire.time_buckets import Bucket, split_into_buckets
 from workspaces.models import Environment
 
 ALL_KEYS = ""
@@ -129,7 +129,7 @@ def outcomes_before(
     """A key's outcomes in the period before, in buckets at the same times of day so many weeks earlier."""
     if key is None or period.preset == "all":
         return ()
-    moments = [*map(period.earlier, [*(bucket.start for bucket in shown), shown[-1].end])] if shown else []
+    moments = [*map(period.shift_back, [*(bucket.start for bucket in shown), shown[-1].end])] if shown else []
     earlier = [Bucket(*ends, bucket.label) for ends, bucket in zip(pairwise(moments), shown, strict=True)]
     numbers = series(environment, earlier, [key])[key].outcomes
     return numbers if any(numbers) else ()
@@ -139,7 +139,7 @@ def chart_buckets(environment: Environment, period: Period) -> Sequence[Bucket]:
     """The buckets of the range; of a range without a beginning, from the first month that has anything."""
     first = Tally.objects.filter(environment=environment, grain="m").aggregate(first=Min("starts_at"))["first"]
     start = max(period.start, first) if first and period.preset == "all" else period.start
-    return buckets(min(start, period.end), period.end, period.zone, period.step)
+    return split_into_buckets(min(start, period.end), period.end, period.zone, period.step)
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class Overview:
 def overview(environment: Environment, period: Period) -> Overview:
     now = totals(environment, period)
     cause = main_cause(environment, period) if now.broken else None
-    return Overview(now, totals(environment, period.before()), cause)
+    return Overview(now, totals(environment, period.previous()), cause)
 
 
 def main_cause(environment: Environment, period: Period) -> Cause | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import NamedTuple
 
-from wire.period import QUARTER, ceiled, floored
+from wire.period import QUARTER, ceil_to_quarter, floor_to_quarter
 
 DAY = timedelta(days=1)
 LENGTHS = {"q": QUARTER, "d": DAY}
@@ -33,7 +33,7 @@ def cover(start: datetime, end: datetime) -> Sequence[Segment]:
 
     Ends that lie within a quarter hour are widened to it: tallies are no finer.
     """
-    start, end = floored(start), ceiled(end)
+    start, end = floor_to_quarter(start), ceil_to_quarter(end)
     return [segment for segment in by_day(start, end) if segment.start < segment.end]
 
 

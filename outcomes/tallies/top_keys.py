@@ -126,7 +126,7 @@ def also_before(
     environment: Environment, period: Period, now: Largest, depths: Mapping[str, int], search: str
 ) -> Sequence[str] | None:
     """The keys of the range, and those of the period before where they are few too."""
-    before = largest(environment, period.before(), depths, search)
+    before = largest(environment, period.previous(), depths, search)
     return [*now.seen, *before.seen] if before.complete else None
 
 
@@ -135,7 +135,7 @@ def largest(environment: Environment, period: Period, depths: Mapping[str, int],
     buckets = [(segment.grain, at) for segment in cover(period.start, period.end) for at in starts(segment)]
     query = {
         "environment": environment.pk,
-        "search": search.replace("\0", ""),
+        "search": search,
         "grains": [grain for grain, _ in buckets],
         "starts": [at for _, at in buckets],
         "depths": [depths[grain] for grain, _ in buckets],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from outcomes.tallies.bucket_spans import Part, Parts
 from outcomes.tallies.spans import DAY, QUARTER, next_month, starts
-from wire.time_buckets import buckets
+from wire.time_buckets import split_into_buckets
 
 ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Asia/Kathmandu", "Pacific/Auckland", "Pacific/Chatham")
 quarters = st.integers(0, 400_000).map(lambda n: datetime(2018, 1, 1, tzinfo=UTC) + n * QUARTER)
@@ -30,7 +30,7 @@ def counted(parts: Parts, part: Part) -> Counter[datetime]:
 @given(quarters, st.floats(0.001, 1), st.sampled_from(ZONES), st.sampled_from(sorted(LENGTHS)))
 def test_every_quarter_hour_of_a_bucket_counts_once_and_no_other_at_all(start, share, zone, step):
     end = start + max(QUARTER, share * LENGTHS[step] // QUARTER * QUARTER)
-    shown = buckets(start, end, ZoneInfo(zone), step)
+    shown = split_into_buckets(start, end, ZoneInfo(zone), step)
     sums: list[Counter[datetime]] = [Counter() for _ in shown]
     parts = Parts.of(tuple(shown))
     for part, uses in parts.uses.items():
@@ -44,7 +44,7 @@ def test_every_quarter_hour_of_a_bucket_counts_once_and_no_other_at_all(start, s
 
 @given(quarters, st.sampled_from(ZONES), st.sampled_from(["day", "month"]))
 def test_what_is_read_is_what_is_used(start, zone, step):
-    shown = buckets(start, start + timedelta(days=45), ZoneInfo(zone), step)
+    shown = split_into_buckets(start, start + timedelta(days=45), ZoneInfo(zone), step)
     parts = Parts.of(tuple(shown))
     read = Counter()
     for number, segment in enumerate(parts.segments):
@@ -56,7 +56,7 @@ def test_what_is_read_is_what_is_used(start, zone, step):
 
 @given(quarters, st.sampled_from(ZONES))
 def test_a_day_of_any_zone_reads_half_of_its_quarter_hours_at_most(start, zone):
-    shown = buckets(start, start + timedelta(days=45), ZoneInfo(zone), "day")
+    shown = split_into_buckets(start, start + timedelta(days=45), ZoneInfo(zone), "day")
     lengths = [end - since for grain, since, end in Parts.of(tuple(shown)).segments if grain == "q"]
     assert max(lengths, default=QUARTER) <= DAY / 2
     assert len(lengths) <= len(shown) + 1

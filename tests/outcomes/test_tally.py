@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outcomes.tallies.spans import Segment, cover, next_month
-from wire.period import QUARTER, ceiled, floored
+from wire.period import QUARTER, ceil_to_quarter, floor_to_quarter
 
 moments = st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC))
 spans = st.one_of(
@@ -25,11 +25,11 @@ def test_segments_follow_each_other_from_the_first_quarter_hour_to_the_last(star
     end = start + span
     segments = cover(start, end)
     assert len(segments) <= 5
-    edges = [floored(start)]
+    edges = [floor_to_quarter(start)]
     for segment in segments:
         assert segment.start == edges[-1]
         edges.append(segment.end)
-    assert edges[-1] == (ceiled(end) if segments else floored(start))
+    assert edges[-1] == (ceil_to_quarter(end) if segments else floor_to_quarter(start))
 
 
 @given(moments, spans)

@@ -34,11 +34,11 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def render_failure(request: HttpRequest, error: DomainError) -> HttpResponse:
     """Return a problem document for machines, a page with the same words for people."""
-    return render_problem(error, request) if wants_json(request) else render_page(request, error)
+    return render_problem(error) if wants_json(request) else render_page(request, error)
 
 
 def render_page(request: HttpRequest, error: DomainError) -> HttpResponse:
-    document = build_document(error, getattr(request, "request_id", ""))
+    document = build_document(error)
     page = render_to_string("failure.html", {"problem": document}, request)
     return FailureResponse(page, status=document["status"], headers=list_headers(error))
 

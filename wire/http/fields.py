@@ -55,7 +55,7 @@ class Flag(serializers.BooleanField):
 
 
 @extend_schema_field(OpenApiTypes.DOUBLE)
-class Moment(serializers.Field):
+class Moment(serializers.Field[Any, Any, Any, Any]):
     """A reported time: Unix seconds, or milliseconds from 1e11 on; between 2000 and a day ahead."""
 
     default_error_messages = {
@@ -76,7 +76,7 @@ class Moment(serializers.Field):
 
 
 @extend_schema_field(OpenApiTypes.UUID)
-class UuidText(serializers.Field):
+class UuidText(serializers.Field[Any, Any, Any, Any]):
     """A UUID in its usual text form, upper or lower case."""
 
     default_error_messages = {"invalid": "Send a UUID as text, such as 00000000-0000-4000-8000-000000000000."}

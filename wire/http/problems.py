@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from django.core.exceptions import BadRequest, DisallowedHost, SuspiciousOperation
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from rest_framework import exceptions
 from rest_framework.settings import api_settings
 
 from wire.errors import DomainError, Fault, InvalidBody, InvalidRequest, NotFound, Unavailable, is_outage
+from wire.http.request_id import current_request_id
 
 log = logging.getLogger("affidavit.problems")
 
@@ -72,11 +73,11 @@ class FailureResponse(HttpResponse):
 
 def handle_exception(error: Exception, context: Mapping[str, Any]) -> HttpResponse:
     """DRF's EXCEPTION_HANDLER: answer whatever was raised with a problem document."""
-    return render_problem(find_cause(error), context["request"]._request)
+    return render_problem(find_cause(error))
 
 
-def render_problem(error: DomainError, request: HttpRequest) -> FailureResponse:
-    document = build_document(error, getattr(request, "request_id", ""))
+def render_problem(error: DomainError) -> FailureResponse:
+    document = build_document(error)
     return FailureResponse(
         json.dumps(document),
         status=document["status"],
@@ -85,7 +86,7 @@ def render_problem(error: DomainError, request: HttpRequest) -> FailureResponse:
     )
 
 
-def build_document(error: DomainError, request_id: str) -> dict[str, Any]:
+def build_document(error: DomainError) -> dict[str, Any]:
     status, title = CODES[error.code]
     return {
         "type": f"urn:affidavit:problem:{error.code}",
@@ -93,7 +94,7 @@ def build_document(error: DomainError, request_id: str) -> dict[str, Any]:
         "status": status,
         "detail": error.detail,
         "code": error.code,
-        "requestId": request_id,
+        "requestId": current_request_id.get(),
         **error.extra,
     }
 

@@ -1,4 +1,4 @@
-"""What is only read: any other method is told so, whoever asks and whatever cookies they have (contract 1)."""
+"""What is only read: any other method is refused, whoever asks and whatever cookies they have (contract 1)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from wire.http.problems import Problem
 
 
 def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Exempt, as nothing is changed: else a wrong method would be told as a lack of cookies."""
+    """CSRF-exempt, so that a wrong method answers 405."""
 
     @csrf_exempt
     @wraps(view)
-    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def refuse_other_methods(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method not in ("GET", "HEAD"):
             raise Problem("method-not-allowed", "This is read with GET.", headers={"Allow": "GET, HEAD"})
         return view(request, *args, **kwargs)
 
-    return checked
+    return refuse_other_methods

@@ -1,4 +1,6 @@
-"""Every response carries X-Request-Id: the caller's if it sent a sane one (contract 1)."""
+"""Every response carries X-Request-Id: the caller's if it sent a well-formed one (contract 1)."""
+
+from __future__ import annotations
 
 import re
 import secrets
@@ -7,20 +9,27 @@ from contextvars import ContextVar
 
 from django.http import HttpRequest, HttpResponse
 
-SANE = re.compile(r"[A-Za-z0-9._~:/+=-]{1,128}")
-current: ContextVar[str] = ContextVar("request_id", default="")
+WELL_FORMED = re.compile(r"[A-Za-z0-9._~:/+=-]{1,128}")
+current_request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 
-def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    def with_request_id(request: HttpRequest) -> HttpResponse:
-        given = request.headers.get("X-Request-Id", "")
-        request.request_id = given if SANE.fullmatch(given) else f"req_{secrets.token_hex(10)}"
-        token = current.set(request.request_id)
+class RequestIdMiddleware:
+    """Sets `current_request_id` for as long as the request is answered."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        request_id = choose_request_id(request)
+        token = current_request_id.set(request_id)
         try:
-            response = get_response(request)
+            response = self.get_response(request)
         finally:
-            current.reset(token)
-        response["X-Request-Id"] = request.request_id
+            current_request_id.reset(token)
+        response["X-Request-Id"] = request_id
         return response
 
-    return with_request_id
+
+def choose_request_id(request: HttpRequest) -> str:
+    sent = request.headers.get("X-Request-Id", "")
+    return sent if WELL_FORMED.fullmatch(sent) else f"req_{secrets.token_hex(10)}"

@@ -1,8 +1,10 @@
 """Idempotency-Key on every POST (contract 1): the one mechanism, used by every machine endpoint.
 
-A key is held by an advisory lock of the transaction that does the work, so that a crash lets go of it,
-and the answer is kept in that same transaction, so that it exists exactly when its effect does.
+A key is held by an advisory lock of the transaction that does the work, so that a crash releases it.
+The answer is stored in that same transaction, so that it exists exactly when its effect does.
 """
+
+from __future__ import annotations
 
 import hashlib
 import re
@@ -15,39 +17,32 @@ from django.http import HttpResponse
 
 from wire.errors import DomainError
 from wire.models import IdempotentAnswer
-from wire.redelivery import encryption
+from wire.redelivery.encryption import decrypt, encrypt
 
-KEPT_FOR = timedelta(hours=24)
+ANSWER_LIFETIME = timedelta(hours=24)
 VISIBLE_ASCII = re.compile(r"[\x21-\x7e]{1,255}")
-KEPT_HEADERS = ("Content-Type", "X-Outcomes-New", "Location")
+STORED_HEADERS = ("Content-Type", "X-Outcomes-New", "Location")
 
 
 class InvalidKey(DomainError):
     code = "invalid-idempotency-key"
-
-    def __init__(self) -> None:
-        super().__init__("Send an Idempotency-Key of 1 to 255 visible ASCII characters, a UUID for example.")
+    detail = "Send an Idempotency-Key of 1 to 255 visible ASCII characters, a UUID for example."
 
 
 class KeyReused(DomainError):
     code = "idempotency-key-reused"
-
-    def __init__(self) -> None:
-        super().__init__("This Idempotency-Key was used with another body. Use a fresh key for a different request.")
+    detail = "This Idempotency-Key was used with another body. Use a fresh key for a different request."
 
 
 class KeyInUse(DomainError):
     code = "idempotency-key-in-use"
+    detail = "The first request with this Idempotency-Key is still running. Send the same request again shortly."
     retry_after = 1
-
-    def __init__(self) -> None:
-        detail = "The first request with this Idempotency-Key is still running. Send the same request again shortly."
-        super().__init__(detail)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One request's hold on a key: whose, for which endpoint, over which bytes."""
+    """One request's claim to a key: whose it is, for which endpoint, over which bytes."""
 
     workspace_id: str
     endpoint: str
@@ -55,65 +50,66 @@ class Claim:
     body_digest: bytes
 
     @classmethod
-    def of(cls, workspace_id: str, endpoint: str, key: str, body: bytes) -> "Claim":
+    def check(cls, workspace_id: str, endpoint: str, key: str, body: bytes) -> Claim:
+        """Raises InvalidKey."""
         if not VISIBLE_ASCII.fullmatch(key):
             raise InvalidKey
         return cls(workspace_id, endpoint, key, hashlib.sha256(body).digest())
 
     @property
-    def lock(self) -> int:
+    def lock_number(self) -> int:
         text = "\0".join((self.workspace_id, self.endpoint, self.key))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
 
 
-def once(
+def answer_once(
     claim: Claim,
     act: Callable[[], HttpResponse],
     *,
     now: datetime,
     secret: bool,
-    until: datetime | None = None,
+    expires_at: datetime | None = None,
 ) -> HttpResponse:
-    """Answer from the kept answer, or act and keep what comes of it if it is a 2xx.
+    """Replay the stored answer; without one call `act`, and store what it answers if that is a 2xx.
 
-    secret: the answer holds a key or an intent and is kept encrypted; until: no longer than this.
+    secret: the answer holds a key or an intent and is stored encrypted; expires_at: at the latest 24 hours from now.
     Raises KeyReused or KeyInUse.
     """
-    if kept := find(claim, now):
-        return replay(claim, kept)
+    if answer := find_answer(claim, now):
+        return replay_answer(claim, answer)
     with transaction.atomic():
-        hold(claim)
-        if kept := find(claim, now):  # finished between the look and the hold
-            return replay(claim, kept)
+        lock_key(claim)
+        if answer := find_answer(claim, now):  # stored after the first look, before the lock
+            return replay_answer(claim, answer)
         response = act()
         if 200 <= response.status_code < 300:
-            keep(claim, response, secret=secret, expires_at=min(until or now + KEPT_FOR, now + KEPT_FOR))
+            latest = now + ANSWER_LIFETIME
+            store_answer(claim, response, secret=secret, expires_at=min(expires_at or latest, latest))
         return response
 
 
-def find(claim: Claim, now: datetime) -> IdempotentAnswer | None:
+def find_answer(claim: Claim, now: datetime) -> IdempotentAnswer | None:
     return IdempotentAnswer.objects.filter(
         workspace_id=claim.workspace_id, endpoint=claim.endpoint, key=claim.key, expires_at__gt=now
     ).first()
 
 
-def hold(claim: Claim) -> None:
+def lock_key(claim: Claim) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [claim.lock])
-        (held,) = cursor.fetchone()
-    if not held:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [claim.lock_number])
+        (is_locked,) = cursor.fetchone()
+    if not is_locked:
         raise KeyInUse
 
 
-def replay(claim: Claim, kept: IdempotentAnswer) -> HttpResponse:
-    if bytes(kept.body_digest) != claim.body_digest:
+def replay_answer(claim: Claim, answer: IdempotentAnswer) -> HttpResponse:
+    if bytes(answer.body_digest) != claim.body_digest:
         raise KeyReused
-    body = encryption.opened(bytes(kept.body)) if kept.encrypted else bytes(kept.body)
-    headers = {**kept.headers, "Idempotent-Replayed": "true"}
-    return HttpResponse(body, status=kept.status, headers=headers)
+    body = decrypt(bytes(answer.body)) if answer.encrypted else bytes(answer.body)
+    return HttpResponse(body, status=answer.status, headers={**answer.headers, "Idempotent-Replayed": "true"})
 
 
-def keep(claim: Claim, response: HttpResponse, *, secret: bool, expires_at: datetime) -> None:
+def store_answer(claim: Claim, response: HttpResponse, *, secret: bool, expires_at: datetime) -> None:
     body = bytes(response.content)
     IdempotentAnswer.objects.update_or_create(
         workspace_id=claim.workspace_id,
@@ -122,15 +118,15 @@ def keep(claim: Claim, response: HttpResponse, *, secret: bool, expires_at: date
         defaults={
             "body_digest": claim.body_digest,
             "status": response.status_code,
-            "headers": {name: response[name] for name in KEPT_HEADERS if name in response},
-            "body": encryption.sealed(body) if secret else body,
+            "headers": {name: response[name] for name in STORED_HEADERS if name in response},
+            "body": encrypt(body) if secret else body,
             "encrypted": secret,
             "expires_at": expires_at,
         },
     )
 
 
-def prune(*, now: datetime, batch: int = 5000) -> int:
-    """Delete answers past their time; returns how many."""
-    old = IdempotentAnswer.objects.filter(expires_at__lte=now).values("pk")[:batch]
-    return IdempotentAnswer.objects.filter(pk__in=old).delete()[0]
+def delete_expired(*, now: datetime, batch: int = 5000) -> int:
+    """Delete answers past their time; return how many."""
+    expired = IdempotentAnswer.objects.filter(expires_at__lte=now).values("pk")[:batch]
+    return IdempotentAnswer.objects.filter(pk__in=expired).delete()[0]

@@ -17,11 +17,7 @@ class ReportIdReused(DomainError):
     """Another report came under this reportId before."""
 
     code = "report-id-reused"
-
-    def __init__(self) -> None:
-        super().__init__(
-            "This reportId was used for another report. A redelivery must have the same body; a new report a new id."
-        )
+    detail = "This reportId was used for another report. A redelivery must have the same body; a new report a new id."
 
 
 def get_or_create_report(

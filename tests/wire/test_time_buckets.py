@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.time_buckets import buckets
+from wire.time_buckets import split_into_buckets
 
 ZONES = (
     "UTC", "Europe/Berlin", "Asia/Kolkata", "Asia/Kathmandu", "America/New_York", "America/Sao_Paulo",
@@ -18,7 +18,7 @@ quarters = st.integers(0, 35_000).map(lambda n: datetime(2018, 1, 1, tzinfo=UTC)
 @given(quarters, st.integers(1, 4000), st.sampled_from(ZONES), st.sampled_from(["hour", "day", "month"]))
 def test_buckets_cut_the_span_without_gap_or_overlap(start, hours, name, step):
     span = timedelta(hours=hours if step != "hour" else hours % 49 + 1)
-    found = buckets(start, start + span, ZoneInfo(name), step)
+    found = split_into_buckets(start, start + span, ZoneInfo(name), step)
     assert found[0].start == start
     assert found[-1].end == start + span
     assert all(one.end == other.start for one, other in pairwise(found))
@@ -27,7 +27,7 @@ def test_buckets_cut_the_span_without_gap_or_overlap(start, hours, name, step):
 @given(quarters, st.integers(1, 4000), st.sampled_from(ZONES))
 def test_a_day_bucket_holds_one_local_date_and_no_date_has_two(start, hours, name):
     zone = ZoneInfo(name)
-    found = buckets(start, start + timedelta(hours=hours), zone, "day")
+    found = split_into_buckets(start, start + timedelta(hours=hours), zone, "day")
     first = [bucket.start.astimezone(zone).date() for bucket in found]
     last = [(bucket.end - timedelta.resolution).astimezone(zone).date() for bucket in found]
     assert first == last
@@ -37,20 +37,24 @@ def test_a_day_bucket_holds_one_local_date_and_no_date_has_two(start, hours, nam
 @pytest.mark.parametrize("step", ["hour", "day", "month"])
 def test_every_edge_is_a_quarter_hour_so_that_tallies_add_up_to_it(step):
     for name in ZONES:
-        found = buckets(datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 11, 30, tzinfo=UTC), ZoneInfo(name), step)
+        found = split_into_buckets(
+            datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 11, 30, tzinfo=UTC), ZoneInfo(name), step
+        )
         assert all(bucket.start.timestamp() % 900 == 0 for bucket in found)
 
 
 def test_the_day_on_which_summer_time_begins_has_23_hours():
     zone = ZoneInfo("Europe/Berlin")
     start, end = (datetime.combine(date(2026, 3, day), datetime.min.time(), zone) for day in (29, 30))
-    (day,) = buckets(start.astimezone(UTC), end.astimezone(UTC), zone, "day")
+    (day,) = split_into_buckets(start.astimezone(UTC), end.astimezone(UTC), zone, "day")
     assert day.end - day.start == timedelta(hours=23)
 
 
 def test_an_hour_that_comes_twice_has_two_names():
     zone = ZoneInfo("Europe/Berlin")
-    found = buckets(datetime(2026, 10, 24, 22, tzinfo=UTC), datetime(2026, 10, 25, 4, tzinfo=UTC), zone, "hour")
+    found = split_into_buckets(
+        datetime(2026, 10, 24, 22, tzinfo=UTC), datetime(2026, 10, 25, 4, tzinfo=UTC), zone, "hour"
+    )
     labels = [bucket.label for bucket in found]
     assert len(set(labels)) == len(labels) == 6
     assert "Sun 25 Oct 02:00 CEST" in labels

@@ -3,13 +3,13 @@
 import pytest
 from django.db import DatabaseError, connection
 
-from wire.prepared_statements import prepared_cursor
+from wire.prepared_statements import open_prepared_cursor
 
 PLANNED = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%% AS once'"
 
 
 def run_twice(given: int) -> list[int]:
-    with prepared_cursor() as cursor:
+    with open_prepared_cursor() as cursor:
         cursor.execute("SELECT %(given)s::int AS once", {"given": given})
         cursor.execute("SELECT %(given)s::int AS once", {"given": given + 1})
         found = cursor.fetchone()
@@ -34,5 +34,5 @@ def test_nothing_is_prepared_where_a_pooler_would_lose_it():
 
 @pytest.mark.django_db
 def test_its_errors_are_those_of_every_other_cursor():
-    with pytest.raises(DatabaseError), prepared_cursor() as cursor:
+    with pytest.raises(DatabaseError), open_prepared_cursor() as cursor:
         cursor.execute("SELECT nothing_of_this_name")

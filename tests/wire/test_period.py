@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wire.period import PRESETS, parse_period
-from wire.time_buckets import buckets
+from wire.time_buckets import split_into_buckets
 
 NOW = datetime(2026, 3, 29, 12, 7, 31, tzinfo=UTC)  # the day on which Berlin's summer time begins
 
@@ -48,10 +48,10 @@ def test_the_period_before_is_of_the_same_local_days_so_many_whole_weeks_earlier
     last = first + timedelta(days=more)
     span = parse_period({"from": str(first), "to": str(last), "tz": zone}, now=NOW)
     weeks = timedelta(weeks=more // 7 + 1)
-    assert span.before() == replace(
+    assert span.previous() == replace(
         parse_period({"from": str(first - weeks), "to": str(last - weeks), "tz": zone}, now=NOW), preset=""
     )
-    assert span.before().end <= span.start
+    assert span.previous().end <= span.start
     assert span.step == ("hour" if more < 2 else "day")
 
 
@@ -60,7 +60,7 @@ def test_the_period_before_some_hours_is_at_the_same_time_a_week_earlier(day, zo
     start = datetime.combine(day, time(), ZoneInfo("UTC")) + quarter * timedelta(minutes=15)
     end = start + quarters * timedelta(minutes=15)
     span = parse_period({"from": start.isoformat(), "to": end.isoformat(), "tz": zone}, now=NOW)
-    before = span.before()
+    before = span.previous()
     assert before.start <= before.end <= span.end
     assert abs((span.start - before.start) - timedelta(weeks=1)) <= timedelta(hours=1)
 
@@ -80,10 +80,10 @@ CHANGES = [
 def test_the_hours_around_a_change_of_the_clocks_are_compared_in_their_order(change, zone):
     for first in (change + timedelta(days=days) for days in range(-1, 9)):
         span = parse_period({"from": str(first), "to": str(first + timedelta(days=1)), "tz": zone}, now=NOW)
-        shown = buckets(span.start, span.end, span.zone, "hour")
-        moments = [span.earlier(bucket.start) for bucket in shown] + [span.earlier(span.end)]
+        shown = split_into_buckets(span.start, span.end, span.zone, "hour")
+        moments = [span.shift_back(bucket.start) for bucket in shown] + [span.shift_back(span.end)]
         assert moments == sorted(moments)
-        assert (moments[0], moments[-1]) == (span.before().start, span.before().end)
+        assert (moments[0], moments[-1]) == (span.previous().start, span.previous().end)
 
 
 def test_a_range_ends_with_the_quarter_hour_to_which_it_is_counted():
