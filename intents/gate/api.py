@@ -68,7 +68,7 @@ class Decisions(MachineView):
     scope = "platform"
     form = DecisionForm
 
-    def environment(self, request: Request, data: Mapping[str, Any]) -> Workspace:
+    def find_environment(self, request: Request, data: Mapping[str, Any]) -> Workspace:
         """A confirmation's id tells its environment; only the workspace has to be the key's."""
         return request.auth.workspace
 
