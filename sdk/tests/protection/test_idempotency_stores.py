@@ -8,15 +8,15 @@ from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_
 from affidavit._intents.intent import intent_of
 from affidavit._intents.stores import StoreUnavailable
 from affidavit._protection.idempotency import (
-    KEPT_FOR,
     LEASE,
+    RETENTION,
     Claim,
     Finished,
     InFlight,
     Leases,
     Mismatch,
     StoredResponse,
-    fingerprint,
+    compute_fingerprint,
 )
 from affidavit._protection.idempotency_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
 
@@ -54,7 +54,7 @@ def test_a_retry_gets_the_response_of_the_first_delivery(store):
     assert isinstance(claim, Claim)
     assert store.finish(claim, RESPONSE, now=NOW + 1)
     assert claimed(store, now=NOW + 2) == Finished(RESPONSE)
-    assert claimed(store, now=NOW + KEPT_FOR - 1) == Finished(RESPONSE)
+    assert claimed(store, now=NOW + RETENTION - 1) == Finished(RESPONSE)
 
 
 def test_a_delivery_in_flight_says_when_to_come_again(store):
@@ -106,7 +106,7 @@ def test_a_finished_call_stays_as_it_is(store):
 @pytest.mark.parametrize("store", ["memory", "sqlite", "postgresql"], indirect=True)
 def test_after_24_hours_the_id_is_free_again(store):
     store.finish(claimed(store), RESPONSE, now=NOW)
-    assert isinstance(claimed(store, mark=OTHER, now=NOW + KEPT_FOR + 1), Claim)
+    assert isinstance(claimed(store, mark=OTHER, now=NOW + RETENTION + 1), Claim)
 
 
 def test_redis_forgets_a_response_after_24_hours(tmp_path):
@@ -114,7 +114,7 @@ def test_redis_forgets_a_response_after_24_hours(tmp_path):
         store = RedisDeliveries(client)
         claim = claimed(store)
         store.finish(claim, RESPONSE, now=NOW)
-        assert KEPT_FOR - 5 < client.ttl("affidavit:delivery:" + claim.key) <= KEPT_FOR
+        assert RETENTION - 5 < client.ttl("affidavit:delivery:" + claim.key) <= RETENTION
 
 
 @pytest.mark.parametrize("decode", [True, False])
@@ -129,8 +129,8 @@ def test_redis_may_decode_its_answers_or_not(tmp_path, decode):
 def test_pruning_spares_what_is_kept(tmp_path):
     store = made(SqlDeliveries(sqlite_in(tmp_path)))
     store.finish(claimed(store), RESPONSE, now=NOW)
-    assert store.prune(now=NOW + KEPT_FOR - 1) == 0
-    assert store.prune(now=NOW + KEPT_FOR + 1) == 1
+    assert store.prune(now=NOW + RETENTION - 1) == 0
+    assert store.prune(now=NOW + RETENTION + 1) == 1
 
 
 @pytest.mark.parametrize("limits", [{"limit": 1}, {"max_bytes": 8}])
@@ -140,7 +140,7 @@ def test_a_full_memory_store_takes_no_more(limits):
     with pytest.raises(StoreUnavailable):
         claimed(store, call="call-2")
     assert claimed(store) == Finished(RESPONSE)
-    assert isinstance(claimed(store, call="call-2", now=NOW + KEPT_FOR + 1), Claim)
+    assert isinstance(claimed(store, call="call-2", now=NOW + RETENTION + 1), Claim)
 
 
 def test_of_64_threads_exactly_one_runs_the_call(store):
@@ -217,7 +217,7 @@ V2 = {
     ({"sub": "v"}, False), ({"operation": "POST /y"}, False), ({"argsHash": "1" * 64}, False),
 ])  # fmt: skip
 def test_a_fingerprint_is_of_user_operation_and_arguments(change, same):
-    assert (fingerprint(intent_of({**V2, **change}, 2)) == fingerprint(intent_of(V2, 2))) is same
+    assert (compute_fingerprint(intent_of({**V2, **change}, 2)) == compute_fingerprint(intent_of(V2, 2))) is same
 
 
 def test_a_response_has_a_text_that_gives_it_back():

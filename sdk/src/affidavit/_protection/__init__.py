@@ -1,1 +1,1 @@
-"""In front of a handler: the intent is checked, the call is answered once, the hub hears of it."""
+"""Protect a handler: verify the intent, answer each call once, report verifications to the hub."""

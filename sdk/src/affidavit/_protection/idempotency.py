@@ -1,7 +1,7 @@
-"""Idempotency by toolCallId: a call delivered again gets the answer of the first (contract 3, "toolCallId").
+"""Idempotency by toolCallId: a call delivered again gets the response of the first (contract 3, "toolCallId").
 
-A store keeps, per (workspace, toolCallId), a fingerprint of the call, a lease while it runs, and its response
-for 24 hours. After a crash the lease runs out, and a retry runs again.
+For each (workspace, toolCallId) a store keeps a fingerprint of the call, a lease while it runs, and its response for
+24 hours. After a crash the lease expires, and a retry runs the call again.
 """
 
 import base64
@@ -19,16 +19,16 @@ from affidavit._intents.intent import Intent
 from affidavit._intents.stores import StoreUnavailable
 
 LEASE = 60
-"""Seconds that a call counts as running without a sign of life."""
-RENEWED_EVERY = 20
-"""Seconds between two signs of life of a running call."""
-KEPT_FOR = 86_400
-"""Seconds that a response is kept."""
+"""Seconds until a claim expires unless it is renewed."""
+_RENEW_EVERY = 20
+"""Seconds between two renewals of a running call's claim."""
+RETENTION = 86_400
+"""Seconds that a response is kept for retries."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """A response as it was first given. headers: in order, without those that belong to one connection."""
+    """The first response to a call. headers: in order, without those of one connection."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -38,18 +38,18 @@ class StoredResponse:
         return f"<StoredResponse {self.status}>"
 
     def to_text(self) -> str:
-        """One line of ASCII for any store."""
+        """Return the response as one line of ASCII."""
         return json.dumps([self.status, self.headers, base64.b64encode(self.body).decode("ascii")])
 
     @classmethod
     def from_text(cls, text: str) -> "StoredResponse":
-        """The inverse of `to_text`."""
+        """Return the response that `to_text` wrote."""
         status, headers, body = json.loads(text)
         return cls(status, tuple((name, value) for name, value in headers), base64.b64decode(body))
 
 
 class Claim(NamedTuple):
-    """The right to run the call, until the lease ends: renew it, then `finish` or `abandon` it."""
+    """The right to run the call until the lease expires: renew it, then `finish` or `abandon` it."""
 
     key: str
     owner: str
@@ -57,7 +57,7 @@ class Claim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """The call is running: answer 409. retry_after: seconds until its lease ends, at least 1."""
+    """The call is running: answer 409. retry_after: seconds until its lease expires, at least 1."""
 
     retry_after: int
 
@@ -78,65 +78,65 @@ Delivery = Claim | InFlight | Finished | Mismatch
 
 
 class DeliveryStore(Protocol):
-    """Any store of deliveries. Every method is one atomic step, or raises StoreUnavailable."""
+    """A store of deliveries. Every method is one atomic step, or raises StoreUnavailable."""
 
     def claim(self, workspace: str, tool_call_id: str, fingerprint: str, *, now: float) -> Delivery:
-        """Claim for exactly one caller while the call runs; what the others get says how it stands."""
+        """Return a Claim to exactly one caller while the call runs; tell all others how the call stands."""
 
     def renew(self, claim: Claim, *, now: float) -> bool:
-        """Gives the claim a whole lease again; False when it is lost."""
+        """Give the claim a full lease again. Return False if the claim is lost."""
 
     def finish(self, claim: Claim, response: StoredResponse, *, now: float) -> bool:
-        """Keeps the response for 24 hours; False when the claim was lost, and nothing is kept."""
+        """Keep the response for 24 hours. Return False if the claim is lost; then nothing is kept."""
 
     def abandon(self, claim: Claim) -> None:
-        """Lets a retry run at once, as after a failure that did nothing."""
+        """Let a retry run at once, as after a failure without effect."""
 
 
-def fingerprint(intent: Intent) -> str:
-    """What makes two deliveries one call: sub, operation, argsHash; in version 1 userId, method and path."""
+def compute_fingerprint(intent: Intent) -> str:
+    """Hash what makes two deliveries one call: sub, operation, argsHash; in version 1 userId, method, path."""
     facts = intent.version, intent.sub, intent.operation, intent.args_hash
     return sha256(ascii(facts).encode("ascii")).hexdigest()
 
 
-def new_owner() -> str:
-    """Who holds a claim: random, so that one that was lost can never be mistaken for its successor."""
+def make_owner() -> str:
+    """Return a random owner for a claim, so that a lost claim is never mistaken for its successor."""
     return token_hex(16)
 
 
 class Leases:
-    """Renews the claims of running calls, from one thread of the process that starts when first needed."""
+    """Renew the claims of running calls, in one thread per process that starts with the first claim."""
 
-    def __init__(self, store: DeliveryStore, *, every: float = RENEWED_EVERY) -> None:
+    def __init__(self, store: DeliveryStore, *, every: float = _RENEW_EVERY) -> None:
         self._store = store
         self._every = every
         self._lock = threading.Lock()
-        self._held: set[Claim] = set()
-        self._renewing_pid: int | None = None
+        self._claims: set[Claim] = set()
+        self._thread_pid: int | None = None
 
     def hold(self, claim: Claim) -> None:
-        """Renews `claim` from now on."""
+        """Renew `claim` from now on."""
         with self._lock:
-            self._held.add(claim)
-            if self._renewing_pid != os.getpid():  # a thread does not survive a fork
-                self._held = {claim}
-                self._renewing_pid = os.getpid()
+            self._claims.add(claim)
+            if self._thread_pid != os.getpid():  # a thread does not survive a fork
+                self._claims = {claim}
+                self._thread_pid = os.getpid()
                 threading.Thread(target=self._renew_until_idle, name="affidavit-leases", daemon=True).start()
 
     def release(self, claim: Claim) -> None:
-        """Leaves `claim` to itself."""
+        """Stop renewing `claim`."""
         with self._lock:
-            self._held.discard(claim)
+            self._claims.discard(claim)
 
     def _renew_until_idle(self) -> None:
         while True:
             time.sleep(self._every)
             with self._lock:
-                claims = tuple(self._held)
+                claims = tuple(self._claims)
                 if not claims:
-                    self._renewing_pid = None
+                    self._thread_pid = None
                     return
             for claim in claims:
-                # A store that is away now may be back before the lease ends.
+                # A store that is away now may be back before the lease expires.
                 with suppress(StoreUnavailable):
                     self._store.renew(claim, now=time.time())

@@ -1,4 +1,4 @@
-"""The facts of a request in, a verdict out: what the Django, WSGI and ASGI adapters share (contract 3)."""
+"""Admit or refuse a request by its facts: the part that the Django, WSGI and ASGI adapters share (contract 3)."""
 
 import logging
 import time
@@ -12,46 +12,46 @@ from affidavit._intents.stores import StoreUnavailable
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
 from affidavit._paths.routes import make_sendable, name_operation
 
-from .idempotency import Claim, Delivery, DeliveryStore, Leases, StoredResponse, fingerprint
-from .responses import not_kept, rejected, standing, store_away
+from .idempotency import Claim, Delivery, DeliveryStore, Leases, StoredResponse, compute_fingerprint
+from .responses import answer_known_call, answer_rejection, answer_response_not_kept, answer_store_outage
 from .verification_reports import ACCEPTED, VerificationReports
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
-MAX_BODY = 4 * 1024 * 1024
-MAX_KEPT = 1024 * 1024
-QUIET_FOR = 10
-"""Seconds between two lines in the log that say the same."""
-SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_TRY_AGAIN = frozenset({408, 425, 429})
-# These belong to one connection or one moment; and a kept cookie would be a stored credential.
-_NOT_KEPT = frozenset(
+_MAX_BODY = 4 * 1024 * 1024
+_MAX_KEPT = 1024 * 1024
+_LOG_EVERY = 10
+"""Seconds between two log lines that say the same."""
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+_RETRY_STATUSES = frozenset({408, 425, 429})
+# These belong to one connection or one moment; a kept cookie would be a stored credential.
+_HEADERS_NOT_KEPT = frozenset(
     {"connection", "keep-alive", "proxy-authenticate", "proxy-connection", "te", "trailer", "transfer-encoding"}
     | {"upgrade", "date", "server", "set-cookie"}
 )
 
-log = logging.getLogger("affidavit.protection")
+_log = logging.getLogger("affidavit.protection")
 
 
-def nothing_exempt(method: str, path: str) -> bool:
-    """Every request needs an intent."""
+def _exempt_nothing(method: str, path: str) -> bool:
+    """Return False: every request needs an intent."""
     return False
 
 
-def no_route() -> str | None:
-    """The framework's route is not known."""
+def _find_no_route() -> str | None:
+    """Return None: the framework's route is unknown."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """What one route asks for itself; the meaning of both stands in `IntentVerifier.verify`."""
+    """What one route demands of its intents; both are explained at `IntentVerifier.verify`."""
 
     minimum_version: int | None = None
     operation: str | None = None
 
     def unmet_by(self, intent: Intent) -> str | None:
-        """The reason why an intent that was verified without these demands does not meet them."""
+        """Return the reason to reject an intent that was verified without these demands; None if it meets them."""
         if intent.version < (self.minimum_version or intent.version):
             return "unsupported-version"
         # Version 1 binds no declared operation, here as in `verify`.
@@ -64,9 +64,9 @@ NO_DEMANDS = Demands()
 
 @dataclass(slots=True)
 class Call:
-    """The facts of a request; what is not said here stands in `IntentVerifier.verify`.
+    """The facts of a request; those not explained here are at `IntentVerifier.verify`.
 
-    route: the framework's path template, mount prefix included, asked for when the call is reported.
+    route: returns the framework's path template, mount prefix included; called when the call is reported.
     """
 
     header: str | None
@@ -77,16 +77,16 @@ class Call:
     content_type: str | None
     raw_path: str | None = None
     request: Any = None
-    route: Callable[[], str | None] = no_route
+    route: Callable[[], str | None] = _find_no_route
 
 
 class Protection:
-    """What protects an app: a verifier, the store that makes retries harmless, the reports to the hub.
+    """Protect an app with a verifier, a store that makes retries harmless, and reports to the hub.
 
-    deliveries: keeps responses by toolCallId; None if the app keeps its own. reports: None reports nothing.
-    exempt: is given method and decoded path, and says which requests need no intent; a middleware asks it.
-    max_body: bytes of a request that are read at most, else 413. max_kept: bytes of a response that are kept
-    for a retry. now: the clock of the deliveries, in Unix seconds. Safe to share by threads, and across fork.
+    deliveries: keeps responses by toolCallId; None if the app does so itself. reports: None to report nothing.
+    exempt: called by a middleware with method and decoded path; True for requests that need no intent. max_body:
+    bytes of a request body, else 413. max_kept: bytes of a response that are kept for retries. now: the clock of the
+    deliveries, in Unix seconds. Safe to share between threads and across fork.
     """
 
     def __init__(
@@ -95,9 +95,9 @@ class Protection:
         deliveries: DeliveryStore | None,
         *,
         reports: VerificationReports | None = None,
-        exempt: Callable[[str, str], bool] = nothing_exempt,
-        max_body: int = MAX_BODY,
-        max_kept: int = MAX_KEPT,
+        exempt: Callable[[str, str], bool] = _exempt_nothing,
+        max_body: int = _MAX_BODY,
+        max_kept: int = _MAX_KEPT,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.verifier = verifier
@@ -108,44 +108,46 @@ class Protection:
         self._leases = None if deliveries is None else Leases(deliveries)
         self._reports = reports
         self._now = now
-        self._quiet_until = 0.0
+        self._next_log_at = 0.0
 
     def admit(self, call: Call, demands: Demands = NO_DEMANDS) -> "Admission | StoredResponse":
-        """Leave to run the call, to be settled when it has run; or the answer to give in its place."""
+        """Return the admission of a call, to be settled when it has run, or the response to send in its place."""
         try:
             intent = self.verifier.verify(
                 call.header, call.method, call.path, call.query, call.body, call.content_type,
                 operation=demands.operation, minimum_version=demands.minimum_version,
                 request=call.request, raw_path=call.raw_path,
             )  # fmt: skip
-            delivery = self._claimed(intent)
+            delivery = self._claim_call(intent)
         except IntentRejected as rejection:
             self._report(rejection.reason, rejection.intent, call, demands)
-            return rejected(rejection)
+            return answer_rejection(rejection)
         except StoreUnavailable as fault:
-            self._complain(fault)
-            return store_away()
+            self._log_outage(fault)
+            return answer_store_outage()
         if delivery is None or isinstance(delivery, Claim):
             report = partial(self._report, intent=intent, call=call, demands=demands)
-            return Admission(intent, self._running(delivery), report, safe=call.method in SAFE_METHODS)
+            return Admission(intent, self._start_running(delivery), report, safe=call.method in _SAFE_METHODS)
         self._report(ACCEPTED, intent, call, demands)
-        return standing(delivery)
+        return answer_known_call(delivery)
 
-    def _claimed(self, intent: Intent) -> Delivery | None:
+    def _claim_call(self, intent: Intent) -> Delivery | None:
         if self._deliveries is None:
             return None
-        return self._deliveries.claim(intent.workspace, intent.tool_call_id, fingerprint(intent), now=self._now())
+        return self._deliveries.claim(
+            intent.workspace, intent.tool_call_id, compute_fingerprint(intent), now=self._now()
+        )
 
-    def _complain(self, fault: StoreUnavailable) -> None:
-        """One line in a while: an outage must not fill the log."""
-        if self._now() >= self._quiet_until:
-            self._quiet_until = self._now() + QUIET_FOR
-            log.error("calls are answered 503: %s", fault)
+    def _log_outage(self, fault: StoreUnavailable) -> None:
+        """Log at most one line in a while: an outage must not fill the log."""
+        if self._now() >= self._next_log_at:
+            self._next_log_at = self._now() + _LOG_EVERY
+            _log.error("calls are answered 503: %s", fault)
 
-    def _running(self, claim: Claim | None) -> "_Running | None":
+    def _start_running(self, claim: Claim | None) -> "_RunningCall | None":
         if claim is None or self._deliveries is None or self._leases is None:
             return None
-        return _Running(self._deliveries, self._leases, claim, self._now)
+        return _RunningCall(self._deliveries, self._leases, claim, self._now)
 
     def _report(self, result: str, intent: Intent | None, call: Call, demands: Demands) -> None:
         if self._reports is None:
@@ -158,8 +160,8 @@ class Protection:
         self._reports.add(result, version=version, operation=operation, tool_call_id=tool_call_id)
 
 
-class _Running:
-    """A claim that is held while the call runs."""
+class _RunningCall:
+    """The claim of a running call, renewed until the call is settled."""
 
     __slots__ = ("_claim", "_leases", "_now", "_store")
 
@@ -171,40 +173,42 @@ class _Running:
         leases.hold(claim)
 
     def finish(self, response: StoredResponse) -> None:
-        kept = self._settled(lambda: self._store.finish(self._claim, response, now=self._now()))
-        if kept is False:
-            log.warning("a response was not kept: its lease ran out, and another delivery may have run the call")
+        was_kept = self._settle_in_store(lambda: self._store.finish(self._claim, response, now=self._now()))
+        if was_kept is False:
+            _log.warning("a response was not kept: its lease ran out, and another delivery may have run the call")
 
     def abandon(self) -> None:
-        self._settled(lambda: self._store.abandon(self._claim))
+        self._settle_in_store(lambda: self._store.abandon(self._claim))
 
-    def _settled(self, step: Callable[[], T]) -> T | None:
-        """The call has run whatever the store says now: its answer is given; in the store the lease runs out."""
+    def _settle_in_store(self, step: Callable[[], _T]) -> _T | None:
+        """Run `step` and stop renewing. If the store is away its lease expires; the response is sent all the same."""
         try:
             return step()
         except StoreUnavailable as fault:
-            log.error("a retry of a call that has run may run it again: %s", fault)
+            _log.error("a retry of a call that has run may run it again: %s", fault)
             return None
         finally:
             self._leases.release(self._claim)
 
 
-def intent_of(admission: "Admission | None") -> Intent:
-    """The intent of the request at work. Raises LookupError where none was admitted."""
+def require_intent(admission: "Admission | None") -> Intent:
+    """Return the intent of the current request. Raises LookupError if none was admitted."""
     if admission is None:
         raise LookupError("no intent was verified for this request: is its view protected?")
     return admission.intent
 
 
 class Admission:
-    """Leave to run a call. Settle it: `finish` when there is a response, `abandon` when the handler raised.
+    """The permission to run a call. Settle it: `finish` with the response, `abandon` if the handler raised.
 
-    What is settled stays so; a second time changes nothing.
+    Settling a second time changes nothing.
     """
 
     __slots__ = ("_report", "_running", "_safe", "intent")
 
-    def __init__(self, intent: Intent, running: _Running | None, report: Callable[[str], None], *, safe: bool) -> None:
+    def __init__(
+        self, intent: Intent, running: _RunningCall | None, report: Callable[[str], None], *, safe: bool
+    ) -> None:
         self.intent = intent
         self._running = running
         self._report: Callable[[str], None] | None = report
@@ -212,42 +216,42 @@ class Admission:
 
     @property
     def is_settled(self) -> bool:
-        """Whether it was finished, abandoned or refused."""
+        """Whether the call was finished, abandoned or refused."""
         return self._report is None
 
     def finish(self, status: int, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None) -> None:
-        """The call has run. body: None when it streams or is too large, so that it cannot be kept.
+        """Settle with the response. body: None if it streams or is too large to be kept.
 
-        A response that says to try again (5xx, 408, 425, 429) is not kept: a retry runs. Nor is one without
-        body: a retry of a reading call runs again, of any other it is told that the call has run.
+        A response that asks for a retry (5xx, 408, 425, 429) is not kept: the retry runs. Without a body nothing is
+        kept: the retry of a safe method runs, that of any other is told that the call has run.
         """
         running = self._settle()
         if running is None:
             return
-        if status >= 500 or status in _TRY_AGAIN or (body is None and self._safe):
+        if status >= 500 or status in _RETRY_STATUSES or (body is None and self._safe):
             running.abandon()
         elif body is None:
-            running.finish(not_kept())
+            running.finish(answer_response_not_kept())
         else:
-            kept = [(name, value) for name, value in headers if name.lower() not in _NOT_KEPT]
-            running.finish(StoredResponse(status, tuple(kept), body))
+            kept_headers = [(name, value) for name, value in headers if name.lower() not in _HEADERS_NOT_KEPT]
+            running.finish(StoredResponse(status, tuple(kept_headers), body))
 
     def abandon(self) -> None:
-        """The handler raised: what it did, if anything, is taken for undone, and a retry may run at once."""
+        """Settle a call whose handler raised: a retry may run at once."""
         if running := self._settle():
             running.abandon()
 
     def refusal(self, demands: Demands) -> StoredResponse | None:
-        """The answer of a view that asks for more than what was verified before it was known; None to go on."""
+        """Return the refusal of a view whose demands were not known when the intent was verified; None to go on."""
         reason = demands.unmet_by(self.intent)
         if reason is None:
             return None
         if running := self._settle(reason):
             running.abandon()
-        return rejected(IntentRejected(reason, intent=self.intent))
+        return answer_rejection(IntentRejected(reason, intent=self.intent))
 
-    def _settle(self, result: str = ACCEPTED) -> _Running | None:
-        report, self._report = self._report, None  # let go: it knows the request, which knows this admission
+    def _settle(self, result: str = ACCEPTED) -> _RunningCall | None:
+        report, self._report = self._report, None  # released: it refers to the request, which refers to this admission
         if report is None:
             return None
         report(result)

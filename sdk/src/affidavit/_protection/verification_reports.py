@@ -1,4 +1,4 @@
-"""Verification reports: how the checks of this process ended, told to the hub in the background (contract 3)."""
+"""Verification reports: the results of this process's checks, sent to the hub in the background (contract 3)."""
 
 import json
 import logging
@@ -13,18 +13,18 @@ from affidavit._hub.background import EXIT_PATIENCE, Background, register_lifecy
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 
-PATH = "/api/verification-reports"
+_PATH = "/api/verification-reports"
 ACCEPTED = "accepted"
-MAX_ITEMS = 500
-MAX_TOOL_CALL_ID = 255
-QUARTER = 900
-"""Seconds of the hub's tallies: what is summed up here never spans two of them."""
+_MAX_ITEMS = 500
+_MAX_TOOL_CALL_ID = 255
+_QUARTER = 900
+"""Seconds of a bucket of the hub's tallies: no sum spans two buckets."""
 
-log = logging.getLogger("affidavit.reports")
+_log = logging.getLogger("affidavit.reports")
 
 
-class _Item(NamedTuple):
-    """Verifications that are told as one."""
+class _Verification(NamedTuple):
+    """What one entry of a report counts: verifications that are alike. quarter: of an hour, since 1970."""
 
     result: str
     version: int | None
@@ -33,7 +33,9 @@ class _Item(NamedTuple):
     quarter: int
 
 
-class _Sum:
+class _Tally:
+    """How many verifications, and the Unix time of the last."""
+
     __slots__ = ("count", "last_at")
 
     def __init__(self) -> None:
@@ -42,16 +44,16 @@ class _Sum:
 
 
 class VerificationReports:
-    """Sums up verifications and reports them every few seconds. `add` never raises and never waits.
+    """Sum up verifications and report them every few seconds. `add` never raises and never waits.
 
-    api_key: a secret key (`gak_…`) with the scope `report`. environment: `production` when None. every: seconds
-    between two reports. limit: how many different items are held; beyond it, counts stay right and only their
-    operation, version and toolCallId are left out. transport: used in place of `base_url` and `timeout`.
+    api_key: a secret key (`gak_…`) with the scope `report`. environment: `production` if None. every: seconds between
+    two reports. limit: how many different entries are kept; beyond it counts stay right, without operation, version
+    and toolCallId. transport: replaces `base_url` and `timeout`.
 
-    One daemon thread per process, started when first needed, again after a fork; what is left is sent when the
-    process ends. While the hub is away, counts are kept and sent later. Only what the hub refuses for good, or
-    what is left when the process ends without it, is lost: `dropped` counts it, and the logger
-    `affidavit.reports` says so. Raises ReportError for a key that cannot be right.
+    One daemon thread per process starts when first needed, again after a fork, and sends the rest when the process
+    ends. While the hub is away, counts are kept and sent later. What the hub refuses for good, or does not take
+    before the process ends, is lost: `dropped` counts it, and the logger `affidavit.reports` says so. Raises
+    ReportError for an invalid key.
     """
 
     def __init__(
@@ -74,9 +76,9 @@ class VerificationReports:
         register_lifecycle(self, reset=VerificationReports._reset, close=VerificationReports.close)
 
     def _reset(self) -> None:
-        """Nothing held, nothing running; also in a forked child, where what is held is the parent's to send."""
+        """Start with nothing pending; also in a forked child, since the parent sends its own."""
         self.dropped = 0
-        self._pending: dict[_Item, _Sum] = {}
+        self._pending: dict[_Verification, _Tally] = {}
         self._outbox = Outbox(self._post, self._drop)
         self._lock = threading.Lock()
         self._background.reset()
@@ -90,86 +92,86 @@ class VerificationReports:
         tool_call_id: str | None = None,
         at: float | None = None,
     ) -> None:
-        """One verification. result: `accepted` or a reason. operation: a template, at most 255 code points.
+        """Count one verification. result: `accepted` or a reason. operation: a template, at most 255 code points.
 
-        tool_call_id: told of rejections only; accepted ones are counts. at: Unix seconds, now if None.
+        tool_call_id: reported for rejections only. at: Unix seconds, now if None.
         """
         moment = time.time() if at is None else at
-        named = tool_call_id if result != ACCEPTED and len(tool_call_id or "") <= MAX_TOOL_CALL_ID else None
-        item = _Item(result, version, operation, named or None, int(moment // QUARTER))
+        reported_call_id = tool_call_id if result != ACCEPTED and len(tool_call_id or "") <= _MAX_TOOL_CALL_ID else None
+        verification = _Verification(result, version, operation, reported_call_id or None, int(moment // _QUARTER))
         with self._lock:
-            sum_ = self._sum_of(item)
-            if sum_ is None:
+            tally = self._find_tally(verification)
+            if tally is None:
                 self.dropped += 1
                 return
-            sum_.count += 1
-            sum_.last_at = max(sum_.last_at, moment)
+            tally.count += 1
+            tally.last_at = max(tally.last_at, moment)
         self._background.start()
 
     def flush(self, timeout: float = 10.0) -> bool:
-        """Sends what is held now. False when some of it could not be delivered within `timeout` seconds."""
-        return self._background.flush(timeout) and not self._held()
+        """Send all that is pending. Return False if some of it is not delivered within `timeout` seconds."""
+        return self._background.flush(timeout) and not self._count_pending()
 
     def close(self, timeout: float = EXIT_PATIENCE) -> None:
-        """Sends what is held and stops, within `timeout` seconds; runs by itself when the process ends."""
+        """Send all that is pending and stop, within `timeout` seconds. Runs by itself when the process ends."""
         self._background.end(timeout)
         with self._lock:
             pending, self._pending = self._pending, {}
-        if left := _weight(pending) + self._outbox.give_up():
-            self._drop(left, "the process ended before the hub took them")
+        if lost := _count_verifications(pending) + self._outbox.give_up():
+            self._drop(lost, "the process ended before the hub took them")
 
-    def _sum_of(self, item: _Item) -> _Sum | None:
-        """None when even the sums without detail are too many: the hub has been away for months."""
-        known = self._pending.get(item)
-        if known is None:
+    def _find_tally(self, verification: _Verification) -> _Tally | None:
+        """Return the tally to count in; None if even those without detail are too many, after months without a hub."""
+        tally = self._pending.get(verification)
+        if tally is None:
             if len(self._pending) >= self._limit:
-                item = _Item(item.result, None, "", None, item.quarter)
-            if item not in self._pending and len(self._pending) >= 2 * self._limit:
+                verification = _Verification(verification.result, None, "", None, verification.quarter)
+            if verification not in self._pending and len(self._pending) >= 2 * self._limit:
                 return None
-            known = self._pending.setdefault(item, _Sum())
-        return known
+            tally = self._pending.setdefault(verification, _Tally())
+        return tally
 
     def _send(self) -> None:
-        self._outbox.send(self._packed)
+        self._outbox.send(self._pack_reports)
 
-    def _packed(self) -> Iterator[Parcel]:
-        """What is summed up, as reports."""
+    def _pack_reports(self) -> Iterator[Parcel]:
+        """Yield all pending tallies as reports."""
         with self._lock:
-            taken, self._pending = self._pending, {}
-        items = list(taken.items())
-        for start in range(0, len(items), MAX_ITEMS):
-            yield self._report(items[start : start + MAX_ITEMS])
+            pending, self._pending = self._pending, {}
+        items = list(pending.items())
+        for start in range(0, len(items), _MAX_ITEMS):
+            yield self._build_report(items[start : start + _MAX_ITEMS])
 
-    def _report(self, items: list[tuple[_Item, _Sum]]) -> Parcel:
+    def _build_report(self, items: list[tuple[_Verification, _Tally]]) -> Parcel:
         target = {} if self._environment is None else {"environment": self._environment}
-        told = [_told(item, sum_) for item, sum_ in items]
-        document = {**target, "reportId": str(uuid.uuid4()), "verifications": told}
+        entries = [_build_entry(verification, tally) for verification, tally in items]
+        document = {**target, "reportId": str(uuid.uuid4()), "verifications": entries}
         body = json.dumps(document, separators=(",", ":")).encode("ascii")
-        return Parcel(body, sum(sum_.count for _, sum_ in items))
+        return Parcel(body, sum(tally.count for _, tally in items))
 
     def _post(self, parcel: Parcel) -> None:
-        self._transport.post_json(PATH, parcel.body, self._headers)
+        self._transport.post_json(_PATH, parcel.body, self._headers)
 
-    def _held(self) -> int:
+    def _count_pending(self) -> int:
         with self._lock:
-            return _weight(self._pending) + self._outbox.weight
+            return _count_verifications(self._pending) + self._outbox.weight
 
     def _drop(self, count: int, cause: object) -> None:
         with self._lock:
             self.dropped += count
-        log.warning("%d verifications were not reported: %s", count, cause)
+        _log.warning("%d verifications were not reported: %s", count, cause)
 
 
-def _weight(pending: dict[_Item, _Sum]) -> int:
-    return sum(sum_.count for sum_ in pending.values())
+def _count_verifications(pending: dict[_Verification, _Tally]) -> int:
+    return sum(tally.count for tally in pending.values())
 
 
-def _told(item: _Item, sum_: _Sum) -> dict[str, object]:
-    told: dict[str, object] = {"result": item.result, "count": sum_.count, "occurredAt": int(sum_.last_at)}
-    if item.version is not None:
-        told["version"] = item.version
-    if item.operation:
-        told["operation"] = item.operation
-    if item.tool_call_id is not None:
-        told["toolCallId"] = item.tool_call_id
-    return told
+def _build_entry(verification: _Verification, tally: _Tally) -> dict[str, object]:
+    entry: dict[str, object] = {"result": verification.result, "count": tally.count, "occurredAt": int(tally.last_at)}
+    if verification.version is not None:
+        entry["version"] = verification.version
+    if verification.operation:
+        entry["operation"] = verification.operation
+    if verification.tool_call_id is not None:
+        entry["toolCallId"] = verification.tool_call_id
+    return entry

@@ -19,8 +19,8 @@ from typing import Any
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
-from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, intent_of
-from affidavit._protection.responses import body_too_large
+from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
+from affidavit._protection.responses import answer_body_too_large
 from affidavit.contrib._asgi_messages import Body, Message, Receive, Response, Send
 from affidavit.contrib._asgi_scope import Scope, full_path, header, route
 from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddleware
@@ -38,7 +38,7 @@ class IntentRefused(Exception):
 def current_intent() -> Intent:
     """The verified intent of the request at work. Raises LookupError outside a protected one."""
     gate = _GATE.get(None)
-    return intent_of(gate.admission if gate else None)
+    return require_intent(gate.admission if gate else None)
 
 
 def intent_required(
@@ -147,7 +147,7 @@ class _Gate:
             return await asyncio.to_thread(self.admission.refusal, demands)
         body = await self._body.whole()
         if body is None:
-            return body_too_large(self._protection.max_body)
+            return answer_body_too_large(self._protection.max_body)
         # Shielded: a thread cannot be cancelled, and what it admits has to be settled, see _given_up.
         self._asking = asyncio.create_task(asyncio.to_thread(self._asked_in_thread, self._call(body), demands))
         return await asyncio.shield(self._asking)

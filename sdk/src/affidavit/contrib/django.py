@@ -30,7 +30,7 @@ from django.utils.module_loading import import_string
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection
-from affidavit._protection.responses import body_too_large
+from affidavit._protection.responses import answer_body_too_large
 from affidavit.contrib._django_stores import DjangoDeliveries, DjangoNonces, create_tables
 from affidavit.contrib._django_witness import WitnessMiddleware
 
@@ -181,7 +181,7 @@ def _refusal(request: HttpRequest, protection: Protection, demands: Demands) -> 
     """The answer to give in place of the view; None when it may run, its intent then in `request.intent`."""
     body = _body(request, protection.max_body)
     if body is None:
-        return _http(body_too_large(protection.max_body))
+        return _http(answer_body_too_large(protection.max_body))
     admitted = protection.admit(_call(request, body), demands)
     if isinstance(admitted, StoredResponse):
         return _http(admitted)

@@ -21,8 +21,8 @@ from typing import Any, ParamSpec
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
-from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, intent_of
-from affidavit._protection.responses import body_too_large
+from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
+from affidavit._protection.responses import answer_body_too_large
 from affidavit.contrib._wsgi_environ import Environ, decoded, prefix, rule
 from affidavit.contrib._wsgi_witness import WitnessMiddleware as WitnessMiddleware
 
@@ -38,7 +38,7 @@ _CHUNK = 64 * 1024
 def current_intent() -> Intent:
     """The verified intent of the request at work. Raises LookupError outside a protected one."""
     gate = _GATE.get(None)
-    return intent_of(gate.admission if gate else None)
+    return require_intent(gate.admission if gate else None)
 
 
 def intent_required(
@@ -110,7 +110,7 @@ class _Gate:
             return self.admission.refusal(demands)
         body = _body(self._environ, self.protection.max_body)
         if body is None:
-            return body_too_large(self.protection.max_body)
+            return answer_body_too_large(self.protection.max_body)
         admitted = self.protection.admit(self._call(body), demands)
         if isinstance(admitted, StoredResponse):
             return admitted
