@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import F, Min, Prefetch, QuerySet
 from django.db.models.functions import Coalesce, Collate
@@ -48,7 +49,7 @@ def find_operation(environment: Environment, method: str, path: str, *, as_repor
     return prefetched.defer(*LARGE_TEXTS).first()
 
 
-def prefetch_members() -> Prefetch:
+def prefetch_members() -> Prefetch[Any]:
     """Prefetch the operations that are shown under another one, with their evidence."""
     members = Operation.objects.defer(*LARGE_TEXTS).order_by("method", "key")
     return Prefetch("shown_here", members.prefetch_related("parts", "baseline_resets"))

@@ -87,7 +87,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
 
     def build_context() -> Mapping[str, Any]:
         nodes = list(list_part_nodes(shape))
-        if pointer and request.htmx:
+        if pointer and request.htmx:  # type: ignore[attr-defined]  # django_htmx's middleware sets it
             return build_tree_context(request, shape, nodes, inside_only=True)
         return {
             **build_tree_context(request, shape, nodes),

@@ -19,7 +19,7 @@ from catalog.models import RedactionRule
 from catalog.rules import redaction as redaction_rules
 from wire.errors import InvalidRequest
 from workspaces.access import list_workspaces
-from workspaces.authentication import HEADER, KeyHasScopeOrSession, KeyOrSession
+from workspaces.authentication import HEADER, KeyHasScopeOrSession, KeyOrSession, key_of_request
 from workspaces.models import ApiKey, Environment
 
 REDACTION_RULE = inline_serializer(
@@ -40,16 +40,16 @@ class DownloadView(APIView):
     permission_classes = [KeyHasScopeOrSession]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if request.method.lower() not in self.http_method_names:
-            raise exceptions.MethodNotAllowed(request.method)
+        method = str(request.method)
+        if method.lower() not in self.http_method_names:
+            raise exceptions.MethodNotAllowed(method)
         super().initial(request, *args, **kwargs)
 
     def get(self, request: Request) -> HttpResponseBase:
         environment = self.find_environment(request)
         etag = self.compute_etag(environment, request)
-        response = get_conditional_response(request._request, etag=etag)
-        if response is None:
-            response = self.respond(environment, request)
+        not_modified = get_conditional_response(request._request, etag=etag)
+        response = not_modified or self.respond(environment, request)
         response.headers.setdefault("ETag", etag)
         response.headers["Cache-Control"] = "private, no-cache"
         response.headers["Vary"] = f"{HEADER}, Cookie"
@@ -57,7 +57,7 @@ class DownloadView(APIView):
 
     def find_environment(self, request: Request) -> Environment:
         """Return `environment=` of the key's workspace, or of the one that a signed-in reader names by its slug."""
-        key = request.auth or self.build_session_key(request)
+        key = key_of_request(request) if request.auth else self.build_session_key(request)
         return key.require_environment(request.query_params.get("environment", "production"))
 
     def build_session_key(self, request: Request) -> ApiKey:

@@ -43,7 +43,7 @@ def compute_catalog_digest(environment: Environment, *, evidence: bool) -> str:
     with connection.cursor() as cursor:
         cursor.execute(CATALOG_DIGEST.format(column=column), [environment.pk])
         (digest,) = cursor.fetchone()
-    return digest
+    return str(digest)
 
 
 def find_operation_name(environment: Environment, outline: Outline) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 from django.db.models import Q, QuerySet
 
@@ -30,7 +30,7 @@ def list_drift(environment: Environment, period: Period, filters: DriftFilters) 
     return drift
 
 
-def list_latest_drift(environment: Environment, limit: int) -> Sequence[Drift]:
+def list_latest_drift(environment: Environment, limit: int) -> QuerySet[Drift]:
     return _drift_with_operations(environment)[:limit]
 
 

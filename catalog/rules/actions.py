@@ -70,9 +70,11 @@ def show_under(request: HttpRequest, slug: str, environment: str) -> HttpRespons
     operation = require_operation(request, slug, environment)
     form = request.POST
     path, target = read_text(form, "path"), form.get("target", "").strip()
-    options = {"method": operation.method if form.get("only") else "", "matching": bool(form.get("matching"))}
+    method, matching = operation.method if form.get("only") else "", bool(form.get("matching"))
     try:
-        template_rules.add_template_rule(operation.environment, path, target, **options, **stamp(request))
+        template_rules.add_template_rule(
+            operation.environment, path, target, method=method, matching=matching, **stamp(request)
+        )
     except RuleError as fault:
         # A target that reads like a value does not come back in the address, which is logged.
         members = {"path": path, "target": "" if fault.code == "raw" else target, "fault": fault.code}
