@@ -17,7 +17,8 @@ import psycopg
 
 from bench._quick_load import without_indexes
 from hub.local.embedded_postgres import Server
-from outcomes.ingest.report_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_TALLIES, RECORD
+from outcomes.ingest.report_sql import RECORD
+from outcomes.tallies.tally_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES, FREE_SHARD
 
 MADE = """
 SELECT environment.id, key.id
@@ -75,8 +76,10 @@ change AS (
 )"""
 # As reporting adds to them, but that rows lie by their time, as they come to lie where time passes.
 TALLIES = [
-    f"WITH {CHANGE}, {adding} SELECT 1".replace('ORDER BY grain, label COLLATE "C", starts_at', "ORDER BY starts_at")
-    for adding in (ADD_TO_TALLIES, ADD_TO_API_KEY_TALLIES)
+    f"WITH {CHANGE}, {add.format(shard=FREE_SHARD)} SELECT 1".replace(
+        'ORDER BY grain, label COLLATE "C", starts_at', "ORDER BY starts_at"
+    )
+    for add in (ADD_TO_OUTCOME_TALLIES, ADD_TO_API_KEY_TALLIES)
 ]
 
 

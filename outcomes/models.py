@@ -1,29 +1,33 @@
-"""Conversations, what they led to (broken joins among it), and the tallies of both."""
+"""Conversations, their outcomes (broken joins included), and the tallies of both."""
 
 from __future__ import annotations
+
+from datetime import timedelta
 
 from django.db import models
 from django.db.models import F, Func, Q
 
 from workspaces.models import Environment
 
-# What keys have in common that a reader would take for one: case, white space, - and _ left out.
-FORM_OF_KEY = """translate(lower(%(expressions)s COLLATE "default"), U&'-_ \\0009\\000A\\000D\\00A0', '')"""
-ALIKE_FORM = Func(F("outcome_key"), template=FORM_OF_KEY)
+ALL_KEYS = ""  # in tallies, the outcome key of the sums over all keys
 
-LOWERED = Func(F("outcome_key"), template='lower(%(expressions)s COLLATE "default")')
+# Keys of one form look the same to a reader: it has neither case nor white space, `-` and `_`.
+KEY_FORM_SQL = """translate(lower(%(expressions)s COLLATE "default"), U&'-_ \\0009\\000A\\000D\\00A0', '')"""
+KEY_FORM = Func(F("outcome_key"), template=KEY_FORM_SQL)
 
-# Where magnitudes begin: four for each doubling. The first is of 1; what is not positive has magnitude 0.
-STEPS = sorted({round(2 ** (n / 4)) for n in range(4 * 40)})
+LOWERED_KEY = Func(F("outcome_key"), template='lower(%(expressions)s COLLATE "default")')
+
+# Where magnitudes begin: four for each doubling. The first begins at 1; what is not positive has magnitude 0.
+MAGNITUDE_STEPS = sorted({round(2 ** (n / 4)) for n in range(4 * 40)})
 MAGNITUDE = Func(
     F("outcomes"),
-    template=f"width_bucket(%(expressions)s, '{{{','.join(map(str, STEPS))}}}'::bigint[])::smallint",
+    template=f"width_bucket(%(expressions)s, '{{{','.join(map(str, MAGNITUDE_STEPS))}}}'::bigint[])::smallint",
     output_field=models.SmallIntegerField(),
 )
 
 
 class Conversation(models.Model):
-    """One row per environment and conversation id, known or not: where a report and a registration meet.
+    """One row per environment and conversation id, known or not, so that a report and a registration lock the same row.
 
     A conversation is known once `started_at` is set; until then it exists only because an outcome named it.
     """
@@ -59,8 +63,8 @@ class Conversation(models.Model):
 class Outcome(models.Model):
     """A conversation's label, once per key; a broken join while its conversation is not known.
 
-    Repeats change `reports` and `last_reported_at` only; healing keeps the times (contract 2). Its conversation is
-    written by the same statement, so that checking the reference again would only cost time.
+    Repeats change `reports` and `last_reported_at` only; healing keeps the times (contract 2). There is no foreign key
+    constraint, because the statement that writes an outcome writes its conversation too.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -74,8 +78,8 @@ class Outcome(models.Model):
     broken = models.BooleanField()
     healed_at = models.DateTimeField(null=True)
     reported_by = models.BigIntegerField(null=True, help_text="The API key that first reported it.")
-    # Of the reports, those that were moved in from another environment; while there are any, the next three say
-    # what was reported here itself, so that a move can be undone exactly. Null: nothing was.
+    # How many of the reports were moved in from another environment; while there are any, the next three say what
+    # was reported to this environment itself (null: nothing), so that a move can be undone exactly.
     moved_in = models.BigIntegerField(db_default=0)
     own_first_reported_at = models.DateTimeField(null=True)
     own_last_reported_at = models.DateTimeField(null=True)
@@ -98,15 +102,20 @@ class Outcome(models.Model):
     def __str__(self) -> str:
         return self.outcome_key
 
+    @property
+    def healed_after(self) -> timedelta | None:
+        """How long it was a broken join; None if it is one still, or never was."""
+        return self.healed_at - self.first_reported_at if self.healed_at else None
+
 
 class Tally(models.Model):
-    """How much began in one bucket of UTC time, per key, and over all keys where `outcome_key` is empty.
+    """How much began in one bucket of UTC time, by key, and over all keys where `outcome_key` is ALL_KEYS.
 
-    outcomes, broken, reports: of what was first reported in the bucket; with its first and last report's time.
+    outcomes, broken, reports: of what was first reported in the bucket, with the times of its first and last report;
     conversations: how many started in the bucket; reached: their outcomes, whenever reported.
-    Writers at the same moment use different lanes, so that none waits for another's commit; readers sum them,
-    and a lane by itself may be negative. magnitude: how many of STEPS `outcomes` has reached, so that the leading
-    keys of a bucket are found by an index that does not change with every report.
+    A sharded counter: writers at the same moment use different shards, so that none waits for another's commit;
+    readers sum them, and one shard may be negative. magnitude: how many of MAGNITUDE_STEPS `outcomes` has reached, so
+    that the top keys of a bucket are found by an index that does not change with every report.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "grain", "outcome_key", "starts_at", "lane")
@@ -130,7 +139,7 @@ class Tally(models.Model):
         indexes = [
             models.Index(fields=["environment", "grain", "starts_at", "-magnitude"], name="leading_by_time"),
             # One row or so for each key: what the keys of one form are looked up in.
-            models.Index("environment", ALIKE_FORM, name="keys_by_form", condition=Q(grain="m")),
+            models.Index("environment", KEY_FORM, name="keys_by_form", condition=Q(grain="m")),
         ]
 
     def __str__(self) -> str:
@@ -138,9 +147,9 @@ class Tally(models.Model):
 
 
 class OutcomeKey(models.Model):
-    """Each key that was ever reported to an environment, once: what a search looks through instead of the tallies.
+    """Every key that was ever reported to an environment, once: a search reads these instead of the tallies.
 
-    It stays where a move has taken all of its outcomes away. lowered: the key in lower case.
+    A key stays when a move takes all of its outcomes away. lowered: the key in lower case.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "outcome_key")
@@ -149,7 +158,7 @@ class OutcomeKey(models.Model):
     )
     outcome_key = models.CharField(max_length=128, db_collation="C")
     lowered = models.GeneratedField(
-        expression=LOWERED, output_field=models.TextField(db_collation="C"), db_persist=True
+        expression=LOWERED_KEY, output_field=models.TextField(db_collation="C"), db_persist=True
     )
 
     def __str__(self) -> str:
@@ -159,7 +168,7 @@ class OutcomeKey(models.Model):
 class ApiKeyTally(models.Model):
     """How many outcomes and broken joins one API key was the first to report, by the time of that report (UTC).
 
-    Grains and lanes as in Tally. api_key is a row id of the workspace's keys.
+    Grains and shards as in Tally. api_key is a row id of the workspace's keys.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "grain", "api_key", "starts_at", "lane")
@@ -180,9 +189,9 @@ class ApiKeyTally(models.Model):
         return f"{self.grain} {self.starts_at:%Y-%m-%d %H:%M}"
 
 
-class Moves(models.Manager["Move"]):
-    def of(self, environment: Environment) -> models.QuerySet[Move]:
-        """Those from and to this environment, the latest first."""
+class MoveManager(models.Manager["Move"]):
+    def list_for(self, environment: Environment) -> models.QuerySet[Move]:
+        """Return the moves from and to this environment, the latest first."""
         return self.filter(Q(source=environment) | Q(target=environment)).select_related("source", "target")
 
 
@@ -198,7 +207,7 @@ class Move(models.Model):
     undone_at = models.DateTimeField(null=True)
     undone_by = models.CharField(max_length=150, blank=True)
 
-    objects = Moves()
+    objects = MoveManager()
 
     class Meta:
         ordering = ["-pk"]
@@ -208,7 +217,7 @@ class Move(models.Model):
 
 
 class MovedOutcome(models.Model):
-    """A broken join as it was before a move: what undoing it puts back."""
+    """A broken join as it was before a move, so that it can be restored."""
 
     move = models.ForeignKey(Move, on_delete=models.CASCADE, related_name="moved")
     came_from = models.ForeignKey(

@@ -1,17 +1,18 @@
-"""The pages of outcomes, and what is done on them."""
+"""The pages of outcomes, and the actions on them."""
 
 from django.urls import path
 
-from outcomes.analytics import views as analytics
-from outcomes.broken_joins import views as broken_joins
+from outcomes.analytics.views import show_outcome_key, show_outcomes
+from outcomes.broken_joins.actions import post_move, post_undo
+from outcomes.broken_joins.views import show_broken_joins
 from workspaces.page import page_paths
 
 JOINS = "w/<slug:slug>/<str:environment>/joins"
 
 urlpatterns = [
-    *page_paths("outcomes", analytics.outcomes),
-    *page_paths("outcome", analytics.outcome),
-    *page_paths("joins", broken_joins.broken_joins),
-    path(f"{JOINS}/move", broken_joins.move_joins, name="move-joins"),
-    path(f"{JOINS}/moves/<int:pk>/undo", broken_joins.undo_move, name="undo-move"),
+    *page_paths("outcomes", show_outcomes),
+    *page_paths("outcome", show_outcome_key),
+    *page_paths("joins", show_broken_joins),
+    path(f"{JOINS}/move", post_move, name="move-joins"),
+    path(f"{JOINS}/moves/<int:pk>/undo", post_undo, name="undo-move"),
 ]

@@ -14,7 +14,8 @@ from catalog.drift.queries import list_latest_drift
 from hub.overview import facts as rules
 from hub.sample import views
 from intents.rejections import queries as intents
-from outcomes.tallies import series as outcomes
+from outcomes.broken_joins.overview import read_outcomes_overview
+from outcomes.tallies.series import chart_buckets, has_any_outcome, read_series_of_all_keys
 from wire.period import Period
 from wire.tables import Table
 from workspaces.models import Environment
@@ -25,18 +26,18 @@ LATEST_DRIFT = 5
 
 def overview(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Is everything all right? The five numbers, outcomes over time, the main cause of broken joins."""
-    of_outcomes = outcomes.overview(environment, period)
+    of_outcomes = read_outcomes_overview(environment, period)
     of_intents = intents.overview(environment, period)
     of_catalog = catalog.count_operations(environment, period)
     facts = rules.facts(of_outcomes, of_intents, of_catalog)
-    buckets = outcomes.chart_buckets(environment, period)
-    line = outcomes.series(environment, buckets, [outcomes.ALL_KEYS])[outcomes.ALL_KEYS]
+    buckets = chart_buckets(environment, period)
+    line = read_series_of_all_keys(environment, buckets)
 
     def context() -> Mapping[str, Any]:
         labels = [bucket.label for bucket in buckets]
         steps = rules.steps(
             observed=of_catalog.total > 0,
-            reported=outcomes.has_any(environment),
+            reported=has_any_outcome(environment),
             verified=intents.has_any(environment),
             asked=intents.has_confirmations(environment),
         )

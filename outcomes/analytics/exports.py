@@ -1,4 +1,4 @@
-"""The tables of the outcomes pages as .json and .csv give them: the same rows as the pages, without a cap."""
+"""The tables of the outcomes pages for .json and .csv: the same rows as the pages, without a cap."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from outcomes.analytics import conversations
+from outcomes.analytics.chart_data import Chart, read_key_chart
+from outcomes.analytics.conversations import read_lags, stream_conversations
 from outcomes.analytics.page import Analytics
-from outcomes.tallies import series
-from outcomes.tallies.series import Chart, Totals
+from outcomes.tallies.series import Totals, read_totals
 from wire.period import Period
 from wire.tables import Table
 from wire.timestamps import unix_seconds
@@ -17,91 +17,95 @@ from workspaces.models import Environment
 
 Rows = Iterator[Sequence[Any]]
 
-KEYS = (
+KEY_COLUMNS = (
     "outcomeKey", "outcomes", "brokenJoins", "reports", "reached", "outcomesBefore",
     "firstReportedAt", "lastReportedAt", "lookLikeIt",
 )  # fmt: skip
-SERIES = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore")
-TOTALS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
-PAIRS = ("outcomeKey", "outcomes", "reached", "environmentBeside", "outcomesBeside", "reachedBeside")
-PAIR_SERIES = ("startsAt", "environment", "outcomes")
-LAG = ("lagFromSeconds", "lag", "outcomes")
-CONVERSATIONS = (
+SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore")
+TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
+COMPARISON_COLUMNS = ("outcomeKey", "outcomes", "reached", "environmentBeside", "outcomesBeside", "reachedBeside")
+COMPARISON_SERIES_COLUMNS = ("startsAt", "environment", "outcomes")
+LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes")
+CONVERSATION_COLUMNS = (
     "conversationId", "outcomeKey", "startedAt", "firstReportedAt", "lastReportedAt", "lagSeconds", "reports",
     "healedAt",
 )  # fmt: skip
 
 
-def of_outcomes(found: Analytics) -> Sequence[Table]:
+def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
     return (
-        Table("keys", KEYS, lambda: key_rows(found)),
-        Table("series", SERIES, lambda: series_rows(found.chart)),
-        Table("beside", PAIRS, lambda: pair_rows(found)),
-        Table("beside-series", PAIR_SERIES, lambda: pair_series_rows(found)),
-        Table("totals", TOTALS, lambda: total_rows(found.totals, found.before)),
+        Table("keys", KEY_COLUMNS, lambda: _key_rows(analytics)),
+        Table("series", SERIES_COLUMNS, lambda: _series_rows(analytics.chart)),
+        Table("beside", COMPARISON_COLUMNS, lambda: _comparison_rows(analytics)),
+        Table("beside-series", COMPARISON_SERIES_COLUMNS, lambda: _comparison_series_rows(analytics)),
+        Table("totals", TOTALS_COLUMNS, lambda: _totals_rows(analytics.totals, analytics.totals_before)),
     )
 
 
-def of_key(environment: Environment, period: Period, key: str) -> Sequence[Table]:
-    """Without a key, `conversations` has those of all keys."""
+def list_key_tables(environment: Environment, period: Period, key: str) -> Sequence[Table]:
+    """Return the tables of one key; without a key, `conversations` has those of all keys, and `series` is empty."""
+
+    def series_rows() -> Rows:
+        return _series_rows(read_key_chart(environment, period, key)) if key else iter(())
+
+    def totals_rows() -> Rows:
+        return _totals_rows(read_totals(environment, period), read_totals(environment, period.previous()))
+
     return (
-        Table("conversations", CONVERSATIONS, lambda: conversation_rows(environment, period, key)),
-        Table("series", SERIES, lambda: series_rows(series.key_chart(environment, period, key)) if key else iter(())),
-        Table("lag", LAG, lambda: lag_rows(environment, period, key) if key else iter(())),
-        Table(
-            "totals",
-            TOTALS,
-            lambda: total_rows(*(series.totals(environment, at) for at in (period, period.previous()))),
-        ),
+        Table("conversations", CONVERSATION_COLUMNS, lambda: _conversation_rows(environment, period, key)),
+        Table("series", SERIES_COLUMNS, series_rows),
+        Table("lag", LAG_COLUMNS, lambda: _lag_rows(environment, period, key) if key else iter(())),
+        Table("totals", TOTALS_COLUMNS, totals_rows),
     )
 
 
-def key_rows(found: Analytics) -> Rows:
-    for line, alike in found.every_key():
-        times = (seconds(line.first_reported_at), seconds(line.last_reported_at))
-        yield (line.key, *line.numbers, *times, list(alike))
+def _key_rows(analytics: Analytics) -> Rows:
+    for row, lookalikes in analytics.stream_keys():
+        times = (unix_or_none(row.first_reported_at), unix_or_none(row.last_reported_at))
+        yield (row.key, *row.numbers, *times, list(lookalikes))
 
 
-def total_rows(now: Totals, before: Totals) -> Rows:
-    """Over all keys, where there is anything; a key's share is what it reached of the conversations."""
-    if now == before == Totals():
+def _totals_rows(totals: Totals, totals_before: Totals) -> Rows:
+    """Yield the totals over all keys, where there is anything; a key's share is of the conversations."""
+    if totals == totals_before == Totals():
         return
-    for period, totals in (("now", now), ("before", before)):
-        yield period, totals.conversations, totals.outcomes, totals.broken, totals.reports
+    for label, numbers in (("now", totals), ("before", totals_before)):
+        yield label, numbers.conversations, numbers.outcomes, numbers.broken, numbers.reports
 
 
-def series_rows(chart: Chart) -> Rows:
-    """The lines of the chart; the line of all other keys has no outcomeKey, and only the first has a before."""
-    for position, bucket in enumerate(chart.buckets):
+def _series_rows(chart: Chart) -> Rows:
+    """Yield the lines of a chart; the line of all other keys has no outcomeKey, and only the first has a before."""
+    for number, bucket in enumerate(chart.buckets):
         for line in chart.lines:
-            before = chart.before[position] if chart.before and line is chart.lines[0] else None
-            yield unix_seconds(bucket.start), line.key, line.numbers[position], before
+            before = chart.before[number] if chart.before and line is chart.lines[0] else None
+            yield unix_seconds(bucket.start), line.key, line.numbers[number], before
 
 
-def pair_rows(found: Analytics) -> Rows:
-    for pair in found.pairs():
-        there = found.sibling and found.sibling.name
-        yield pair.key, pair.outcomes, pair.reached, there, pair.outcomes_there, pair.reached_there
+def _comparison_rows(analytics: Analytics) -> Rows:
+    sibling_name = analytics.sibling and analytics.sibling.name
+    for row in analytics.stream_key_comparisons():
+        yield row.key, row.outcomes, row.reached, sibling_name, row.outcomes_there, row.reached_there
 
 
-def pair_series_rows(found: Analytics) -> Rows:
-    if found.both:
-        for position, bucket in enumerate(found.both.chart.buckets):
-            for line in found.both.chart.lines:
-                yield unix_seconds(bucket.start), line.key, line.numbers[position]
+def _comparison_series_rows(analytics: Analytics) -> Rows:
+    if analytics.comparison:
+        chart = analytics.comparison.chart
+        for number, bucket in enumerate(chart.buckets):
+            for line in chart.lines:
+                yield unix_seconds(bucket.start), line.key, line.numbers[number]
 
 
-def conversation_rows(environment: Environment, period: Period, key: str) -> Rows:
-    for row in conversations.every(environment, period, key):
+def _conversation_rows(environment: Environment, period: Period, key: str) -> Rows:
+    for row in stream_conversations(environment, period, key):
         times = (unix_seconds(row.started_at), unix_seconds(row.first_reported_at), unix_seconds(row.last_reported_at))
         lag = round(row.lag.total_seconds())
-        yield row.conversation_id, row.outcome_key, *times, lag, row.reports, seconds(row.healed_at)
+        yield row.conversation_id, row.outcome_key, *times, lag, row.reports, unix_or_none(row.healed_at)
 
 
-def lag_rows(environment: Environment, period: Period, key: str) -> Rows:
-    for bar in conversations.lags(environment, period, key).shown:
+def _lag_rows(environment: Environment, period: Period, key: str) -> Rows:
+    for bar in read_lags(environment, period, key).shown:
         yield None if bar.least is None else int(bar.least.total_seconds()), bar.label, bar.count
 
 
-def seconds(moment: datetime | None) -> int | None:
+def unix_or_none(moment: datetime | None) -> int | None:
     return None if moment is None else unix_seconds(moment)

@@ -1,4 +1,4 @@
-"""What the outcomes pages are asked to show, out of their addresses (pure); a page never fails over its address."""
+"""The filters of the outcomes page, parsed from its address (pure); a page never fails over its address."""
 
 from __future__ import annotations
 
@@ -6,61 +6,46 @@ from dataclasses import dataclass
 
 from django.http import QueryDict
 
-from outcomes.broken_joins.diagnose import ADVICE
+from outcomes.analytics.chart_data import MAX_LINES
 from wire.filters import read_text, strip_nul
 
-MAX_LINES = 8  # a chart has so many colours
-LEADING = 5  # keys with a line of their own where none was chosen
-RANKS = 100
+LEADING = 5  # keys that have a line of their own where none was chosen
+MAX_RANK = 100
+ROWS_PER_PAGE = 50
 
 
 @dataclass(frozen=True)
 class KeyFilters:
-    """search: text in a key; chosen: keys of the chart, else those from `rank` on; opened: no key is folded away."""
+    """search: text in a key; chosen: keys of the chart, else those from `rank` on; opened: no key is folded away;
+    compare_with: the name of another environment.
+    """
 
     search: str = ""
     chosen: tuple[str, ...] = ()
     rank: int = 1
     opened: bool = False
     page: int = 1
-    beside: str = ""
+    compare_with: str = ""
 
     @property
     def next_rank(self) -> int:
         return self.rank + LEADING
 
 
-def of_keys(query: QueryDict) -> KeyFilters:
+def parse_key_filters(query: QueryDict) -> KeyFilters:
     chosen = dict.fromkeys(key for key in map(strip_nul, query.getlist("show")) if key)
-    page, search = number(query.get("page"), 1), read_text(query, "q")
+    page, search = _parse_number(query.get("page")), read_text(query, "q")
     return KeyFilters(
         search=search,
         chosen=tuple(chosen)[:MAX_LINES],
-        rank=min(number(query.get("rank"), 1), RANKS),
+        rank=min(_parse_number(query.get("rank")), MAX_RANK),
         opened=page > 1 or bool(search) or query.get("keys") == "all",
         page=page,
-        beside=read_text(query, "beside"),
+        compare_with=read_text(query, "beside"),
     )
 
 
-@dataclass(frozen=True)
-class JoinFilters:
-    """why: a diagnosis; found_in: the environment that knows the id, for `other-environment`. Empty: all."""
-
-    why: str = ""
-    found_in: str = ""
-
-    def __bool__(self) -> bool:
-        return bool(self.why)
-
-
-def of_joins(query: QueryDict) -> JoinFilters:
-    why = query.get("why", "")
-    if why not in ADVICE or why == "late":
-        return JoinFilters()
-    return JoinFilters(why, read_text(query, "in") if why == "other-environment" else "")
-
-
-def number(text: str | None, default: int) -> int:
+def _parse_number(text: str | None) -> int:
+    """Return a number from 1 on; 1 where there is none to read."""
     usable = text is not None and text.isdecimal() and text.isascii() and len(text) < 9
-    return max(int(text or default), 1) if usable else default
+    return max(int(text or 1), 1) if usable else 1

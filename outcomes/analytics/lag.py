@@ -9,7 +9,7 @@ from datetime import timedelta
 from statistics import median
 
 # Each begins where the one before it ends; a report may precede the start that was registered.
-BARS = (
+LAG_RANGES = (
     (None, "before the start"),
     (timedelta(0), "under 1 min"),
     (timedelta(minutes=1), "1 to 5 min"),
@@ -21,11 +21,11 @@ BARS = (
     (timedelta(days=7), "7 to 30 days"),
     (timedelta(days=30), "over 30 days"),
 )
-EDGES = [least for least, _ in BARS if least is not None]
+EDGES = [least for least, _ in LAG_RANGES if least is not None]
 
 
 @dataclass(frozen=True)
-class Bar:
+class LagBar:
     """How many lags are at least `least` (None: negative ones) and less than the next bar's."""
 
     least: timedelta | None
@@ -34,20 +34,26 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Distribution:
-    bars: Sequence[Bar]
+class LagDistribution:
+    bars: Sequence[LagBar]
     count: int
     median: timedelta | None
 
     @property
-    def shown(self) -> Sequence[Bar]:
-        """Without the bar of what cannot be, where nothing is in it."""
+    def shown(self) -> Sequence[LagBar]:
+        """Leave out the bar of negative lags where there is none."""
         return self.bars if self.bars[0].count else self.bars[1:]
 
 
-def distribution(lags: Sequence[timedelta]) -> Distribution:
-    counts = [0] * len(BARS)
+def count_lags(lags: Sequence[timedelta]) -> LagDistribution:
+    counts = [0] * len(LAG_RANGES)
     for lag in lags:
         counts[bisect_right(EDGES, lag)] += 1
-    bars = [Bar(least, label, count) for (least, label), count in zip(BARS, counts, strict=True)]
-    return Distribution(bars, len(lags), median(lags) if lags else None)
+    bars = [LagBar(least, label, count) for (least, label), count in zip(LAG_RANGES, counts, strict=True)]
+    return LagDistribution(bars, len(lags), median_length(lags))
+
+
+def median_length(lengths: Sequence[timedelta]) -> timedelta | None:
+    """Return the median, None of nothing; exact to the microsecond."""
+    microsecond = timedelta.resolution
+    return median([length // microsecond for length in lengths]) * microsecond if lengths else None

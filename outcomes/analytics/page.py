@@ -1,4 +1,4 @@
-"""What the outcomes page found: each part read once, and only when it is asked for."""
+"""What the outcomes page shows: each part read once, and only when it is needed."""
 
 from __future__ import annotations
 
@@ -7,103 +7,109 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from outcomes.analytics import compare
-from outcomes.analytics.filters import KeyFilters
-from outcomes.tallies import keys, series, top_keys
-from outcomes.tallies.keys import KeyLine, KeyPage
-from outcomes.tallies.series import Chart, Totals
+from outcomes.analytics.chart_data import Chart, read_chart
+from outcomes.analytics.compare import (
+    EnvironmentComparison,
+    KeyComparison,
+    compare_environments,
+    compare_top_keys,
+    find_sibling,
+    stream_key_comparisons,
+)
+from outcomes.analytics.filters import ROWS_PER_PAGE, KeyFilters
+from outcomes.tallies.keys import KeyPage, KeyTotals, find_lookalikes, read_keys, stream_keys
+from outcomes.tallies.series import Totals, read_totals
+from outcomes.tallies.top_keys import read_top_page
 from wire.period import Period
 from workspaces.models import Environment
 
-ROWS_A_PAGE = 50
-FOLDED_FROM = 20  # rows before the tail is folded into one
-PAIRS_SHOWN = 10
-ALIKE_AT_ONCE = 500
+UNFOLDED_KEYS = 20  # rows before the tail is folded into one
+KEYS_AT_ONCE = 500
 
 
 @dataclass
 class Analytics:
-    """The outcomes of one environment in one range, as the filters ask for them."""
+    """The outcomes of one environment in one period, as the filters select them."""
 
     environment: Environment
     period: Period
-    asked: KeyFilters
+    filters: KeyFilters
 
     @cached_property
     def totals(self) -> Totals:
-        return series.totals(self.environment, self.period)
+        return read_totals(self.environment, self.period)
 
     @cached_property
-    def before(self) -> Totals:
-        return series.totals(self.environment, self.period.previous())
+    def totals_before(self) -> Totals:
+        return read_totals(self.environment, self.period.previous())
 
     @cached_property
-    def keys(self) -> KeyPage:
-        """The page that was asked for, or the last one."""
-        found = self.keys_from((self.asked.page - 1) * ROWS_A_PAGE)
-        if found.lines or not found.everything.keys:
-            return found
-        return self.keys_from((found.everything.keys - 1) // ROWS_A_PAGE * ROWS_A_PAGE)
+    def key_page(self) -> KeyPage:
+        """The page of the filters, or the last one if there are fewer pages."""
+        page = self._read_keys((self.filters.page - 1) * ROWS_PER_PAGE)
+        if page.rows or not page.total.keys:
+            return page
+        return self._read_keys((page.total.keys - 1) // ROWS_PER_PAGE * ROWS_PER_PAGE)
 
-    def keys_from(self, start: int) -> KeyPage:
-        lead = 0 if self.asked.chosen else self.asked.next_rank - 1
-        limit = ROWS_A_PAGE if self.asked.opened else FOLDED_FROM + 2
-        return top_keys.page(
-            self.environment, self.period, search=self.asked.search, start=start, limit=limit, lead=lead
-        )
-
-    @property
-    def folded(self) -> bool:
-        return not self.asked.opened and self.keys.everything.keys > FOLDED_FROM + 1
+    def _read_keys(self, start: int) -> KeyPage:
+        lead = 0 if self.filters.chosen else self.filters.next_rank - 1
+        limit = ROWS_PER_PAGE if self.filters.opened else UNFOLDED_KEYS + 2
+        search = self.filters.search
+        return read_top_page(self.environment, self.period, search=search, start=start, limit=limit, lead=lead)
 
     @property
-    def lines(self) -> Sequence[KeyLine]:
+    def is_folded(self) -> bool:
+        return not self.filters.opened and self.key_page.total.keys > UNFOLDED_KEYS + 1
+
+    @property
+    def rows(self) -> Sequence[KeyTotals]:
         """The rows of the table, without the folded tail."""
-        return self.keys.lines[:FOLDED_FROM] if self.folded else self.keys.lines
+        return self.key_page.rows[:UNFOLDED_KEYS] if self.is_folded else self.key_page.rows
 
     @property
-    def others(self) -> KeyLine | None:
-        """The folded tail as one row."""
-        return self.keys.others(self.lines) if self.folded else None
+    def folded_tail(self) -> KeyTotals | None:
+        """The keys that have no row of their own, as one row."""
+        return self.key_page.sum_rest(self.rows) if self.is_folded else None
 
     @cached_property
-    def alike(self) -> Mapping[str, Sequence[KeyLine]]:
-        """For each shown key those that look like it, with their numbers in the range."""
-        names = keys.alike(self.environment, [line.key for line in self.lines])
-        wanted = {name for others in names.values() for name in others}
-        found = keys.named(self.environment, self.period, sorted(wanted)) if wanted else {}
-        return {key: [found[name] for name in others] for key, others in names.items()}
+    def lookalikes(self) -> Mapping[str, Sequence[KeyTotals]]:
+        """For each row's key the keys that look like it, with their numbers in the period."""
+        names = find_lookalikes(self.environment, [row.key for row in self.rows])
+        distinct = sorted({name for names_of_key in names.values() for name in names_of_key})
+        totals = read_keys(self.environment, self.period, distinct) if distinct else {}
+        return {key: [totals[name] for name in names_of_key] for key, names_of_key in names.items()}
 
     @cached_property
     def chart(self) -> Chart:
-        if self.asked.chosen:
-            return series.chart(self.environment, self.period, self.asked.chosen)
-        ranked = [line.key for line in self.keys.leading]
-        first = self.asked.rank - 1
-        return series.chart(self.environment, self.period, ranked[first:], over=ranked[:first])
+        if self.filters.chosen:
+            return read_chart(self.environment, self.period, self.filters.chosen)
+        ranked = [row.key for row in self.key_page.leading]
+        first = self.filters.rank - 1
+        return read_chart(self.environment, self.period, ranked[first:], without=ranked[:first])
 
     @cached_property
     def sibling(self) -> Environment | None:
-        return compare.sibling(self.environment, self.asked.beside)
+        """The environment to compare with."""
+        return find_sibling(self.environment, self.filters.compare_with)
 
     @cached_property
-    def both(self) -> compare.Both | None:
-        return compare.both(self.environment, self.sibling, self.period) if self.sibling else None
+    def comparison(self) -> EnvironmentComparison | None:
+        return compare_environments(self.environment, self.sibling, self.period) if self.sibling else None
 
-    def every_key(self) -> Iterator[tuple[KeyLine, Sequence[str]]]:
-        """All keys that the search lets through, each with those that look like it."""
-        lines = keys.every(self.environment, self.period, search=self.asked.search)
-        while batch := list(islice(lines, ALIKE_AT_ONCE)):
-            alike = keys.alike(self.environment, [line.key for line in batch])
-            yield from ((line, alike.get(line.key, ())) for line in batch)
+    def stream_keys(self) -> Iterator[tuple[KeyTotals, Sequence[str]]]:
+        """Yield all keys that match the search, each with those that look like it."""
+        rows = stream_keys(self.environment, self.period, search=self.filters.search)
+        while batch := list(islice(rows, KEYS_AT_ONCE)):
+            lookalikes = find_lookalikes(self.environment, [row.key for row in batch])
+            yield from ((row, lookalikes.get(row.key, ())) for row in batch)
 
-    def pairs(self) -> Iterator[compare.PairLine]:
-        """The keys of both environments, where two stand side by side."""
+    def stream_key_comparisons(self) -> Iterator[KeyComparison]:
+        """Yield the keys of both environments, where two are compared."""
         if self.sibling:
-            yield from compare.pairs(self.environment, self.sibling, self.period, search=self.asked.search)
+            search = self.filters.search
+            yield from stream_key_comparisons(self.environment, self.sibling, self.period, search=search)
 
-    def leading_pairs(self, limit: int) -> Sequence[compare.PairLine]:
-        """The first of them."""
+    def compare_top_keys(self, limit: int) -> Sequence[KeyComparison]:
         if not self.sibling:
             return ()
-        return compare.leading(self.environment, self.sibling, self.period, limit, search=self.asked.search)
+        return compare_top_keys(self.environment, self.sibling, self.period, limit, search=self.filters.search)

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 from workspaces.models import Environment
 
-CLAIM = '{"conversationId": "conv_81", "outcomeKey": "purchase"}'
+ITEM = '{"conversationId": "conv_81", "outcomeKey": "purchase"}'
 
 
-def first_report(environment: Environment) -> Mapping[str, str]:
-    """A body and the SDK's lines; production is where reports go that name no environment."""
-    default = environment.name == "production"
-    named = "" if default else f'"environment": "{environment.name}", '
-    argument = "" if default else f'environment="{environment.name}", '
+def first_report_snippets(environment: Environment) -> Mapping[str, str]:
+    """Return a body for curl and lines for Python; a report without an environment goes to production."""
+    is_default = environment.name == "production"
+    member = "" if is_default else f'"environment": "{environment.name}", '
+    argument = "" if is_default else f'environment="{environment.name}", '
     return {
-        "first_body": f'{{{named}"outcomes": [{CLAIM}]}}',
+        "first_body": f'{{{member}"outcomes": [{ITEM}]}}',
         "first_lines": "from affidavit import report_outcomes\n\n"
-        f"report_outcomes(API_KEY, [{CLAIM}], {argument}base_url=BASE_URL)",
+        f"report_outcomes(API_KEY, [{ITEM}], {argument}base_url=BASE_URL)",
     }

@@ -1,131 +1,138 @@
-"""The pages of outcomes: what conversations led to, by key, and one key in detail."""
+"""The pages of outcomes: the results of conversations by key, and one key in detail."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.paginator import Page as PageOfRows
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
-from outcomes.analytics import conversations, exports, figures, filters
-from outcomes.analytics.page import FOLDED_FROM, PAIRS_SHOWN, ROWS_A_PAGE, Analytics
-from outcomes.analytics.snippets import first_report
-from outcomes.tallies import keys, series
-from outcomes.tallies.series import Chart
+from outcomes.analytics import figures
+from outcomes.analytics.chart_data import Chart, read_key_chart
+from outcomes.analytics.conversations import parse_cursor, read_conversations, read_lags
+from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
+from outcomes.analytics.filters import MAX_RANK, ROWS_PER_PAGE, parse_key_filters
+from outcomes.analytics.page import UNFOLDED_KEYS, Analytics
+from outcomes.analytics.snippets import first_report_snippets
+from outcomes.tallies.keys import find_lookalikes, read_keys
+from outcomes.tallies.series import has_any_outcome, read_totals
 from wire.filters import read_text
 from wire.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
 
-
-def outcomes(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    found = Analytics(environment, period, filters.of_keys(request.GET))
-
-    def context() -> Mapping[str, Any]:
-        if not series.has_any(environment):
-            return {"empty": True, **first_report(environment)}
-        return {"totals": found.totals, "before": found.before, **key_table(found), **drawn(found), **pair(found)}
-
-    return Page("outcomes/outcomes.html", context, exports.of_outcomes(found))
+MAX_COMPARED_KEYS = 10
 
 
-def key_table(found: Analytics) -> Mapping[str, Any]:
-    """The rows of the table, the folded tail, and which keys are ticked."""
-    shown = {line.key for line in found.lines}
+def show_outcomes(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    analytics = Analytics(environment, period, parse_key_filters(request.GET))
+
+    def build_context() -> Mapping[str, Any]:
+        if not has_any_outcome(environment):
+            return {"empty": True, **first_report_snippets(environment)}
+        return {
+            "totals": analytics.totals,
+            "before": analytics.totals_before,
+            **_describe_keys(analytics),
+            **_describe_chart(analytics),
+            **_describe_comparison(analytics),
+        }
+
+    return Page("outcomes/outcomes.html", build_context, list_outcomes_tables(analytics))
+
+
+def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:
+    """Return the rows of the table, the folded tail, and which keys are ticked."""
+    keys_of_rows = {row.key for row in analytics.rows}
+    page, filters = analytics.key_page, analytics.filters
     return {
-        "asked": found.asked,
-        "lines": [(line, found.alike.get(line.key, ())) for line in found.lines],
-        "others": found.others,
-        "pages": pages_of(found.keys.everything.keys, found.asked.page),
-        "keys_counted": found.keys.counted,
-        "folded_from": FOLDED_FROM,
-        "chosen_elsewhere": [key for key in found.asked.chosen if key not in shown],
-        "siblings": found.environment.workspace.environments.exclude(pk=found.environment.pk),
+        "asked": filters,
+        "lines": [(row, analytics.lookalikes.get(row.key, ())) for row in analytics.rows],
+        "others": analytics.folded_tail,
+        "pages": _paginate(page.total.keys, filters.page),
+        "keys_counted": page.is_counted,
+        "folded_from": UNFOLDED_KEYS,
+        "chosen_elsewhere": [key for key in filters.chosen if key not in keys_of_rows],
+        "siblings": analytics.environment.workspace.environments.exclude(pk=analytics.environment.pk),
     }
 
 
-def drawn(found: Analytics) -> Mapping[str, Any]:
-    leading = found.chart.lines[0] if found.chart.lines else None
-    openable = not found.asked.chosen and found.keys.everything.keys >= found.asked.next_rank
+def _describe_chart(analytics: Analytics) -> Mapping[str, Any]:
+    filters, totals, chart = analytics.filters, analytics.totals, analytics.chart
+    has_more = not filters.chosen and analytics.key_page.total.keys >= filters.next_rank
+    leading = chart.lines[0] if chart.lines else None
     return {
-        **charted(found.chart, "outcomes", found.period),
-        "sentence": figures.sentence(found.totals.outcomes, found.totals.conversations, leading),
-        "openable": openable and found.asked.next_rank <= filters.RANKS,
+        **_draw_chart(chart, analytics.period),
+        "sentence": figures.summarize_chart(totals.outcomes, totals.conversations, leading),
+        "openable": has_more and filters.next_rank <= MAX_RANK,
     }
 
 
-def charted(chart: Chart, counted: str, period: Period) -> Mapping[str, Any]:
-    """The chart and its numbers as rows: one for each bucket that has any, the latest first."""
+def _draw_chart(chart: Chart, period: Period) -> Mapping[str, Any]:
+    """Return the chart and its numbers as rows: one for each bucket that has any, the latest first."""
     columns = [line.numbers for line in chart.lines] + ([chart.before] if chart.before else [])
-    rows = [(bucket, [column[n] for column in columns]) for n, bucket in enumerate(chart.buckets)]
+    rows = [(bucket, [column[number] for column in columns]) for number, bucket in enumerate(chart.buckets)]
     return {
-        "figure": figures.over_time(chart.buckets, chart.lines, counted=counted, before=chart.before),
+        "figure": figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", before=chart.before),
         "chart": chart,
         "buckets": [row for row in rows if any(row[1])][::-1],
         "step": period.step,
     }
 
 
-def pair(found: Analytics) -> Mapping[str, Any]:
-    """Two environments side by side, where another one was asked for."""
-    if not found.both:
+def _describe_comparison(analytics: Analytics) -> Mapping[str, Any]:
+    """Return the comparison with another environment, where one is selected."""
+    if not analytics.comparison:
         return {}
-    pairs = found.leading_pairs(PAIRS_SHOWN + 1)
+    rows = analytics.compare_top_keys(MAX_COMPARED_KEYS + 1)
+    drawing = _draw_chart(analytics.comparison.chart, analytics.period)
     return {
-        "both": found.both,
-        "sibling": found.sibling,
-        "pairs": pairs[:PAIRS_SHOWN],
-        "pairs_cut": len(pairs) > PAIRS_SHOWN,
-        "pair_figure": figures.over_time(found.both.chart.buckets, found.both.chart.lines, counted="outcomes"),
-        "pair_buckets": charted(found.both.chart, "outcomes", found.period)["buckets"],
+        "both": analytics.comparison,
+        "sibling": analytics.sibling,
+        "pairs": rows[:MAX_COMPARED_KEYS],
+        "pairs_cut": len(rows) > MAX_COMPARED_KEYS,
+        "pair_figure": drawing["figure"],
+        "pair_buckets": drawing["buckets"],
     }
 
 
-def outcome(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """One key: its time, its lag from the start of the conversation, its latest conversations."""
+def show_outcome_key(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show one key: over time, its lag from the start of the conversation, its latest conversations."""
     key = read_text(request.GET, "key")
 
-    def context() -> Mapping[str, Any]:
+    def build_context() -> Mapping[str, Any]:
         if not key:
             return {"no_key": True}
-        return {
-            "key": key,
-            **key_facts(environment, period, key),
-            **conversation_list(request, environment, period, key),
-        }
+        conversations = _list_conversations(environment, period, key, cursor=request.GET.get("cursor", ""))
+        return {"key": key, **_describe_key(environment, period, key), **conversations}
 
-    return Page("outcomes/outcome.html", context, exports.of_key(environment, period, key))
+    return Page("outcomes/outcome.html", build_context, list_key_tables(environment, period, key))
 
 
-def key_facts(environment: Environment, period: Period, key: str) -> Mapping[str, Any]:
-    line = keys.named(environment, period, [key])[key]
-    names = keys.alike(environment, [key]).get(key, ())
-    lag = conversations.lags(environment, period, key)
-    bars = [(bar.label, bar.count) for bar in lag.shown]
+def _describe_key(environment: Environment, period: Period, key: str) -> Mapping[str, Any]:
+    lookalikes = find_lookalikes(environment, [key]).get(key, ())
+    lag = read_lags(environment, period, key)
     return {
-        "line": line,
-        "totals": series.totals(environment, period),
-        "alike": list(keys.named(environment, period, names).values()) if names else [],
+        "line": read_keys(environment, period, [key])[key],
+        "totals": read_totals(environment, period),
+        "alike": list(read_keys(environment, period, lookalikes).values()) if lookalikes else [],
         "lag": lag,
-        "lag_figure": figures.distribution(bars, counted="outcomes"),
-        **charted(series.key_chart(environment, period, key), "outcomes", period),
+        "lag_figure": figures.draw_bars([(bar.label, bar.count) for bar in lag.shown], unit="outcomes"),
+        **_draw_chart(read_key_chart(environment, period, key), period),
     }
 
 
-def conversation_list(request: HttpRequest, environment: Environment, period: Period, key: str) -> Mapping[str, Any]:
-    cursor = request.GET.get("cursor", "")
-    rows: Sequence[conversations.Reached] = conversations.latest(
-        environment, period, key, cursor=cursor, limit=ROWS_A_PAGE + 1
-    )
-    shown = rows[:ROWS_A_PAGE]
+def _list_conversations(environment: Environment, period: Period, key: str, *, cursor: str) -> Mapping[str, Any]:
+    rows = read_conversations(environment, period, key, cursor=cursor, limit=ROWS_PER_PAGE + 1)
+    page = rows[:ROWS_PER_PAGE]
     return {
-        "rows": shown,
-        "older": shown[-1].cursor if len(rows) > ROWS_A_PAGE else "",
-        "newest": not conversations.after(cursor, key),
+        "rows": page,
+        "older": page[-1].cursor if len(rows) > ROWS_PER_PAGE else "",
+        "newest": not parse_cursor(cursor, key),
     }
 
 
-def pages_of(count: int, number: int) -> PageOfRows[int]:
-    return Paginator(range(count), ROWS_A_PAGE).get_page(number)
+def _paginate(count: int, page_number: int) -> PageOfRows[int]:
+    return Paginator(range(count), ROWS_PER_PAGE).get_page(page_number)

@@ -1,4 +1,4 @@
-"""Why does no conversation answer to a reported id? (contract 2; pure)"""
+"""Why no conversation is known by a reported id (contract 2; pure)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 MAX_BARE = 255  # code points kept of a bare form: folding can lengthen a text
-MAX_PARTS = 8  # of an address that are looked at
+MAX_PARTS = 8  # of an address in which an id is searched
 QUOTES = "\\\"'`“”„‟‘’‚‛«»‹›"
 MARKS = "\u200b\u200e\u200f\u2060\ufeff"  # invisible ones that copying leaves at the ends
 AROUND = QUOTES + MARKS + "".join(filter(str.isspace, map(chr, range(0x3001))))
@@ -26,7 +26,7 @@ TEMPLATE = re.compile(
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownConversation:
     """A conversation of the same workspace: its id and its environment's name."""
 
     conversation_id: str
@@ -38,7 +38,12 @@ class Diagnosis:
     """`kind` is one of ADVICE; `found` is the conversation that was probably meant."""
 
     kind: str
-    found: Known | None = None
+    found: KnownConversation | None = None
+
+    @property
+    def found_in(self) -> str:
+        """The environment that knows the id, for `other-environment`; else ""."""
+        return self.found.environment if self.found and self.kind == "other-environment" else ""
 
 
 @dataclass(frozen=True)
@@ -79,61 +84,63 @@ ADVICE: Mapping[str, Advice] = {
 }
 
 
-def diagnose(reported: str, *, siblings: Mapping[str, str], alike: Iterable[Known]) -> Diagnosis:
-    """The first that fits.
+def diagnose(reported_id: str, *, siblings: Mapping[str, str], candidates: Iterable[KnownConversation]) -> Diagnosis:
+    """Return the first diagnosis that fits.
 
     siblings: environment name by conversation id, of the workspace's other environments;
-    alike: known conversations of the workspace with one of `reported`'s bare forms, the likeliest first.
+    candidates: known conversations of the workspace with one of the id's bare forms, the most probable first.
     """
-    if is_placeholder(reported):
+    if is_placeholder(reported_id):
         return Diagnosis("placeholder")
-    if environment := siblings.get(reported):
-        return Diagnosis("other-environment", Known(reported, environment))
-    for known in alike:
-        if is_alteration(reported, known.conversation_id):
-            return Diagnosis("altered", known)
+    if environment := siblings.get(reported_id):
+        return Diagnosis("other-environment", KnownConversation(reported_id, environment))
+    for candidate in candidates:
+        if _is_alteration(reported_id, candidate.conversation_id):
+            return Diagnosis("altered", candidate)
     return Diagnosis("never-seen")
 
 
-def is_placeholder(reported: str) -> bool:
-    text = plain_form(reported)
+def is_placeholder(reported_id: str) -> bool:
+    text = _plain_form(reported_id)
     return text in UNFILLED or TEMPLATE.fullmatch(text) is not None
 
 
-def is_alteration(reported: str, known: str) -> bool:
-    """Equal but for case, outer white space, quotes, or a URL or path around one of the two."""
-    one, other = plain_form(reported), plain_form(known)
-    return reported != known and (one == other or leads_to(one, other) or leads_to(other, one))
+def _is_alteration(reported_id: str, known_id: str) -> bool:
+    """Whether two ids differ only by case, outer white space, quotes, or a URL or path around one of them."""
+    reported, known = _plain_form(reported_id), _plain_form(known_id)
+    if reported_id == known_id:
+        return False
+    return reported == known or _address_contains(reported, known) or _address_contains(known, reported)
 
 
-def leads_to(address: str, plain: str) -> bool:
+def _address_contains(address: str, plain_id: str) -> bool:
     """Whether a part of the address is this id, or ends in it as in a path's last segments."""
-    return plain != "" and any(part == plain or part.endswith(f"/{plain}") for part in parts_of(address))
+    return plain_id != "" and any(part == plain_id or part.endswith(f"/{plain_id}") for part in _split_address(address))
 
 
-def parts_of(address: str) -> list[str]:
-    """All of it, its path, its query's values and its fragment: where an id may stand."""
+def _split_address(address: str) -> list[str]:
+    """Return where an id may stand: the whole address, its path, its query's values and its fragment."""
     pieces = re.split(r"[?#&]", address, maxsplit=MAX_PARTS)
     parts = [address, *pieces, *(piece.rpartition("=")[2] for piece in pieces)]
     return [part.rstrip("/").strip(AROUND) for part in parts]
 
 
-def bare_forms(reported: str) -> set[str]:
-    """The bare forms that the conversation may have which was meant."""
-    return {bare_form(part) for part in parts_of(plain_form(reported)) if part} | {bare_form(reported)}
+def bare_forms(reported_id: str) -> set[str]:
+    """Return the bare forms that the intended conversation may have."""
+    return {bare_form(part) for part in _split_address(_plain_form(reported_id)) if part} | {bare_form(reported_id)}
 
 
 def bare_form(conversation_id: str) -> str:
-    """What an id has in common with its alterations: the last segment of its plain form."""
-    return last_segment(plain_form(conversation_id))[:MAX_BARE]
+    """Return what an id has in common with its alterations: the last segment of its plain form."""
+    return _last_segment(_plain_form(conversation_id))[:MAX_BARE]
 
 
-def plain_form(text: str) -> str:
-    """Case-folded, without outer white space and (escaped) quotes; empty for an id of nothing else."""
+def _plain_form(text: str) -> str:
+    """Return the text case-folded, without outer white space and (escaped) quotes; it may be empty."""
     return text.casefold().strip(AROUND)
 
 
-def last_segment(text: str) -> str:
-    """What follows the last slash, without query, fragment and trailing slash; all, where there is no slash."""
+def _last_segment(text: str) -> str:
+    """Return what follows the last slash, without query, fragment and trailing slash; all, where there is no slash."""
     path = re.split(r"[?#]", text, maxsplit=1)[0].rstrip("/")
     return path.rsplit("/", 1)[-1].strip(AROUND) or text

@@ -1,45 +1,49 @@
-"""The tables of the broken joins page as .json and .csv give them: the same rows, same filters, without a cap."""
+"""The tables of the broken joins page for .json and .csv: the same rows, same filters, without a cap."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from outcomes.analytics.exports import Rows
-from outcomes.analytics.filters import JoinFilters
-from outcomes.broken_joins import lookup, rates
+from outcomes.analytics.exports import Rows, unix_or_none
+from outcomes.broken_joins.causes import group_by_cause
 from outcomes.broken_joins.diagnose import ADVICE
-from outcomes.broken_joins.lookup import BrokenJoin
+from outcomes.broken_joins.filters import JoinFilters
+from outcomes.broken_joins.lookup import (
+    ROWS_AT_ONCE,
+    find_healed_outcomes,
+    list_api_key_names,
+    stream_broken_joins,
+)
+from outcomes.broken_joins.rates import RateChart, read_rates_by_api_key, read_rates_by_environment
 from outcomes.models import Move
 from wire.period import Period
 from wire.tables import Table
 from wire.timestamps import unix_seconds
 from workspaces.models import Environment
 
-JOIN = ("conversationId", "outcomeKey", "reports", "firstReportedAt", "lastReportedAt")
-BROKEN = (*JOIN, "diagnosis", "found", "foundIn", "reportedBy")
-DIAGNOSES = ("diagnosis", "foundIn", "brokenJoins", "example", "found", "oldestReportedAt", "advice")
-HEALED = (*JOIN, "healedAt", "healedAfterSeconds", "diagnosis")
-RATES = ("startsAt", "name", "brokenJoins", "reported")
-MOVES = ("move", "from", "to", "outcomes", "met", "movedAt", "movedBy", "undoneAt", "undoneBy")
+OUTCOME_COLUMNS = ("conversationId", "outcomeKey", "reports", "firstReportedAt", "lastReportedAt")
+BROKEN_JOIN_COLUMNS = (*OUTCOME_COLUMNS, "diagnosis", "found", "foundIn", "reportedBy")
+CAUSE_COLUMNS = ("diagnosis", "foundIn", "brokenJoins", "example", "found", "oldestReportedAt", "advice")
+HEALED_COLUMNS = (*OUTCOME_COLUMNS, "healedAt", "healedAfterSeconds", "diagnosis")
+RATE_COLUMNS = ("startsAt", "name", "brokenJoins", "reported")
+MOVE_COLUMNS = ("move", "from", "to", "outcomes", "met", "movedAt", "movedBy", "undoneAt", "undoneBy")
 
 
-def of_broken_joins(environment: Environment, period: Period, asked: JoinFilters) -> tuple[Table, ...]:
+def list_joins_tables(environment: Environment, period: Period, filters: JoinFilters) -> tuple[Table, ...]:
     return (
-        Table("broken", BROKEN, lambda: broken_rows(environment, period, asked)),
-        Table("diagnoses", DIAGNOSES, lambda: diagnosis_rows(environment, period)),
-        Table("healed", HEALED, lambda: healed_rows(environment, period)),
-        Table("rates", RATES, lambda: rate_rows(rates.by_environment(environment, period))),
-        Table("rates-by-key", RATES, lambda: rate_rows(rates.by_api_key(environment, period))),
-        Table("moves", MOVES, lambda: move_rows(environment)),
+        Table("broken", BROKEN_JOIN_COLUMNS, lambda: _broken_join_rows(environment, period, filters)),
+        Table("diagnoses", CAUSE_COLUMNS, lambda: _cause_rows(environment, period)),
+        Table("healed", HEALED_COLUMNS, lambda: _healed_rows(environment, period)),
+        Table("rates", RATE_COLUMNS, lambda: _rate_rows(read_rates_by_environment(environment, period))),
+        Table("rates-by-key", RATE_COLUMNS, lambda: _rate_rows(read_rates_by_api_key(environment, period))),
+        Table("moves", MOVE_COLUMNS, lambda: _move_rows(environment)),
     )
 
 
-def broken_rows(environment: Environment, period: Period, asked: JoinFilters) -> Rows:
-    names = key_names(environment)
-    for join in every_broken_join(environment, period):
-        if asked.why and not lookup.is_of(join, asked.why, asked.found_in):
+def _broken_join_rows(environment: Environment, period: Period, filters: JoinFilters) -> Rows:
+    api_key_names = list_api_key_names(environment)
+    for join in stream_broken_joins(environment, period):
+        if filters and not join.matches(filters.why, filters.found_in):
             continue
-        found = join.diagnosis.found
+        known = join.diagnosis.found
         yield (
             join.conversation_id,
             join.outcome_key,
@@ -47,58 +51,48 @@ def broken_rows(environment: Environment, period: Period, asked: JoinFilters) ->
             unix_seconds(join.first_reported_at),
             unix_seconds(join.last_reported_at),
             join.diagnosis.kind,
-            found and found.conversation_id,
-            found and found.environment,
-            names.get(join.reported_by),
+            known and known.conversation_id,
+            known and known.environment,
+            api_key_names.get(join.reported_by),
         )
 
 
-def diagnosis_rows(environment: Environment, period: Period) -> Rows:
-    for cause in lookup.causes(every_broken_join(environment, period)):
-        found = cause.example.diagnosis.found
+def _cause_rows(environment: Environment, period: Period) -> Rows:
+    for cause in group_by_cause(stream_broken_joins(environment, period)):
+        known = cause.example.diagnosis.found
         yield (
             cause.kind,
             cause.environment or None,
             cause.count,
             cause.example.conversation_id,
-            found and found.conversation_id,
+            known and known.conversation_id,
             unix_seconds(cause.oldest),
             ADVICE[cause.kind].to_do,
         )
 
 
-def healed_rows(environment: Environment, period: Period) -> Rows:
-    for outcome in lookup.healed_outcomes(environment, period).iterator(chunk_size=2000):
+def _healed_rows(environment: Environment, period: Period) -> Rows:
+    for outcome in find_healed_outcomes(environment, period).iterator(chunk_size=ROWS_AT_ONCE):
         yield (
             outcome.conversation.conversation_id,
             outcome.outcome_key,
             outcome.reports,
             unix_seconds(outcome.first_reported_at),
             unix_seconds(outcome.last_reported_at),
-            unix_seconds(outcome.healed_at),
-            round(outcome.healed_after.total_seconds()),
+            unix_or_none(outcome.healed_at),
+            outcome.healed_after and round(outcome.healed_after.total_seconds()),
             "late",
         )
 
 
-def rate_rows(trend: rates.Trend) -> Rows:
-    for position, bucket in enumerate(trend.buckets):
-        for rate in trend.rates:
-            yield unix_seconds(bucket.start), rate.name, rate.broken[position], rate.reported[position]
+def _rate_rows(chart: RateChart) -> Rows:
+    for number, bucket in enumerate(chart.buckets):
+        for rate in chart.rates:
+            yield unix_seconds(bucket.start), rate.name, rate.broken[number], rate.reported[number]
 
 
-def move_rows(environment: Environment) -> Rows:
-    for move in Move.objects.of(environment).iterator():
-        undone = (move.undone_at and unix_seconds(move.undone_at), move.undone_by or None)
-        numbers = (move.outcomes, move.met, unix_seconds(move.moved_at), move.moved_by)
-        yield move.pk, move.source.name, move.target.name, *numbers, *undone
-
-
-def every_broken_join(environment: Environment, period: Period) -> Iterator[BrokenJoin]:
-    joins = lookup.still_broken(environment, period).iterator(chunk_size=2000)
-    return lookup.diagnosed(environment, joins)
-
-
-def key_names(environment: Environment) -> dict[int | None, str]:
-    """API keys of the workspace by row id, as their first characters: all that is stored of them."""
-    return {key.pk: str(key) for key in environment.workspace.api_keys.all()}
+def _move_rows(environment: Environment) -> Rows:
+    for move in Move.objects.list_for(environment).iterator():
+        moved = (move.outcomes, move.met, unix_seconds(move.moved_at), move.moved_by)
+        undone = (unix_or_none(move.undone_at), move.undone_by or None)
+        yield move.pk, move.source.name, move.target.name, *moved, *undone

@@ -1,6 +1,7 @@
-"""Move broken joins to the environment that knows their conversations, and undo it exactly.
+"""Move broken joins to the environment that knows their conversations, and undo a move exactly.
 
-Undoing gives what would stand if nothing had been moved, whatever was reported, registered, moved or undone since.
+Undoing restores what would be stored if nothing had been moved, whatever was reported, registered, moved or undone
+since.
 """
 
 from __future__ import annotations
@@ -10,174 +11,185 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
 from django.db import connection, transaction
 
 from outcomes.broken_joins import move_sql
-from outcomes.broken_joins.lookup import diagnoses, environment_names
-from outcomes.broken_joins.move_rows import At, Place, Rewritten, lock_conversations, locked, rewrite
-from outcomes.broken_joins.said import Said, together
+from outcomes.broken_joins.lookup import IDS_AT_ONCE, diagnose_ids, list_environment_names
+from outcomes.broken_joins.move_rows import (
+    OutcomeRef,
+    OutcomeUpdate,
+    ReportSummary,
+    StoredOutcome,
+    count_outcome,
+    lock_conversations,
+    lock_outcomes,
+    merge_summaries,
+    write_updates,
+)
 from outcomes.models import Move, MovedOutcome
-from outcomes.tallies.adjust import standing
-from wire.period import Period, ceil_to_quarter, floor_to_quarter
+from outcomes.tallies.spans import widen_to_quarters
+from wire.period import Period
 from workspaces.audit import record_audit
 from workspaces.models import Environment, Workspace
 
-DIAGNOSED_AT_ONCE = 500
-WRITTEN_AT_ONCE = 2000
-
-
-def movable(source: Environment, target: Environment, period: Period) -> Sequence[int]:
-    """Row ids of the broken joins, first reported in the range, whose diagnosis names `target`."""
-    names = environment_names(source)
-    query = {
-        "source": source.pk,
-        "target": target.pk,
-        "start": floor_to_quarter(period.start),
-        "end": ceil_to_quarter(period.end),
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(move_sql.KNOWN_THERE, query)
-        rows = iter(cursor.fetchall())
-    found: list[int] = []
-    while batch := list(islice(rows, DIAGNOSED_AT_ONCE)):
-        verdicts = diagnoses(source, names, {reported for _, reported in batch})
-        for pk, reported in batch:
-            verdict = verdicts[reported]
-            if verdict.kind == "other-environment" and verdict.found and verdict.found.environment == target.name:
-                found.append(pk)
-    return found
-
-
-@transaction.atomic
-def move(source: Environment, target: Environment, period: Period, *, actor: str, now: datetime) -> Move | None:
-    """Move all that is `movable`, log it, and return it; None where nothing was (any more)."""
-    one_at_a_time(source, target)
-    taken = take(source, target, movable(source, target, period))
-    if not taken:
-        return None
-    places = locked(target, [each.goes_to for each in taken], now=now, make_room=True)
-    rewritten = [arrived(place, [each.said for each in of_place]) for place, of_place in paired(places, taken)]
-    met = sum(place.said.reports > 0 for place in places)
-    made = Move.objects.create(source=source, target=target, moved_at=now, moved_by=actor, outcomes=len(taken), met=met)
-    rewrite(source, (), [change for each in taken for change in standing(each.key, each.said, None, sign=-1)])
-    rewrite(target, rewritten)
-    MovedOutcome.objects.bulk_create([each.kept(made) for each in taken], batch_size=WRITTEN_AT_ONCE)
-    log(made, "broken joins moved", actor=actor, now=now)
-    return made
-
-
-@transaction.atomic
-def undo(made: Move, *, actor: str, now: datetime) -> bool:
-    """Put back what a move took, and log it; False where it was undone before."""
-    one_at_a_time(made.source, made.target)
-    made.refresh_from_db()
-    if made.undone_at:
-        return False
-    moved = list(made.moved.all())
-    lock_conversations([each.came_from_id for each in moved])
-    put_back(made, moved, now=now)
-    take_out(made, moved, now=now)
-    made.undone_at, made.undone_by = now, actor
-    made.save(update_fields=["undone_at", "undone_by"])
-    log(made, "move of broken joins undone", actor=actor, now=now)
-    return True
+ROWS_WRITTEN_AT_ONCE = 2000
 
 
 @dataclass(frozen=True)
-class Taken:
-    """A broken join on its way: from a conversation's row to another's."""
+class MovingJoin:
+    """A broken join on its way from one conversation's row to another's."""
 
-    came_from: int
-    conversation: int
+    source_conversation: int
+    target_conversation: int
     key: str
-    said: Said
+    summary: ReportSummary
 
     @property
-    def goes_to(self) -> At:
-        return self.conversation, self.key
+    def target(self) -> OutcomeRef:
+        return OutcomeRef(self.target_conversation, self.key)
 
-    def kept(self, made: Move) -> MovedOutcome:
+    def as_moved_outcome(self, move: Move) -> MovedOutcome:
         return MovedOutcome(
-            move=made, came_from_id=self.came_from, conversation_id=self.conversation, outcome_key=self.key,
-            reports=self.said.reports, first_reported_at=self.said.first, last_reported_at=self.said.last,
-            reported_by=self.said.reported_by,
-        )  # fmt: skip
+            move=move,
+            came_from_id=self.source_conversation,
+            conversation_id=self.target_conversation,
+            outcome_key=self.key,
+            reports=self.summary.reports,
+            first_reported_at=self.summary.first_at,
+            last_reported_at=self.summary.last_at,
+            reported_by=self.summary.reported_by,
+        )
 
 
-def take(source: Environment, target: Environment, outcomes: Sequence[int]) -> Sequence[Taken]:
-    """Delete these broken joins, those that still are, and tell what they were."""
-    query = {"outcomes": list(outcomes), "target": target.pk}
+def find_movable(source: Environment, target: Environment, period: Period) -> Sequence[int]:
+    """Return the row ids of the broken joins, first reported in the period, whose diagnosis names `target`."""
+    start, end = widen_to_quarters(period)
     with connection.cursor() as cursor:
-        cursor.execute(move_sql.CONVERSATIONS_OF, query)
+        query: dict[str, Any] = {"source": source.pk, "target": target.pk, "start": start, "end": end}
+        cursor.execute(move_sql.SELECT_KNOWN_IN_TARGET, query)
+        rows = iter(cursor.fetchall())
+    names = list_environment_names(source)
+    movable: list[int] = []
+    while batch := list(islice(rows, IDS_AT_ONCE)):
+        diagnoses = diagnose_ids(source, names, {reported_id for _, reported_id in batch})
+        movable += [pk for pk, reported_id in batch if diagnoses[reported_id].found_in == target.name]
+    return movable
+
+
+@transaction.atomic
+def move_broken_joins(
+    source: Environment, target: Environment, period: Period, *, actor: str, now: datetime
+) -> Move | None:
+    """Move all that is movable, record it, and return the move; None where nothing is movable (any more)."""
+    _lock_environments(source, target)
+    moving = _detach_joins(source, target, find_movable(source, target, period))
+    if not moving:
+        return None
+    outcomes = lock_outcomes(target, [join.target for join in moving], now=now, create_missing=True)
+    met = sum(outcome.total.reports > 0 for outcome in outcomes)
+    move = Move.objects.create(
+        source=source, target=target, moved_at=now, moved_by=actor, outcomes=len(moving), met=met
+    )
+    detached = [change for join in moving for change in count_outcome(join.key, join.summary, None, sign=-1)]
+    write_updates(source, (), detached)
+    write_updates(target, _add_joins(outcomes, moving))
+    moved_outcomes = [join.as_moved_outcome(move) for join in moving]
+    MovedOutcome.objects.bulk_create(moved_outcomes, batch_size=ROWS_WRITTEN_AT_ONCE)
+    _audit(move, "broken joins moved", actor=actor, now=now)
+    return move
+
+
+def _detach_joins(source: Environment, target: Environment, outcomes: Sequence[int]) -> Sequence[MovingJoin]:
+    """Delete these broken joins, as far as they are broken still, and return what they were."""
+    query: dict[str, Any] = {"outcomes": list(outcomes), "target": target.pk}
+    with connection.cursor() as cursor:
+        cursor.execute(move_sql.SELECT_CONVERSATIONS, query)
         lock_conversations([conversation for (conversation,) in cursor.fetchall()])
-        cursor.execute(move_sql.TAKE, query)
+        cursor.execute(move_sql.LOCK_BROKEN_JOINS, query)
         rows = cursor.fetchall()
-        cursor.execute(move_sql.DELETE, {"ids": [row[0] for row in rows]})
-    return [Taken(came_from, known, key, Said(*said)) for _, came_from, known, _, key, *said in rows]
+        cursor.execute(move_sql.DELETE_OUTCOMES, {"ids": [pk for pk, *_ in rows]})
+    return [
+        MovingJoin(source_conversation, target_conversation, key, ReportSummary(*summary))
+        for _, source_conversation, target_conversation, key, *summary in rows
+    ]
 
 
-def paired(places: Sequence[Place], taken: Sequence[Taken]) -> Sequence[tuple[Place, Sequence[Taken]]]:
-    by_place: dict[At, list[Taken]] = defaultdict(list)
-    for each in taken:
-        by_place[each.goes_to].append(each)
-    return [(place, by_place[place.at]) for place in places]
+def _add_joins(outcomes: Sequence[StoredOutcome], moving: Sequence[MovingJoin]) -> Sequence[OutcomeUpdate]:
+    by_target: dict[OutcomeRef, list[ReportSummary]] = defaultdict(list)
+    for join in moving:
+        by_target[join.target].append(join.summary)
+    return [
+        OutcomeUpdate(outcome, outcome.own, [*outcome.moved_summaries, *by_target[outcome.ref]], outcome.healed_at)
+        for outcome in outcomes
+    ]
 
 
-def arrived(place: Place, moved: Sequence[Said]) -> Rewritten:
-    """A place with accounts that come in; of what came in before, only the sum and its ends matter."""
-    return Rewritten(place, place.own, [*before(place), *moved], place.healed_at)
+@transaction.atomic
+def undo_move(move: Move, *, actor: str, now: datetime) -> bool:
+    """Undo a move and record it; return False where it was undone before."""
+    _lock_environments(move.source, move.target)
+    move.refresh_from_db()
+    if move.undone_at:
+        return False
+    moved_outcomes = list(move.moved.all())
+    lock_conversations([moved.came_from_id for moved in moved_outcomes])
+    _restore_in_source(move, moved_outcomes, now=now)
+    _remove_from_target(move, moved_outcomes, now=now)
+    move.undone_at, move.undone_by = now, actor
+    move.save(update_fields=["undone_at", "undone_by"])
+    _audit(move, "move of broken joins undone", actor=actor, now=now)
+    return True
 
 
-def before(place: Place) -> Sequence[Said]:
-    """What was moved in before, as one account that has the ends and the first API key of the whole."""
-    if not place.moved_in:
-        return ()
-    return [Said(place.moved_in, place.said.first, place.said.last, place.said.reported_by)]
+def _restore_in_source(move: Move, moved_outcomes: Sequence[MovedOutcome], *, now: datetime) -> None:
+    """Add to what was reported there since; healed where the conversation was registered there since."""
+    summaries = {OutcomeRef(moved.came_from_id, moved.outcome_key): _summary_of(moved) for moved in moved_outcomes}
+    outcomes = lock_outcomes(move.source, list(summaries), now=now, create_missing=True)
+    write_updates(move.source, [_restore(outcome, summaries[outcome.ref]) for outcome in outcomes])
 
 
-def put_back(made: Move, moved: Sequence[MovedOutcome], *, now: datetime) -> None:
-    """Into the source: beside what was reported there since, healed where the conversation has arrived since."""
-    accounts = {(each.came_from_id, each.outcome_key): account(each) for each in moved}
-    places = locked(made.source, list(accounts), now=now, make_room=True)
-    rewrite(made.source, [returned(place, accounts[place.at]) for place in places])
+def _restore(outcome: StoredOutcome, summary: ReportSummary) -> OutcomeUpdate:
+    own = merge_summaries([outcome.own, summary]) if outcome.own else summary
+    return OutcomeUpdate(outcome, own, outcome.moved_summaries, outcome.registered_at)
 
 
-def returned(place: Place, said: Said) -> Rewritten:
-    own = together([place.own, said]) if place.own else said
-    return Rewritten(place, own, before(place), place.registered_at)
-
-
-def take_out(made: Move, moved: Sequence[MovedOutcome], *, now: datetime) -> None:
-    """Out of the target: what was reported there itself stays, and what other moves brought."""
-    places = locked(made.target, [(each.conversation_id, each.outcome_key) for each in moved], now=now)
-    others = brought_by_others(made, places)
-    rewrite(
-        made.target,
-        [Rewritten(place, place.own, others.get(place.at, ()), place.healed_at) for place in places],
+def _remove_from_target(move: Move, moved_outcomes: Sequence[MovedOutcome], *, now: datetime) -> None:
+    """Leave what was reported to the target itself, and what other moves brought."""
+    refs = [OutcomeRef(moved.conversation_id, moved.outcome_key) for moved in moved_outcomes]
+    outcomes = lock_outcomes(move.target, refs, now=now)
+    by_other_moves = _summaries_of_other_moves(move, outcomes)
+    write_updates(
+        move.target,
+        [
+            OutcomeUpdate(outcome, outcome.own, by_other_moves.get(outcome.ref, ()), outcome.healed_at)
+            for outcome in outcomes
+        ],
     )
 
 
-def brought_by_others(made: Move, places: Sequence[Place]) -> Mapping[At, Sequence[Said]]:
-    conversations = [place.at[0] for place in places]
-    found: dict[At, list[Said]] = defaultdict(list)
-    others = MovedOutcome.objects.filter(conversation__in=conversations, move__undone_at=None).exclude(move=made)
-    for each in others:
-        found[each.conversation_id, each.outcome_key].append(account(each))
-    return found
+def _summaries_of_other_moves(
+    move: Move, outcomes: Sequence[StoredOutcome]
+) -> Mapping[OutcomeRef, Sequence[ReportSummary]]:
+    summaries: dict[OutcomeRef, list[ReportSummary]] = defaultdict(list)
+    conversations = [outcome.ref.conversation for outcome in outcomes]
+    for moved in MovedOutcome.objects.filter(conversation__in=conversations, move__undone_at=None).exclude(move=move):
+        summaries[OutcomeRef(moved.conversation_id, moved.outcome_key)].append(_summary_of(moved))
+    return summaries
 
 
-def account(each: MovedOutcome) -> Said:
-    return Said(each.reports, each.first_reported_at, each.last_reported_at, each.reported_by)
+def _summary_of(moved: MovedOutcome) -> ReportSummary:
+    return ReportSummary(moved.reports, moved.first_reported_at, moved.last_reported_at, moved.reported_by)
 
 
-def one_at_a_time(source: Environment, target: Environment) -> None:
-    """Two moves of one workspace could want each other's tallies."""
+def _lock_environments(source: Environment, target: Environment) -> None:
+    """Keep both from being removed, and let one move of a workspace run at a time: two could want the same tallies."""
     source.hold()
     target.hold()
     Workspace.objects.select_for_update(no_key=True).get(pk=source.workspace_id)
 
 
-def log(made: Move, action: str, *, actor: str, now: datetime) -> None:
-    facts = {"move": made.pk, "from": made.source.name, "to": made.target.name, "outcomes": made.outcomes}
-    record_audit(made.source.workspace_id, action, facts, actor=actor, now=now)
+def _audit(move: Move, action: str, *, actor: str, now: datetime) -> None:
+    facts = {"move": move.pk, "from": move.source.name, "to": move.target.name, "outcomes": move.outcomes}
+    record_audit(move.source.workspace_id, action, facts, actor=actor, now=now)

@@ -1,89 +1,121 @@
-"""Outcomes that moves change: read and locked, put together anew, written back with their tallies."""
+"""Outcomes that a move changes: locked and read, put together anew, written back with their tallies."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.db import connection
 
 from outcomes.broken_joins import move_sql
-from outcomes.broken_joins.said import Said, together
-from outcomes.tallies.adjust import Change, retally, standing
+from outcomes.tallies.adjust import TallyChange, adjust_tallies
 from workspaces.models import Environment
-
-At = tuple[int, str]  # a conversation's row id and an outcome key: where one outcome stands
 
 
 @dataclass(frozen=True)
-class Place:
-    """One outcome, or room for one where nothing was reported so far (`reports` is 0).
+class ReportSummary:
+    """How often an outcome was reported, first and last when, and which API key was the first."""
 
-    own: what was reported in this environment itself; moved_in: the reports that came from elsewhere.
+    reports: int
+    first_at: datetime
+    last_at: datetime
+    reported_by: int | None = None
+
+
+def merge_summaries(summaries: Sequence[ReportSummary]) -> ReportSummary:
+    """Sum several summaries, in any order; where two begin at the same time, the lower API key counts as the first."""
+    first = min(summaries, key=lambda summary: (summary.first_at, summary.reported_by or 0))
+    last_at = max(summary.last_at for summary in summaries)
+    return ReportSummary(sum(summary.reports for summary in summaries), first.first_at, last_at, first.reported_by)
+
+
+class OutcomeRef(NamedTuple):
+    """Which outcome: the row id of its conversation, and its key."""
+
+    conversation: int
+    key: str
+
+
+@dataclass(frozen=True)
+class StoredOutcome:
+    """One outcome as it is stored, or an empty row for one that was never reported (`total.reports` is 0).
+
+    total: all its reports; own: those to this environment itself; moved_in: how many came from other environments.
     """
 
     pk: int
-    at: At
+    ref: OutcomeRef
     started_at: datetime | None
     registered_at: datetime | None
-    said: Said
-    own: Said | None
+    total: ReportSummary
+    own: ReportSummary | None
     moved_in: int
     healed_at: datetime | None
 
     @classmethod
-    def of_row(cls, row: Sequence) -> Place:
-        pk, conversation, key, started_at, registered_at, reports, first, last, by, moved_in, *own, healed_at = row
-        said = Said(reports, first, last, by)
-        own_first, own_last, own_by = own
+    def from_row(cls, row: Sequence[Any]) -> StoredOutcome:
+        """Build it from a row of LOCK_OUTCOMES."""
+        pk, conversation, key, started_at, registered_at, reports, first_at, last_at, reported_by, moved_in = row[:10]
+        own_first_at, own_last_at, own_reported_by, healed_at = row[10:]
+        total = ReportSummary(reports, first_at, last_at, reported_by)
         if not moved_in:
-            of_its_own = said if reports else None
+            own = total if reports else None
+        elif own_first_at:
+            own = ReportSummary(reports - moved_in, own_first_at, own_last_at, own_reported_by)
         else:
-            of_its_own = own_first and Said(reports - moved_in, own_first, own_last, own_by)
-        return cls(pk, (conversation, key), started_at, registered_at, said, of_its_own, moved_in, healed_at)
+            own = None
+        return cls(pk, OutcomeRef(conversation, key), started_at, registered_at, total, own, moved_in, healed_at)
+
+    @property
+    def moved_summaries(self) -> Sequence[ReportSummary]:
+        """What was moved in so far, as one summary: only the sum, its ends and its first API key matter."""
+        if not self.moved_in:
+            return ()
+        return [ReportSummary(self.moved_in, self.total.first_at, self.total.last_at, self.total.reported_by)]
 
 
 @dataclass(frozen=True)
-class Rewritten:
-    """What a place is to hold: its own account and those moved in; nothing at all, and it goes."""
+class OutcomeUpdate:
+    """What an outcome is to become: its own reports and those moved in. Without any, it is deleted."""
 
-    place: Place
-    own: Said | None
-    moved: Sequence[Said]
+    outcome: StoredOutcome
+    own: ReportSummary | None
+    moved: Sequence[ReportSummary]
     healed_at: datetime | None
 
     @property
-    def parts(self) -> Sequence[Said]:
+    def summaries(self) -> Sequence[ReportSummary]:
         return [*([self.own] if self.own else []), *self.moved]
 
-    def row(self) -> tuple:
-        said, own = together(self.parts), self.own if self.moved else None
-        own_columns = (own.first, own.last, own.reported_by) if own else (None, None, None)
-        moved_in = sum(part.reports for part in self.moved)
-        columns = (self.place.pk, said.reports, said.first, said.last, said.reported_by, moved_in)
+    def as_row(self) -> tuple[Any, ...]:
+        """Return the values of UPDATE_PARAMETERS."""
+        total, own = merge_summaries(self.summaries), self.own if self.moved else None
+        own_columns = (own.first_at, own.last_at, own.reported_by) if own else (None, None, None)
+        moved_in = sum(summary.reports for summary in self.moved)
+        columns = (self.outcome.pk, total.reports, total.first_at, total.last_at, total.reported_by, moved_in)
         return (*columns, *own_columns, self.healed_at)
 
-    def changes(self) -> Sequence[Change]:
-        place, key = self.place, self.place.at[1]
-        gone = standing(key, place.said, place.started_at, sign=-1) if place.said.reports else ()
-        come = standing(key, together(self.parts), place.started_at, sign=1) if self.parts else ()
-        return [*gone, *come]
+    def tally_changes(self) -> Iterator[TallyChange]:
+        outcome = self.outcome
+        if outcome.total.reports:
+            yield from count_outcome(outcome.ref.key, outcome.total, outcome.started_at, sign=-1)
+        if self.summaries:
+            yield from count_outcome(outcome.ref.key, merge_summaries(self.summaries), outcome.started_at, sign=1)
 
 
-def locked(environment: Environment, places: Sequence[At], *, now: datetime, make_room: bool = False) -> list[Place]:
-    """These places, locked; with `make_room`, where there is no outcome, an empty one."""
-    query = {
-        "environment": environment.pk,
-        "conversations": [conversation for conversation, _ in places],
-        "keys": [key for _, key in places],
-        "now": now,
-    }
-    with connection.cursor() as cursor:
-        if make_room:
-            cursor.execute(move_sql.MAKE_ROOM, query)
-        cursor.execute(move_sql.LOCK_OUTCOMES, query)
-        return [Place.of_row(row) for row in cursor.fetchall()]
+def count_outcome(key: str, summary: ReportSummary, started_at: datetime | None, *, sign: int) -> Iterator[TallyChange]:
+    """Yield what one outcome adds to tallies (sign 1) or takes from them (-1).
+
+    started_at: when its conversation started; None for a broken join.
+    """
+    reports = sign * summary.reports
+    if started_at is None:
+        yield TallyChange(key, summary.first_at, broken=sign, reports=reports, reported_by=summary.reported_by)
+    else:
+        yield TallyChange(key, summary.first_at, outcomes=sign, reports=reports, reported_by=summary.reported_by)
+        yield TallyChange(key, started_at, reached=sign)
 
 
 def lock_conversations(conversations: Sequence[int]) -> None:
@@ -91,17 +123,33 @@ def lock_conversations(conversations: Sequence[int]) -> None:
         cursor.execute(move_sql.LOCK_CONVERSATIONS, {"conversations": list(conversations)})
 
 
-def rewrite(environment: Environment, rewritten: Sequence[Rewritten], gone: Sequence[Change] = ()) -> None:
-    """Write all of them, then the tallies. gone: what left this environment besides."""
-    names = (
-        "ids", "reports", "first", "last", "reported_by", "moved_in", "own_first", "own_last", "own_reported_by",
-        "healed_at",
-    )  # fmt: skip
-    rows = [each.row() for each in rewritten if each.parts]
-    columns = map(list, zip(*rows, strict=True)) if rows else [[] for _ in names]
+def lock_outcomes(
+    environment: Environment, refs: Sequence[OutcomeRef], *, now: datetime, create_missing: bool = False
+) -> Sequence[StoredOutcome]:
+    """Lock these outcomes and read them. create_missing: insert an empty row where there is no outcome."""
+    parameters: dict[str, Any] = {
+        "environment": environment.pk,
+        "conversations": [ref.conversation for ref in refs],
+        "keys": [ref.key for ref in refs],
+        "now": now,
+    }
     with connection.cursor() as cursor:
-        cursor.execute(move_sql.REWRITE, dict(zip(names, columns, strict=True)))
-        cursor.execute(move_sql.DELETE, {"ids": [each.place.pk for each in rewritten if not each.parts]})
-    changes = [*gone, *(change for each in rewritten for change in each.changes())]
+        if create_missing:
+            cursor.execute(move_sql.CREATE_MISSING, parameters)
+        cursor.execute(move_sql.LOCK_OUTCOMES, parameters)
+        return [StoredOutcome.from_row(row) for row in cursor.fetchall()]
+
+
+def write_updates(
+    environment: Environment, updates: Sequence[OutcomeUpdate], other_changes: Sequence[TallyChange] = ()
+) -> None:
+    """Write the outcomes, then the tallies. other_changes: of tallies, by what was written before."""
+    rows = [update.as_row() for update in updates if update.summaries]
+    columns = map(list, zip(*rows, strict=True)) if rows else [[] for _ in move_sql.UPDATE_PARAMETERS]
+    with connection.cursor() as cursor:
+        cursor.execute(move_sql.UPDATE_OUTCOMES, dict(zip(move_sql.UPDATE_PARAMETERS, columns, strict=True)))
+        emptied = [update.outcome.pk for update in updates if not update.summaries]
+        cursor.execute(move_sql.DELETE_OUTCOMES, {"ids": emptied})
+    changes = [*other_changes, *(change for update in updates for change in update.tally_changes())]
     if changes:
-        retally(environment, changes)
+        adjust_tallies(environment, changes)

@@ -1,7 +1,7 @@
 """The statements of moves. Like those of reports they lock conversations, then outcomes, then tallies, all sorted."""
 
-# Broken joins that a sibling knows; which of them are its own to take is for the diagnosis to say.
-KNOWN_THERE = """
+# Broken joins that a sibling knows; their diagnosis decides which of them are moved to it.
+SELECT_KNOWN_IN_TARGET = """
 SELECT outcome.id, reported.conversation_id
 FROM outcomes_outcome AS outcome
 JOIN outcomes_conversation AS reported ON reported.id = outcome.conversation_id
@@ -17,12 +17,12 @@ LOCK_CONVERSATIONS = """
 SELECT conversation.id FROM outcomes_conversation AS conversation
 WHERE id = ANY(%(conversations)s) ORDER BY conversation_id FOR UPDATE
 """
-CONVERSATIONS_OF = "SELECT DISTINCT conversation_id FROM outcomes_outcome WHERE id = ANY(%(outcomes)s)"
+SELECT_CONVERSATIONS = "SELECT DISTINCT conversation_id FROM outcomes_outcome WHERE id = ANY(%(outcomes)s)"
 
-# What is to move, as it stands once it is locked.
-TAKE = """
-SELECT outcome.id, outcome.conversation_id, known.id, known.started_at, outcome_key, reports, first_reported_at,
-       last_reported_at, reported_by
+# Broken joins once their conversations are locked: some may have healed meanwhile.
+LOCK_BROKEN_JOINS = """
+SELECT outcome.id, outcome.conversation_id, known.id, outcome_key, reports, first_reported_at, last_reported_at,
+       reported_by
 FROM outcomes_outcome AS outcome
 JOIN outcomes_conversation AS reported ON reported.id = outcome.conversation_id
 JOIN outcomes_conversation AS known
@@ -31,13 +31,13 @@ WHERE outcome.id = ANY(%(outcomes)s) AND outcome.broken
 ORDER BY reported.conversation_id, outcome_key FOR UPDATE OF outcome
 """
 
-# A row for each place where there is none yet, without reports so far; the others are locked in the same pass, so that
-# whoever reports meanwhile waits for us or we for them, never both.
-MAKE_ROOM = """
+# A row without reports for each outcome that does not exist; the others are locked in the same pass, so that a report
+# meanwhile waits for us or we for it, never both.
+CREATE_MISSING = """
 INSERT INTO outcomes_outcome AS outcome
   (environment_id, conversation_id, outcome_key, reports, first_reported_at, last_reported_at, broken)
 SELECT %(environment)s, conversation.id, outcome_key, 0, %(now)s, %(now)s, started_at IS NULL
-FROM unnest(%(conversations)s::bigint[], %(keys)s::text[]) AS place (id, outcome_key)
+FROM unnest(%(conversations)s::bigint[], %(keys)s::text[]) AS ref (id, outcome_key)
 JOIN outcomes_conversation AS conversation USING (id)
 ORDER BY conversation.conversation_id, outcome_key COLLATE "C"
 ON CONFLICT (conversation_id, outcome_key) DO UPDATE SET reports = outcome.reports
@@ -46,22 +46,26 @@ LOCK_OUTCOMES = """
 SELECT outcome.id, outcome.conversation_id, outcome.outcome_key, started_at, registered_at, reports,
        first_reported_at, last_reported_at, reported_by, moved_in, own_first_reported_at, own_last_reported_at,
        own_reported_by, healed_at
-FROM unnest(%(conversations)s::bigint[], %(keys)s::text[]) AS place (id, outcome_key)
+FROM unnest(%(conversations)s::bigint[], %(keys)s::text[]) AS ref (id, outcome_key)
 JOIN outcomes_conversation AS conversation USING (id)
 JOIN outcomes_outcome AS outcome
-  ON outcome.conversation_id = place.id AND outcome.outcome_key = place.outcome_key
+  ON outcome.conversation_id = ref.id AND outcome.outcome_key = ref.outcome_key
 ORDER BY conversation.conversation_id, outcome.outcome_key FOR UPDATE OF outcome
 """
 
-REWRITE = """
+UPDATE_PARAMETERS = (
+    "ids", "reports", "first", "last", "reported_by", "moved_in", "own_first", "own_last", "own_reported_by",
+    "healed_at",
+)  # fmt: skip
+UPDATE_OUTCOMES = """
 UPDATE outcomes_outcome AS outcome SET
-  reports = given.reports, first_reported_at = first, last_reported_at = last, reported_by = given.reported_by,
-  moved_in = given.moved_in, own_first_reported_at = own_first, own_last_reported_at = own_last,
-  own_reported_by = given.own_reported_by, healed_at = given.healed_at
+  reports = new.reports, first_reported_at = first, last_reported_at = last, reported_by = new.reported_by,
+  moved_in = new.moved_in, own_first_reported_at = own_first, own_last_reported_at = own_last,
+  own_reported_by = new.own_reported_by, healed_at = new.healed_at
 FROM unnest(%(ids)s::bigint[], %(reports)s::bigint[], %(first)s::timestamptz[], %(last)s::timestamptz[],
             %(reported_by)s::bigint[], %(moved_in)s::bigint[], %(own_first)s::timestamptz[],
             %(own_last)s::timestamptz[], %(own_reported_by)s::bigint[], %(healed_at)s::timestamptz[])
-  AS given (id, reports, first, last, reported_by, moved_in, own_first, own_last, own_reported_by, healed_at)
-WHERE outcome.id = given.id
+  AS new (id, reports, first, last, reported_by, moved_in, own_first, own_last, own_reported_by, healed_at)
+WHERE outcome.id = new.id
 """
-DELETE = "DELETE FROM outcomes_outcome WHERE id = ANY(%(ids)s)"
+DELETE_OUTCOMES = "DELETE FROM outcomes_outcome WHERE id = ANY(%(ids)s)"

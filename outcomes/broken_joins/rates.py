@@ -1,4 +1,4 @@
-"""The broken rate over time: what is still broken now of what was first reported then, out of the tallies."""
+"""The broken rate over time, read from tallies: of what was first reported then, how much is broken now."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from outcomes.analytics.figures import Rate
-from outcomes.tallies.bucket_spans import Parts
-from outcomes.tallies.keys import of_segments
-from outcomes.tallies.series import ALL_KEYS, chart_buckets, series
+from outcomes.analytics.chart_data import MAX_LINES, BrokenRate
+from outcomes.broken_joins.lookup import list_api_key_names
+from outcomes.tallies.bucket_spans import plan_reads
+from outcomes.tallies.series import chart_buckets, read_series_of_all_keys
+from outcomes.tallies.spans import segment_columns
 from wire.period import Period
 from wire.time_buckets import Bucket
 from workspaces.models import Environment
 
-MAX_LINES = 8  # a chart has so many colours
-
 
 @dataclass(frozen=True)
-class Trend:
+class RateChart:
     """A rate for each environment of the workspace, or for each API key that reported to one of them."""
 
     buckets: Sequence[Bucket]
-    rates: Sequence[Rate]
+    rates: Sequence[BrokenRate]
 
     @property
-    def drawn(self) -> Sequence[Rate]:
+    def lines(self) -> Sequence[BrokenRate]:
+        """The rates that are drawn; the table has all."""
         return self.rates[:MAX_LINES]
 
 
-# Each reporter's tallies are looked up by its key: by time alone, those of all would be read for each segment.
-BY_API_KEY = """
+# Each reporter's tallies are looked up by its API key: by time alone, those of all would be read for each segment.
+SELECT_BY_API_KEY = """
 WITH reporter AS MATERIALIZED (
   SELECT DISTINCT api_key FROM outcomes_apikeytally WHERE environment_id = %(environment)s AND grain = 'm'
 )
@@ -50,34 +50,34 @@ CROSS JOIN LATERAL (
 """
 
 
-def by_environment(environment: Environment, period: Period) -> Trend:
-    """This environment first, then those of its siblings that had reports."""
-    shown = chart_buckets(environment, period)
+def read_rates_by_environment(environment: Environment, period: Period) -> RateChart:
+    """Return the rate of this environment first, then those of its siblings that had reports."""
+    buckets = chart_buckets(environment, period)
     siblings = environment.workspace.environments.exclude(pk=environment.pk)
-    rates = [rate_of(each, shown) for each in [environment, *siblings]]
-    return Trend(shown, [rate for rate in rates if rate.total_reported])
+    rates = [_read_rate(subject, buckets) for subject in [environment, *siblings]]
+    return RateChart(buckets, [rate for rate in rates if rate.total_reported])
 
 
-def rate_of(environment: Environment, shown: Sequence[Bucket]) -> Rate:
-    line = series(environment, shown, [ALL_KEYS])[ALL_KEYS]
-    reported = [one + other for one, other in zip(line.outcomes, line.broken, strict=True)]
-    return Rate(environment.name, line.broken, reported)
+def _read_rate(environment: Environment, buckets: Sequence[Bucket]) -> BrokenRate:
+    series = read_series_of_all_keys(environment, buckets)
+    reported = [outcomes + broken for outcomes, broken in zip(series.outcomes, series.broken, strict=True)]
+    return BrokenRate(environment.name, series.broken, reported)
 
 
-def by_api_key(environment: Environment, period: Period) -> Trend:
-    """The key with most broken joins first; keys by their first characters, all that is stored of them."""
-    shown = chart_buckets(environment, period)
-    names = {key.pk: str(key) for key in environment.workspace.api_keys.all()}
-    parts = Parts.of(tuple(shown))
-    found: dict[int, Rate] = {}
+def read_rates_by_api_key(environment: Environment, period: Period) -> RateChart:
+    """Return the rate of the API key with most broken joins first."""
+    buckets = chart_buckets(environment, period)
+    names = list_api_key_names(environment)
+    plan = plan_reads(tuple(buckets))
+    rates: dict[int, BrokenRate] = {}
     with connection.cursor() as cursor:
-        cursor.execute(BY_API_KEY, {"environment": environment.pk, **of_segments(parts.segments)})
+        cursor.execute(SELECT_BY_API_KEY, {"environment": environment.pk, **segment_columns(plan.segments)})
         rows = cursor.fetchall()
-    for key, segment, start, outcomes, broken in rows:
-        if key not in found:
-            found[key] = Rate(names.get(key, "another key"), [0] * len(shown), [0] * len(shown))
-        for bucket, sign in parts.uses[segment, start]:
-            found[key].broken[bucket] += sign * broken
-            found[key].reported[bucket] += sign * (outcomes + broken)
-    told = [rate for rate in found.values() if rate.total_reported]
-    return Trend(shown, sorted(told, key=lambda rate: (-rate.total_broken, -rate.total_reported, rate.name)))
+    for api_key, segment_number, start, outcomes, broken in rows:
+        if api_key not in rates:
+            rates[api_key] = BrokenRate(names.get(api_key, "another key"), [0] * len(buckets), [0] * len(buckets))
+        for bucket_number, sign in plan.uses[segment_number, start]:
+            rates[api_key].broken[bucket_number] += sign * broken
+            rates[api_key].reported[bucket_number] += sign * (outcomes + broken)
+    reporting = [rate for rate in rates.values() if rate.total_reported]
+    return RateChart(buckets, sorted(reporting, key=lambda rate: (-rate.total_broken, -rate.total_reported, rate.name)))

@@ -1,1 +1,1 @@
-"""Conversations and outcome reports in: one statement a batch."""
+"""Conversations and outcome reports in: one statement per batch."""

@@ -1,4 +1,4 @@
-"""The machines' face of outcomes: parse, call the verb, answer (contract 2)."""
+"""The machine API of outcomes: parse, call the verb, answer (contract 2)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.response import Response
 
-from outcomes.ingest.record import Report, record
-from outcomes.ingest.register import Arrival, register
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.ingest.serializers import ConversationBatch, ConversationReceipt, OutcomeBatch, OutcomeReceipt
 from wire.http.machine_view import MachineView
 from workspaces.models import Environment
@@ -34,7 +34,7 @@ class ConversationOutcomes(MachineView):
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
         reports = [Report(item["conversationId"], item["outcomeKey"]) for item in data["outcomes"]]
-        receipt = record(environment, reports, reported_by=self.request.auth.pk, now=now)
+        receipt = record_outcomes(environment, reports, reported_by=self.request.auth.pk, now=now)
         return Response(receipt.as_json(), headers={"X-Outcomes-New": str(receipt.new)})
 
 
@@ -50,4 +50,4 @@ class Conversations(MachineView):
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
         arrivals = [Arrival(item["conversationId"], item.get("startedAt")) for item in data["conversations"]]
-        return Response(register(environment, arrivals, now=now).as_json())
+        return Response(register_conversations(environment, arrivals, now=now).as_json())

@@ -14,7 +14,7 @@ from workspaces.models import Environment, EnvironmentRemoved
 
 @dataclass(frozen=True)
 class Report:
-    """One item of a batch: this conversation had this outcome; both are exact strings."""
+    """One item of a batch: this conversation had this outcome. Both are exact strings."""
 
     conversation_id: str
     outcome_key: str
@@ -22,9 +22,9 @@ class Report:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of a batch.
+    """The result of storing a batch.
 
-    recorded: items whose conversation is known; unknown: each other id once, in order of first appearance;
+    recorded: items whose conversation is known; unknown: every other id once, in order of first appearance;
     new: outcomes that did not exist before (broken joins are none).
     """
 
@@ -33,20 +33,20 @@ class Receipt:
     new: int
 
     def as_json(self) -> dict[str, Any]:
-        """The spec's 200 body (4.1)."""
+        """Return the spec's 200 body (4.1)."""
         return {"recorded": self.recorded, "unknownConversations": list(self.unknown)}
 
 
-def record(
+def record_outcomes(
     environment: Environment, reports: Sequence[Report], *, reported_by: int | None = None, now: datetime
 ) -> Receipt:
-    """Store one batch; all of it or nothing.
+    """Store one batch, all of it or nothing.
 
-    One statement, so that it needs no other to begin, hold the environment and commit. Raises what `hold` raises.
-    Known conversations get their outcomes, the others a broken join that heals when they arrive.
-    reported_by: the id of the API key, kept with broken joins.
+    Known conversations get their outcomes, the others a broken join that heals when they arrive. It is one statement,
+    so that none is needed to begin, to hold the environment and to commit. Raises what `Environment.hold` raises.
+    reported_by: row id of the API key.
     """
-    parameters = {
+    parameters: dict[str, Any] = {
         "environment": environment.pk,
         "conversation_ids": [report.conversation_id for report in reports],
         "outcome_keys": [report.outcome_key for report in reports],
@@ -55,12 +55,12 @@ def record(
     }
     with open_prepared_cursor() as cursor:
         cursor.execute(RECORD, parameters)
-        held, recorded, new, unknown = cursor.fetchone()
-    if not held:
+        environment_exists, recorded, new, unknown_ids = cursor.fetchone()
+    if not environment_exists:
         raise EnvironmentRemoved
-    return Receipt(recorded, in_order_of_appearance(unknown, reports), new)
+    return Receipt(recorded, _sort_by_appearance(unknown_ids, reports), new)
 
 
-def in_order_of_appearance(unknown: Sequence[str], reports: Sequence[Report]) -> list[str]:
-    named = set(unknown)
-    return [id_ for id_ in dict.fromkeys(report.conversation_id for report in reports) if id_ in named]
+def _sort_by_appearance(unknown_ids: Sequence[str], reports: Sequence[Report]) -> list[str]:
+    unknown = set(unknown_ids)
+    return [id_ for id_ in dict.fromkeys(report.conversation_id for report in reports) if id_ in unknown]

@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 
 from wire.http.fields import EnvironmentName, ExactText, Moment
 
 
-class OutcomeItem(serializers.Serializer):
+class OutcomeItem(serializers.Serializer[Any]):
     conversationId = ExactText(max_length=255)
     outcomeKey = ExactText(max_length=128)
 
 
-class OutcomeBatch(serializers.Serializer):
+class OutcomeBatch(serializers.Serializer[Any]):
     environment = EnvironmentName()
     outcomes = OutcomeItem(many=True)
 
 
-class OutcomeReceipt(serializers.Serializer):
+class OutcomeReceipt(serializers.Serializer[Any]):
     recorded = serializers.IntegerField(help_text="Items of this request whose conversation is known.")
     unknownConversations = serializers.ListField(
         child=serializers.CharField(), help_text="Each unrecognised id once, in order of first appearance."
     )
 
 
-class ConversationItem(serializers.Serializer):
+class ConversationItem(serializers.Serializer[Any]):
     conversationId = ExactText(max_length=255)
     startedAt = Moment(required=False)
 
 
-class ConversationBatch(serializers.Serializer):
+class ConversationBatch(serializers.Serializer[Any]):
     environment = EnvironmentName()
     conversations = ConversationItem(many=True)
 
 
-class ConversationReceipt(serializers.Serializer):
+class ConversationReceipt(serializers.Serializer[Any]):
     registered = serializers.IntegerField()
     alreadyKnown = serializers.IntegerField(help_text="Items whose conversation was known before.")
     healedOutcomes = serializers.IntegerField(help_text="Broken joins that became outcomes.")

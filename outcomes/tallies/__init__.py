@@ -1,1 +1,1 @@
-"""Sums of outcomes by time, and what is read from them."""
+"""Sharded counters of outcomes by time: what is added to them, and every number that is read from them."""

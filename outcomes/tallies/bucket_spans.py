@@ -7,73 +7,67 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
-from outcomes.tallies.spans import DAY, Segment, by_month, cover, day_of, starts
+from outcomes.tallies.spans import DAY, Segment, bucket_starts, cover, floor_to_day, split_at_months
 from wire.period import ceil_to_quarter, floor_to_quarter
 from wire.time_buckets import Bucket
 
 
-class Part(NamedTuple):
-    """A sum that is read: all quarter hours of a segment, or its one day or month that starts then.
+@dataclass(frozen=True)
+class ReadPlan:
+    """The segments to read, and which buckets use each sum of them.
 
-    segment: the place of the segment; start: seconds since 1970. Numbers only: a chart reads thousands of parts.
+    A sum is all quarter hours of a segment, or one of its days or months. `uses` finds it by the number of its segment
+    and its start in seconds since 1970 (numbers only: a chart reads thousands of sums), and gives the numbers of
+    buckets, each with 1 where the sum is to be added and -1 where it is to be subtracted.
     """
 
-    segment: int
-    start: int
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The segments to read, and for each part of them which buckets use it, each to add (1) or take away (-1) it."""
-
     segments: Sequence[Segment]
-    uses: Mapping[Part, Sequence[tuple[int, int]]]
-
-    @classmethod
-    @lru_cache(maxsize=16)  # the charts of one page share their buckets, and a year of days takes milliseconds
-    def of(cls, buckets: tuple[Bucket, ...]) -> Parts:
-        uses: dict[Segment, list[tuple[int, int]]] = {}
-        for position, bucket in enumerate(buckets):
-            for sign, segment in composed(bucket.start, bucket.end):
-                for term in sums_of(segment):
-                    uses.setdefault(term, []).append((position, sign))
-        segments = joined(uses)
-        read = [(number, term) for number, segment in enumerate(segments) for term in sums_of(segment)]
-        return cls(segments, {Part(number, int(term.start.timestamp())): uses[term] for number, term in read})
+    uses: Mapping[tuple[int, int], Sequence[tuple[int, int]]]
 
 
-def composed(start: datetime, end: datetime) -> Sequence[tuple[int, Segment]]:
-    """Segments that make up [start, end) with few tallies, each to be added (1) or taken away again (-1).
+@lru_cache(maxsize=16)  # the charts of one page share their buckets, and a year of days takes milliseconds
+def plan_reads(buckets: tuple[Bucket, ...]) -> ReadPlan:
+    uses: dict[Segment, list[tuple[int, int]]] = {}
+    for bucket_number, bucket in enumerate(buckets):
+        for sign, segment in _compose_span(bucket.start, bucket.end):
+            for summed in _split_into_sums(segment):
+                uses.setdefault(summed, []).append((bucket_number, sign))
+    segments = _join_neighbours(uses)
+    sums = [(number, summed) for number, segment in enumerate(segments) for summed in _split_into_sums(segment)]
+    return ReadPlan(segments, {(number, int(summed.start.timestamp())): uses[summed] for number, summed in sums})
 
-    An end nearer to the midnight outside takes that whole day and gives the rest of it back: of a day of another
-    zone no more than 48 quarter hours are read at either end, and its neighbour reads the same ones.
+
+def _compose_span(start: datetime, end: datetime) -> Sequence[tuple[int, Segment]]:
+    """Return segments that make up [start, end) with few tallies, each to be added (1) or subtracted (-1).
+
+    An end nearer to the midnight outside takes that whole day and subtracts the rest of it: of a day of another zone
+    no more than 48 quarter hours are read at either end, and its neighbour reads the same ones.
     """
     start, end = floor_to_quarter(start), ceil_to_quarter(end)
     if end - start < DAY / 2:
         return [(1, segment) for segment in cover(start, end)]
-    first, last = nearest_midnight(start), nearest_midnight(end)
+    first, last = _nearest_midnight(start), _nearest_midnight(end)
     ends = [(1, Segment("q", start, first)), (-1, Segment("q", first, start))]
     ends += [(1, Segment("q", last, end)), (-1, Segment("q", end, last))]
-    parts = [*ends, *((1, segment) for segment in by_month(first, last))]
-    return [(sign, segment) for sign, segment in parts if segment.start < segment.end]
+    terms = [*ends, *((1, segment) for segment in split_at_months(first, last))]
+    return [(sign, segment) for sign, segment in terms if segment.start < segment.end]
 
 
-def nearest_midnight(at: datetime) -> datetime:
-    return day_of(at + DAY / 2)
+def _nearest_midnight(moment: datetime) -> datetime:
+    return floor_to_day(moment + DAY / 2)
 
 
-def sums_of(segment: Segment) -> Sequence[Segment]:
-    """What is told apart of a segment: quarter hours together, each day or month by itself."""
+def _split_into_sums(segment: Segment) -> Sequence[Segment]:
+    """Return what is summed separately: all quarter hours together, each day or month by itself."""
     if segment.grain == "q":
         return [segment]
-    edges = [*starts(segment), segment.end]
+    edges = [*bucket_starts(segment), segment.end]
     return [Segment(segment.grain, start, end) for start, end in pairwise(edges)]
 
 
-def joined(segments: Iterable[Segment]) -> Sequence[Segment]:
-    """Days and months that follow each other are read in one go."""
+def _join_neighbours(segments: Iterable[Segment]) -> Sequence[Segment]:
+    """Join days and months that follow each other, so that they are read in one go."""
     runs: list[Segment] = []
     for segment in sorted(segments):
         last = runs[-1] if runs else None

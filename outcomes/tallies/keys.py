@@ -1,29 +1,27 @@
-"""Outcome keys of a range, out of the tallies: a page of them, all of them, and those that look alike."""
+"""Outcome keys of a period, read from tallies: a page of them, all of them, and those that look alike."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import connection
 
-from outcomes.models import FORM_OF_KEY
-from outcomes.tallies.spans import Segment, cover
+from outcomes.models import ALL_KEYS, KEY_FORM_SQL
+from outcomes.tallies.spans import cover_period, segment_columns
 from wire.period import Period
 from workspaces.models import Environment
 
-FORM = FORM_OF_KEY % {"expressions": "outcome_key"}
-FORM_OF_GIVEN = FORM_OF_KEY % {"expressions": "given.outcome_key"}
-
 
 @dataclass(frozen=True)
-class KeyLine:
-    """One outcome key in a range, as a row of the page's table.
+class KeyTotals:
+    """The numbers of one outcome key in a period: a row of the page's table.
 
-    reached: outcomes, whenever reported, of conversations that started in the range; before: outcomes of the
-    period before. A line of many keys together has key "" and says how many in `keys`.
+    reached: outcomes, whenever reported, of conversations that started in the period; before: outcomes of the period
+    before. A row for several keys together has the key ALL_KEYS and their number in `keys`.
     """
 
     key: str
@@ -37,13 +35,9 @@ class KeyLine:
     keys: int = 1
 
     @property
-    def rank(self) -> tuple[int | str, ...]:
-        """The order of the table: most outcomes first, ties by broken joins, by the period before, by code point."""
+    def sort_key(self) -> tuple[int | str, ...]:
+        """Most outcomes first, ties by broken joins, by the period before, by code point: as ORDER below."""
         return -self.outcomes, -self.broken, -self.before, self.key
-
-    def of(self, keys: int) -> KeyLine:
-        """The same as the line of so many keys together."""
-        return replace(self, keys=keys)
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -52,31 +46,36 @@ class KeyLine:
 
 @dataclass(frozen=True)
 class KeyPage:
-    """Keys from the one after `start` on, the `leading` ones of all, and what all of them come to.
+    """The rows of one page, the `leading` rows of all pages, and the total of all keys.
 
-    counted: whether `everything.keys` is their number; else there are at least so many.
+    is_counted: whether `total.keys` is the number of keys; else there are at least so many.
     """
 
-    lines: Sequence[KeyLine]
-    leading: Sequence[KeyLine]
-    everything: KeyLine
-    counted: bool = True
+    rows: Sequence[KeyTotals]
+    leading: Sequence[KeyTotals]
+    total: KeyTotals
+    is_counted: bool = True
 
-    def others(self, shown: Sequence[KeyLine]) -> KeyLine:
-        """All keys but the shown ones, as one line."""
-        columns = zip(*(line.numbers for line in shown), strict=True) if shown else [()] * 5
-        rest = [total - sum(column) for total, column in zip(self.everything.numbers, columns, strict=True)]
-        return KeyLine("", *rest, keys=self.everything.keys - len(shown))
+    def sum_rest(self, rows: Sequence[KeyTotals]) -> KeyTotals:
+        """Return all keys but those of `rows` as one row."""
+        columns = zip(*(row.numbers for row in rows), strict=True) if rows else [()] * 5
+        rest = [total - sum(column) for total, column in zip(self.total.numbers, columns, strict=True)]
+        return sum_of_keys(rest, self.total.keys - len(rows))
 
 
-def containing(column: str) -> str:
-    """SQL: the text looked for is empty or part of the key, whatever its case."""
-    text, looked_for = f'lower({column} COLLATE "default")', 'lower(%(search)s COLLATE "default")'
-    return f"(%(search)s = '' OR position({looked_for} IN {text}) > 0)"
+def sum_of_keys(numbers: Sequence[int], keys: int) -> KeyTotals:
+    outcomes, broken, reports, reached, before = numbers
+    return KeyTotals(ALL_KEYS, outcomes, broken, reports, reached, before, keys=keys)
+
+
+def contains_search(column: str) -> str:
+    """Return SQL that is true where %(search)s is empty or part of the key, whatever its case."""
+    key, search = f'lower({column} COLLATE "default")', 'lower(%(search)s COLLATE "default")'
+    return f"(%(search)s = '' OR position({search} IN {key}) > 0)"
 
 
 # Each segment is looked up by itself (OFFSET 0): joined to the tallies as a whole, it would cost a pass over them.
-KEYS = f"""
+SELECT_KEYS = f"""
 SELECT outcome_key,
        coalesce(sum(outcomes) FILTER (WHERE is_now), 0)::bigint AS outcomes,
        coalesce(sum(broken) FILTER (WHERE is_now), 0)::bigint AS broken,
@@ -90,8 +89,8 @@ FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz
 CROSS JOIN LATERAL (
   SELECT outcome_key, outcomes, broken, reports, reached, first_reported_at, last_reported_at FROM outcomes_tally
   WHERE environment_id = %(environment)s AND grain = segment.grain AND starts_at >= since AND starts_at < till
-    AND (%(named)s::text[] IS NULL AND outcome_key <> '' OR outcome_key = ANY(%(named)s))
-    AND {containing("outcome_key")}
+    AND (%(keys)s::text[] IS NULL AND outcome_key <> '' OR outcome_key = ANY(%(keys)s))
+    AND {contains_search("outcome_key")}
   OFFSET 0
 ) AS part
 GROUP BY outcome_key
@@ -99,31 +98,40 @@ HAVING sum(reports) > 0
 """
 ORDER = "outcomes DESC, broken DESC, before DESC, outcome_key"
 
-# Only the first rows of an order are asked for, twice, so that 100,000 keys need no sort.
-PAGE = f"""
-WITH found AS MATERIALIZED ({KEYS}), everything AS (
-  SELECT count(*) AS keys, sum(outcomes), sum(broken), sum(reports), sum(reached), sum(before) FROM found
-), shown AS (
-  (SELECT true AS leads, * FROM found ORDER BY {ORDER} LIMIT %(lead)s)
+# Only the first rows of an order are read, twice, so that 100,000 keys need no sort.
+SELECT_KEY_PAGE = f"""
+WITH key_row AS MATERIALIZED ({SELECT_KEYS}), total AS (
+  SELECT count(*) AS keys, sum(outcomes), sum(broken), sum(reports), sum(reached), sum(before) FROM key_row
+), page_row AS (
+  (SELECT true AS leads, * FROM key_row ORDER BY {ORDER} LIMIT %(lead)s)
   UNION ALL
-  (SELECT false, * FROM found ORDER BY {ORDER} LIMIT %(limit)s OFFSET %(start)s)
+  (SELECT false, * FROM key_row ORDER BY {ORDER} LIMIT %(limit)s OFFSET %(start)s)
 )
-SELECT * FROM everything LEFT JOIN shown ON true ORDER BY leads, {ORDER}
+SELECT * FROM total LEFT JOIN page_row ON true ORDER BY leads, {ORDER}
 """
 
-# Keys of one form with a given one, other than itself; found by index, however many keys there are.
-ALIKE = f"""
-SELECT DISTINCT given.outcome_key, tally.outcome_key
-FROM unnest(%(keys)s::text[]) AS given (outcome_key)
+# Keys of the same form as another one; found by index, however many keys there are.
+SELECT_LOOKALIKES = f"""
+SELECT DISTINCT subject.outcome_key, tally.outcome_key
+FROM unnest(%(keys)s::text[]) AS subject (outcome_key)
 CROSS JOIN LATERAL (
   SELECT outcome_key FROM outcomes_tally
-  WHERE environment_id = %(environment)s AND grain = 'm' AND {FORM} = {FORM_OF_GIVEN} OFFSET 0
+  WHERE environment_id = %(environment)s AND grain = 'm'
+    AND {KEY_FORM_SQL % {"expressions": "outcome_key"}} = {KEY_FORM_SQL % {"expressions": "subject.outcome_key"}}
+  OFFSET 0
 ) AS tally
-WHERE tally.outcome_key <> given.outcome_key
+WHERE tally.outcome_key <> subject.outcome_key
+"""
+
+# Of all time: whether a key has anything in a period is for the tallies to say.
+SELECT_MATCHING_KEYS = """
+SELECT outcome_key FROM outcomes_outcomekey
+WHERE environment_id = %(environment)s AND position(lower(%(search)s COLLATE "default") IN lowered) > 0
+LIMIT %(limit)s
 """
 
 
-def page(
+def read_key_page(
     environment: Environment,
     period: Period,
     *,
@@ -133,77 +141,65 @@ def page(
     lead: int = 0,
     only: Sequence[str] | None = None,
 ) -> KeyPage:
-    """Keys reported in the range or the period before it, most outcomes first, ties by code point.
+    """Return keys reported in the period or the one before it, most outcomes first, ties by code point.
 
-    search: text that a key holds, whatever its case; only: no other keys than these.
+    search: text that a key contains, whatever its case; start: how many keys to skip; lead: how many `leading` rows;
+    only: no other keys than these.
     """
+    page = {"start": start, "limit": limit, "lead": lead}
     with connection.cursor() as cursor:
-        page = {"start": start, "limit": limit, "lead": lead}
-        cursor.execute(PAGE, {**parameters(environment, period, search=search, named=only), **page})
+        cursor.execute(SELECT_KEY_PAGE, {**_query(environment, period, search=search, keys=only), **page})
         rows = cursor.fetchall()
     keys, *sums = (int(number or 0) for number in rows[0][:6])
-    leading, lines = ([KeyLine(*row[7:]) for row in rows if row[6] is leads] for leads in (True, False))
-    return KeyPage(lines, leading, KeyLine("", *sums, keys=keys))
+    leading, page_rows = ([KeyTotals(*row[7:]) for row in rows if row[6] is leads] for leads in (True, False))
+    return KeyPage(page_rows, leading, sum_of_keys(sums, keys))
 
 
-# Of all time: what stands in a range is for the tallies to say.
-HOLDING = """
-SELECT outcome_key FROM outcomes_outcomekey
-WHERE environment_id = %(environment)s AND position(lower(%(search)s COLLATE "default") IN lowered) > 0
-LIMIT %(limit)s
-"""
+def stream_keys(environment: Environment, period: Period, *, search: str = "") -> Iterator[KeyTotals]:
+    """Yield all keys in the order of `read_key_page`."""
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(f"{SELECT_KEYS} ORDER BY {ORDER}", _query(environment, period, search=search))
+        for row in cursor:
+            yield KeyTotals(*row)
 
 
-def holding(environment: Environment, search: str, *, limit: int) -> Sequence[str]:
-    """Keys that were ever reported and hold this text, whatever its case; no more than `limit`, in no order."""
+def read_keys(environment: Environment, period: Period, keys: Sequence[str]) -> Mapping[str, KeyTotals]:
+    """Return these keys (ALL_KEYS for the sum of all), with zeros where one was not reported."""
     with connection.cursor() as cursor:
-        cursor.execute(HOLDING, {"environment": environment.pk, "search": search, "limit": limit})
+        cursor.execute(SELECT_KEYS, _query(environment, period, keys=keys))
+        reported = {row[0]: KeyTotals(*row) for row in cursor}
+    return {key: reported.get(key, KeyTotals(key)) for key in keys}
+
+
+def read_total_of_keys(environment: Environment, period: Period) -> KeyTotals:
+    return read_keys(environment, period, [ALL_KEYS])[ALL_KEYS]
+
+
+def find_matching_keys(environment: Environment, search: str, *, limit: int) -> Sequence[str]:
+    """Return keys that were ever reported and contain this text, whatever its case: at most `limit`, in no order."""
+    with connection.cursor() as cursor:
+        cursor.execute(SELECT_MATCHING_KEYS, {"environment": environment.pk, "search": search, "limit": limit})
         return [key for (key,) in cursor.fetchall()]
 
 
-def every(environment: Environment, period: Period, *, search: str = "") -> Iterator[KeyLine]:
-    """All keys in the order of `page`, streamed."""
-    with connection.chunked_cursor() as cursor:
-        cursor.execute(f"{KEYS} ORDER BY {ORDER}", parameters(environment, period, search=search))
-        for row in cursor:
-            yield KeyLine(*row)
-
-
-def named(environment: Environment, period: Period, keys: Sequence[str]) -> Mapping[str, KeyLine]:
-    """These keys ("" for all of them together), with zeros for those that were not reported."""
+def find_lookalikes(environment: Environment, keys: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    """Return, for each key that has any, the keys of all time that differ only by case, white space, `-` or `_`."""
+    lookalikes: dict[str, list[str]] = defaultdict(list)
     with connection.cursor() as cursor:
-        cursor.execute(KEYS, parameters(environment, period, named=keys))
-        found = {row[0]: KeyLine(*row) for row in cursor}
-    return {key: found.get(key, KeyLine(key)) for key in keys}
+        cursor.execute(SELECT_LOOKALIKES, {"environment": environment.pk, "keys": list(keys)})
+        for key, lookalike in cursor:
+            lookalikes[key].append(lookalike)
+    return {key: sorted(keys_of_form) for key, keys_of_form in lookalikes.items()}
 
 
-def alike(environment: Environment, keys: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """For each of these keys others, of all time, that differ from it only by case, white space, `-` or `_`."""
-    found: dict[str, list[str]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(ALIKE, {"environment": environment.pk, "keys": list(keys)})
-        for key, other in cursor:
-            found.setdefault(key, []).append(other)
-    return {key: sorted(others) for key, others in found.items()}
-
-
-def parameters(
-    environment: Environment, period: Period, *, search: str = "", named: Sequence[str] | None = None
+def _query(
+    environment: Environment, period: Period, *, search: str = "", keys: Sequence[str] | None = None
 ) -> dict[str, Any]:
-    before = period.previous()
-    now_segments, before_segments = cover(period.start, period.end), cover(before.start, before.end)
+    segments, segments_before = cover_period(period), cover_period(period.previous())
     return {
         "environment": environment.pk,
-        "is_now": [True] * len(now_segments) + [False] * len(before_segments),
-        "named": None if named is None else list(named),
+        "is_now": [True] * len(segments) + [False] * len(segments_before),
+        "keys": None if keys is None else list(keys),
         "search": search,
-        **of_segments([*now_segments, *before_segments]),
-    }
-
-
-def of_segments(segments: Sequence[Segment]) -> dict[str, Any]:
-    return {
-        "grains": [segment.grain for segment in segments],
-        "starts": [segment.start for segment in segments],
-        "ends": [segment.end for segment in segments],
+        **segment_columns([*segments, *segments_before]),
     }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from wire.period import QUARTER, ceil_to_quarter, floor_to_quarter
+from wire.period import QUARTER, Period, ceil_to_quarter, floor_to_quarter
 
 DAY = timedelta(days=1)
 LENGTHS = {"q": QUARTER, "d": DAY}
@@ -20,36 +20,54 @@ class Segment(NamedTuple):
     end: datetime
 
 
-def starts(segment: Segment) -> Iterator[datetime]:
-    """When each of its tallies begins."""
-    at = segment.start
-    while at < segment.end:
-        yield at
-        at = next_month(at) if segment.grain == "m" else at + LENGTHS[segment.grain]
+def bucket_starts(segment: Segment) -> Iterator[datetime]:
+    """Yield when each tally of a segment begins."""
+    moment = segment.start
+    while moment < segment.end:
+        yield moment
+        moment = next_month(moment) if segment.grain == "m" else moment + LENGTHS[segment.grain]
+
+
+def segment_columns(segments: Sequence[Segment]) -> dict[str, Any]:
+    """Return segments as the parameters %(grains)s, %(starts)s and %(ends)s of a statement."""
+    return {
+        "grains": [segment.grain for segment in segments],
+        "starts": [segment.start for segment in segments],
+        "ends": [segment.end for segment in segments],
+    }
+
+
+def widen_to_quarters(period: Period) -> tuple[datetime, datetime]:
+    """Return the ends of a period at quarter hours, so that lists of rows agree with tallies, which are no finer."""
+    return floor_to_quarter(period.start), ceil_to_quarter(period.end)
+
+
+def cover_period(period: Period) -> Sequence[Segment]:
+    return cover(period.start, period.end)
 
 
 def cover(start: datetime, end: datetime) -> Sequence[Segment]:
-    """At most five segments that make up [start, end) exactly, of the coarsest grains that fit.
+    """Return at most five segments that make up [start, end) exactly, of the coarsest grains that fit.
 
-    Ends that lie within a quarter hour are widened to it: tallies are no finer.
+    Ends within a quarter hour are widened to it: tallies are no finer.
     """
     start, end = floor_to_quarter(start), ceil_to_quarter(end)
-    return [segment for segment in by_day(start, end) if segment.start < segment.end]
+    return [segment for segment in _split_at_days(start, end) if segment.start < segment.end]
 
 
-def by_day(start: datetime, end: datetime) -> Iterator[Segment]:
-    first, last = next_day(start - timedelta.resolution), day_of(end)
+def _split_at_days(start: datetime, end: datetime) -> Iterator[Segment]:
+    first, last = _next_day(start - timedelta.resolution), floor_to_day(end)
     if first > last:
         yield Segment("q", start, end)
         return
     yield Segment("q", start, first)
-    yield from by_month(first, last)
+    yield from split_at_months(first, last)
     yield Segment("q", last, end)
 
 
-def by_month(start: datetime, end: datetime) -> Iterator[Segment]:
-    """Both ends are midnights."""
-    first, last = next_month(start - timedelta.resolution), month_of(end)
+def split_at_months(start: datetime, end: datetime) -> Iterator[Segment]:
+    """Yield the days and months between two midnights; some segments may be empty."""
+    first, last = next_month(start - timedelta.resolution), _floor_to_month(end)
     if first > last:
         yield Segment("d", start, end)
         return
@@ -58,17 +76,17 @@ def by_month(start: datetime, end: datetime) -> Iterator[Segment]:
     yield Segment("d", last, end)
 
 
-def day_of(at: datetime) -> datetime:
-    return datetime.combine(at.date(), time(), UTC)
+def floor_to_day(moment: datetime) -> datetime:
+    return datetime.combine(moment.date(), time(), UTC)
 
 
-def next_day(at: datetime) -> datetime:
-    return day_of(at) + DAY
+def _next_day(moment: datetime) -> datetime:
+    return floor_to_day(moment) + DAY
 
 
-def month_of(at: datetime) -> datetime:
-    return day_of(at).replace(day=1)
+def _floor_to_month(moment: datetime) -> datetime:
+    return floor_to_day(moment).replace(day=1)
 
 
-def next_month(at: datetime) -> datetime:
-    return month_of(month_of(at) + 31 * DAY)
+def next_month(moment: datetime) -> datetime:
+    return _floor_to_month(_floor_to_month(moment) + 31 * DAY)

@@ -1,148 +1,205 @@
-"""The leading keys of a range, found without reading all of them.
+"""The top keys of a period, in one environment or the sum of several, found without reading all of them (top-k).
 
-Each bucket of the range gives its largest keys, by index; what it keeps back is no larger than the last of these. So
-what was seen of a key, and all that was kept back, are the bounds between which it lies; only keys that may be among
-the first are then read exactly.
+Each bucket gives its largest keys, by index; a key that it leaves out is no larger than the last of these. So a key
+lies between what was seen of it and that plus all that may have been left out; only keys that can be among the first
+are then read exactly.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
+from typing import Any, TypeVar
 
 from django.db import connection
 
-from outcomes.models import STEPS
-from outcomes.tallies import keys
-from outcomes.tallies.keys import KeyLine, KeyPage, containing, named
-from outcomes.tallies.spans import cover, starts
+from outcomes.models import MAGNITUDE_STEPS
+from outcomes.tallies.keys import (
+    KeyPage,
+    KeyTotals,
+    contains_search,
+    find_matching_keys,
+    read_key_page,
+    read_keys,
+    read_total_of_keys,
+)
+from outcomes.tallies.spans import bucket_starts, cover_period
 from wire.period import Period
 from workspaces.models import Environment
 
-ALL_KEYS = ""
-# Of each bucket, so many times the keys that are wanted: more of the longer ones, of which there are few.
+# How many keys to look at in each bucket, by its grain, for each key that is wanted: first, and where that does not
+# decide. More in the longer buckets, of which there are few.
 DEPTHS = ({"q": 1, "d": 4, "m": 16}, {"q": 8, "d": 24, "m": 48})
-FEW = 8  # times as many candidates as keys that are wanted are read exactly, no more
-FAR = 500  # keys from the first on, beyond which reading all of them is no dearer
-FEW_HOLD_IT = 1500  # keys that hold what is searched for, up to which they are simply read
-SHORT = 100_000  # reports within quarter hours only: their keys are spread so thin that looking for leaders is in vain
+MAX_CANDIDATES = 8  # times the wanted keys: with more candidates, reading all keys is no dearer
+MAX_TOP = 500  # wanted keys; with more, reading all keys is no dearer
+FEW_MATCHES = 1500  # keys that contain the searched text, up to which exactly these are read
+SHORT = 100_000  # reports within quarter hours only: their keys are spread so thin that no bound would decide
 
-LARGEST = f"""
+SELECT_LARGEST = f"""
 WITH large AS (
-  SELECT bucket.*, found.*
+  SELECT bucket.*, key_tally.*
   FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(depths)s::int[]) AS bucket (grain, at, depth)
   CROSS JOIN LATERAL (
     SELECT outcome_key, outcomes, magnitude FROM outcomes_tally
     WHERE environment_id = %(environment)s AND grain = bucket.grain AND starts_at = bucket.at AND outcome_key <> ''
-      AND {containing("outcome_key")}
+      AND {contains_search("outcome_key")}
     ORDER BY magnitude DESC LIMIT bucket.depth
-  ) AS found
-), kept_back AS (
+  ) AS key_tally
+), cut_off AS (
   SELECT (((%(steps)s::bigint[])[min(magnitude) + 1] - 1) * (
     SELECT count(*) FROM outcomes_tally
     WHERE environment_id = %(environment)s AND grain = large.grain AND starts_at = large.at AND outcome_key = ''
   ))::bigint AS at_most
   FROM large GROUP BY grain, at, depth HAVING count(*) = depth
 )
-SELECT outcome_key, sum(outcomes)::bigint, (SELECT coalesce(sum(at_most), 0)::bigint FROM kept_back),
-       (SELECT count(*) FROM kept_back)
+SELECT outcome_key, sum(outcomes)::bigint, (SELECT coalesce(sum(at_most), 0)::bigint FROM cut_off),
+       (SELECT count(*) FROM cut_off)
 FROM large GROUP BY outcome_key
 """
 
 
 @dataclass(frozen=True)
-class Largest:
-    """Keys with the outcomes that were seen of each, and how many more of any key there may be.
+class KeyBounds:
+    """Keys with the outcomes that were seen of each, and how many more any key can have at most.
 
-    complete: whether nothing was kept back, so that there is no other key.
+    complete: whether nothing was left out, so that there is no other key.
     """
 
     seen: Mapping[str, int]
     at_most_more: int
     complete: bool
 
-    def beside(self, other: Largest) -> Largest:
-        """The same keys of two environments together."""
-        seen = Counter(self.seen)
-        seen.update(other.seen)
-        return Largest(seen, self.at_most_more + other.at_most_more, self.complete and other.complete)
+    def find_candidates(self, count: int) -> tuple[Sequence[str], int]:
+        """Return the keys that can be among the first `count`, and how many outcomes any other key has at most.
 
-    def may_lead(self, count: int) -> tuple[Sequence[str], int]:
-        """Those that may be among the first `count`, and how many outcomes any other key has at most.
-
-        A lane that takes away may be among what was kept back, so whether they are the first is still to be seen.
+        A shard can be negative, so what was left out may be less than nothing: verify the result.
         """
         last = sorted(self.seen.values(), reverse=True)[count - 1 : count]
         least = last[0] - self.at_most_more if last else 0
-        others = max((outcomes for outcomes in self.seen.values() if outcomes < least), default=0)
-        return [key for key, outcomes in self.seen.items() if outcomes >= least], others + self.at_most_more
+        beneath = max((outcomes for outcomes in self.seen.values() if outcomes < least), default=0)
+        return [key for key, outcomes in self.seen.items() if outcomes >= least], beneath + self.at_most_more
 
 
-def page(environment: Environment, period: Period, *, search: str, start: int, limit: int, lead: int) -> KeyPage:
-    """As `keys.page`; the keys are counted only where all of them had to be read."""
-    lines, only = leaders(environment, period, max(start + limit, lead) + 1, search=search)
-    if not lines:
-        return keys.page(environment, period, search=search, start=start, limit=limit, lead=lead, only=only)
-    everything = named(environment, period, [ALL_KEYS])[ALL_KEYS]
-    return KeyPage(lines[start : start + limit], lines[:lead], everything.of(len(lines)), counted=False)
+Row = TypeVar("Row")
 
 
-def leaders(
+def read_top_page(
+    environment: Environment, period: Period, *, search: str, start: int, limit: int, lead: int
+) -> KeyPage:
+    """Return what `read_key_page` does, but count the keys only where all of them had to be read."""
+    rows, only = find_top_totals(environment, period, max(start + limit, lead) + 1, search=search)
+    if not rows:
+        return read_key_page(environment, period, search=search, start=start, limit=limit, lead=lead, only=only)
+    total = replace(read_total_of_keys(environment, period), keys=len(rows))
+    return KeyPage(rows[start : start + limit], rows[:lead], total, is_counted=False)
+
+
+def find_top_totals(
     environment: Environment, period: Period, count: int, *, search: str = ""
-) -> tuple[Sequence[KeyLine], Sequence[str] | None]:
-    """The first so many keys in the order of the table; none where they cannot be told without reading all keys.
+) -> tuple[Sequence[KeyTotals], Sequence[str] | None]:
+    """Return what `find_top_keys` does, for a table that compares keys with the period before."""
 
-    Then with all keys that hold the text, where they are few.
+    def read_rows(keys: Sequence[str]) -> Sequence[KeyTotals]:
+        return sorted(read_keys(environment, period, keys).values(), key=attrgetter("sort_key"))[:count]
+
+    rank_by = attrgetter("outcomes")
+    return find_top_keys([environment], period, count, read_rows, rank_by, search=search, also=period.previous())
+
+
+def find_top_keys(
+    environments: Sequence[Environment],
+    period: Period,
+    count: int,
+    read_rows: Callable[[Sequence[str]], Sequence[Row]],
+    rank_by: Callable[[Row], int],
+    *,
+    search: str = "",
+    also: Period | None = None,
+) -> tuple[Sequence[Row], Sequence[str] | None]:
+    """Return the first `count` rows of a table of keys, where they can be found without reading all keys.
+
+    Otherwise no rows, and the only keys that must be read (None: all of them).
+    read_rows: return the first `count` rows for these keys; rank_by: the outcomes by which rows are sorted; also: a
+    period whose keys belong in the table too.
     """
-    if search and len(few := keys.holding(environment, search, limit=FEW_HOLD_IT + 1)) <= FEW_HOLD_IT:
-        return (), few
-    for depths in deeper(count) if count <= FAR and not is_short(environment, period) else ():
-        found = largest(environment, period, depths, search)
-        if found.complete:
-            return (), also_before(environment, period, found, depths, search) if search else None
-        candidates, others_at_most = found.may_lead(count)
-        if len(candidates) <= FEW * count:
-            lines = sorted(named(environment, period, candidates).values(), key=attrgetter("rank"))[:count]
-            if len(lines) == count and lines[-1].outcomes > others_at_most:
-                return lines, None
+    if search and len(matches := _find_few_matches(environments, search)) <= FEW_MATCHES:
+        return (), matches
+    for depths in list_depths(count) if count <= MAX_TOP and not _are_short(environments, period) else ():
+        bounds = read_key_bounds(environments, period, depths, search)
+        if bounds.complete:
+            return (), _list_complete(bounds, environments, also, depths, search) if search else None
+        candidates, others_at_most = bounds.find_candidates(count)
+        if len(candidates) <= MAX_CANDIDATES * count:
+            rows = read_rows(candidates)
+            if len(rows) == count and rank_by(rows[-1]) > others_at_most:
+                return rows, None
     return (), None
 
 
-def deeper(count: int) -> Sequence[Mapping[str, int]]:
-    """How many keys to look at of a bucket of each grain: at first, and where that does not decide."""
+def _find_few_matches(environments: Sequence[Environment], search: str) -> Sequence[str]:
+    """Return the keys of all time that contain the text, or more than FEW_MATCHES of them."""
+    matches = (find_matching_keys(environment, search, limit=FEW_MATCHES + 1) for environment in environments)
+    return list({key for keys in matches for key in keys})
+
+
+def list_depths(count: int) -> Sequence[Mapping[str, int]]:
+    """Return DEPTHS for so many wanted keys."""
     return [{grain: times * count for grain, times in depths.items()} for depths in DEPTHS]
 
 
-def is_short(environment: Environment, period: Period) -> bool:
-    """Whether reading all keys of the range is no dearer than looking for the leading ones."""
-    if any(segment.grain != "q" for segment in cover(period.start, period.end)):
+def _are_short(environments: Sequence[Environment], period: Period) -> bool:
+    """Whether reading all keys of the period is no dearer than searching for the top ones."""
+    if any(segment.grain != "q" for segment in cover_period(period)):
         return False
-    return named(environment, period, [ALL_KEYS])[ALL_KEYS].reports <= SHORT
+    return all(read_total_of_keys(environment, period).reports <= SHORT for environment in environments)
 
 
-def also_before(
-    environment: Environment, period: Period, now: Largest, depths: Mapping[str, int], search: str
+def _list_complete(
+    bounds: KeyBounds,
+    environments: Sequence[Environment],
+    also: Period | None,
+    depths: Mapping[str, int],
+    search: str,
 ) -> Sequence[str] | None:
-    """The keys of the range, and those of the period before where they are few too."""
-    before = largest(environment, period.previous(), depths, search)
-    return [*now.seen, *before.seen] if before.complete else None
+    """Return all keys of the period, and of `also`; None where those of `also` are not known without reading all."""
+    if also is None:
+        return list(bounds.seen)
+    bounds_also = read_key_bounds(environments, also, depths, search)
+    return [*bounds.seen, *bounds_also.seen] if bounds_also.complete else None
 
 
-def largest(environment: Environment, period: Period, depths: Mapping[str, int], search: str) -> Largest:
-    """The largest keys of each bucket of the range; depths: how many of a bucket, by grain."""
-    buckets = [(segment.grain, at) for segment in cover(period.start, period.end) for at in starts(segment)]
-    query = {
+def read_key_bounds(
+    environments: Sequence[Environment], period: Period, depths: Mapping[str, int], search: str
+) -> KeyBounds:
+    """Look at the largest keys of each bucket of the period in each environment, and sum what was seen.
+
+    depths: how many keys of a bucket, by its grain.
+    """
+    seen: Counter[str] = Counter()
+    at_most_more = cut_off_buckets = 0
+    for environment in environments:
+        rows = _select_largest(environment, period, depths, search)
+        seen.update({key: outcomes for key, outcomes, *_ in rows})
+        at_most_more += rows[0][2] if rows else 0
+        cut_off_buckets += rows[0][3] if rows else 0
+    return KeyBounds(seen, at_most_more, complete=not cut_off_buckets)
+
+
+def _select_largest(
+    environment: Environment, period: Period, depths: Mapping[str, int], search: str
+) -> Sequence[tuple[str, int, int, int]]:
+    buckets = [(segment.grain, start) for segment in cover_period(period) for start in bucket_starts(segment)]
+    parameters: dict[str, Any] = {
         "environment": environment.pk,
         "search": search,
         "grains": [grain for grain, _ in buckets],
-        "starts": [at for _, at in buckets],
+        "starts": [start for _, start in buckets],
         "depths": [depths[grain] for grain, _ in buckets],
-        "steps": STEPS,
+        "steps": MAGNITUDE_STEPS,
     }
     with connection.cursor() as cursor:
-        cursor.execute(LARGEST, query)
-        rows = cursor.fetchall()
-    at_most_more, kept_back = rows[0][2:] if rows else (0, 0)
-    return Largest({key: outcomes for key, outcomes, *_ in rows}, at_most_more, not kept_back)
+        cursor.execute(SELECT_LARGEST, parameters)
+        rows: list[tuple[str, int, int, int]] = cursor.fetchall()
+    return rows

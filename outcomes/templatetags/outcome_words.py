@@ -1,4 +1,4 @@
-"""How the outcomes pages write a change and a length of time."""
+"""How the outcomes pages write a change, a length of time, and the numbers of a chart as table rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from workspaces.templatetags.format import NOTHING, count, percent
 
 register = template.Library()
 
-UNITS = (
+# (at least, one unit of, how it is written)
+LENGTH_UNITS = (
     (timedelta(days=2), timedelta(days=1), "days"),
     (timedelta(hours=2), timedelta(hours=1), "h"),
     (timedelta(minutes=2), timedelta(minutes=1), "min"),
@@ -22,33 +23,33 @@ UNITS = (
 )
 
 
-@register.filter
-def change(now: int, before: int) -> str:
-    """`now|change:before`, as `+11.2 %`; from nothing there is no rate."""
+@register.filter(name="change")
+def format_change(now: int, before: int) -> str:
+    """Write `now|change:before` as `+11.2 %`; from nothing there is no rate."""
     if not before:
         return NOTHING
     sign = "+" if now > before else "−" if now < before else ""
     return sign + percent(abs(now - before), before)
 
 
-@register.filter
-def rows(buckets: Iterable[tuple[Bucket, Iterable[int]]]) -> SafeString:
-    """Buckets with their numbers as rows; a year of days has thousands, and a tag for each would take long."""
+@register.filter(name="rows")
+def render_rows(buckets: Iterable[tuple[Bucket, Iterable[int]]]) -> SafeString:
+    """Write buckets with their numbers as rows; a year of days has thousands, and a tag for each would take long."""
     row = '<tr><th scope="row" class="nowrap">{}</th>{}</tr>\n    '
-    return format_html_join("", row, ((bucket.label, cells(numbers)) for bucket, numbers in buckets))
+    return format_html_join("", row, ((bucket.label, _render_cells(numbers)) for bucket, numbers in buckets))
 
 
-def cells(numbers: Iterable[int]) -> SafeString:
+def _render_cells(numbers: Iterable[int]) -> SafeString:
     """Nothing in a number has to be escaped."""
     return SafeString("".join(f'<td class="num">{count(int(number))}</td>' for number in numbers))
 
 
-@register.filter
-def lasting(length: timedelta | None) -> str:
-    """`41 s`, `3 h`: in the largest unit of which there are at least two."""
+@register.filter(name="lasting")
+def format_length(length: timedelta | None) -> str:
+    """Write `41 s` or `3 h`: in the largest unit of which there are at least two."""
     if length is None:
         return NOTHING
-    for least, unit, name in UNITS:
+    for least, unit, name in LENGTH_UNITS:
         if length >= least:
             return f"{length // unit} {name}"
     return "under 1 s"

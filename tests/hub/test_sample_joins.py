@@ -13,8 +13,9 @@ from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, places_of
 from hub.sample.history import HistoryHub, SetClock, stack_of
-from outcomes.broken_joins.lookup import BrokenJoin, diagnosed
-from outcomes.ingest.register import Arrival, register
+from outcomes.broken_joins.causes import BrokenJoin
+from outcomes.broken_joins.lookup import diagnose_joins
+from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
 from workspaces.create import NewWorkspace
 from workspaces.models import ApiKey, Environment
@@ -80,8 +81,8 @@ def minutes(start: float) -> Iterator[float]:
 
 
 def broken(environment: Environment) -> dict[str, BrokenJoin]:
-    joins = Outcome.objects.filter(environment=environment, broken=True).select_related("conversation")
-    return {join.conversation_id: join for join in diagnosed(environment, joins)}
+    joins = Outcome.objects.filter(environment=environment, broken=True).select_related("conversation").order_by("pk")
+    return {join.conversation_id: join for join in diagnose_joins(environment, joins)}
 
 
 def test_each_is_diagnosed_as_what_happened_to_it(workspace, truth):
@@ -104,5 +105,5 @@ def test_what_another_workspace_knows_changes_no_diagnosis(workspace, other_work
     production = played(workspace)
     before = broken(production)
     theirs = other_workspace.workspace.environments.get(name="staging")
-    register(theirs, [Arrival(id_) for id_ in before], now=timezone.now())
+    register_conversations(theirs, [Arrival(id_) for id_ in before], now=timezone.now())
     assert broken(production) == before

@@ -1,4 +1,4 @@
-"""The parts of a chart's buckets: added and taken away, they come to each bucket exactly, whatever its ends."""
+"""The plan of a chart's buckets: added and taken away, they come to each bucket exactly, whatever its ends."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outcomes.tallies.bucket_spans import Part, Parts
-from outcomes.tallies.spans import DAY, QUARTER, next_month, starts
+from outcomes.tallies.bucket_spans import ReadPlan, plan_reads
+from outcomes.tallies.spans import DAY, QUARTER, bucket_starts, next_month
 from wire.time_buckets import split_into_buckets
 
 ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Asia/Kathmandu", "Pacific/Auckland", "Pacific/Chatham")
@@ -18,10 +18,10 @@ quarters = st.integers(0, 400_000).map(lambda n: datetime(2018, 1, 1, tzinfo=UTC
 LENGTHS = {"hour": 2 * DAY, "day": 60 * DAY, "month": 400 * DAY}
 
 
-def counted(parts: Parts, part: Part) -> Counter[datetime]:
-    """The quarter hours of a part, once each."""
-    grain, _, till = parts.segments[part.segment]
-    start = datetime.fromtimestamp(part.start, UTC)
+def count_quarters(plan: ReadPlan, segment_number: int, epoch_seconds: int) -> Counter[datetime]:
+    """Count each quarter hour of a sum once."""
+    grain, _, till = plan.segments[segment_number]
+    start = datetime.fromtimestamp(epoch_seconds, UTC)
     end = {"q": till, "d": start + DAY, "m": next_month(start)}[grain]
     return Counter(start + n * QUARTER for n in range((end - start) // QUARTER))
 
@@ -32,10 +32,10 @@ def test_every_quarter_hour_of_a_bucket_counts_once_and_no_other_at_all(start, s
     end = start + max(QUARTER, share * LENGTHS[step] // QUARTER * QUARTER)
     shown = split_into_buckets(start, end, ZoneInfo(zone), step)
     sums: list[Counter[datetime]] = [Counter() for _ in shown]
-    parts = Parts.of(tuple(shown))
-    for part, uses in parts.uses.items():
+    plan = plan_reads(tuple(shown))
+    for summed, uses in plan.uses.items():
         for position, sign in uses:
-            for quarter in counted(parts, part):
+            for quarter in count_quarters(plan, *summed):
                 sums[position][quarter] += sign
     for bucket, found in zip(shown, sums, strict=True):
         expected = {bucket.start + n * QUARTER for n in range((bucket.end - bucket.start) // QUARTER)}
@@ -45,18 +45,18 @@ def test_every_quarter_hour_of_a_bucket_counts_once_and_no_other_at_all(start, s
 @given(quarters, st.sampled_from(ZONES), st.sampled_from(["day", "month"]))
 def test_what_is_read_is_what_is_used(start, zone, step):
     shown = split_into_buckets(start, start + timedelta(days=45), ZoneInfo(zone), step)
-    parts = Parts.of(tuple(shown))
+    plan = plan_reads(tuple(shown))
     read = Counter()
-    for number, segment in enumerate(parts.segments):
-        beginnings = [segment.start] if segment.grain == "q" else starts(segment)
-        read.update(Part(number, int(at.timestamp())) for at in beginnings)
-    assert read == Counter(parts.uses.keys())
-    assert len(set(parts.segments)) == len(parts.segments)
+    for number, segment in enumerate(plan.segments):
+        beginnings = [segment.start] if segment.grain == "q" else bucket_starts(segment)
+        read.update((number, int(start.timestamp())) for start in beginnings)
+    assert read == Counter(plan.uses.keys())
+    assert len(set(plan.segments)) == len(plan.segments)
 
 
 @given(quarters, st.sampled_from(ZONES))
 def test_a_day_of_any_zone_reads_half_of_its_quarter_hours_at_most(start, zone):
     shown = split_into_buckets(start, start + timedelta(days=45), ZoneInfo(zone), "day")
-    lengths = [end - since for grain, since, end in Parts.of(tuple(shown)).segments if grain == "q"]
+    lengths = [end - since for grain, since, end in plan_reads(tuple(shown)).segments if grain == "q"]
     assert max(lengths, default=QUARTER) <= DAY / 2
     assert len(lengths) <= len(shown) + 1

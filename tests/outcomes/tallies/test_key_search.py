@@ -11,9 +11,9 @@ from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from outcomes.broken_joins.move import move, undo
-from outcomes.ingest.record import Report, record
-from outcomes.ingest.register import Arrival, register
+from outcomes.broken_joins.move import move_broken_joins, undo_move
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import OutcomeKey
 from outcomes.tallies import keys, top_keys
 from tests.outcomes.recount import listed
@@ -30,8 +30,8 @@ def both(workspace):
 
 
 def found(environment, search: str) -> list[str]:
-    page = top_keys.page(environment, EVER, search=search, start=0, limit=50, lead=0)
-    return [line.key for line in page.lines]
+    page = top_keys.read_top_page(environment, EVER, search=search, start=0, limit=50, lead=0)
+    return [row.key for row in page.rows]
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -41,36 +41,36 @@ def test_it_finds_the_keys_that_hold_the_text_and_no_others(both, names, search)
     OutcomeKey.objects.all().delete()
     OutcomeKey.objects.bulk_create(OutcomeKey(environment=production, outcome_key=name) for name in names)
     held = {name for name in names if search.lower() in name.lower()}
-    assert set(keys.holding(production, search, limit=100)) == held
-    assert len(keys.holding(production, search, limit=1)) == min(len(held), 1)
+    assert set(keys.find_matching_keys(production, search, limit=100)) == held
+    assert len(keys.find_matching_keys(production, search, limit=1)) == min(len(held), 1)
 
 
 def test_a_key_is_found_from_its_first_report_on_whether_or_not_its_conversation_is_known(both):
     production, staging = both
-    register(production, [Arrival("c")], now=NOW)
-    record(production, [Report("c", "Purchase"), Report("gone", "re-purchase")], now=NOW)
+    register_conversations(production, [Arrival("c")], now=NOW)
+    record_outcomes(production, [Report("c", "Purchase"), Report("gone", "re-purchase")], now=NOW)
     assert found(production, "PURCH") == ["Purchase", "re-purchase"]
     assert found(staging, "PURCH") == []
-    record(production, [Report("c", "Purchase"), Report("c", "purchase 2")], now=NOW + timedelta(days=40))
+    record_outcomes(production, [Report("c", "Purchase"), Report("c", "purchase 2")], now=NOW + timedelta(days=40))
     assert listed(production) == {"Purchase", "re-purchase", "purchase 2"}
     assert listed(staging) == set()
 
 
 def test_a_key_that_a_move_brings_is_found_there_until_the_move_is_undone(both):
     production, staging = both
-    register(staging, [Arrival("s")], now=NOW)
-    record(production, [Report("s", "purchase")], now=NOW)
-    made = move(production, staging, EVER, actor="ann", now=NOW)
+    register_conversations(staging, [Arrival("s")], now=NOW)
+    record_outcomes(production, [Report("s", "purchase")], now=NOW)
+    made = move_broken_joins(production, staging, EVER, actor="ann", now=NOW)
     assert (found(production, "purch"), found(staging, "purch")) == ([], ["purchase"])
-    undo(made, actor="ann", now=NOW)
+    undo_move(made, actor="ann", now=NOW)
     assert (found(production, "purch"), found(staging, "purch")) == (["purchase"], [])
 
 
 def test_what_was_reported_before_keys_were_listed_is_listed_by_the_migration(both):
     production, staging = both
     for day in (0, 40):
-        record(production, [Report("c", f"key {day}"), Report("c", "often")], now=NOW + timedelta(days=day))
-    record(staging, [Report("c", "elsewhere")], now=NOW)
+        record_outcomes(production, [Report("c", f"key {day}"), Report("c", "often")], now=NOW + timedelta(days=day))
+    record_outcomes(staging, [Report("c", "elsewhere")], now=NOW)
     OutcomeKey.objects.all().delete()
     with connection.cursor() as cursor:
         cursor.execute(import_module("outcomes.migrations.0004_keys_to_search").FILL)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.page import Analytics
-from outcomes.ingest.record import Report, record
-from outcomes.ingest.register import Arrival, register
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
 from outcomes.tallies import keys as outcome_keys
 from outcomes.tallies import series
@@ -35,9 +35,9 @@ def played(workspace, history) -> Environment:
     environment = Environment.objects.create(workspace=workspace.workspace, name=name, audience=name)
     for now, batch in history:
         if batch and isinstance(batch[0], Report):
-            record(environment, batch, now=now)
+            record_outcomes(environment, batch, now=now)
         elif batch:
-            register(environment, batch, now=now)
+            register_conversations(environment, batch, now=now)
     return environment
 
 
@@ -70,8 +70,8 @@ def test_totals_keys_and_chart_of_any_range_equal_a_recount(workspace, history, 
     within = Outcome.objects.filter(
         environment=environment, first_reported_at__gte=shown.start, first_reported_at__lt=shown.end
     )
-    totals = series.totals(environment, shown)
-    lines = {line.key: line for line in outcome_keys.every(environment, shown)}
+    totals = series.read_totals(environment, shown)
+    lines = {line.key: line for line in outcome_keys.stream_keys(environment, shown)}
     chart = Analytics(environment, shown, KeyFilters()).chart
     assert totals.outcomes == within.filter(broken=False).count()
     assert totals.broken == within.filter(broken=True).count()
@@ -93,8 +93,8 @@ def test_the_share_counts_conversations_that_started_in_the_range(workspace):
     ]
     environment = played(workspace, history)
     shown = Period(new, new + timedelta(days=2), ZoneInfo("UTC"))
-    (line,) = outcome_keys.every(environment, shown)
-    assert (line.outcomes, line.reached, series.totals(environment, shown).conversations) == (2, 1, 2)
+    (line,) = outcome_keys.stream_keys(environment, shown)
+    assert (line.outcomes, line.reached, series.read_totals(environment, shown).conversations) == (2, 1, 2)
 
 
 @pytest.mark.parametrize(("before", "now"), [(2, 3), (1, 0)])
@@ -107,5 +107,5 @@ def test_a_key_is_compared_with_the_period_before(workspace, before, now):
         (START + timedelta(days=1), tuple(Report(id_, "k") for id_ in ids[:before])),
         (START + timedelta(days=8), tuple(Report(id_, "k") for id_ in ids[before:])),
     ]
-    (line,) = outcome_keys.every(played(workspace, history), shown)
+    (line,) = outcome_keys.stream_keys(played(workspace, history), shown)
     assert (line.outcomes, line.before) == (now, before)

@@ -9,8 +9,9 @@ from django.utils import timezone
 from outcomes.analytics import figures
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.page import Analytics
-from outcomes.ingest.record import Report, record
-from outcomes.ingest.register import Arrival, register
+from outcomes.broken_joins.overview import read_outcomes_overview
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.tallies import series
 from outcomes.templatetags import outcome_words
 from tests.outcomes.reading import rows_of, tables_of
@@ -32,22 +33,22 @@ def chart_of(environment, **asked):
 def happened(environment, now=None):
     """Three conversations; two bought, one of them told twice; one report without a conversation."""
     now = now or timezone.now()
-    register(environment, [Arrival("a"), Arrival("b"), Arrival("c")], now=now)
+    register_conversations(environment, [Arrival("a"), Arrival("b"), Arrival("c")], now=now)
     reports = [
         Report("a", "purchase"),
         Report("a", "purchase"),
         Report("b", "purchase"),
         Report("b", "<b>renewal</b>"),
     ]
-    record(environment, [*reports, Report("gone", "purchase")], now=now)
+    record_outcomes(environment, [*reports, Report("gone", "purchase")], now=now)
 
 
 def reached(environment, counts, now=None):
     """So many outcomes of each key, each of a conversation of its own."""
     now = now or timezone.now()
     reports = [Report(f"{key} {n} {now}", key) for key, count in counts.items() for n in range(count)]
-    register(environment, [Arrival(report.conversation_id) for report in reports], now=now)
-    record(environment, reports, now=now)
+    register_conversations(environment, [Arrival(report.conversation_id) for report in reports], now=now)
+    record_outcomes(environment, reports, now=now)
 
 
 def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
@@ -98,16 +99,16 @@ def test_page_json_and_csv_tell_the_same(production, browser_client):
 
 
 def test_keys_that_a_spreadsheet_would_run_are_neutralised_in_csv_only(production, browser_client):
-    register(production, [Arrival("a")], now=timezone.now())
-    record(production, [Report("a", "=1+1")], now=timezone.now())
+    register_conversations(production, [Arrival("a")], now=timezone.now())
+    record_outcomes(production, [Report("a", "=1+1")], now=timezone.now())
     assert tables_of(browser_client.get(f"{PAGE}.json"))["keys"][0]["outcomeKey"] == "=1+1"
     assert rows_of(browser_client.get(f"{PAGE}.csv"))[0]["outcomeKey"] == "'=1+1"
 
 
 def test_keys_are_paged_and_all_exported(production, browser_client):
     now = timezone.now()
-    register(production, [Arrival("a")], now=now)
-    record(production, [Report("a", f"key-{n:03}") for n in range(120)], now=now)
+    register_conversations(production, [Arrival("a")], now=now)
+    record_outcomes(production, [Report("a", f"key-{n:03}") for n in range(120)], now=now)
     html = browser_client.get(f"{PAGE}?page=3").content.decode()
     assert "101 to 120 of 120 keys" in html
     assert "key-119" in html
@@ -117,8 +118,8 @@ def test_keys_are_paged_and_all_exported(production, browser_client):
 
 def test_the_number_that_a_share_is_of_is_exported(production, browser_client):
     now = timezone.now()
-    register(production, [Arrival(f"c{number}") for number in range(3)], now=now)
-    record(production, [Report("c0", "won")], now=now)
+    register_conversations(production, [Arrival(f"c{number}") for number in range(3)], now=now)
+    record_outcomes(production, [Report("c0", "won")], now=now)
     for page in (f"{PAGE}.json", f"{PAGE.replace('outcomes', 'outcome')}.json?key=won"):
         totals = tables_of(browser_client.get(page))["totals"]
         assert [(row["period"], row["conversations"], row["outcomes"]) for row in totals] == [
@@ -155,15 +156,15 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
 def test_the_figure_is_one_that_plotly_takes_and_runs_no_markup(production):
     happened(production)
     chart = chart_of(production)
-    figure = figures.over_time(chart.buckets, chart.lines, counted="outcomes")
+    figure = figures.draw_lines(chart.buckets, chart.lines, unit="outcomes")
     plotly.graph_objects.Figure(figure)
     assert [line["name"] for line in figure["data"]] == ["purchase", "&lt;b&gt;renewal&lt;/b&gt;"]
 
 
 def test_keys_beyond_the_leading_ones_share_one_line(production):
     now = timezone.now()
-    register(production, [Arrival(str(n)) for n in range(9)], now=now)
-    record(production, [Report(str(n), f"k{m}") for m in range(8) for n in range(m + 1)], now=now)
+    register_conversations(production, [Arrival(str(n)) for n in range(9)], now=now)
+    record_outcomes(production, [Report(str(n), f"k{m}") for m in range(8) for n in range(m + 1)], now=now)
     lines = chart_of(production).lines
     assert [(line.key, line.total) for line in lines] == [
         ("k7", 8), ("k6", 7), ("k5", 6), ("k4", 5), ("k3", 4), (None, 6),
@@ -174,7 +175,7 @@ def test_the_overview_has_both_periods(production):
     now = timezone.now()
     happened(production, now - timedelta(days=7))
     happened(production, now)
-    found = series.overview(production, parse_period({"range": "24h"}, now=now))
+    found = read_outcomes_overview(production, parse_period({"range": "24h"}, now=now))
     assert (found.now.conversations, found.now.outcomes) == (0, 0)  # known already, nothing new
     assert (found.before.conversations, found.before.outcomes, found.before.broken) == (3, 3, 1)
 
@@ -183,7 +184,7 @@ def test_the_series_over_all_keys_has_conversations_and_broken_joins_too(product
     now = timezone.now()
     happened(production, now)
     buckets = series.chart_buckets(production, parse_period({}, now=now))
-    line = series.series(production, buckets, [series.ALL_KEYS])[series.ALL_KEYS]
+    line = series.read_series_of_all_keys(production, buckets)
     assert (line.outcomes[-1], line.broken[-1], line.conversations[-1]) == (3, 1, 3)
 
 
@@ -214,7 +215,7 @@ def test_a_long_tail_is_one_row_that_adds_up_and_opens(production, browser_clien
     assert "40 other keys" in folded
     assert "<code>k20</code>" not in folded
     found = Analytics(production, parse_period({}, now=timezone.now()), KeyFilters())
-    assert (found.others.outcomes, found.others.keys, len(found.lines)) == (40, 40, 20)
+    assert (found.folded_tail.outcomes, found.folded_tail.keys, len(found.rows)) == (40, 40, 20)
     opened = browser_client.get(f"{PAGE}?keys=all").content.decode()
     assert "1 to 50 of 60 keys" in opened
     assert "<code>k20</code>" in opened
@@ -271,14 +272,14 @@ def test_the_leading_key_is_drawn_against_the_same_weekdays_before(production):
     chart = chart_of(production)
     assert (sum(chart.lines[0].numbers), sum(chart.before)) == (3, 2)
     assert chart.before.index(2) == chart.lines[0].numbers.index(3)
-    figure = figures.over_time(chart.buckets, chart.lines, counted="outcomes", before=chart.before)
+    figure = figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", before=chart.before)
     plotly.graph_objects.Figure({**figure, "data": [{**line, "line": {}} for line in figure["data"]]})
 
 
 def test_the_numbers_of_a_chart_are_a_table_that_runs_no_markup():
     now = timezone.now()
     shown = [(Bucket(now, now, "Mon 2 Mar"), [1234567, 0]), (Bucket(now, now, "<b>"), [-3])]
-    assert [row.strip() for row in outcome_words.rows(shown).splitlines()][:2] == [
+    assert [row.strip() for row in outcome_words.render_rows(shown).splitlines()][:2] == [
         '<tr><th scope="row" class="nowrap">Mon 2 Mar</th><td class="num">1,234,567</td><td class="num">0</td></tr>',
         '<tr><th scope="row" class="nowrap">&lt;b&gt;</th><td class="num">-3</td></tr>',
     ]

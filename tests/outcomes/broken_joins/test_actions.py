@@ -8,8 +8,8 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
-from outcomes.ingest.record import Report, record
-from outcomes.ingest.register import Arrival, register
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Move, Outcome
 from tests.outcomes.reading import tables_of
 from workspaces.models import AuditEntry
@@ -22,9 +22,9 @@ CHOSEN = f"{PAGE}?why=other-environment&in=staging"
 def both(workspace):
     production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
     now = timezone.now()
-    register(staging, [Arrival("s1"), Arrival("s2")], now=now)
-    record(production, [Report("s1", "purchase"), Report("s2", "purchase"), Report("never", "x")], now=now)
-    record(production, [Report("s1", "long ago")], now=now - timedelta(days=60))
+    register_conversations(staging, [Arrival("s1"), Arrival("s2")], now=now)
+    record_outcomes(production, [Report("s1", "purchase"), Report("s2", "purchase"), Report("never", "x")], now=now)
+    record_outcomes(production, [Report("s1", "long ago")], now=now - timedelta(days=60))
     return production, staging
 
 

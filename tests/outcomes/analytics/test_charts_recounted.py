@@ -14,8 +14,8 @@ import pytest
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.page import Analytics
 from outcomes.broken_joins import lookup, rates
-from outcomes.ingest.record import Report, record
-from outcomes.ingest.register import Arrival, register
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
 from outcomes.tallies import series
 from wire.period import Period
@@ -61,9 +61,9 @@ def changes(zone: ZoneInfo) -> list[datetime]:
 def test_every_chart_of_a_year_equals_a_recount_in_ten_zones(workspace, moments):
     production = workspace.workspace.environments.get(name="production")
     chance = random.Random(12)
-    register(production, [Arrival(f"c{n}", BEGIN) for n in range(0, len(moments), 2)], now=BEGIN)
+    register_conversations(production, [Arrival(f"c{n}", BEGIN) for n in range(0, len(moments), 2)], now=BEGIN)
     for n, moment in enumerate(moments):
-        record(production, [Report(f"c{n}", chance.choice(KEYS))], reported_by=1 + n % 2, now=moment)
+        record_outcomes(production, [Report(f"c{n}", chance.choice(KEYS))], reported_by=1 + n % 2, now=moment)
     facts = list(Outcome.objects.values_list("outcome_key", "first_reported_at", "broken", "reported_by"))
     for name in ZONES:
         zone = ZoneInfo(name)
@@ -88,13 +88,13 @@ def check(environment, shown: Period, clock: Clock, facts) -> None:
         counted = Counter(clock(at) for key, at, broken, _ in within if key == line.key and not broken)
         assert along(chart.buckets, line.numbers, clock) == counted
     assert sum(line.total for line in chart.lines) == sum(not broken for _, _, broken, _ in within)
-    check_rates(rates.by_environment(environment, shown).rates[:1], chart.buckets, clock, [within])
-    by_key = rates.by_api_key(environment, shown)
+    check_rates(rates.read_rates_by_environment(environment, shown).rates[:1], chart.buckets, clock, [within])
+    by_key = rates.read_rates_by_api_key(environment, shown)
     of_keys = [[fact for fact in within if fact[3] == key] for key in (1, 2)]
     check_rates(
         sorted(by_key.rates, key=lambda rate: rate.total_reported), by_key.buckets, clock, sorted(of_keys, key=len)
     )
-    assert lookup.still_broken(environment, shown).count() == series.totals(environment, shown).broken
+    assert lookup.find_broken_joins(environment, shown).count() == series.read_totals(environment, shown).broken
 
 
 def check_rates(rates, buckets, clock: Clock, parts) -> None:

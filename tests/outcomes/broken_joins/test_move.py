@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from outcomes.broken_joins.lookup import still_broken
-from outcomes.broken_joins.move import movable, move, undo
-from outcomes.ingest.record import Report, record
-from outcomes.ingest.register import Arrival, register
+from outcomes.broken_joins.lookup import find_broken_joins
+from outcomes.broken_joins.move import find_movable, move_broken_joins, undo_move
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Move, Outcome
 from tests.outcomes.recount import (
     listed,
@@ -65,14 +65,16 @@ def both(workspace):
 
 def test_what_a_sibling_knows_moves_there_and_nothing_else(both):
     production, staging = both
-    register(staging, [Arrival("s1", START)], now=START)
-    record(production, [Report("s1", "purchase")] * 2 + [Report("never", "purchase")], reported_by=7, now=START + HOUR)
-    made = move(production, staging, EVER, actor="ann", now=START + 2 * HOUR)
+    register_conversations(staging, [Arrival("s1", START)], now=START)
+    record_outcomes(
+        production, [Report("s1", "purchase")] * 2 + [Report("never", "purchase")], reported_by=7, now=START + HOUR
+    )
+    made = move_broken_joins(production, staging, EVER, actor="ann", now=START + 2 * HOUR)
     assert (made.outcomes, made.met) == (1, 0)
     assert {row[0] for row in facts(production)} == {"never"}
     assert facts(staging) == {("s1", "purchase", 2, START + HOUR, START + HOUR, False, None, 7)}
     check_tallies(*both)
-    assert move(production, staging, EVER, actor="ann", now=START + 3 * HOUR) is None
+    assert move_broken_joins(production, staging, EVER, actor="ann", now=START + 3 * HOUR) is None
     entry = AuditEntry.objects.get(action="broken joins moved")
     assert (entry.actor, entry.facts) == (
         "ann", {"move": made.pk, "from": "production", "to": "staging", "outcomes": 1},
@@ -81,39 +83,41 @@ def test_what_a_sibling_knows_moves_there_and_nothing_else(both):
 
 def test_what_meets_an_outcome_is_added_to_it_and_undone_exactly_in_spite_of_later_reports(both):
     production, staging = both
-    register(staging, [Arrival("s1", START)], now=START)
-    record(production, [Report("s1", "purchase")] * 3, reported_by=7, now=START + HOUR)
-    record(staging, [Report("s1", "purchase")], reported_by=8, now=START + 2 * HOUR)
+    register_conversations(staging, [Arrival("s1", START)], now=START)
+    record_outcomes(production, [Report("s1", "purchase")] * 3, reported_by=7, now=START + HOUR)
+    record_outcomes(staging, [Report("s1", "purchase")], reported_by=8, now=START + 2 * HOUR)
     before = facts(production), facts(staging)
-    made = move(production, staging, EVER, actor="ann", now=START + 3 * HOUR)
+    made = move_broken_joins(production, staging, EVER, actor="ann", now=START + 3 * HOUR)
     assert made.met == 1
     assert facts(staging) == {("s1", "purchase", 4, START + HOUR, START + 2 * HOUR, False, None, 7)}
     check_tallies(*both)
-    record(staging, [Report("s1", "purchase")], reported_by=9, now=START + 4 * HOUR)
-    assert undo(made, actor="ann", now=START + 5 * HOUR)
+    record_outcomes(staging, [Report("s1", "purchase")], reported_by=9, now=START + 4 * HOUR)
+    assert undo_move(made, actor="ann", now=START + 5 * HOUR)
     assert facts(production) == before[0]
     assert facts(staging) == {("s1", "purchase", 2, START + 2 * HOUR, START + 4 * HOUR, False, None, 8)}
     check_tallies(*both)
-    assert not undo(made, actor="ann", now=START + 6 * HOUR)
+    assert not undo_move(made, actor="ann", now=START + 6 * HOUR)
     assert AuditEntry.objects.filter(action="move of broken joins undone").count() == 1
 
 
 def test_what_comes_back_is_listed_where_it_was(both):
     here, there = both
-    record(here, [Report(f"{place}-{number}", "won") for number in range(4) for place in ("lost", "next")], now=START)
-    register(there, [Arrival(f"next-{number}") for number in range(4)], now=START)
-    before = [row.conversation.conversation_id for row in still_broken(here, EVER)]
-    undo(move(here, there, EVER, actor="ann", now=START + HOUR), actor="ann", now=START + 2 * HOUR)
-    assert [row.conversation.conversation_id for row in still_broken(here, EVER)] == before
+    record_outcomes(
+        here, [Report(f"{place}-{number}", "won") for number in range(4) for place in ("lost", "next")], now=START
+    )
+    register_conversations(there, [Arrival(f"next-{number}") for number in range(4)], now=START)
+    before = [row.conversation.conversation_id for row in find_broken_joins(here, EVER)]
+    undo_move(move_broken_joins(here, there, EVER, actor="ann", now=START + HOUR), actor="ann", now=START + 2 * HOUR)
+    assert [row.conversation.conversation_id for row in find_broken_joins(here, EVER)] == before
 
 
 def test_what_healed_at_home_meanwhile_goes_back_as_healed_at_that_time(both):
     production, staging = both
-    register(staging, [Arrival("s1", START)], now=START)
-    record(production, [Report("s1", "purchase")], now=START + HOUR)
-    made = move(production, staging, EVER, actor="ann", now=START + 2 * HOUR)
-    register(production, [Arrival("s1", START)], now=START + 3 * HOUR)
-    undo(made, actor="ann", now=START + 4 * HOUR)
+    register_conversations(staging, [Arrival("s1", START)], now=START)
+    record_outcomes(production, [Report("s1", "purchase")], now=START + HOUR)
+    made = move_broken_joins(production, staging, EVER, actor="ann", now=START + 2 * HOUR)
+    register_conversations(production, [Arrival("s1", START)], now=START + 3 * HOUR)
+    undo_move(made, actor="ann", now=START + 4 * HOUR)
     ((*_, broken, healed_at, _),) = facts(production)
     assert (broken, healed_at) == (False, START + 3 * HOUR)
     assert facts(staging) == set()
@@ -122,11 +126,11 @@ def test_what_healed_at_home_meanwhile_goes_back_as_healed_at_that_time(both):
 
 def test_only_the_diagnosed_ones_of_the_range_are_movable(both, workspace):
     production, staging = both
-    register(staging, [Arrival("old"), Arrival("new"), Arrival("undefined")], now=START)
-    record(production, [Report("old", "purchase")], now=START)
-    record(production, [Report(id_, "purchase") for id_ in ("new", "undefined", "NEW")], now=START + 9 * HOUR)
+    register_conversations(staging, [Arrival("old"), Arrival("new"), Arrival("undefined")], now=START)
+    record_outcomes(production, [Report("old", "purchase")], now=START)
+    record_outcomes(production, [Report(id_, "purchase") for id_ in ("new", "undefined", "NEW")], now=START + 9 * HOUR)
     late = Period(START + 8 * HOUR, START + 10 * HOUR, ZoneInfo("UTC"))
-    found = Outcome.objects.filter(pk__in=movable(production, staging, late))
+    found = Outcome.objects.filter(pk__in=find_movable(production, staging, late))
     assert [outcome.conversation.conversation_id for outcome in found] == ["new"]
 
 
@@ -134,10 +138,10 @@ def test_an_id_that_two_siblings_know_moves_to_the_one_that_its_diagnosis_names(
     production, staging = both
     third = Environment.objects.create(workspace=workspace.workspace, name="third", audience="third")
     for environment in (third, staging):
-        register(environment, [Arrival("s1")], now=START)
-    record(production, [Report("s1", "purchase")], now=START)
-    assert movable(production, third, EVER) == []
-    assert len(movable(production, staging, EVER)) == 1
+        register_conversations(environment, [Arrival("s1")], now=START)
+    record_outcomes(production, [Report("s1", "purchase")], now=START)
+    assert find_movable(production, third, EVER) == []
+    assert len(find_movable(production, staging, EVER)) == 1
 
 
 ids = st.sampled_from([f"c{n}" for n in range(6)])
@@ -180,7 +184,9 @@ def check_undoing(steps: Sequence[tuple], chance: random.Random) -> int:
     for here, step, key in steps:
         now += timedelta(minutes=7)
         if isinstance(step, int):
-            if step != here and (done := move(with_moves[here], with_moves[step], EVER, actor="x", now=now)):
+            if step != here and (
+                done := move_broken_joins(with_moves[here], with_moves[step], EVER, actor="x", now=now)
+            ):
                 made.append(done)
         else:
             for environments in (with_moves, without):
@@ -188,7 +194,7 @@ def check_undoing(steps: Sequence[tuple], chance: random.Random) -> int:
     check_tallies(*with_moves)
     chance.shuffle(made)
     for each in made:
-        assert undo(Move.objects.get(pk=each.pk), actor="x", now=now)
+        assert undo_move(Move.objects.get(pk=each.pk), actor="x", now=now)
         check_tallies(*with_moves)
     assert [facts(environment) for environment in with_moves] == [facts(environment) for environment in without]
     assert not Outcome.objects.filter(environment__in=with_moves, moved_in__gt=0).exists()
@@ -197,9 +203,9 @@ def check_undoing(steps: Sequence[tuple], chance: random.Random) -> int:
 
 def play(environment: Environment, step: tuple, key: int, now: datetime) -> None:
     if isinstance(step[0], Report):
-        record(environment, step, reported_by=key, now=now)
+        record_outcomes(environment, step, reported_by=key, now=now)
     else:
-        register(environment, step, now=now)
+        register_conversations(environment, step, now=now)
 
 
 def three_environments() -> list[Environment]:

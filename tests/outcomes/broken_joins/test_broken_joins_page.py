@@ -6,9 +6,10 @@ import pytest
 from django.utils import timezone
 
 from outcomes.broken_joins import lookup
-from outcomes.ingest.record import Report, record
-from outcomes.ingest.register import Arrival, register
-from outcomes.tallies import series
+from outcomes.broken_joins.causes import group_by_cause
+from outcomes.broken_joins.overview import read_outcomes_overview
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
 from tests.outcomes.reading import tables_of
 from wire.period import parse_period
 
@@ -28,11 +29,11 @@ def production(workspace):
     """One broken join of every kind, two of `other-environment`, and one that healed after an hour."""
     production, staging = environment_of(workspace, "production"), environment_of(workspace, "staging")
     now = timezone.now()
-    register(production, [Arrival("conv_81Xa"), Arrival("known")], now=now)
-    register(staging, [Arrival("s1"), Arrival("s2"), Arrival("Twin")], now=now)
+    register_conversations(production, [Arrival("conv_81Xa"), Arrival("known")], now=now)
+    register_conversations(staging, [Arrival("s1"), Arrival("s2"), Arrival("Twin")], now=now)
     ids = ["undefined", "s1", "s2", '"CONV_81xa"', "never", "known", "late", "twin"]
-    record(production, [Report(id_, "purchase") for id_ in ids], now=now - timedelta(hours=1))
-    register(production, [Arrival("late")], now=now)
+    record_outcomes(production, [Report(id_, "purchase") for id_ in ids], now=now - timedelta(hours=1))
+    register_conversations(production, [Arrival("late")], now=now)
     return production
 
 
@@ -75,7 +76,7 @@ def test_the_page_shows_the_same_numbers(production, browser_client):
 
 
 def test_repeats_raise_the_reports_and_keep_the_first_time(production, browser_client):
-    record(production, [Report("never", "purchase")] * 3, now=timezone.now())
+    record_outcomes(production, [Report("never", "purchase")] * 3, now=timezone.now())
     (line,) = (line for line in tables(browser_client)["broken"] if line["conversationId"] == "never")
     assert line["reports"] == 4
     assert line["lastReportedAt"] - line["firstReportedAt"] in {3600, 3601}
@@ -107,7 +108,7 @@ def test_what_is_no_diagnosis_filters_nothing(production, browser_client, query)
 def test_each_cause_shows_a_few_ids(production):
     found = {cause.kind: cause for cause in causes_of(production)}
     assert set(found["other-environment"].sample) == {"s1", "s2"}
-    record(production, [Report(f"gone {n}", "k") for n in range(9)], now=timezone.now())
+    record_outcomes(production, [Report(f"gone {n}", "k") for n in range(9)], now=timezone.now())
     (unseen,) = (cause for cause in causes_of(production) if cause.kind == "never-seen")
     assert (unseen.count, len(unseen.sample)) == (10, 5)
 
@@ -119,7 +120,7 @@ def test_the_broken_rate_is_told_by_environment_and_by_api_key(production, works
     found = tables(browser_client)
     assert totals_of(found["rates"]) == {"production": (8, 11)}
     assert totals_of(found["rates-by-key"]) == {key: (2, 3)}
-    register(production, [Arrival("gone")], now=timezone.now())
+    register_conversations(production, [Arrival("gone")], now=timezone.now())
     assert totals_of(tables(browser_client)["rates-by-key"]) == {key: (1, 3)}
     assert {line["reportedBy"] for line in found["broken"] if line["conversationId"] == "gone"} == {key}
 
@@ -135,14 +136,14 @@ def totals_of(rates):
 
 
 def causes_of(environment):
-    waiting = lookup.still_broken(environment, all_time())
-    return lookup.causes(lookup.diagnosed(environment, waiting))
+    waiting = lookup.find_broken_joins(environment, all_time())
+    return group_by_cause(lookup.diagnose_joins(environment, waiting))
 
 
 def test_nothing_of_another_workspace_is_named(production, workspace, other_workspace, browser_client):
     theirs = environment_of(other_workspace, "production")
-    register(theirs, [Arrival("never"), Arrival("undefined!"), Arrival("elsewhere")], now=timezone.now())
-    record(production, [Report("elsewhere", "purchase"), Report("ELSEWHERE", "purchase")], now=timezone.now())
+    register_conversations(theirs, [Arrival("never"), Arrival("undefined!"), Arrival("elsewhere")], now=timezone.now())
+    record_outcomes(production, [Report("elsewhere", "purchase"), Report("ELSEWHERE", "purchase")], now=timezone.now())
     kinds = {line["conversationId"]: line["diagnosis"] for line in tables(browser_client)["broken"]}
     assert {kinds["elsewhere"], kinds["ELSEWHERE"], kinds["never"]} == {"never-seen"}
 
@@ -168,26 +169,28 @@ def test_a_range_without_broken_joins_says_that_older_ones_wait(production, brow
 
 
 def test_joins_are_paged_and_all_exported(production, browser_client):
-    record(production, [Report(f"gone {n}", "purchase") for n in range(120)], now=timezone.now())
+    record_outcomes(production, [Report(f"gone {n}", "purchase") for n in range(120)], now=timezone.now())
     assert "101 to 126 of 126 broken joins" in browser_client.get(f"{PAGE}?page=3").content.decode()
     assert len(tables(browser_client)["broken"]) == 126
 
 
 def test_a_diagnosis_needs_no_more_queries_for_more_conversations(production, django_assert_max_num_queries):
     now = timezone.now()
-    register(production, [Arrival(f"https://shop.example/{n}/chat") for n in range(400)], now=now)
-    record(production, [Report(f"{n}/chat", "purchase") for n in range(400)], now=now)
+    register_conversations(production, [Arrival(f"https://shop.example/{n}/chat") for n in range(400)], now=now)
+    record_outcomes(production, [Report(f"{n}/chat", "purchase") for n in range(400)], now=now)
     with django_assert_max_num_queries(4):
-        found = list(lookup.diagnosed(production, lookup.still_broken(production, all_time())))
+        found = list(lookup.diagnose_joins(production, lookup.find_broken_joins(production, all_time())))
     assert len(found) == 406
 
 
 def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
     production, staging = environment_of(workspace, "production"), environment_of(workspace, "staging")
     now = timezone.now()
-    register(staging, [Arrival(f"s{n}") for n in range(5)], now=now)
-    record(production, [Report(f"s{n}", "purchase") for n in range(5)] + [Report("never", "purchase")], now=now)
-    found = series.overview(production, all_time())
+    register_conversations(staging, [Arrival(f"s{n}") for n in range(5)], now=now)
+    record_outcomes(
+        production, [Report(f"s{n}", "purchase") for n in range(5)] + [Report("never", "purchase")], now=now
+    )
+    found = read_outcomes_overview(production, all_time())
     assert (found.now.broken, found.now.reported) == (6, 6)
     assert (found.main_cause.kind, found.main_cause.environment, found.main_cause.count) == (
         "other-environment", "staging", 5,
@@ -195,7 +198,7 @@ def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
 
 
 def test_the_overview_names_no_cause_where_none_rules(production):
-    assert series.overview(production, all_time()).main_cause is None
+    assert read_outcomes_overview(production, all_time()).main_cause is None
 
 
 def all_time():

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outcomes.analytics import conversations, figures
-from outcomes.analytics.lag import BARS, distribution
-from outcomes.ingest.record import Report, record
-from outcomes.ingest.register import Arrival, register
+from outcomes.analytics.lag import LAG_RANGES, count_lags
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
 from tests.outcomes.reading import rows_of, tables_of
 
 PAGE = "/w/lumen-books/production/outcome"
@@ -23,10 +23,10 @@ def production(workspace):
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     ids = [f"c{n:03}" for n in range(130)]
-    register(production, [Arrival(id_, now - timedelta(minutes=10)) for id_ in ids], now=now)
+    register_conversations(production, [Arrival(id_, now - timedelta(minutes=10)) for id_ in ids], now=now)
     for start in range(0, 130, 10):
-        record(production, [Report(id_, "purchase") for id_ in ids[start : start + 10]], now=now)
-    record(production, [Report("c000", "renewal"), Report("gone", "purchase")], now=now)
+        record_outcomes(production, [Report(id_, "purchase") for id_ in ids[start : start + 10]], now=now)
+    record_outcomes(production, [Report("c000", "renewal"), Report("gone", "purchase")], now=now)
     return production
 
 
@@ -75,7 +75,7 @@ def test_any_key_has_a_page(production, browser_client, key):
 
 
 def test_keys_that_look_alike_are_pointed_out(production, browser_client):
-    record(production, [Report("c001", "Purchase ")], now=timezone.now())
+    record_outcomes(production, [Report("c001", "Purchase ")], now=timezone.now())
     assert "differs from it only by case" in browser_client.get(f"{PAGE}?key=purchase").content.decode()
 
 
@@ -90,10 +90,10 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
 
 @given(st.lists(st.timedeltas(timedelta(days=-2), timedelta(days=90)), max_size=30))
 def test_every_lag_is_in_exactly_one_bar_and_in_the_right_one(lags):
-    found = distribution(lags)
+    found = count_lags(lags)
     assert sum(bar.count for bar in found.bars) == found.count == len(lags)
-    ends = [least for least, _ in BARS[1:]] + [timedelta.max]
+    ends = [least for least, _ in LAG_RANGES[1:]] + [timedelta.max]
     for bar, end in zip(found.bars, ends, strict=True):
         assert bar.count == sum((timedelta.min if bar.least is None else bar.least) <= lag < end for lag in lags)
     bars = [(bar.label, bar.count) for bar in found.shown]
-    plotly.graph_objects.Figure(figures.distribution(bars, counted="outcomes"))
+    plotly.graph_objects.Figure(figures.draw_bars(bars, unit="outcomes"))

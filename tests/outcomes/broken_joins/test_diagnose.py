@@ -2,14 +2,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcomes.broken_joins.diagnose import ADVICE, Diagnosis, Known, bare_form, bare_forms, diagnose, is_placeholder
+from outcomes.broken_joins.diagnose import (
+    ADVICE,
+    Diagnosis,
+    KnownConversation,
+    bare_form,
+    bare_forms,
+    diagnose,
+    is_placeholder,
+)
 
 ids = st.text(min_size=1, max_size=255).filter(lambda text: not is_placeholder(text))
 
 
 def verdict(reported: str, *known: str) -> Diagnosis:
-    alike = [Known(id_, "production") for id_ in known if bare_form(id_) in bare_forms(reported)]
-    return diagnose(reported, siblings={}, alike=alike)
+    candidates = [KnownConversation(id_, "production") for id_ in known if bare_form(id_) in bare_forms(reported)]
+    return diagnose(reported, siblings={}, candidates=candidates)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +30,7 @@ def verdict(reported: str, *known: str) -> Diagnosis:
     ],
 )  # fmt: skip
 def test_what_was_never_filled_in_is_a_placeholder(reported):
-    assert diagnose(reported, siblings={reported: "staging"}, alike=()) == Diagnosis("placeholder")
+    assert diagnose(reported, siblings={reported: "staging"}, candidates=()) == Diagnosis("placeholder")
 
 
 @pytest.mark.parametrize(
@@ -35,8 +43,8 @@ def test_what_could_be_an_id_is_no_placeholder(reported):
 
 @given(ids)
 def test_an_id_known_next_door_is_never_called_unseen(conversation_id):
-    found = diagnose(conversation_id, siblings={conversation_id: "staging"}, alike=())
-    assert found == Diagnosis("other-environment", Known(conversation_id, "staging"))
+    found = diagnose(conversation_id, siblings={conversation_id: "staging"}, candidates=())
+    assert found == Diagnosis("other-environment", KnownConversation(conversation_id, "staging"))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +59,7 @@ def test_an_id_known_next_door_is_never_called_unseen(conversation_id):
     ],
 )  # fmt: skip
 def test_case_white_space_quotes_and_addresses_are_alterations(reported):
-    assert verdict(reported, "conv_81Xa") == Diagnosis("altered", Known("conv_81Xa", "production"))
+    assert verdict(reported, "conv_81Xa") == Diagnosis("altered", KnownConversation("conv_81Xa", "production"))
 
 
 def test_a_known_address_reported_as_its_last_segment_is_altered():
@@ -68,8 +76,11 @@ def test_two_addresses_with_one_ending_are_no_alteration_of_each_other():
 
 
 def test_the_right_one_is_found_behind_wrong_ones_of_the_same_bare_form():
-    alike = [Known("https://shop.example/1/chat", "production"), Known("CHAT", "production")]
-    assert diagnose("chat", siblings={}, alike=alike[::-1]).found == alike[1]
+    candidates = [
+        KnownConversation("https://shop.example/1/chat", "production"),
+        KnownConversation("CHAT", "production"),
+    ]
+    assert diagnose("chat", siblings={}, candidates=candidates[::-1]).found == candidates[1]
 
 
 @given(ids)

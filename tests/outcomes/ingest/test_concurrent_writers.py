@@ -11,9 +11,9 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from outcomes.broken_joins.move import move, undo
-from outcomes.ingest.record import Receipt, Report, record
-from outcomes.ingest.register import Arrival, Registered, register
+from outcomes.broken_joins.move import move_broken_joins, undo_move
+from outcomes.ingest.record import Receipt, Report, record_outcomes
+from outcomes.ingest.register import Arrival, RegistrationReceipt, register_conversations
 from outcomes.models import Conversation, Outcome
 from tests.outcomes.recount import listed, recounted, recounted_by_key, stored, stored_by_key, tallied
 from wire.period import parse_period
@@ -45,16 +45,18 @@ def at_once(acts: Sequence[Callable[[], object]]) -> list[object]:
 def test_overlapping_batches_in_any_order_never_deadlock_and_lose_nothing(production):
     chance = random.Random(7)
     ids = [f"c{n}" for n in range(150)]
-    register(production, [Arrival(id_) for id_ in ids[::3]], now=timezone.now())
+    register_conversations(production, [Arrival(id_) for id_ in ids[::3]], now=timezone.now())
 
     def reports() -> list[Receipt]:
         batch = [Report(id_, key) for id_ in ids for key in ("purchase", "renewal")]
-        return [record(production, chance.sample(batch, len(batch)), now=timezone.now()) for _ in range(4)]
+        return [record_outcomes(production, chance.sample(batch, len(batch)), now=timezone.now()) for _ in range(4)]
 
-    def registrations() -> list[Registered]:
+    def registrations() -> list[RegistrationReceipt]:
         shuffled = chance.sample(ids, len(ids))
         parts = (shuffled[n : n + 30] for n in range(0, len(ids), 30))
-        return [register(production, [Arrival(id_) for id_ in part], now=timezone.now()) for part in parts]
+        return [
+            register_conversations(production, [Arrival(id_) for id_ in part], now=timezone.now()) for part in parts
+        ]
 
     results = at_once([reports, reports, reports, reports, registrations, registrations])
     assert sum(receipt.new for receipts in results[:4] for receipt in receipts) <= 300
@@ -65,9 +67,9 @@ def test_overlapping_batches_in_any_order_never_deadlock_and_lose_nothing(produc
 
 
 def test_one_batch_from_thirty_two_connections_makes_each_outcome_once(production):
-    register(production, [Arrival(f"c{n}") for n in range(50)], now=timezone.now())
+    register_conversations(production, [Arrival(f"c{n}") for n in range(50)], now=timezone.now())
     batch = [Report(f"c{n}", "purchase") for n in range(60)]
-    receipts = at_once([lambda: record(production, batch, now=timezone.now())] * 32)
+    receipts = at_once([lambda: record_outcomes(production, batch, now=timezone.now())] * 32)
     assert sum(receipt.new for receipt in receipts) == 50
     assert {(receipt.recorded, len(receipt.unknown)) for receipt in receipts} == {(50, 10)}
     assert set(Outcome.objects.values_list("reports", flat=True)) == {32}
@@ -80,7 +82,7 @@ def test_keys_that_are_new_to_everybody_at_once_are_listed_once_without_deadlock
     def reports(seed: int) -> None:
         for id_ in range(3):
             batch = [Report(f"c{id_}", name) for name in random.Random(seed).sample(names, len(names))]
-            record(production, batch, now=timezone.now())
+            record_outcomes(production, batch, now=timezone.now())
 
     at_once([lambda seed=seed: reports(seed) for seed in range(12)])
     assert listed(production) == tallied(production) == set(names)
@@ -91,8 +93,8 @@ def test_keys_that_are_new_to_everybody_at_once_are_listed_once_without_deadlock
 def test_a_report_beside_its_registration_leaves_no_broken_join(production, round_):
     ids = [f"c{n}" for n in range(40)]
     acts = [
-        lambda: record(production, [Report(id_, "purchase") for id_ in ids], now=timezone.now()),
-        lambda: register(production, [Arrival(id_) for id_ in reversed(ids)], now=timezone.now()),
+        lambda: record_outcomes(production, [Report(id_, "purchase") for id_ in ids], now=timezone.now()),
+        lambda: register_conversations(production, [Arrival(id_) for id_ in reversed(ids)], now=timezone.now()),
     ]
     at_once(acts if round_ % 2 else acts[::-1])
     assert Outcome.objects.filter(broken=False).count() == 40
@@ -105,8 +107,8 @@ def test_a_report_waits_for_a_registration_that_has_not_committed(production):
     for first, second in (("register", "record"), ("record", "register")):
         id_ = f"{first} first"
         acts = {
-            "register": lambda id_=id_: register(production, [Arrival(id_)], now=timezone.now()),
-            "record": lambda id_=id_: record(production, [Report(id_, "purchase")], now=timezone.now()),
+            "register": lambda id_=id_: register_conversations(production, [Arrival(id_)], now=timezone.now()),
+            "record": lambda id_=id_: record_outcomes(production, [Report(id_, "purchase")], now=timezone.now()),
         }
         with ThreadPoolExecutor(1) as thread:
             with transaction.atomic():
@@ -122,24 +124,24 @@ def test_a_report_waits_for_a_registration_that_has_not_committed(production):
 def test_moves_and_undos_beside_reports_and_registrations_never_deadlock_and_lose_nothing(production, workspace):
     staging = workspace.workspace.environments.get(name="staging")
     ids = [f"c{n}" for n in range(60)]
-    register(staging, [Arrival(id_) for id_ in ids], now=timezone.now())
+    register_conversations(staging, [Arrival(id_) for id_ in ids], now=timezone.now())
     ever = parse_period({"range": "all"}, now=timezone.now())
 
     def reports(environment: Environment, seed: int) -> None:
         chance = random.Random(seed)
         for _ in range(12):
             batch = [Report(id_, key) for id_ in chance.sample(ids, 40) for key in ("purchase", "renewal")]
-            record(environment, batch, reported_by=seed, now=timezone.now())
+            record_outcomes(environment, batch, reported_by=seed, now=timezone.now())
 
     def moves() -> None:
         for _ in range(8):
-            made = move(production, staging, ever, actor="x", now=timezone.now())
+            made = move_broken_joins(production, staging, ever, actor="x", now=timezone.now())
             if made and made.pk % 2:
-                undo(made, actor="x", now=timezone.now())
+                undo_move(made, actor="x", now=timezone.now())
 
     def registrations() -> None:
         for id_ in ids[::4]:
-            register(production, [Arrival(id_)], now=timezone.now())
+            register_conversations(production, [Arrival(id_)], now=timezone.now())
 
     at_once([
         lambda: reports(production, 1), lambda: reports(production, 2), lambda: reports(staging, 3), moves, moves,

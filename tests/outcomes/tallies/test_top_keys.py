@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from outcomes.analytics import compare
-from outcomes.ingest.record import Report, record
-from outcomes.ingest.register import Arrival, register
-from outcomes.models import STEPS, Tally
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
+from outcomes.models import MAGNITUDE_STEPS, Tally
 from outcomes.tallies import keys, top_keys
 from wire.period import Period
 from workspaces.models import Environment
@@ -27,11 +27,11 @@ def long_tail(workspace) -> Environment:
     """The n-th of 400 keys is about 1/n as frequent as the first, over fifty days."""
     chance, production = random.Random(3), workspace.workspace.environments.get(name="production")
     ids = [f"c{n}" for n in range(90)]
-    register(production, [Arrival(id_) for id_ in ids], now=END)
+    register_conversations(production, [Arrival(id_) for id_ in ids], now=END)
     for day in range(50):
         ranks = [int(400 ** chance.random()) for _ in range(200)]
         reports = [Report(chance.choice(ids), f"key {rank} of {rank % 5}") for rank in ranks]
-        record(production, reports, now=END - timedelta(days=day, minutes=chance.randrange(1400)))
+        record_outcomes(production, reports, now=END - timedelta(days=day, minutes=chance.randrange(1400)))
     return production
 
 
@@ -40,20 +40,20 @@ def test_a_page_has_the_lines_of_the_whole_list(long_tail, shown, monkeypatch):
     """Whether or not the range is short, and the keys that hold the text are few."""
     for search, count, short, few in product(["", "of 3", "KEY 1", "nowhere"], [3, 8, 25], [0, 50_000], [0, 1500]):
         monkeypatch.setattr(top_keys, "SHORT", short)
-        monkeypatch.setattr(top_keys, "FEW_HOLD_IT", few)
-        whole = list(keys.every(long_tail, shown, search=search))
-        page = top_keys.page(long_tail, shown, search=search, start=2, limit=count, lead=4)
-        assert list(page.lines) == whole[2 : 2 + count]
+        monkeypatch.setattr(top_keys, "FEW_MATCHES", few)
+        whole = list(keys.stream_keys(long_tail, shown, search=search))
+        page = top_keys.read_top_page(long_tail, shown, search=search, start=2, limit=count, lead=4)
+        assert list(page.rows) == whole[2 : 2 + count]
         assert list(page.leading) == whole[:4]
-        assert page.everything.keys == len(whole) if page.counted else 2 + count < len(whole)
+        assert page.total.keys == len(whole) if page.is_counted else 2 + count < len(whole)
 
 
 def test_they_are_told_without_reading_all_keys(long_tail):
     shown = RANGES[-1]
-    lines, _ = top_keys.leaders(long_tail, shown, 8)
-    assert lines == list(keys.every(long_tail, shown))[:8]
-    assert len(top_keys.largest(long_tail, shown, {"q": 8, "d": 16, "m": 32}, "").seen) < len(
-        list(keys.every(long_tail, shown))
+    lines, _ = top_keys.find_top_totals(long_tail, shown, 8)
+    assert lines == list(keys.stream_keys(long_tail, shown))[:8]
+    assert len(top_keys.read_key_bounds([long_tail], shown, {"q": 8, "d": 16, "m": 32}, "").seen) < len(
+        list(keys.stream_keys(long_tail, shown))
     )
 
 
@@ -62,11 +62,11 @@ def other_tail(workspace) -> Environment:
     """Other keys lead here, over thirty days."""
     chance, staging = random.Random(4), workspace.workspace.environments.get(name="staging")
     ids = [f"c{n}" for n in range(60)]
-    register(staging, [Arrival(id_) for id_ in ids], now=END)
+    register_conversations(staging, [Arrival(id_) for id_ in ids], now=END)
     for day in range(30):
         ranks = [400 - int(400 ** chance.random()) for _ in range(120)]
         reports = [Report(chance.choice(ids), f"key {rank} of {rank % 5}") for rank in ranks]
-        record(staging, reports, now=END - timedelta(days=day, minutes=chance.randrange(1400)))
+        record_outcomes(staging, reports, now=END - timedelta(days=day, minutes=chance.randrange(1400)))
     return staging
 
 
@@ -74,48 +74,48 @@ def other_tail(workspace) -> Environment:
 def test_two_environments_beside_each_other_begin_as_the_whole_list_of_both(long_tail, other_tail, shown, monkeypatch):
     for search, count, short, few in product(["", "of 3", "KEY 1", "nowhere"], [1, 4, 11], [0, 50_000], [0, 1500]):
         monkeypatch.setattr(top_keys, "SHORT", short)
-        monkeypatch.setattr(compare, "FEW_HOLD_IT", few)
-        whole = list(compare.pairs(long_tail, other_tail, shown, search=search))
-        assert list(compare.leading(long_tail, other_tail, shown, count, search=search)) == whole[:count]
+        monkeypatch.setattr(top_keys, "FEW_MATCHES", few)
+        whole = list(compare.stream_key_comparisons(long_tail, other_tail, shown, search=search))
+        assert list(compare.compare_top_keys(long_tail, other_tail, shown, count, search=search)) == whole[:count]
 
 
 def test_the_first_of_two_environments_are_told_without_reading_all_keys(long_tail, other_tail, monkeypatch):
-    whole = list(compare.pairs(long_tail, other_tail, RANGES[-1]))
+    whole = list(compare.stream_key_comparisons(long_tail, other_tail, RANGES[-1]))
     asked: list[int | None] = []
 
     def watched(*arguments, only=None, **options):
         asked.append(only and len(only))
         return iter(whole[: options["limit"]])
 
-    monkeypatch.setattr(compare, "pairs", watched)
-    assert compare.leading(long_tail, other_tail, RANGES[-1], 4) == whole[:4]
+    monkeypatch.setattr(compare, "stream_key_comparisons", watched)
+    assert compare.compare_top_keys(long_tail, other_tail, RANGES[-1], 4) == whole[:4]
     assert [bool(count and 4 <= count < len(whole)) for count in asked] == [True]
 
 
 def test_a_short_range_with_few_reports_is_not_searched_for_leaders(long_tail, monkeypatch):
-    monkeypatch.setattr(top_keys, "largest", None)
-    assert top_keys.leaders(long_tail, RANGES[0], 3) == ((), None)
+    monkeypatch.setattr(top_keys, "read_key_bounds", None)
+    assert top_keys.find_top_totals(long_tail, RANGES[0], 3) == ((), None)
 
 
 def test_keys_that_hold_the_text_are_read_alone_where_they_are_few(long_tail, monkeypatch):
-    monkeypatch.setattr(top_keys, "largest", None)
-    lines, only = top_keys.leaders(long_tail, RANGES[-1], 3, search="KEY 1 ")
+    monkeypatch.setattr(top_keys, "read_key_bounds", None)
+    lines, only = top_keys.find_top_totals(long_tail, RANGES[-1], 3, search="KEY 1 ")
     assert (lines, only) == ((), ["key 1 of 1"])
 
 
 def test_what_cannot_be_told_apart_from_the_kept_back_is_left_to_the_whole_list(workspace):
     production = workspace.workspace.environments.get(name="production")
-    register(production, [Arrival("c")], now=END)
-    record(production, [Report("c", f"k{n}") for n in range(60)], now=END - timedelta(hours=1))
-    assert top_keys.leaders(production, RANGES[1], 2) == ((), None)
-    page = top_keys.page(production, RANGES[1], search="", start=0, limit=2, lead=0)
-    assert ([line.key for line in page.lines], page.everything.keys) == (["k0", "k1"], 60)
+    register_conversations(production, [Arrival("c")], now=END)
+    record_outcomes(production, [Report("c", f"k{n}") for n in range(60)], now=END - timedelta(hours=1))
+    assert top_keys.find_top_totals(production, RANGES[1], 2) == ((), None)
+    page = top_keys.read_top_page(production, RANGES[1], search="", start=0, limit=2, lead=0)
+    assert ([line.key for line in page.rows], page.total.keys) == (["k0", "k1"], 60)
 
 
 def test_who_cannot_reach_the_last_of_the_leading_ones_is_not_read():
-    found = top_keys.Largest({"a": 9, "b": 7, "c": 5, "d": 4}, at_most_more=2, complete=False)
-    assert found.may_lead(2) == (["a", "b", "c"], 6)
-    assert found.may_lead(9) == (["a", "b", "c", "d"], 2)
+    found = top_keys.KeyBounds({"a": 9, "b": 7, "c": 5, "d": 4}, at_most_more=2, complete=False)
+    assert found.find_candidates(2) == (["a", "b", "c"], 6)
+    assert found.find_candidates(9) == (["a", "b", "c", "d"], 2)
 
 
 def magnitudes(environment: Environment) -> Sequence[tuple[int, int]]:
@@ -123,5 +123,5 @@ def magnitudes(environment: Environment) -> Sequence[tuple[int, int]]:
 
 
 def test_a_magnitude_is_how_many_steps_were_reached(long_tail):
-    assert all(found == sum(step <= outcomes for step in STEPS) for outcomes, found in magnitudes(long_tail))
-    assert STEPS[:8] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert all(found == sum(step <= outcomes for step in MAGNITUDE_STEPS) for outcomes, found in magnitudes(long_tail))
+    assert MAGNITUDE_STEPS[:8] == [1, 2, 3, 4, 5, 6, 7, 8]

@@ -1,0 +1,47 @@
+"""What a person does on the page of broken joins: move them, and undo a move."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from outcomes.analytics.compare import find_sibling
+from outcomes.broken_joins.move import move_broken_joins, undo_move
+from outcomes.models import Move
+from wire.errors import InvalidRequest
+from wire.period import parse_period
+from workspaces.access import require_member_environment
+from workspaces.models import Environment
+from workspaces.page import redirect_to_page
+
+
+@require_POST
+@login_required
+def post_move(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+    """Move what the page counted (the address has the period with fixed ends), and go back to the page."""
+    source = require_member_environment(request, slug, environment)
+    target = find_sibling(source, request.POST.get("to", ""))
+    period = parse_period(request.GET, now=timezone.now())
+    if target is None or period.fault:
+        raise InvalidRequest("Name another environment of this workspace, and a range.")
+    move = move_broken_joins(source, target, period, actor=request.user.get_username(), now=timezone.now())
+    return _return_to_page(request, source, "moved" if move else "nothing")
+
+
+@require_POST
+@login_required
+def post_undo(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
+    shown_environment = require_member_environment(request, slug, environment)
+    move = get_object_or_404(Move.objects.list_for(shown_environment), pk=pk)
+    is_undone = undo_move(move, actor=request.user.get_username(), now=timezone.now())
+    return _return_to_page(request, shown_environment, "undone" if is_undone else "nothing")
+
+
+def _return_to_page(request: HttpRequest, environment: Environment, done: str) -> HttpResponseRedirect:
+    """Redirect to the page in the period that it showed: by its preset where it had one."""
+    names = ("range", "tz") if request.POST.get("range") else ("from", "to", "tz")
+    members = {**request.GET.dict(), "range": request.POST.get("range", "")}
+    return redirect_to_page("joins", environment, {name: members.get(name) for name in names} | {"done": done})

@@ -1,0 +1,64 @@
+"""Broken joins grouped by their cause: a diagnosis, and the environment that knows the id (pure)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from outcomes.broken_joins.diagnose import Diagnosis
+
+MAX_EXAMPLES = 5
+
+
+@dataclass(frozen=True)
+class BrokenJoin:
+    """A reported outcome whose conversation is not known, and why it probably is not."""
+
+    conversation_id: str
+    outcome_key: str
+    reports: int
+    first_reported_at: datetime
+    last_reported_at: datetime
+    diagnosis: Diagnosis
+    reported_by: int | None = None
+
+    def matches(self, kind: str, environment: str = "") -> bool:
+        """Whether this join has this diagnosis and, where one is named, is known in this environment."""
+        return self.diagnosis.kind == kind and environment in ("", self.diagnosis.found_in)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Broken joins of one diagnosis; of `other-environment`, those of one environment."""
+
+    kind: str
+    environment: str
+    count: int
+    examples: Sequence[BrokenJoin]
+    oldest: datetime
+
+    @property
+    def example(self) -> BrokenJoin:
+        return self.examples[0]
+
+    @property
+    def sample(self) -> Sequence[str]:
+        """A few of the ids, each once."""
+        return list(dict.fromkeys(join.conversation_id for join in self.examples))
+
+
+def group_by_cause(joins: Iterable[BrokenJoin]) -> Sequence[Cause]:
+    """Return the causes, the most frequent first; their examples are the first joins of each."""
+    counts: Counter[tuple[str, str]] = Counter()
+    examples: dict[tuple[str, str], list[BrokenJoin]] = {}
+    oldest: dict[tuple[str, str], datetime] = {}
+    for join in joins:
+        cause = join.diagnosis.kind, join.diagnosis.found_in
+        counts[cause] += 1
+        oldest[cause] = min(oldest.get(cause, join.first_reported_at), join.first_reported_at)
+        if len(sample := examples.setdefault(cause, [])) < MAX_EXAMPLES:
+            sample.append(join)
+    ordered = sorted(counts, key=lambda cause: (-counts[cause], cause))
+    return [Cause(*cause, counts[cause], examples[cause], oldest[cause]) for cause in ordered]

@@ -1,0 +1,72 @@
+"""SQL that adds to tallies: common table expressions for a statement that has one named `change` before them.
+
+Fill in `{shard}` with FREE_SHARD, or with the number of a shard that nobody else writes to. Tallies are locked in
+sorted order, then the list of keys, so that two such statements cannot deadlock.
+"""
+
+SHARDS = 8  # writers that can add to one bucket without waiting for each other's commit
+# The first shard that no other transaction uses, locked until ours ends; any shard where all are in use.
+FREE_SHARD = f"""coalesce(
+  (SELECT shard FROM generate_series(0, {SHARDS - 1}) AS shard
+   WHERE pg_try_advisory_xact_lock(%(environment)s::int, shard) LIMIT 1),
+  pg_backend_pid() %% {SHARDS})"""
+
+# Adds the rows of `change (outcome_key, at, outcomes, broken, reports, reached, conversations, first_reported_at,
+# last_reported_at)` to the tallies of their key and of all keys (''), by quarter hour, day and month (UTC). A key that
+# is new has no tally of the month yet, so that keys are listed at most once a month and shard.
+ADD_TO_OUTCOME_TALLIES = """
+quarter AS (
+  SELECT outcome_key, date_bin('15 minutes', at, '2000-01-01Z') AS at,
+         sum(outcomes) AS outcomes, sum(broken) AS broken, sum(reports) AS reports,
+         sum(reached) AS reached, sum(conversations) AS conversations,
+         min(first_reported_at) AS first_reported_at, max(last_reported_at) AS last_reported_at
+  FROM change GROUP BY 1, 2
+), changed_tally AS (
+  INSERT INTO outcomes_tally AS tally
+    (environment_id, grain, outcome_key, starts_at, lane, outcomes, broken, reports, reached, conversations,
+     first_reported_at, last_reported_at)
+  SELECT %(environment)s, grain, label, starts_at, {shard},
+         sum(outcomes), sum(broken), sum(reports), sum(reached), sum(conversations),
+         min(first_reported_at), max(last_reported_at)
+  FROM quarter
+    CROSS JOIN LATERAL
+      unnest(CASE outcome_key WHEN '' THEN ARRAY[''] ELSE ARRAY[outcome_key, ''] END) AS label
+    CROSS JOIN LATERAL (
+      VALUES ('q', at), ('d', date_trunc('day', at, 'UTC')), ('m', date_trunc('month', at, 'UTC'))
+    ) AS bucket (grain, starts_at)
+  GROUP BY grain, label, starts_at
+  ORDER BY grain, label COLLATE "C", starts_at
+  ON CONFLICT (environment_id, grain, outcome_key, starts_at, lane) DO UPDATE SET
+    outcomes = tally.outcomes + excluded.outcomes,
+    broken = tally.broken + excluded.broken,
+    reports = tally.reports + excluded.reports,
+    reached = tally.reached + excluded.reached,
+    conversations = tally.conversations + excluded.conversations,
+    first_reported_at = least(tally.first_reported_at, excluded.first_reported_at),
+    last_reported_at = greatest(tally.last_reported_at, excluded.last_reported_at)
+  RETURNING grain, outcome_key, xmax = 0 AS is_new
+), listed_key AS (
+  INSERT INTO outcomes_outcomekey (environment_id, outcome_key)
+  SELECT %(environment)s, outcome_key FROM changed_tally WHERE is_new AND grain = 'm' AND outcome_key <> ''
+  GROUP BY outcome_key ORDER BY outcome_key
+  ON CONFLICT DO NOTHING
+)"""
+
+# The same for API keys: adds the rows of `change` that name one (reported_by) to that key's tallies.
+ADD_TO_API_KEY_TALLIES = """
+quarter_of_api_key AS (
+  SELECT reported_by, date_bin('15 minutes', at, '2000-01-01Z') AS at, sum(outcomes) AS outcomes, sum(broken) AS broken
+  FROM change WHERE reported_by IS NOT NULL GROUP BY 1, 2 HAVING sum(outcomes) <> 0 OR sum(broken) <> 0
+), changed_api_key_tally AS (
+  INSERT INTO outcomes_apikeytally AS tally (environment_id, grain, api_key, starts_at, lane, outcomes, broken)
+  SELECT %(environment)s, grain, reported_by, starts_at, {shard}, sum(outcomes), sum(broken)
+  FROM quarter_of_api_key
+    CROSS JOIN LATERAL (
+      VALUES ('q', at), ('d', date_trunc('day', at, 'UTC')), ('m', date_trunc('month', at, 'UTC'))
+    ) AS bucket (grain, starts_at)
+  GROUP BY grain, reported_by, starts_at
+  ORDER BY grain, reported_by, starts_at
+  ON CONFLICT (environment_id, grain, api_key, starts_at, lane) DO UPDATE SET
+    outcomes = tally.outcomes + excluded.outcomes,
+    broken = tally.broken + excluded.broken
+)"""
