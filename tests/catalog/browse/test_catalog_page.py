@@ -123,10 +123,10 @@ def test_htmx_gets_the_list_alone(browser_client, filled):
 
 def test_more_than_a_page_is_paged_and_counted(browser_client, filled, monkeypatch):
     monkeypatch.setattr(views, "OPERATIONS_A_PAGE", 2)
-    first = browser_client.get(address(filled)).content.decode()
-    assert "1 to 2 of 3" in first
+    first, second = (browser_client.get(address(filled), {"page": page}).content.decode() for page in ("1", "2"))
+    assert "1 to 2 of 3" in " ".join(first.split())
     assert "page=2" in first
-    assert "3 to 3 of 3" in browser_client.get(address(filled), {"page": "2"}).content.decode()
+    assert "3 to 3 of 3" in " ".join(second.split())
     assert len(rows(browser_client, filled, page="2")) == 3
 
 

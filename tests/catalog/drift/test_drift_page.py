@@ -33,7 +33,7 @@ def address(created: Any, page: str, form: str = "") -> str:
 def shown(client: Any, created: Any, name: str, **query: str) -> str:
     response = client.get(address(created, name), query)
     assert response.status_code == 200, response.content
-    return response.content.decode()
+    return " ".join(response.content.decode().split())
 
 
 def rows(client: Any, created: Any, name: str, table: str, **query: str) -> list[dict[str, Any]]:
