@@ -9,6 +9,7 @@ INSTALL := VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header \
 	$(if $(upgrade),--upgrade)
 TEMPLATES := git ls-files -z -- '*.html'
+PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # else its Pythons do not answer
 
 .PHONY: help run test format lint types coverage matrix bench hooks lock clean
 .DEFAULT_GOAL := help
@@ -43,7 +44,8 @@ coverage: $(VENV)/.dev  ## every test, with what it covers and the floor for tha
 	$(BIN)/coverage report $(if $(only),--fail-under=0)
 
 matrix: $(VENV)/.dev  ## the SDK's tests with each Python and Django at hand; only=ENVIRONMENT for one
-	UV_PYTHON_DOWNLOADS=never $(BIN)/tox run -c sdk $(if $(only),-e $(only))
+	UV_PYTHON_DOWNLOADS=never PYENV_VERSION=$(PYENV_VERSIONS) PYTEST_WORKERS=$(PYTEST_WORKERS) \
+		$(BIN)/tox run -c sdk $(if $(only),-e $(only))
 
 bench: $(VENV)/.bench  ## measure; only=NAME for one module of bench/
 	$(BIN)/python -m bench $(only)
