@@ -16,8 +16,8 @@ from werkzeug.test import EnvironBuilder
 from affidavit import Json, Witness, make_key, parse_json
 from affidavit._paths.routes import build_route_template
 from affidavit._shapes.redaction import DEFAULT
-from affidavit._witness.aggregator import Digest
-from affidavit._witness.bodies import Raw
+from affidavit._witness.aggregator import Aggregator
+from affidavit._witness.bodies import RawBody
 from affidavit._witness.intake import Intake
 from affidavit.contrib.wsgi import WitnessMiddleware
 from bench._measure import Row, medians, print_table
@@ -72,11 +72,11 @@ def paced(call: Callable[[], object], witness: Witness, *, news: bool) -> Callab
     (operation,) = witness._intake._routed.values()
 
     def unsettled() -> None:
-        operation.pace.looked(news=True)
+        operation.pace.adjust(news=True)
         call()
 
     for _ in range(1000):
-        operation.pace.looked(news=False)
+        operation.pace.adjust(news=False)
     return unsettled if news else call
 
 
@@ -87,7 +87,7 @@ def rows() -> Iterator[Row]:
         "settled": paced(shop(calm), calm, news=False),
         "unsettled": paced(shop(busy), busy, news=True),
         "parse": lambda: parse_json(BODY),
-        "look": look(),
+        "look": inspect_queue(),
     }
     times = medians(candidates, calls=CALLS)
     for name, limit in (("settled", SETTLED_LIMIT), ("unsettled", UNSETTLED_LIMIT)):
@@ -95,23 +95,23 @@ def rows() -> Iterator[Row]:
         yield Row(f"Flask, {name} shape", f"{times[name]:.1f} µs", against, times[name] / times["bare"], limit)
     against = f"parsing it {times['parse']:.1f} µs"
     ratio = times["look"] / times["parse"]
-    yield Row(f"thread, a body of {len(BODY)} bytes", f"{times['look']:.1f} µs", against, ratio, LOOK_LIMIT)
+    yield Row(f"thread, a body of {len(BODY)} bytes", f"{times['inspect_queue']:.1f} µs", against, ratio, LOOK_LIMIT)
     calm.close()
     busy.close()
 
 
-def look() -> Callable[[], object]:
+def inspect_queue() -> Callable[[], object]:
     """What the reporter's thread does for one body."""
     intake = Intake(10)
-    digest = Digest(intake, DEFAULT, max_body=len(BODY), max_operations=10)
+    aggregator = Aggregator(intake, DEFAULT, max_body=len(BODY), max_operations=10)
     template = build_route_template("/orders/<int:order_id>")
-    facts = {"query": "full=1", "request": None, "response": Raw(BODY, "")}
+    facts = {"query": "full=1", "request": None, "response": RawBody(BODY, "")}
 
     def one() -> None:
-        intake.take("GET", "/orders/17", 200, template, at=0.0, now=0.0, **facts)
+        intake.take("GET", "/orders/17", 200, template, moment=0.0, now=0.0, **facts)
         for operation in intake._routed.values():
-            operation.pace.looked(news=True)
-        digest.look()
+            operation.pace.adjust(news=True)
+        aggregator.inspect_queue()
 
     return one
 

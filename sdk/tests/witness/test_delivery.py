@@ -69,14 +69,14 @@ def test_beyond_its_bounds_it_drops_and_says_so():
 
 
 def test_an_api_of_endless_new_names_is_looked_at_no_further_than_the_bound(monkeypatch):
-    monkeypatch.setattr("affidavit._witness.aggregator.MAX_FACTS", 500)
+    monkeypatch.setattr("affidavit._witness.aggregator._MAX_FACTS", 500)
     eye = witness(hub := Hub())
     for number in range(40):
         body = {f"{'abcdefghij'[digit]}{'x' * number}": {"y": 1} for digit in range(10)}
         seen(eye, body=body, route=f"/{'p' * (number + 1)}")
     assert eye.flush()
     assert sum(hub.counts.values()) == 40
-    assert eye._digest._facts <= 500
+    assert eye._aggregator._facts <= 500
     assert eye.stats.bodies_left_out["no room to keep them"] >= 10
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from witness_hub import Hub, seen, witness
 
 from affidavit._paths.learner import Learner
-from affidavit._witness.intake import without_data
+from affidavit._witness.intake import erase_data
 
 
 def test_a_path_without_a_route_is_learned_and_what_is_undecided_waits_for_more():
@@ -58,12 +58,12 @@ def test_stand_ins_for_data_change_no_template(segments, learned):
     for others in learned:
         learner.learn("GET", "/" + "/".join(others), 200, response={"orders": ["anna"]})
     path = "/" + "/".join(segments)
-    held = without_data(path)
+    held = erase_data(path)
     found, expected = learner.template(held), learner.template(quote(path, safe="/%@-._~"))
     assert (found.path, found.undecided, dict(found.parameters)) == (
         expected.path, expected.undecided, dict(expected.parameters),
     )  # fmt: skip
-    assert without_data(held) == held
+    assert erase_data(held) == held
     assert not {"17", "a@b.example", "192.168.17.4"} & set(held.split("/"))
     assert "2026-01-02" not in held.split("/")[2:]  # a day that a path begins with may be a version
 

@@ -128,7 +128,7 @@ def test_no_value_of_a_body_is_held_once_it_was_looked_at():
         seen(eye, body={"note": CANARY}, **ORDERS)
     assert not eye.flush()
     seen(eye, "/orders/7", {"note": CANARY})
-    eye._digest.look()
-    texts = list(reachable([eye._intake, eye._digest, eye._outbox]))
+    eye._aggregator.inspect_queue()
+    texts = list(reachable([eye._intake, eye._aggregator, eye._outbox]))
     assert "note" in texts
     assert not [text for text in texts if CANARY in text]

@@ -20,8 +20,8 @@ def test_without_anything_to_tell_it_rests():
 
 def test_what_is_not_new_waits_for_the_interval():
     schedule = Schedule(MINUTE)
-    schedule.something_waits(100.0)
-    schedule.something_waits(130.0)
+    schedule.note_pending(100.0)
+    schedule.note_pending(130.0)
     assert schedule.pause(100.0) == MINUTE
     assert not schedule.is_due(159.9)
     assert schedule.is_due(160.0)
@@ -30,16 +30,16 @@ def test_what_is_not_new_waits_for_the_interval():
 def test_the_first_news_goes_soon_and_endless_news_ever_less_soon():
     schedule, now, gaps = Schedule(MINUTE), 0.0, []
     for _ in range(9):
-        schedule.something_waits(now)
-        schedule.something_is_new(now)
+        schedule.note_pending(now)
+        schedule.note_news(now)
         gaps.append(schedule.pause(now))
         now += gaps[-1]
-        schedule.reported(now)
+        schedule.note_report(now)
     assert gaps == [PROMPT, 2, 4, 8, 16, 32, MINUTE, MINUTE, MINUTE]
-    schedule.something_waits(now)
+    schedule.note_pending(now)
     now += MINUTE
-    schedule.reported(now)
-    schedule.something_is_new(now)
+    schedule.note_report(now)
+    schedule.note_news(now)
     assert schedule.pause(now) == 2
 
 
@@ -48,11 +48,11 @@ def test_however_the_news_comes_an_hour_has_a_bounded_number_of_reports(events):
     schedule, now, reports = Schedule(MINUTE), 0.0, []
     for wait, is_new in events:
         now += wait
-        schedule.something_waits(now)
+        schedule.note_pending(now)
         if is_new:
-            schedule.something_is_new(now)
+            schedule.note_news(now)
         if schedule.is_due(now):
-            schedule.reported(now)
+            schedule.note_report(now)
             reports.append(now)
     assert all(later - sooner >= 2 - 1e-6 for sooner, later in pairwise(reports))
     assert len(reports) <= 2 * now / MINUTE + 7
@@ -60,23 +60,23 @@ def test_however_the_news_comes_an_hour_has_a_bounded_number_of_reports(events):
 
 def test_a_report_that_was_not_taken_is_tried_again_before_the_interval():
     schedule = Schedule(MINUTE)
-    schedule.something_waits(0.0)
-    schedule.reported(60.0)
-    schedule.try_again(60.0)
+    schedule.note_pending(0.0)
+    schedule.note_report(60.0)
+    schedule.retry_later(60.0)
     assert schedule.pause(60.0) == 15
 
 
 def test_while_rules_are_unknown_only_asking_for_them_is_due():
     schedule, now, pauses = Schedule(MINUTE), 0.0, []
-    schedule.something_waits(now)
+    schedule.note_pending(now)
     for _ in range(8):
-        assert schedule.may_ask(now)
-        schedule.ask_later(now)
-        assert not schedule.may_ask(now)
+        assert schedule.may_fetch_rules(now)
+        schedule.fetch_rules_later(now)
+        assert not schedule.may_fetch_rules(now)
         pauses.append(schedule.pause(now))
         now += pauses[-1]
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
-    schedule.asked()
+    schedule.note_rules()
     assert schedule.pause(now) == 0.0
 
 
@@ -84,11 +84,11 @@ def test_while_rules_are_unknown_only_asking_for_them_is_due():
 def test_of_a_settled_shape_every_64th_is_looked_at_or_one_a_minute(quiet, apart):
     pace = Pace()
     for _ in range(quiet):
-        pace.looked(news=False)
+        pace.adjust(news=False)
     looks, now = [], 0.0
     for _ in range(1000):
         now += apart
-        if pace.wants(now):
+        if pace.admits(now):
             looks.append(now)
     longest = max(later - sooner for sooner, later in zip(looks, [*looks[1:], now], strict=True))
     assert longest <= min(LONGEST_STRIDE * apart, AT_LEAST_EVERY + apart) + 1e-6
@@ -99,6 +99,6 @@ def test_of_a_settled_shape_every_64th_is_looked_at_or_one_a_minute(quiet, apart
 def test_news_is_followed_by_a_look_at_every_request(looks):
     pace = Pace()
     for _ in range(looks):
-        pace.looked(news=False)
-    pace.looked(news=True)
-    assert all(pace.wants(0.0) for _ in range(100))
+        pace.adjust(news=False)
+    pace.adjust(news=True)
+    assert all(pace.admits(0.0) for _ in range(100))

@@ -7,7 +7,7 @@ from scripted_hub import ScriptedHub, answer, problem, reset
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import make_key
 from affidavit._hub.transport import HttpTransport
-from affidavit._witness.delivery import content_report_id, send_observations
+from affidavit._witness.delivery import make_content_report_id, send_observations
 
 KEY = make_key("gak_")
 ACCEPTED = answer(202, {"accepted": 1, "reportId": "x"})
@@ -80,7 +80,7 @@ def test_the_same_content_has_the_same_ids_and_bytes_and_any_other_has_not():
                 api_key=KEY,
                 base_url=hub.url,
                 environment=environment,
-                report_id=content_report_id,
+                report_id=make_content_report_id,
             )
         return [request.body for request in hub.received]
 

@@ -20,7 +20,7 @@ from affidavit._hub.transport import Transport
 from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.learner import Learner
 from affidavit._paths.templates import Template
-from affidavit._witness.delivery import content_report_id, send_observations
+from affidavit._witness.delivery import make_content_report_id, send_observations
 from affidavit._witness.observations import Observations
 
 DESCRIPTION = """Read a HAR file, infer the shapes of its traffic on this machine, and send nothing but the
@@ -137,7 +137,7 @@ def send(recording: Recording, transport: Transport, key: str, environment: str 
     for part in (recording.decided, recording.undecided):
         try:
             send_observations(
-                part, api_key=key, transport=transport, environment=environment, report_id=content_report_id
+                part, api_key=key, transport=transport, environment=environment, report_id=make_content_report_id
             )
         except ReportError as error:
             sent, total = _observed(recording.entries[: delivered + error.sent]), _observed(recording.entries)

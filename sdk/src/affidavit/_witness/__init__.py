@@ -1,1 +1,1 @@
-"""From requests that pass to witness reports on their way (contract 4)."""
+"""Observe requests as they pass, and send witness reports (contract 4)."""

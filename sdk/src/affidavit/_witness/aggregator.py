@@ -1,6 +1,7 @@
-"""From what was seen to what is reported: bodies become evidence, raw paths become templates or are held back.
+"""Aggregate the intake: bodies become evidence, raw paths become templates or are held back (contract 4).
 
-One thread works here. No value is held: a body is gone as soon as it was looked at, and of a path the words only.
+Only the reporter's thread works here. No value is kept: a body is gone once it was inspected, and of a path only its
+words stay.
 """
 
 from __future__ import annotations
@@ -12,25 +13,27 @@ from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.learner import Learner
 from affidavit._paths.routes import MAX_BYTES
 from affidavit._paths.templates import Template, template
+from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.redaction import Redactor
 
-from .bodies import Raw, Unread, read
-from .intake import Intake, Operation, Seen, Tally
-from .news import news
-from .observations import Key, Observations, Sum
+from .bodies import RawBody, Unread, read_json
+from .intake import Intake, Operation, QueuedExchange, Tally
+from .observations import PARTS, EntryKey, EntrySum, Observations
 
-MAX_FACTS = 200_000
-"""Places and kinds of all shapes that are known; beyond them, bodies are no longer looked at."""
+_MAX_FACTS = 200_000
+"""Names and types of all known shapes; beyond them, bodies are no longer inspected."""
 
-DAYS_HELD = 4
-"""So many sums of each operation fit while the hub is away."""
+_DAYS_KEPT = 4
+"""Days of sums per operation that are kept while the hub is away."""
+
+_NO_EVIDENCE = Evidence()
 
 
-class Digest:
-    """Sums up what an intake took, by operation and UTC day.
+class Aggregator:
+    """Sum up an intake by operation and UTC day.
 
-    has_news: something was seen that no report has told yet, of an operation whose route is known. held_back:
-    requests whose path may hold a value.
+    has_news: an operation with a route has shown something that no report has told yet. held_back: requests whose
+    path may hold a value.
     """
 
     def __init__(
@@ -39,127 +42,146 @@ class Digest:
         self._intake = intake
         self._redactor = redactor
         self._max_body = max_body
-        self._max_sums = DAYS_HELD * max_operations
-        self._max_held = max(1, max_operations // 2)
+        self._max_sums = _DAYS_KEPT * max_operations
+        self._max_undecided = max(1, max_operations // 2)
         self._send_undecided = send_undecided
         self._learner = Learner()
-        self._sums: dict[tuple[Operation, int], Sum] = {}
+        self._sums: dict[tuple[Operation, int], EntrySum] = {}
         self._facts = 0
         self.has_news = False
         self.held_back = 0
 
-    def look(self) -> None:
-        """Look at the bodies that wait, so that they can be let go."""
-        self._look_at(self._intake.drain())
+    def inspect_queue(self) -> None:
+        """Inspect the queued bodies, so that they can be released."""
+        self._inspect_all(self._intake.drain())
 
-    def report(self) -> Observations:
-        """All that may be told; it is forgotten here."""
+    def collect(self) -> Observations:
+        """Return all sums that may be reported, and forget them."""
         self._intake.has_new_operation = False
-        seen, tallies = self._intake.drain_all()
-        self._look_at(seen)
+        queue, tallies = self._intake.drain_all()
+        self._inspect_all(queue)
         self.has_news = False
         for (operation, day), tally in tallies.items():
             self._count(operation, day, tally)
-        told = Observations()
-        held = dict[tuple[Operation, int], Sum]()
-        waiting, self._sums = self._sums, held
-        for (operation, day), total in waiting.items():
-            found = operation.template or self._learner.template(operation.path)
-            if found.undecided and not self._send_undecided:
-                held[operation, day] = total
-            elif len(found.path) > MAX_BYTES:
+        observations = Observations()
+        held_back = dict[tuple[Operation, int], EntrySum]()
+        sums, self._sums = self._sums, held_back
+        for (operation, day), total in sums.items():
+            path_template = operation.template or self._learner.template(operation.path)
+            if path_template.undecided and not self._send_undecided:
+                held_back[operation, day] = total
+            elif len(path_template.path) > MAX_BYTES:
                 self._intake.drop(total.count)
             else:
-                told.absorb(Key(found.path, operation.method, operation.status, day), found, total)
-                self._let_go_if_renamed(operation, found)
-        self._make_room()
-        self.held_back = sum(total.count for total in held.values())
-        return told
+                observations.absorb(
+                    EntryKey(path_template.path, operation.method, operation.status, day), path_template, total
+                )
+                self._forget_if_renamed(operation, path_template)
+        self._drop_longest_undecided()
+        self.held_back = sum(total.count for total in held_back.values())
+        return observations
 
-    def _make_room(self) -> None:
-        """The longest undecided go, so that there is always room for those that may decide the others."""
-        for operation, day in list(self._sums)[: -self._max_held]:
+    def _drop_longest_undecided(self) -> None:
+        """Drop the longest undecided paths: room must be left for new ones, which may decide the others."""
+        for operation, day in list(self._sums)[: -self._max_undecided]:
             self._intake.drop(self._sums.pop((operation, day)).count)
-            self._let_go(operation)
+            self._forget(operation)
 
-    def _look_at(self, waiting: Iterable[Seen]) -> None:
-        for seen in waiting:
+    def _inspect_all(self, queue: Iterable[QueuedExchange]) -> None:
+        for exchange in queue:
             try:
-                self._look_at_one(seen)
-            except Exception:  # a redactor of the host's own may raise anything; the count stands without a shape
+                self._inspect(exchange)
+            except Exception:  # the host's own redactor may raise anything; the request is counted without a shape
                 self._intake.leave_out(Unread.INVALID)
 
-    def _look_at_one(self, seen: Seen) -> None:
-        operation = seen.operation
-        request, response = self._json(seen.request), self._json(seen.response)
-        query = parse_qs(seen.query, keep_blank_values=True) or None
+    def _inspect(self, exchange: QueuedExchange) -> None:
+        operation = exchange.operation
+        request, response = self._read_body(exchange.request), self._read_body(exchange.response)
+        query = parse_qs(exchange.query, keep_blank_values=True) or None
         if operation.template is None:
-            self._learn(seen, request, response)
-        one = Observations(redactor=self._redactor)
-        one.add(
+            self._learn(exchange, request, response)
+        observations = Observations(redactor=self._redactor)
+        observations.add(
             operation.method, Template(operation.path), operation.status,
-            at=seen.at, query=query, request=request, response=response,
+            at=exchange.moment, query=query, request=request, response=response,
         )  # fmt: skip
-        for key, part in one.sums().items():
-            part.count = 0  # the tally has it
+        for key, part in observations.sums().items():
+            part.count = 0  # counted by the tally
             self._add(operation, key.day, part)
 
-    def _add(self, operation: Operation, day: int, part: Sum) -> None:
-        found = news(operation.known, part)
-        fits = self._facts + found <= MAX_FACTS
-        self._intake.looked(operation, news=fits and bool(found))
+    def _add(self, operation: Operation, day: int, part: EntrySum) -> None:
+        new_facts = _count_news(operation.known, part)
+        fits = self._facts + new_facts <= _MAX_FACTS
+        self._intake.note_inspection(operation, news=fits and bool(new_facts))
         if not fits:
             self._intake.leave_out(Unread.NO_ROOM)
             return
-        total = self._sum(operation, day, part.first)
+        total = self._find_sum(operation, day, part.first)
         if total is None:
             return
         total.add(part)
-        if found:
+        if new_facts:
             operation.known.add(part)
-            operation.facts += found
-            self._facts += found
+            operation.facts += new_facts
+            self._facts += new_facts
             self.has_news = self.has_news or operation.template is not None
 
     def _count(self, operation: Operation, day: int, tally: Tally) -> None:
-        total = self._sum(operation, day, tally.first)
+        total = self._find_sum(operation, day, tally.first)
         if total is None:
             self._intake.drop(tally.count)
             return
         total.count += tally.count
         total.first, total.last = min(total.first, tally.first), max(total.last, tally.last)
 
-    def _sum(self, operation: Operation, day: int, at: float) -> Sum | None:
-        known = self._sums.get((operation, day))
-        if known is None and len(self._sums) < self._max_sums:
-            known = self._sums[operation, day] = Sum(first=at, last=at)
-        return known
+    def _find_sum(self, operation: Operation, day: int, moment: float) -> EntrySum | None:
+        total = self._sums.get((operation, day))
+        if total is None and len(self._sums) < self._max_sums:
+            total = self._sums[operation, day] = EntrySum(first=moment, last=moment)
+        return total
 
-    def _learn(self, seen: Seen, request: Json | Absent, response: Json | Absent) -> None:
-        """What the redactor leaves out teaches nothing either."""
-        bodies = {name: self._kept(body) for name, body in (("request", request), ("response", response))}
-        self._learner.learn(seen.operation.method, seen.path, seen.operation.status, **bodies)
+    def _learn(self, exchange: QueuedExchange, request: Json | Absent, response: Json | Absent) -> None:
+        """Teach the learner; dropped properties are not learned from either."""
+        bodies = {name: self._apply_drops(body) for name, body in (("request", request), ("response", response))}
+        self._learner.learn(exchange.operation.method, exchange.path, exchange.operation.status, **bodies)
 
-    def _kept(self, body: Json | Absent) -> Json | Absent:
+    def _apply_drops(self, body: Json | Absent) -> Json | Absent:
         if isinstance(body, Absent) or not (self._redactor.drop or self._redactor.replace):
             return body
         return self._redactor.keep_values(body)
 
-    def _json(self, body: Raw | Unread | None) -> Json | Absent:
-        if not isinstance(body, Raw):
+    def _read_body(self, body: RawBody | Unread | None) -> Json | Absent:
+        if not isinstance(body, RawBody):
             return ABSENT
-        value = read(body, self._max_body)
+        value = read_json(body, self._max_body)
         if not isinstance(value, Unread):
             return value
         self._intake.leave_out(value)
         return ABSENT
 
-    def _let_go_if_renamed(self, operation: Operation, found: Template) -> None:
-        """Words that turned out to be values are not kept: the next such path is looked at anew."""
-        if operation.template is None and len(found.parameters) > len(template(operation.path).parameters):
-            self._let_go(operation)
+    def _forget_if_renamed(self, operation: Operation, path_template: Template) -> None:
+        """Forget words that turned out to be values: the next such path is inspected anew."""
+        if operation.template is None and len(path_template.parameters) > len(template(operation.path).parameters):
+            self._forget(operation)
 
-    def _let_go(self, operation: Operation) -> None:
+    def _forget(self, operation: Operation) -> None:
         self._intake.forget(operation)
         self._facts -= operation.facts
         operation.facts = 0
+
+
+def _count_news(known: EntrySum, part: EntrySum) -> int:
+    """Return how many facts (names, and types of values) `part` adds to `known`."""
+    return sum(_count_new_facts(getattr(known, name), getattr(part, name)) for name in PARTS)
+
+
+def _count_new_facts(known: Evidence, part: Evidence) -> int:
+    facts = len(part.counts.keys() - known.counts.keys())
+    for name, child in part.properties.items():
+        known_child = known.values if known.collapsed else known.properties.get(name)
+        facts += _count_new_facts(known_child or _NO_EVIDENCE, child)
+    if part.items is not None:
+        facts += _count_new_facts(known.items or _NO_EVIDENCE, part.items)
+    if part.values is not None:
+        facts += _count_new_facts(known.values or _NO_EVIDENCE, part.values)
+    return facts

@@ -1,4 +1,4 @@
-"""JSON bodies of live traffic: copied as they pass, up to a bound, and read later (contract 4)."""
+"""JSON bodies of live traffic: copied as they pass, up to a limit, and read later (contract 4)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import NamedTuple, TypeAlias
 
 from affidavit._json import Json, parse
 
-JSON_TYPE = re.compile(r"(?:application|text)/(?:json|[^;\s]+\+json)\s*(?:;|$)", re.IGNORECASE)
+_JSON_TYPE = re.compile(r"(?:application|text)/(?:json|[^;\s]+\+json)\s*(?:;|$)", re.IGNORECASE)
 BODILESS = frozenset({204, 205, 304})
-COMPRESSED = frozenset({"gzip", "x-gzip", "deflate"})
-GZIP_OR_ZLIB = 47  # zlib's "window bits" for: tell by the header
+_COMPRESSED = frozenset({"gzip", "x-gzip", "deflate"})
+_GZIP_OR_ZLIB = 47  # zlib's "window bits" for: detect it by the header
 
 
 class Unread(Enum):
-    """Why a body is not looked at, in words that follow a count."""
+    """Why a body is not read, in words that follow a count."""
 
     NOT_JSON = "not JSON by their type"
     INVALID = "not valid JSON"
@@ -27,19 +27,19 @@ class Unread(Enum):
     NO_ROOM = "no room to keep them"
 
 
-class Raw(NamedTuple):
-    """A body as it went over the wire. encoding: its `Content-Encoding`, in lower case."""
+class RawBody(NamedTuple):
+    """A body as sent. encoding: its `Content-Encoding` in lower case."""
 
     data: bytes
     encoding: str
 
 
-Copied: TypeAlias = "bytes | Unread | None"
-"""A body as it was copied: whole, or why not; None where there was none."""
+CopiedBody: TypeAlias = "bytes | Unread | None"
+"""A copied body, or why it could not be copied whole; None without a body."""
 
 
-class Copy:
-    """A copy of a body while it passes, which keeps nothing once it is over `limit` bytes."""
+class BodyCopy:
+    """The copy of a body that passes; empty once it is over `limit` bytes. is_whole: set it when the body has ended."""
 
     __slots__ = ("_chunks", "_limit", "_size", "is_whole")
 
@@ -50,7 +50,7 @@ class Copy:
         self.is_whole = False
 
     def add(self, chunk: bytes) -> None:
-        """The next piece."""
+        """Add the next piece."""
         self._size += len(chunk)
         if self._size <= self._limit:
             self._chunks.append(chunk)
@@ -58,17 +58,17 @@ class Copy:
             self._chunks.clear()
 
     def clear(self) -> None:
-        """It is read from the beginning again."""
+        """Start over: the body is read from its beginning again."""
         self._size, self.is_whole = 0, False
         self._chunks.clear()
 
     @property
     def size(self) -> int:
-        """Bytes that have passed."""
+        """Bytes that have passed so far."""
         return self._size
 
-    def taken(self) -> Copied:
-        """What there is in the end. Set `is_whole` before, when nothing is missing."""
+    def finish(self) -> CopiedBody:
+        """Return the whole body, or why it is not there."""
         if self._size > self._limit:
             return Unread.TOO_LARGE
         return b"".join(self._chunks) if self.is_whole else Unread.INCOMPLETE
@@ -76,12 +76,14 @@ class Copy:
 
 @lru_cache(maxsize=256)
 def is_json(content_type: str) -> bool:
-    """Whether a `Content-Type` says JSON: `application/json`, `application/problem+json; charset=utf-8`."""
-    return bool(JSON_TYPE.match(content_type.strip()))
+    """Return whether a `Content-Type` is JSON: `application/json`, `application/problem+json; charset=utf-8`."""
+    return bool(_JSON_TYPE.match(content_type.strip()))
 
 
-def raw(body: Copied, content_type: str | None, encoding: str | None, limit: int) -> Raw | Unread | None:
-    """What is worth reading of a body; None where there is none. Cheap: nothing is read yet."""
+def select_body(
+    body: CopiedBody, content_type: str | None, encoding: str | None, limit: int
+) -> RawBody | Unread | None:
+    """Return the body if it is worth reading, else why not; None without a body. Cheap: nothing is read yet."""
     if body is None or body == b"":
         return None
     if isinstance(body, Unread):
@@ -90,16 +92,16 @@ def raw(body: Copied, content_type: str | None, encoding: str | None, limit: int
         return Unread.NOT_JSON
     if len(body) > limit:
         return Unread.TOO_LARGE
-    told = (encoding or "").strip().lower()
-    return Raw(body, told) if told in COMPRESSED or told in ("", "identity") else Unread.ENCODED
+    coding = (encoding or "").strip().lower()
+    return RawBody(body, coding) if coding in _COMPRESSED or coding in ("", "identity") else Unread.ENCODED
 
 
-def read(body: Raw, limit: int) -> Json | Unread:
-    """The JSON of a body, of at most `limit` bytes when decompressed, or why there is none."""
+def read_json(body: RawBody, limit: int) -> Json | Unread:
+    """Return the JSON of a body of at most `limit` bytes when decompressed, or why there is none."""
     data = body.data
-    if body.encoding in COMPRESSED:
+    if body.encoding in _COMPRESSED:
         try:
-            inflater = zlib.decompressobj(GZIP_OR_ZLIB)
+            inflater = zlib.decompressobj(_GZIP_OR_ZLIB)
             data = inflater.decompress(data, limit + 1)
         except zlib.error:
             return Unread.INVALID

@@ -1,4 +1,4 @@
-"""Sending what a reporter saw: observations in, witness reports out (contract 4)."""
+"""Send observations to the hub as witness reports (contract 4)."""
 
 import json
 import uuid
@@ -12,63 +12,63 @@ from affidavit._hub.responses import bad_answer
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, Transport, get_shared_transport
 from affidavit._json import Json
 
-PATH = "/api/witness-reports"
-MAX_OBSERVATIONS = 500
-MAX_BODY = 4 * 1024 * 1024
-ENVELOPE = 4 * 1024  # room for the other members of the body
-NAMESPACE = uuid.UUID("6f1d3c0e-5f0a-5b7e-9a53-0f4f0c6f6b11")
+_PATH = "/api/witness-reports"
+_MAX_OBSERVATIONS = 500
+_MAX_BODY = 4 * 1024 * 1024
+_ENVELOPE = 4 * 1024  # room for the other members of the body
+_NAMESPACE = uuid.UUID("6f1d3c0e-5f0a-5b7e-9a53-0f4f0c6f6b11")
 
-Observation = Mapping[str, Json]
-"""One entry of a report as it goes over the wire, `count` and all."""
+WireObservation = Mapping[str, Json]
+"""One entry of a report as sent, with its `count`."""
 
 
 @dataclass(frozen=True, slots=True)
 class WitnessReceipt:
-    """What was delivered: `observations` seen, summed up in `entries`, in reports with these ids."""
+    """What was delivered: so many observations, summed in so many entries, in the reports with these ids."""
 
     observations: int
     entries: int
     report_ids: tuple[str, ...]
 
 
-def random_report_id(content: bytes) -> str:
-    """A new id for every report: what is sent twice counts twice."""
+def make_random_report_id(content: bytes) -> str:
+    """Return a new id: a report that is built twice counts twice."""
     return str(uuid.uuid4())
 
 
-def content_report_id(content: bytes) -> str:
-    """An id that follows from the content: sending the same again changes nothing."""
-    return str(uuid.uuid5(NAMESPACE, sha256(content).hexdigest()))
+def make_content_report_id(content: bytes) -> str:
+    """Return an id that follows from the content: sending the same content again changes nothing."""
+    return str(uuid.uuid5(_NAMESPACE, sha256(content).hexdigest()))
 
 
 def send_observations(
-    observations: Iterable[Observation],
+    observations: Iterable[WireObservation],
     *,
     api_key: str | None,
     base_url: str = DEFAULT_BASE_URL,
     environment: str | None = None,
-    report_id: Callable[[bytes], str] = random_report_id,
+    report_id: Callable[[bytes], str] = make_random_report_id,
     timeout: float = DEFAULT_TIMEOUT,
     transport: Transport | None = None,
 ) -> WitnessReceipt:
     """Deliver observations and return once all are durably stored.
 
-    observations: wire entries; they go in reports of at most 500 and 4 MiB, in order. report_id: makes the
-    id of a report from the bytes of its environment and observations. transport: used in place of `base_url`
-    and `timeout`. Raises ReportError, its `sent` the number of entries delivered before.
+    observations: wire entries, sent in order in reports of at most 500 entries and 4 MiB. report_id: makes the id of
+    a report from the bytes of its environment and observations. transport: replaces `base_url` and `timeout`. Raises
+    ReportError; its `sent` is the number of entries delivered before.
     """
     key = require_secret_key(api_key)
-    way = transport or get_shared_transport(base_url, timeout)
-    seen, entries, ids = 0, 0, list[str]()
-    for report in reports(observations, environment=environment, report_id=report_id):
+    channel = transport or get_shared_transport(base_url, timeout)
+    observed, entries, ids = 0, 0, list[str]()
+    for report in build_reports(observations, environment=environment, report_id=report_id):
         ids.append(report.report_id)
         try:
-            deliver(way, key, report.body)
+            deliver_report(channel, key, report.body)
         except ReportError as error:
             raise error.after(entries, "observations") from None
         entries += report.entries
-        seen += report.observations
-    return WitnessReceipt(seen, entries, tuple(ids))
+        observed += report.observations
+    return WitnessReceipt(observed, entries, tuple(ids))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ class _Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """One report as it goes over the wire: the same bytes on every try, so that it counts once."""
+class WitnessReport:
+    """One report as sent: the same bytes on every try, so that it counts once."""
 
     body: bytes
     report_id: str
@@ -87,52 +87,52 @@ class Report:
     observations: int
 
 
-def reports(
-    observations: Iterable[Observation],
+def build_reports(
+    observations: Iterable[WireObservation],
     *,
     environment: str | None = None,
     reporter: str = "",
-    report_id: Callable[[bytes], str] = random_report_id,
-) -> Iterator[Report]:
-    """Observations as reports of at most 500 and 4 MiB, in order. reporter: the program that saw them."""
-    for batch in _batches(observations):
-        content = _content(batch, environment)
+    report_id: Callable[[bytes], str] = make_random_report_id,
+) -> Iterator[WitnessReport]:
+    """Yield reports of at most 500 entries and 4 MiB, in order. reporter: the name of this program."""
+    for batch in _split_batches(observations):
+        content = _encode_content(batch, environment)
         identity = report_id(content)
-        body = _identified(content, identity, reporter)
-        yield Report(body, identity, len(batch), sum(entry.count for entry in batch))
+        body = _add_identity(content, identity, reporter)
+        yield WitnessReport(body, identity, len(batch), sum(entry.count for entry in batch))
 
 
-def deliver(way: Transport, key: str, body: bytes) -> None:
-    """Raises ReportError unless the hub has stored the report."""
-    answer = way.post_json(PATH, body, {KEY_HEADER: key})
+def deliver_report(channel: Transport, key: str, body: bytes) -> None:
+    """Send a report; raise ReportError unless the hub has stored it."""
+    answer = channel.post_json(_PATH, body, {KEY_HEADER: key})
     if not (isinstance(answer, dict) and "accepted" in answer):
         raise bad_answer()
 
 
-def _batches(observations: Iterable[Observation]) -> Iterator[Sequence[_Entry]]:
-    batch, size = list[_Entry](), ENVELOPE
-    for entry in map(_entry, observations):
-        if batch and (len(batch) == MAX_OBSERVATIONS or size + len(entry.text) + 1 > MAX_BODY):
+def _split_batches(observations: Iterable[WireObservation]) -> Iterator[Sequence[_Entry]]:
+    batch, size = list[_Entry](), _ENVELOPE
+    for entry in map(_encode_entry, observations):
+        if batch and (len(batch) == _MAX_OBSERVATIONS or size + len(entry.text) + 1 > _MAX_BODY):
             yield batch
-            batch, size = [], ENVELOPE
+            batch, size = [], _ENVELOPE
         batch.append(entry)
         size += len(entry.text) + 1
     if batch:
         yield batch
 
 
-def _entry(observation: Observation) -> _Entry:
+def _encode_entry(observation: WireObservation) -> _Entry:
     text = json.dumps(observation, separators=(",", ":"), ensure_ascii=False)
     count = observation.get("count")
     return _Entry(text.encode(), count if isinstance(count, int) else 1)
 
 
-def _content(batch: Sequence[_Entry], environment: str | None) -> bytes:
-    """Members of the body without the braces around them and without its reportId."""
+def _encode_content(batch: Sequence[_Entry], environment: str | None) -> bytes:
+    """Return the members of the body, without the braces around them and without its reportId."""
     target = b"" if environment is None else b'"environment":%s,' % json.dumps(environment).encode()
     return target + b'"observations":[' + b",".join(entry.text for entry in batch) + b"]"
 
 
-def _identified(content: bytes, report_id: str, reporter: str) -> bytes:
+def _add_identity(content: bytes, report_id: str, reporter: str) -> bytes:
     members = {"reportId": report_id, **({"reporter": reporter} if reporter else {})}
     return b"{%s,%s}" % (json.dumps(members).encode()[1:-1], content)

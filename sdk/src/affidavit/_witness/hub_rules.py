@@ -1,4 +1,4 @@
-"""Rules of redaction that are set in the hub, asked for by reporters before they report anything (contract 4)."""
+"""Redaction rules set in the hub, which a reporter fetches before it reports anything (contract 4)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from affidavit._hub.transport import ReadingTransport
 from affidavit._json import Json
 from affidavit._shapes.redaction import Redactor
 
-PATH = "/api/witness-rules"
+_PATH = "/api/witness-rules"
 
 
-def asked_rules(way: ReadingTransport, key: str, environment: str | None) -> Json:
-    """The hub's answer. Raises ReportError."""
+def fetch_rules(channel: ReadingTransport, key: str, environment: str | None) -> Json:
+    """Return the hub's answer. Raises ReportError."""
     query = f"?{urlencode({'environment': environment})}" if environment is not None else ""
-    return way.get_json(PATH + query, {KEY_HEADER: key})
+    return channel.get_json(_PATH + query, {KEY_HEADER: key})
 
 
-def ruled(redactor: Redactor, answer: Json) -> Redactor:
-    """The redactor with the hub's rules on top of its own. Kinds that it does not know are left out.
+def apply_rules(redactor: Redactor, answer: Json) -> Redactor:
+    """Return the redactor with the hub's rules added to its own; rules of an unknown kind are ignored.
 
     answer: `{"rules": [{"kind": "sensitive" or "drop", "name": "user*Email"}]}`. Raises ReportError for any other.
     """
@@ -31,12 +31,12 @@ def ruled(redactor: Redactor, answer: Json) -> Redactor:
         raise bad_answer()
     return replace(
         redactor,
-        sensitive=(*redactor.sensitive, *_named(rules, "sensitive")),
-        drop=(*redactor.drop, *_named(rules, "drop")),
+        sensitive=(*redactor.sensitive, *_list_names(rules, "sensitive")),
+        drop=(*redactor.drop, *_list_names(rules, "drop")),
     )
 
 
-def _named(rules: list[Json], kind: str) -> Iterator[str]:
+def _list_names(rules: list[Json], kind: str) -> Iterator[str]:
     for rule in rules:
         if isinstance(rule, dict) and rule.get("kind") == kind and isinstance(name := rule.get("name"), str) and name:
             yield name

@@ -1,4 +1,4 @@
-"""What a reporter saw, summed per operation, status and UTC day, ready for the wire (contract 4)."""
+"""Observations: requests and responses summed by operation, status and UTC day (contract 4)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SECONDS_A_DAY = 86_400
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
 METHOD = re.compile(r"[A-Za-z][A-Za-z_-]{0,31}")
 PARTS = ("query", "request", "response")
-MAX_SHAPE = 1_300_000  # bytes of one descriptor; three of them, and the rest of an observation, fit in 4 MiB
+_MAX_SHAPE = 1_300_000  # bytes of one descriptor; three of them and the rest of an observation fit in 4 MiB
 
 
-class Key(NamedTuple):
-    """What is summed up together; day: since 1970-01-01 UTC."""
+class EntryKey(NamedTuple):
+    """What one entry sums. day: since 1970-01-01 UTC."""
 
     path: str
     method: str
@@ -32,8 +32,8 @@ class Key(NamedTuple):
 
 
 @dataclass
-class Sum:
-    """All that was observed under one key. first, last: Unix seconds."""
+class EntrySum:
+    """What was observed under one key. first, last: Unix seconds."""
 
     first: float
     last: float
@@ -44,26 +44,26 @@ class Sum:
     request: Evidence = field(default_factory=Evidence)
     response: Evidence = field(default_factory=Evidence)
 
-    def add(self, other: Sum) -> None:
-        """Add another sum under the same key, or of the same path by another name."""
-        self.count += other.count
-        self.first, self.last = min(self.first, other.first), max(self.last, other.last)
-        for part in PARTS:
-            getattr(self, part).add(getattr(other, part))
+    def add(self, part: EntrySum) -> None:
+        """Add another sum of the same key, or of the same path under another name."""
+        self.count += part.count
+        self.first, self.last = min(self.first, part.first), max(self.last, part.last)
+        for name in PARTS:
+            getattr(self, name).add(getattr(part, name))
 
 
 class Observations:
-    """Sums of requests and responses. Holds shapes and counts, never a value or a raw path.
+    """Sums of requests and responses: shapes and counts, never a value or a raw path.
 
-    redactor: the same for all that is added, since a name that is known already is not judged again.
+    redactor: one for all that is added, since a name that is known already is not judged again.
     """
 
     def __init__(self, *, redactor: Redactor | None = DEFAULT) -> None:
         self._redactor = redactor
-        self._sums: dict[Key, Sum] = {}
+        self._sums: dict[EntryKey, EntrySum] = {}
 
     def __len__(self) -> int:
-        """How many entries there are to send."""
+        """Return the number of entries to send."""
         return len(self._sums)
 
     def add(
@@ -77,26 +77,26 @@ class Observations:
         request: Json | Absent = ABSENT,
         response: Json | Absent = ABSENT,
     ) -> None:
-        """Add one request and its response. at: Unix seconds. Beyond 2xx and 3xx, responses only."""
-        total = self._sum(Key(template.path, method, status, int(at // SECONDS_A_DAY)), template, at)
+        """Add one request and its response. at: Unix seconds. Only with 2xx and 3xx the request has a shape too."""
+        total = self._find_sum(EntryKey(template.path, method, status, int(at // SECONDS_A_DAY)), template, at)
         total.count += 1
         total.first, total.last = min(total.first, at), max(total.last, at)
         if 200 <= status < 400:
             if query is not None:
-                self._observe(total.query, {name: _one_or_all(texts) for name, texts in query.items()})
+                self._observe(total.query, {name: _unwrap_single(texts) for name, texts in query.items()})
             self._observe(total.request, request)
         self._observe(total.response, response)
 
-    def absorb(self, key: Key, template: Template, part: Sum) -> None:
-        """Add what was summed up elsewhere, under `template` in place of the path of `key`."""
-        self._sum(key._replace(path=template.path), template, part.first).add(part)
+    def absorb(self, key: EntryKey, template: Template, part: EntrySum) -> None:
+        """Add a sum from elsewhere, under `template` in place of the path of `key`."""
+        self._find_sum(key._replace(path=template.path), template, part.first).add(part)
 
-    def sums(self) -> Mapping[Key, Sum]:
-        """All of it, as it stands."""
+    def sums(self) -> Mapping[EntryKey, EntrySum]:
+        """Return all sums, not copied."""
         return self._sums
 
     def entries(self) -> Iterator[dict[str, Json]]:
-        """Wire observations, sorted by path, method, status and day; each fits in a body."""
+        """Yield wire observations, sorted by path, method, status and day; each fits in a body."""
         for key, total in sorted(self._sums.items(), key=lambda entry: entry[0]):
             entry: dict[str, Json] = {
                 "method": key.method,
@@ -113,15 +113,15 @@ class Observations:
             for part in PARTS:
                 evidence: Evidence = getattr(total, part)
                 if evidence.seen:
-                    entry[part] = describe(fit(evidence, MAX_SHAPE), max_nodes=None)
+                    entry[part] = describe(fit(evidence, _MAX_SHAPE), max_nodes=None)
             yield entry
 
-    def _sum(self, key: Key, template: Template, at: float) -> Sum:
-        """The sum of a key, with what one more template of the same path tells."""
+    def _find_sum(self, key: EntryKey, template: Template, moment: float) -> EntrySum:
+        """Return the sum of a key, updated by one more template of the same path."""
         total = self._sums.get(key)
         if total is None:
-            total = self._sums[key] = Sum(first=at, last=at, undecided=frozenset(template.undecided))
-        total.undecided &= frozenset(template.undecided)  # what was decided once is decided
+            total = self._sums[key] = EntrySum(first=moment, last=moment, undecided=frozenset(template.undecided))
+        total.undecided &= frozenset(template.undecided)  # a decision stays
         for name, kind in template.parameters.items():
             total.parameters[name] = kind if total.parameters.get(name, kind) == kind else "string"
         return total
@@ -131,6 +131,6 @@ class Observations:
             observe(evidence, value, redactor=self._redactor)
 
 
-def _one_or_all(texts: list[str]) -> Json:
-    """A name that stands once is a string, one that repeats an array of strings."""
+def _unwrap_single(texts: list[str]) -> Json:
+    """Return a single text as a string, several as an array."""
     return texts[0] if len(texts) == 1 else list(texts)

@@ -1,35 +1,35 @@
-"""How often an operation's bodies are looked at: always until nothing new is seen, then less and less (contract 4)."""
+"""Sample the bodies of an operation: all until nothing new is seen, then fewer and fewer (contract 4)."""
 
 SETTLED = 25
-"""So many looks without news settle a shape; so many more halve the rate again."""
+"""Inspections without news that settle a shape; as many again halve the rate."""
 LONGEST_STRIDE = 64
 AT_LEAST_EVERY = 60.0
-"""Seconds; a rare request is always looked at."""
+"""Seconds; after a longer gap a request is always inspected."""
 
 
 class Pace:
-    """Of one operation and status. Requests that are not looked at are counted all the same."""
+    """The sampling rate of one operation and status. Requests that are not inspected are counted all the same."""
 
-    __slots__ = ("_due", "_passed", "_quiet", "_stride")
+    __slots__ = ("_due", "_looks_without_news", "_skipped", "_stride")
 
     def __init__(self) -> None:
         self._stride = 1
-        self._passed = self._quiet = 0
+        self._skipped = self._looks_without_news = 0
         self._due = 0.0
 
-    def wants(self, now: float) -> bool:
-        """Whether this request is to be looked at. now: seconds of any clock that only goes forward."""
-        self._passed += 1
-        if self._passed < self._stride and now < self._due:
+    def admits(self, now: float) -> bool:
+        """Return whether to inspect this request. now: monotonic seconds."""
+        self._skipped += 1
+        if self._skipped < self._stride and now < self._due:
             return False
-        self._passed, self._due = 0, now + AT_LEAST_EVERY
+        self._skipped, self._due = 0, now + AT_LEAST_EVERY
         return True
 
-    def looked(self, *, news: bool) -> None:
-        """Takes in what a look came to."""
+    def adjust(self, *, news: bool) -> None:
+        """Adjust the rate to the result of one inspection."""
         if news:
-            self._stride, self._quiet = 1, 0
+            self._stride, self._looks_without_news = 1, 0
             return
-        self._quiet += 1
-        if self._quiet >= SETTLED:
-            self._stride, self._quiet = min(2 * self._stride, LONGEST_STRIDE), 0
+        self._looks_without_news += 1
+        if self._looks_without_news >= SETTLED:
+            self._stride, self._looks_without_news = min(2 * self._stride, LONGEST_STRIDE), 0

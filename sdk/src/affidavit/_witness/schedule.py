@@ -1,67 +1,67 @@
-"""When a live reporter reports: at an interval, soon when something is new, and less soon when there is always news."""
+"""When a live reporter reports: at an interval, soon after news, and less soon when news never ends (contract 4)."""
 
 PROMPT = 1.0
-"""Seconds after the first news, so that what comes with it goes with it."""
-FIRST_GAP = 2.0
-"""Seconds between two reports of news; doubled each time until an interval has passed without."""
-RETRY = 15.0
-"""Seconds until a report that was not taken is sent again, at most."""
-LONGEST_ASKING = 60.0
+"""Seconds after the first news, so that what follows is in the same report."""
+_FIRST_GAP = 2.0
+"""Seconds between two reports of news; doubled each time until an interval passes without news."""
+_RETRY_AFTER = 15.0
+"""Seconds until an undelivered report is sent again, at most."""
+_LONGEST_RULES_PAUSE = 60.0
 
 
 class Schedule:
-    """Of one process. Every time is in seconds of one clock that never goes back."""
+    """The schedule of one process. All times are monotonic seconds."""
 
     def __init__(self, interval: float) -> None:
         self._interval = interval
-        self._shortest = min(FIRST_GAP, interval)
+        self._shortest = min(_FIRST_GAP, interval)
         self._gap = 0.0
         self._last: float | None = None
         self._due: float | None = None
         self._has_news = False
-        self._ask_at: float | None = None
-        self._ask_pause = min(PROMPT, interval)
+        self._rules_due: float | None = None
+        self._rules_pause = min(PROMPT, interval)
 
-    def something_waits(self, now: float) -> None:
-        """There is something to report, sooner or later."""
+    def note_pending(self, now: float) -> None:
+        """Something is pending: report within the interval."""
         if self._due is None:
             self._due = now + self._interval
 
-    def something_is_new(self, now: float) -> None:
-        """There is something to report soon."""
+    def note_news(self, now: float) -> None:
+        """Something new is pending: report soon."""
         if not self._has_news:
             self._has_news = True
             earliest = now if self._last is None else self._last + self._gap
             self._due = min(self._due or now + self._interval, max(now + min(PROMPT, self._interval), earliest))
 
     def is_due(self, now: float) -> bool:
-        """Whether to report now."""
+        """Return whether to report now."""
         return self._due is not None and now >= self._due
 
-    def reported(self, now: float) -> None:
-        """Nothing waits any more."""
+    def note_report(self, now: float) -> None:
+        """A report was made: nothing is pending."""
         doubled = min(2 * self._gap, self._interval) if self._has_news else 0.0
         self._gap = max(self._shortest, doubled)
         self._last, self._due, self._has_news = now, None, False
 
-    def try_again(self, now: float) -> None:
-        """What was to be reported still waits."""
-        self._due = now + min(RETRY, self._interval)
+    def retry_later(self, now: float) -> None:
+        """The report was not delivered: retry."""
+        self._due = now + min(_RETRY_AFTER, self._interval)
 
-    def may_ask(self, now: float) -> bool:
-        """Whether the hub may be asked for its rules now."""
-        return self._ask_at is None or now >= self._ask_at
+    def may_fetch_rules(self, now: float) -> bool:
+        """Return whether to fetch the hub's rules now."""
+        return self._rules_due is None or now >= self._rules_due
 
-    def asked(self) -> None:
-        """It has told them."""
-        self._ask_at = None
+    def note_rules(self) -> None:
+        """The hub's rules were fetched."""
+        self._rules_due = None
 
-    def ask_later(self, now: float) -> None:
-        """It could not tell them."""
-        self._ask_at = now + self._ask_pause
-        self._ask_pause = min(2 * self._ask_pause, LONGEST_ASKING)
+    def fetch_rules_later(self, now: float) -> None:
+        """The hub's rules could not be fetched: retry after a growing pause."""
+        self._rules_due = now + self._rules_pause
+        self._rules_pause = min(2 * self._rules_pause, _LONGEST_RULES_PAUSE)
 
     def pause(self, now: float) -> float | None:
-        """Seconds until there is something to do, None when there is nothing."""
-        moment = self._due if self._ask_at is None else self._ask_at  # without rules nothing else can be done
+        """Return the seconds until there is something to do; None if there is nothing."""
+        moment = self._due if self._rules_due is None else self._rules_due  # without rules nothing else can be done
         return None if moment is None else max(0.0, moment - now)

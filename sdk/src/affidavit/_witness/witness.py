@@ -1,4 +1,4 @@
-"""A live reporter: sees requests and responses as they pass, and tells the hub their shapes (contract 4)."""
+"""The witness: observe requests and responses as they pass, and report their shapes to the hub (contract 4)."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTran
 from affidavit._paths.routes import build_route_template
 from affidavit._shapes.redaction import DEFAULT, Redactor
 
-from .aggregator import Digest
-from .bodies import BODILESS, Copied, raw
-from .delivery import deliver, reports
-from .hub_rules import asked_rules, ruled
+from .aggregator import Aggregator
+from .bodies import BODILESS, CopiedBody, select_body
+from .delivery import build_reports, deliver_report
+from .hub_rules import apply_rules, fetch_rules
 from .intake import Intake
 from .observations import EARLIEST, METHOD, SECONDS_A_DAY
 from .schedule import Schedule
 
-MAX_BODY = 256 * 1024
-MAX_OPERATIONS = 2_000
-REPORTER = "affidavit-python"
+_MAX_BODY = 256 * 1024
+_MAX_OPERATIONS = 2_000
+_REPORTER = "affidavit-python"
 
-log = logging.getLogger("affidavit.witness")
+_log = logging.getLogger("affidavit.witness")
 
 
 @dataclass(frozen=True, slots=True)
 class WitnessStats:
-    """What became of every request that one witness saw in this process.
+    """What became of all requests that one witness observed in this process.
 
     observed = delivered + waiting + dropped + ignored. held_back: those of `waiting` whose path may hold a value.
-    dropped: no room for a count, refused by the hub, or not taken when the process ended. ignored: 404, 405 and 501
-    where nothing else was ever answered, and what can be no operation. unlooked: counted without a look at their
+    dropped: no room for a count, refused by the hub, or undelivered when the process ended. ignored: 404, 405 and 501
+    where nothing else was ever answered, and requests that can be no operation. unlooked: counted without their
     bodies, because the shape has settled. bodies_left_out: by reason; their requests are counted too.
     """
 
@@ -51,18 +51,18 @@ class WitnessStats:
 
 
 class Witness:
-    """Tells the hub the shapes of what an app answers, never a value: `observe`, or a middleware, and go on.
+    """Report the shapes of an app's requests and responses, never a value. Call `observe`, or use a middleware.
 
-    `observe` never raises and never waits: one daemon thread, begun with the first request and again after a fork,
-    infers and sends. A report goes every `interval` seconds at most, within a few seconds when a shape or an operation
-    is new; what is left goes when the process ends, which waits 3 seconds at most. A hub that is away gets it later.
+    `observe` never raises and never waits: one daemon thread, started by the first request and again after a fork,
+    infers and sends. It reports every `interval` seconds at most, within a few seconds when a shape or an operation is
+    new, and once more when the process ends, for 3 seconds at most. While the hub is away, reports are sent later.
 
-    api_key: a secret key with the scope `report`. environment: `production` when None. redactor: what becomes of values
-    and names; the rules that are set in the hub come on top, and nothing is sent before they are known, unless `rules`
-    is False. reporter: names this program to the hub. exempt: is given method and path, and says what is not to be
-    seen. max_body: bytes; the shape of a larger one is not taken. max_operations: that are told apart. send_undecided:
-    report paths with segments that may be values, as they stand. transport: used in place of `base_url` and `timeout`.
-    Raises ReportError for a key or an address that cannot be right.
+    api_key: a secret key with the scope `report`. environment: `production` if None. redactor: what becomes of values
+    and names; rules set in the hub are added, and nothing is sent before they are known, unless `rules` is False.
+    reporter: the name of this program in the hub. exempt: called with method and path; True for requests that are not
+    observed. max_body: bytes; larger bodies get no shape. max_operations: how many are kept apart. send_undecided:
+    report paths with segments that may be values, unchanged. transport: replaces `base_url` and `timeout`. Raises
+    ReportError for an invalid key or address.
     """
 
     def __init__(
@@ -73,10 +73,10 @@ class Witness:
         environment: str | None = None,
         redactor: Redactor = DEFAULT,
         rules: bool = True,
-        reporter: str = REPORTER,
+        reporter: str = _REPORTER,
         exempt: Callable[[str, str], bool] | None = None,
-        max_body: int = MAX_BODY,
-        max_operations: int = MAX_OPERATIONS,
+        max_body: int = _MAX_BODY,
+        max_operations: int = _MAX_OPERATIONS,
         interval: float = 60.0,
         send_undecided: bool = False,
         timeout: float = DEFAULT_TIMEOUT,
@@ -85,7 +85,7 @@ class Witness:
         now: Callable[[], float] = time.time,
     ) -> None:
         self._key = require_secret_key(api_key)
-        self._way = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
+        self._channel = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
         self._environment, self._reporter = environment, reporter
         self._own_redactor, self._redactor = redactor, None if rules else redactor
         self._exempt, self.max_body, self._max_operations = exempt, max_body, max_operations
@@ -96,13 +96,13 @@ class Witness:
         register_lifecycle(self, reset=Witness._reset, close=Witness.close)
 
     def _reset(self) -> None:
-        """Nothing seen, nothing running; also in a forked child, where what was seen is the parent's to tell."""
+        """Start with nothing observed; also in a forked child, since the parent reports its own."""
         self._intake = Intake(self._max_operations)
-        self._outbox = Outbox(lambda parcel: deliver(self._way, self._key, parcel.body), self._lose)
+        self._outbox = Outbox(lambda parcel: deliver_report(self._channel, self._key, parcel.body), self._count_loss)
         self._schedule = Schedule(self._interval)
-        self._digest: Digest | None = None
-        self._hurried = False
-        self._complaints: set[str] = set()
+        self._aggregator: Aggregator | None = None
+        self._is_hurried = False
+        self._warnings: set[str] = set()
         self._background.reset()
 
     def observe(
@@ -113,80 +113,81 @@ class Witness:
         *,
         route: str | None = None,
         query: str = "",
-        request_body: Copied = None,
+        request_body: CopiedBody = None,
         request_content_type: str | None = None,
         request_encoding: str | None = None,
-        response_body: Copied = None,
+        response_body: CopiedBody = None,
         response_content_type: str | None = None,
         response_encoding: str | None = None,
         at: float | None = None,
     ) -> None:
-        """One request and its response. Never raises and never waits.
+        """Observe one request and its response. Never raises and never waits.
 
         path: raw, percent-encoded, with its mount prefix. route: the framework's own, such as `/orders/<int:pk>`,
-        `/orders/{pk}` or a regular expression with named groups, prefix included; without it, or with one that says
-        more, the template is learned. query: as it stood in the request line. Bodies: bytes as they went over the
-        wire; their types and encodings are the values of `Content-Type` and `Content-Encoding`. at: Unix seconds.
+        `/orders/{pk}` or a regular expression with named groups, prefix included; without it, or with a more complex
+        one, the template is learned. query: as in the request line. Bodies: bytes as sent; their types and encodings
+        are the values of `Content-Type` and `Content-Encoding`. at: Unix seconds.
         """
         try:
             if self._exempt is not None and self._exempt(method, path):
                 return
-            method, moment = method.upper(), self._moment(at)
+            method, moment = method.upper(), self._choose_moment(at)
             if self._background.is_ending:
                 self._intake.refuse()
                 return
             if not (METHOD.fullmatch(method) and 200 <= status <= 599):
                 self._intake.ignore()
                 return
-            fresh = self._intake.take(
+            was_empty = self._intake.take(
                 method, path, status, build_route_template(route) if route else None,
-                at=moment, now=self._clock(), query=query,
-                request=raw(request_body, request_content_type, request_encoding, self.max_body),
+                moment=moment, now=self._clock(), query=query,
+                request=select_body(request_body, request_content_type, request_encoding, self.max_body),
                 response=None if method == "HEAD" or status in BODILESS
-                else raw(response_body, response_content_type, response_encoding, self.max_body),
+                else select_body(response_body, response_content_type, response_encoding, self.max_body),
             )  # fmt: skip
             self._background.start()
-            if fresh:
+            if was_empty:
                 self._background.wake()
-        except Exception as fault:  # whatever it is, a request must not fail because it was watched
+        except Exception as fault:  # a request must not fail because it is observed
             self._intake.refuse()
-            self._complain("a request could not be observed: %s", type(fault).__name__)
+            self._warn_once("a request could not be observed: %s", type(fault).__name__)
 
     def flush(self, timeout: float = 10.0) -> bool:
-        """Report now. False when something that may be told could not be delivered within `timeout` seconds."""
-        self._hurried = True
+        """Report now. Return False if something that may be reported is not delivered within `timeout` seconds."""
+        self._is_hurried = True
         in_time = self._background.flush(timeout)
         stats = self.stats
         return in_time and stats.waiting == stats.held_back
 
     def close(self, timeout: float = EXIT_PATIENCE) -> None:
-        """Report what is left and stop, within `timeout` seconds; runs by itself when the process ends."""
+        """Report what is pending and stop, within `timeout` seconds. Runs by itself when the process ends."""
         self._background.end(timeout)
         self._outbox.give_up()
         stats = self.stats
         self._intake.drop(stats.waiting)
         if stats.held_back:
-            log.info("%d requests were not reported: their paths may hold values", stats.held_back)
+            _log.info("%d requests were not reported: their paths may hold values", stats.held_back)
         if lost := stats.waiting - stats.held_back:
-            log.warning("%d requests were not reported: the process ended before the hub took them", lost)
+            _log.warning("%d requests were not reported: the process ended before the hub took them", lost)
 
     @property
     def stats(self) -> WitnessStats:
-        """What became of everything so far."""
+        """What became of all requests so far."""
         intake, delivered = self._intake, self._outbox.delivered
-        waiting = max(0, intake.taken - delivered - intake.dropped - intake.ignored)
+        pending = max(0, intake.observed - delivered - intake.dropped - intake.ignored)
         return WitnessStats(
-            observed=intake.taken,
+            observed=intake.observed,
             delivered=delivered,
-            waiting=waiting,
-            held_back=min(waiting, self._digest.held_back) if self._digest else 0,
+            waiting=pending,
+            held_back=min(pending, self._aggregator.held_back) if self._aggregator else 0,
             dropped=intake.dropped,
             ignored=intake.ignored,
             unlooked=intake.unlooked,
-            bodies_left_out={why.value: count for why, count in sorted(intake.left_out.items(), key=str)},
+            bodies_left_out={reason.value: count for reason, count in sorted(intake.left_out.items(), key=str)},
         )
 
-    def _moment(self, at: float | None) -> float:
+    def _choose_moment(self, at: float | None) -> float:
+        """Return `at`, or now if it is missing or out of range."""
         now = self._now()
         return at if at is not None and EARLIEST <= at <= now + SECONDS_A_DAY else now
 
@@ -195,61 +196,61 @@ class Witness:
 
     def _work(self) -> None:
         try:
-            self._round()
-        except Exception as fault:  # the thread must live on; what it had in hand is counted as waiting
-            self._complain("a report could not be made: %s", type(fault).__name__)
+            self._run_round()
+        except Exception as fault:  # the thread must go on; its unfinished work is counted as waiting
+            self._warn_once("a report could not be made: %s", type(fault).__name__)
 
-    def _round(self) -> None:
-        """The hub's rules, the bodies that wait, and a report when one is due."""
-        hurried, self._hurried = self._hurried or self._background.is_ending, False
+    def _run_round(self) -> None:
+        """Fetch the hub's rules, inspect queued bodies, and report if due."""
+        hurried, self._is_hurried = self._is_hurried or self._background.is_ending, False
         schedule, now = self._schedule, self._clock()
         if not self._intake.is_empty:
-            schedule.something_waits(now)
-        digest = self._ready(hurried, now)
-        if digest is None:
+            schedule.note_pending(now)
+        aggregator = self._prepare_aggregator(hurried, now)
+        if aggregator is None:
             return
-        digest.look()
-        if digest.has_news or self._intake.has_new_operation:
-            schedule.something_is_new(now)
+        aggregator.inspect_queue()
+        if aggregator.has_news or self._intake.has_new_operation:
+            schedule.note_news(now)
         if hurried or schedule.is_due(now):
-            schedule.reported(now)
-            self._outbox.send(lambda: self._packed(digest))
+            schedule.note_report(now)
+            self._outbox.send(lambda: self._pack_reports(aggregator))
             if self._outbox.weight:
-                schedule.try_again(self._clock())
+                schedule.retry_later(self._clock())
 
-    def _ready(self, hurried: bool, now: float) -> Digest | None:
-        """None while the hub's rules are not known: what they keep back must not be sent before."""
-        if self._digest is None and (self._redactor or self._knows_rules(hurried, now)):
-            self._digest = Digest(
+    def _prepare_aggregator(self, hurried: bool, now: float) -> Aggregator | None:
+        """Return the aggregator; None until the hub's rules are known, since they may hide what would be sent."""
+        if self._aggregator is None and (self._redactor or self._load_rules(hurried, now)):
+            self._aggregator = Aggregator(
                 self._intake, self._redactor or self._own_redactor, max_body=self.max_body,
                 max_operations=self._max_operations, send_undecided=self._send_undecided,
             )  # fmt: skip
-        return self._digest
+        return self._aggregator
 
-    def _knows_rules(self, hurried: bool, now: float) -> bool:
-        if self._intake.is_empty or not (hurried or self._schedule.may_ask(now)):
+    def _load_rules(self, hurried: bool, now: float) -> bool:
+        if self._intake.is_empty or not (hurried or self._schedule.may_fetch_rules(now)):
             return False
         try:
-            self._redactor = ruled(self._own_redactor, asked_rules(self._way, self._key, self._environment))
-        except Exception as fault:  # a transport of the host's own may raise anything; the thread must live on
-            why = str(fault) if isinstance(fault, ReportError) else type(fault).__name__
-            self._complain("nothing is reported until the hub tells its rules, or rules=False says to: %s", why)
-            self._schedule.ask_later(self._clock())
+            self._redactor = apply_rules(self._own_redactor, fetch_rules(self._channel, self._key, self._environment))
+        except Exception as fault:  # the host's own transport may raise anything; the thread must go on
+            reason = str(fault) if isinstance(fault, ReportError) else type(fault).__name__
+            self._warn_once("nothing is reported until the hub tells its rules, or rules=False says to: %s", reason)
+            self._schedule.fetch_rules_later(self._clock())
             return False
-        self._schedule.asked()
+        self._schedule.note_rules()
         return True
 
-    def _packed(self, digest: Digest) -> Iterator[Parcel]:
-        entries = digest.report().entries()
-        for report in reports(entries, environment=self._environment, reporter=self._reporter):
+    def _pack_reports(self, aggregator: Aggregator) -> Iterator[Parcel]:
+        entries = aggregator.collect().entries()
+        for report in build_reports(entries, environment=self._environment, reporter=self._reporter):
             yield Parcel(report.body, report.observations)
 
-    def _lose(self, count: int, why: ReportError) -> None:
+    def _count_loss(self, count: int, reason: ReportError) -> None:
         self._intake.drop(count)
-        log.warning("%d requests were not reported: %s", count, why)
+        _log.warning("%d requests were not reported: %s", count, reason)
 
-    def _complain(self, message: str, why: str) -> None:
-        """Once: what fails with one request fails with many."""
-        if message not in self._complaints:
-            self._complaints.add(message)
-            log.warning(message, why)
+    def _warn_once(self, message: str, reason: str) -> None:
+        """Log each message once: what fails for one request fails for many."""
+        if message not in self._warnings:
+            self._warnings.add(message)
+            _log.warning(message, reason)

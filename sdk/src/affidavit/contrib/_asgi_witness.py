@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
-from affidavit._witness.bodies import Copied, Copy, Unread, is_json
+from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, is_json
 from affidavit._witness.witness import Witness
 from affidavit.contrib._asgi_messages import Message, Receive, Send
 from affidavit.contrib._asgi_scope import Scope, full_path, header, leads_nowhere, route
@@ -47,10 +47,10 @@ class _Exchange:
         self._path = ""
         self._receive, self._send = receive, send
         self._type: str | None = None
-        self._request: Copy | None = None
+        self._request: BodyCopy | None = None
         self._status = 0
         self._headers: dict[bytes, str] = {}
-        self._response: Copy | None = None
+        self._response: BodyCopy | None = None
         self._is_told = False
         with suppress(Exception):  # whatever stands in the scope, the app has to be asked
             self._enter()
@@ -100,26 +100,26 @@ class _Exchange:
         self._path = full_path(self._scope)
         self._type = header(self._scope, b"content-type")
         if is_json(self._type or ""):
-            self._request = Copy(self._witness.max_body)
+            self._request = BodyCopy(self._witness.max_body)
 
     def _start(self, message: Message) -> None:
         with suppress(Exception):  # what the server has taken is none of our business
             self._status = int(message["status"])
             self._headers = {name.lower(): value.decode("latin-1") for name, value in message.get("headers", ())}
             if is_json(self._headers.get(b"content-type", "")):
-                self._response = Copy(self._witness.max_body)
+                self._response = BodyCopy(self._witness.max_body)
 
-    def _request_body(self) -> Copied:
+    def _request_body(self) -> CopiedBody:
         if self._request is not None:
-            return self._request.taken()
+            return self._request.finish()
         return Unread.NOT_JSON if self._type else None
 
-    def _response_body(self) -> Copied:
+    def _response_body(self) -> CopiedBody:
         if self._response is not None:
-            return self._response.taken()
+            return self._response.finish()
         return Unread.NOT_JSON if b"content-type" in self._headers else None
 
 
-def _copy(message: Message, copy: Copy) -> None:
+def _copy(message: Message, copy: BodyCopy) -> None:
     copy.add(message.get("body") or b"")
     copy.is_whole = not message.get("more_body", False)

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 
-from affidavit._witness.bodies import Copied, Copy, Unread, is_json
+from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, is_json
 from affidavit._witness.witness import Witness
 from affidavit.contrib._tee import Tee
 
@@ -56,16 +56,16 @@ class WitnessMiddleware:
         self._tell(request, copy, response)
         return response
 
-    def _copied(self, request: HttpRequest) -> Copy | None:
+    def _copied(self, request: HttpRequest) -> BodyCopy | None:
         """A copy of the body that is made while the view reads it, by whichever of Django's ways."""
         source = getattr(request, "_stream", None)
         if source is None or not is_json(request.META.get("CONTENT_TYPE") or ""):
             return None
-        copy = Copy(self._witness.max_body)
+        copy = BodyCopy(self._witness.max_body)
         request._stream = Tee(source, copy)
         return copy
 
-    def _tell(self, request: HttpRequest, copy: Copy | None, response: Any) -> None:
+    def _tell(self, request: HttpRequest, copy: BodyCopy | None, response: Any) -> None:
         """response: None if the site raised, of which the server makes a 500."""
         with suppress(Exception):  # whatever the site answers, it must not fail because it was watched
             if request.resolver_match is None:
@@ -97,7 +97,7 @@ def _route(request: HttpRequest) -> str:
     return f"{prefix}/{request.resolver_match.route.removeprefix('/')}"
 
 
-def _request_body(request: HttpRequest, copy: Copy | None) -> Copied:
+def _request_body(request: HttpRequest, copy: BodyCopy | None) -> CopiedBody:
     if copy is None:
         return Unread.NOT_JSON if request.META.get("CONTENT_TYPE") else None
     if hasattr(request, "_body"):
@@ -105,10 +105,10 @@ def _request_body(request: HttpRequest, copy: Copy | None) -> Copied:
         return read
     length = request.META.get("CONTENT_LENGTH") or ""
     copy.is_whole = copy.is_whole or length == str(copy.size)
-    return copy.taken()
+    return copy.finish()
 
 
-def _response_body(response: Any) -> Copied:
+def _response_body(response: Any) -> CopiedBody:
     if not isinstance(response, HttpResponseBase) or "Content-Type" not in response.headers:
         return None
     if not is_json(response.headers["Content-Type"]):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from affidavit._witness.bodies import Copy
+from affidavit._witness.bodies import BodyCopy
 
 _ALL = ((), (-1,), (None,))
 _INTO_BUFFER = frozenset({"readinto", "readinto1"})
@@ -12,7 +12,7 @@ _INTO_BUFFER = frozenset({"readinto", "readinto1"})
 class Tee:
     """Stands for `source` and has all that it has. What is read through it is in `copy`."""
 
-    def __init__(self, source: Any, copy: Copy) -> None:
+    def __init__(self, source: Any, copy: BodyCopy) -> None:
         self._source = source
         self._copy = copy
 

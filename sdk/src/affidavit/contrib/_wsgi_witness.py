@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import quote
 
-from affidavit._witness.bodies import Copied, Copy, Unread, is_json
+from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, is_json
 from affidavit._witness.witness import Witness
 from affidavit.contrib._tee import Tee
 from affidavit.contrib._wsgi_environ import Environ, leads_nowhere, prefix, rule
@@ -42,11 +42,11 @@ class _Exchange:
         self._environ = environ
         self._start_response = start_response
         self._prefix = self._path = ""
-        self._request: Copy | None = None
+        self._request: BodyCopy | None = None
         self._status = 0
         self._headers: dict[str, str] = {}
         self._route: str | None = None
-        self._response: Copy | None = None
+        self._response: BodyCopy | None = None
         self._has_passed = self._is_told = self._leads_nowhere = False
         with suppress(Exception):  # whatever stands in the environ, the app has to be asked
             self._enter()
@@ -108,7 +108,7 @@ class _Exchange:
         self._prefix = environ.get("SCRIPT_NAME", "")
         self._path = self._prefix + environ.get("PATH_INFO", "")
         if is_json(environ.get("CONTENT_TYPE") or ""):
-            self._request = Copy(self._witness.max_body)
+            self._request = BodyCopy(self._witness.max_body)
             environ["wsgi.input"] = Tee(environ["wsgi.input"], self._request)
 
     def _start(self, status: str, headers: list[tuple[str, str]]) -> None:
@@ -116,7 +116,7 @@ class _Exchange:
             self._status = int(status[:3])
             self._headers = {name.lower(): value for name, value in headers}
             is_due = is_json(self._headers.get("content-type", ""))
-            self._response = Copy(self._witness.max_body) if is_due else None
+            self._response = BodyCopy(self._witness.max_body) if is_due else None
             self._route = self._found()
             self._leads_nowhere = leads_nowhere(self._environ)
 
@@ -131,16 +131,16 @@ class _Exchange:
 
         return copied
 
-    def _request_body(self) -> Copied:
+    def _request_body(self) -> CopiedBody:
         if self._request is None:
             return Unread.NOT_JSON if self._environ.get("CONTENT_TYPE") else None
         length = self._environ.get("CONTENT_LENGTH") or ""
         self._request.is_whole = self._request.is_whole or length == str(self._request.size)
-        return self._request.taken()
+        return self._request.finish()
 
-    def _response_body(self) -> Copied:
+    def _response_body(self) -> CopiedBody:
         if self._response is not None:
-            return self._response.taken()
+            return self._response.finish()
         return Unread.NOT_JSON if "content-type" in self._headers else None
 
     def _is_file(self, chunks: Iterable[bytes]) -> bool:
