@@ -1,4 +1,4 @@
-"""What is known of intents: how they were verified, what waited at the gate, what was minted."""
+"""Verifications of intents, confirmations at the gate, and minted intents."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from datetime import datetime
 from django.db import models
 from django.db.models import Q
 
-from intents.gate.policy import Call
 from workspaces.models import Environment, Workspace
 
-VERSION_NOT_TOLD = 0
-OPERATION_NOT_TOLD = ""
-MAX_OPERATION = 255  # of a template
-MAX_SIGNED_OPERATION = 2000  # of what an intent says, maybe with a query
+MAX_OPERATION = 255  # characters of a template
+MAX_SIGNED_OPERATION = 2000  # characters of the operation in an intent, which may have a query
 
 
 class VerificationReport(models.Model):
-    """A report that was taken, by its id; `digest` of its body tells a redelivery from another report."""
+    """A received report; `digest` is the SHA-256 of its body, which tells a redelivery from another report."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     report_id = models.UUIDField()
@@ -36,10 +33,10 @@ class VerificationReport(models.Model):
 
 
 class VerificationTally(models.Model):
-    """How many verifications of a quarter hour ended with one result; every one reported is in here.
+    """How many verifications of a quarter hour had one result; the tallies count every reported verification.
 
-    start: the first moment of the quarter hour, UTC; result: `accepted` or a reason; version and operation as
-    the verifier told them, VERSION_NOT_TOLD and OPERATION_NOT_TOLD where it did not.
+    start: the first moment of the quarter hour, UTC; result: `accepted` or a reason; version: 0 if not reported;
+    operation: a template, empty if not reported.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -63,7 +60,7 @@ class VerificationTally(models.Model):
 
 
 class Rejection(models.Model):
-    """One reported rejection, or several alike that were reported as one (`count`)."""
+    """One reported rejection, or `count` alike that were reported together."""
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
     occurred_at = models.DateTimeField()
@@ -81,10 +78,10 @@ class Rejection(models.Model):
 
 
 class Confirmation(models.Model):
-    """A question at the gate: may this call be made? Single use, each state good for 15 minutes (contract 3).
+    """A request to allow one call, decided by a person or a machine; it can be used once (contract 3).
 
-    `state` is the last one that was entered; `state_at` knows about time. expires_at: of a pending one and of
-    a confirmed one. args_hash: the arguments themselves are never stored.
+    state: the last stored state, which `state_at` turns into `expired` in time; expires_at: 15 minutes after a
+    confirmation was requested, then 15 minutes after it was confirmed; args_hash: the arguments are never stored.
     """
 
     PENDING, CONFIRMED, DECLINED, USED, EXPIRED = "pending", "confirmed", "declined", "used", "expired"
@@ -115,16 +112,13 @@ class Confirmation(models.Model):
         return f"{self.state} since {self.created_at:%Y-%m-%d %H:%M}"
 
     def state_at(self, now: datetime) -> str:
-        passing = self.state in (self.PENDING, self.CONFIRMED)
-        return self.EXPIRED if passing and self.expires_at <= now else self.state
-
-    def covers(self, call: Call) -> bool:
-        """Whether it was asked for exactly this call."""
-        return Call(self.sub, self.operation, self.args_hash) == call
+        """Return the state at a moment: `expired` where time has run out."""
+        can_expire = self.state in (self.PENDING, self.CONFIRMED)
+        return self.EXPIRED if can_expire and self.expires_at <= now else self.state
 
 
 class MintedIntent(models.Model):
-    """An intent that this hub minted; never its header, its nonce or the arguments."""
+    """An intent that this hub minted, without its header, its nonce and the arguments."""
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
     tool_call_id = models.CharField(max_length=255)
@@ -147,7 +141,7 @@ class MintedIntent(models.Model):
 
 
 class UsedNonce(models.Model):
-    """The table of affidavit's SqlNonces; only that store reads and writes it."""
+    """A used nonce, in the table of affidavit's SqlNonces; only that store reads and writes it."""
 
     nonce_key = models.CharField(primary_key=True, max_length=64)
     keep_until = models.FloatField(db_index=True, help_text="Unix seconds.")

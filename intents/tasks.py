@@ -1,12 +1,14 @@
+"""The periodic work of intents."""
+
 from celery import shared_task
 from django.utils import timezone
 
-from intents.reports import prune as expiry
+from intents.reports.prune import delete_expired
 
 
 @shared_task
 def prune() -> None:
-    """Delete what is past its time, batch by batch until nothing is."""
+    """Delete rows that are past their time, batch by batch until none is left."""
     now = timezone.now()
-    while expiry.prune(now=now):
+    while delete_expired(now=now):
         pass

@@ -1,4 +1,4 @@
-"""The pages of intents, and what is done on them."""
+"""The pages of intents, and the forms on them."""
 
 from django.urls import path
 
@@ -10,9 +10,9 @@ from workspaces.page import page_paths
 PAGE = "w/<slug:slug>/<str:environment>"
 
 urlpatterns = [
-    *page_paths("rejections", rejections.rejections),
-    *page_paths("confirmations", gate.confirmations),
-    *page_paths("inspector", verification.inspector),
-    path(f"{PAGE}/confirmations/<uuid:confirmation_id>/decision", gate.decision, name="decide-confirmation"),
-    path(f"{PAGE}/inspector/checks", verification.checks, name="inspector-checks"),
+    *page_paths("rejections", rejections.show_rejections),
+    *page_paths("confirmations", gate.show_confirmations),
+    *page_paths("inspector", verification.show_inspector),
+    path(f"{PAGE}/confirmations/<uuid:confirmation_id>/decision", gate.decide, name="decide-confirmation"),
+    path(f"{PAGE}/inspector/checks", verification.check, name="inspector-checks"),
 ]

@@ -58,7 +58,7 @@ def facts(outcomes: Any, intents: Any, catalog: Any) -> Sequence[Fact]:
         Fact("brokenJoins", BROKEN, "joins", now.broken, now.reported, before.broken, before.reported),
         Fact(
             "rejections", "Calls rejected", "rejections",
-            intents.rejections, intents.verifications, intents.rejections_before, intents.verifications_before,
+            intents.rejections, intents.verifications, intents.previous_rejections, intents.previous_verifications,
         ),
         Fact("operations", "Operations", "catalog", catalog.total, note=news(catalog.new)),
     ]  # fmt: skip

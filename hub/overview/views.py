@@ -13,6 +13,7 @@ from catalog import queries as catalog
 from catalog.drift.queries import list_latest_drift
 from hub.overview import facts as rules
 from hub.sample import views
+from intents.gate.queries import has_confirmations
 from intents.rejections import queries as intents
 from outcomes.broken_joins.overview import read_outcomes_overview
 from outcomes.tallies.series import chart_buckets, has_any_outcome, read_series_of_all_keys
@@ -27,7 +28,7 @@ LATEST_DRIFT = 5
 def overview(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Is everything all right? The five numbers, outcomes over time, the main cause of broken joins."""
     of_outcomes = read_outcomes_overview(environment, period)
-    of_intents = intents.overview(environment, period)
+    of_intents = intents.load_overview(environment, period)
     of_catalog = catalog.count_operations(environment, period)
     facts = rules.facts(of_outcomes, of_intents, of_catalog)
     buckets = chart_buckets(environment, period)
@@ -38,8 +39,8 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
         steps = rules.steps(
             observed=of_catalog.total > 0,
             reported=has_any_outcome(environment),
-            verified=intents.has_any(environment),
-            asked=intents.has_confirmations(environment),
+            verified=intents.has_verifications(environment),
+            asked=has_confirmations(environment),
         )
         return {
             "steps": steps,

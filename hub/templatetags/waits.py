@@ -6,7 +6,7 @@ from django import template
 from django.template import Context
 from django.utils import timezone
 
-from intents.rejections import queries as intents
+from intents.gate.queries import list_pending
 
 register = template.Library()
 
@@ -16,4 +16,4 @@ def waits(context: Context, page: str) -> int:
     """What a person can decide now on this page of the environment that is shown; 0 where nothing ever waits."""
     if page != "confirmations":
         return 0
-    return intents.waiting(context["environment"], now=timezone.now()).count()
+    return list_pending(context["environment"], now=timezone.now()).count()

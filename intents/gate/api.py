@@ -1,4 +1,4 @@
-"""The machines' face of minting, the gate and hosted verification (contract 3)."""
+"""POST /api/intents, /api/confirmations and a confirmation's decision (contract 3)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,23 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from intents.gate import answers as answers
-from intents.gate.confirmations import ask, decide
-from intents.gate.mint import LIFETIME, mint
-from intents.gate.serializers import ConfirmationForm, DecisionForm, IntentForm
+from intents.gate.confirmations import decide_confirmation, request_confirmation
+from intents.gate.mint import LIFETIME_SECONDS, mint_for_call
+from intents.gate.serializers import (
+    ConfirmationForm,
+    ConfirmationReceipt,
+    DecisionForm,
+    DecisionReceipt,
+    IntentForm,
+    IntentReceipt,
+)
 from wire.http.machine_view import MachineView
 from wire.timestamps import unix_seconds
+from workspaces.authentication import key_of_request
 from workspaces.models import Environment, Workspace
 
 
-@extend_schema_view(post=extend_schema(request=IntentForm, responses={201: answers.Minted}))
+@extend_schema_view(post=extend_schema(request=IntentForm, responses={201: IntentReceipt}))
 class Intents(MachineView):
     """Mint a signed intent for one tool call. Anything but a read needs a confirmed confirmation."""
 
@@ -32,7 +39,7 @@ class Intents(MachineView):
     def answer(
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
-        minted = mint(
+        minted = mint_for_call(
             environment,
             data["call"],
             tool_call_id=data.get("toolCallId", ""),
@@ -43,10 +50,11 @@ class Intents(MachineView):
         return Response({"header": minted.header, "payload": minted.payload}, status=201)
 
     def limit_answer_lifetime(self, now: datetime) -> datetime:
-        return now.replace(microsecond=0) + timedelta(seconds=LIFETIME)
+        """Return when the intent expires: a stored answer holds its header."""
+        return now.replace(microsecond=0) + timedelta(seconds=LIFETIME_SECONDS)
 
 
-@extend_schema_view(post=extend_schema(request=ConfirmationForm, responses={201: answers.Asked}))
+@extend_schema_view(post=extend_schema(request=ConfirmationForm, responses={201: ConfirmationReceipt}))
 class Confirmations(MachineView):
     """Ask for a call that is not a read to be confirmed; it waits 15 minutes."""
 
@@ -56,32 +64,37 @@ class Confirmations(MachineView):
     def answer(
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
-        asked = ask(environment, data["call"], data["summary"], now=now)
-        told = {"confirmationId": str(asked.pk), "state": asked.state, "expiresAt": unix_seconds(asked.expires_at)}
-        return Response(told, status=201)
+        confirmation = request_confirmation(environment, data["call"], data["summary"], now=now)
+        receipt = {
+            "confirmationId": str(confirmation.pk),
+            "state": confirmation.state,
+            "expiresAt": unix_seconds(confirmation.expires_at),
+        }
+        return Response(receipt, status=201)
 
 
-@extend_schema_view(post=extend_schema(request=DecisionForm, responses={200: answers.Decided}))
+@extend_schema_view(post=extend_schema(request=DecisionForm, responses={200: DecisionReceipt}))
 class Decisions(MachineView):
-    """Confirm or decline what waits. A confirmed one can be used once, within 15 minutes."""
+    """Confirm or decline a pending confirmation. A confirmed one can be used once, within 15 minutes."""
 
     scope = "platform"
     form = DecisionForm
 
     def find_environment(self, request: Request, data: Mapping[str, Any]) -> Workspace:
-        """A confirmation's id tells its environment; only the workspace has to be the key's."""
-        return request.auth.workspace
+        """Return the key's workspace: the confirmation itself belongs to an environment."""
+        return key_of_request(request).workspace
 
     def answer(
         self, environment: Workspace, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
-        actor = f"key {self.request.auth.prefix}…"
-        confirmation_id = uuid_of(path["confirmation_id"])
-        decided = decide(environment, confirmation_id, data["decision"], actor=actor, now=now)
-        return Response({"confirmationId": str(decided.pk), "state": decided.state})
+        actor = f"key {key_of_request(self.request).prefix}…"
+        confirmation_id = parse_uuid(path["confirmation_id"])
+        confirmation = decide_confirmation(environment, confirmation_id, data["decision"], actor=actor, now=now)
+        return Response({"confirmationId": str(confirmation.pk), "state": confirmation.state})
 
 
-def uuid_of(text: str) -> UUID:
+def parse_uuid(text: str) -> UUID:
+    """Read a UUID of an address; raises Http404."""
     try:
         return UUID(text)
     except ValueError:

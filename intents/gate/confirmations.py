@@ -1,4 +1,4 @@
-"""The confirmation gate: ask, decide, use. pending -> confirmed | declined | expired; confirmed -> used | expired."""
+"""The confirmation gate: pending -> confirmed | declined | expired; confirmed -> used | expired (contract 3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LIFETIME = timedelta(minutes=15)
 REDELIVERED_WITHIN = timedelta(hours=24)
 DECISIONS = {"confirm": Confirmation.CONFIRMED, "decline": Confirmation.DECLINED}
 RULE = "Only GET, HEAD and OPTIONS are minted without a confirmation."
-HOW = "Ask with POST /api/confirmations and send its confirmationId once it is confirmed."
+NEXT_STEP = "Ask with POST /api/confirmations and send its confirmationId once it is confirmed."
 
 
 class ConfirmationRequired(DomainError):
@@ -26,22 +26,23 @@ class ConfirmationRequired(DomainError):
     code = "confirmation-required"
 
     def __init__(self, cause: str) -> None:
-        super().__init__(f"{cause} {HOW}")
+        super().__init__(f"{cause} {NEXT_STEP}")
 
 
 class NotPending(DomainError):
-    """The confirmation was decided or has expired; `state` says which."""
+    """The confirmation was decided or has expired: `state` is its state now."""
 
     code = "not-pending"
 
     def __init__(self, state: str) -> None:
         detail = f"This confirmation is {state} and can no longer be decided; ask for a new one if it is still wanted."
         super().__init__(detail, extra={"state": state})
+        self.state = state
 
 
 @transaction.atomic
-def ask(environment: Environment, call: Call, summary: str, *, now: datetime) -> Confirmation:
-    """A pending confirmation. summary: what is asked, in words for the one who decides."""
+def request_confirmation(environment: Environment, call: Call, summary: str, *, now: datetime) -> Confirmation:
+    """Create a pending confirmation. summary: what the call does, in words for the person who decides."""
     environment.hold()
     return Confirmation.objects.create(
         environment=environment,
@@ -55,18 +56,23 @@ def ask(environment: Environment, call: Call, summary: str, *, now: datetime) ->
 
 
 @transaction.atomic
-def decide(workspace: Workspace, confirmation_id: UUID, decision: str, *, actor: str, now: datetime) -> Confirmation:
-    """decision: one of DECISIONS. Raises NotFound, and NotPending to all but the first who decide."""
+def decide_confirmation(
+    workspace: Workspace, confirmation_id: UUID, decision: str, *, actor: str, now: datetime
+) -> Confirmation:
+    """Confirm or decline a pending confirmation. decision: one of DECISIONS.
+
+    Raises NotFound, and NotPending for everyone but the first who decides.
+    """
     confirmation = Confirmation.objects.filter(pk=confirmation_id, environment__workspace=workspace).first()
     if confirmation is None:
         raise NotFound("This workspace has no such confirmation; check the id.")
     confirmation.environment.hold()
     # On columns of its own only: a join would become a subquery, which PostgreSQL does not look at again
     # after it has waited for another decision.
-    waiting = Confirmation.objects.filter(pk=confirmation_id, state=Confirmation.PENDING, expires_at__gt=now)
-    decided = waiting.update(state=DECISIONS[decision], decided_at=now, decided_by=actor, expires_at=now + LIFETIME)
+    pending = Confirmation.objects.filter(pk=confirmation_id, state=Confirmation.PENDING, expires_at__gt=now)
+    updated = pending.update(state=DECISIONS[decision], decided_at=now, decided_by=actor, expires_at=now + LIFETIME)
     confirmation.refresh_from_db()
-    if not decided:
+    if not updated:
         raise NotPending(confirmation.state_at(now))
     facts = {"confirmationId": str(confirmation.pk), "operation": confirmation.operation}
     record_audit(workspace.pk, f"confirmation {confirmation.state}", facts, actor=actor, now=now)
@@ -74,28 +80,30 @@ def decide(workspace: Workspace, confirmation_id: UUID, decision: str, *, actor:
 
 
 @transaction.atomic
-def use(
+def use_confirmation(
     environment: Environment, confirmation_id: UUID | None, call: Call, tool_call_id: str, *, now: datetime
 ) -> Confirmation:
-    """Use up a confirmed confirmation of this call; for 24 h the same toolCallId may be minted for again.
+    """Use up a confirmed confirmation of this call; it still covers the same toolCallId for 24 hours.
 
-    Raises ConfirmationRequired, saying what is in the way.
+    Raises ConfirmationRequired, whose detail says what is missing.
     """
-    own = Confirmation.objects.filter(pk=confirmation_id, environment=environment)
-    confirmation = own.first()
+    if confirmation_id is None:
+        raise ConfirmationRequired(RULE)
+    matching = Confirmation.objects.filter(pk=confirmation_id, environment=environment)
+    confirmation = matching.first()
     if confirmation is None:
-        raise ConfirmationRequired("No such confirmation is known in this environment." if confirmation_id else RULE)
-    if not confirmation.covers(call):
+        raise ConfirmationRequired("No such confirmation is known in this environment.")
+    if Call(confirmation.sub, confirmation.operation, confirmation.args_hash) != call:
         raise ConfirmationRequired("This confirmation is for another sub, operation or other arguments.")
-    confirmed = own.filter(state=Confirmation.CONFIRMED, expires_at__gt=now)
+    confirmed = matching.filter(state=Confirmation.CONFIRMED, expires_at__gt=now)
     if not confirmed.update(state=Confirmation.USED, used_at=now, tool_call_id=tool_call_id):
         confirmation.refresh_from_db()
-        if not is_redelivery(confirmation, tool_call_id, now):
+        if not _is_redelivery(confirmation, tool_call_id, now):
             raise ConfirmationRequired(f"This confirmation is {confirmation.state_at(now)}.")
     return confirmation
 
 
-def is_redelivery(confirmation: Confirmation, tool_call_id: str, now: datetime) -> bool:
+def _is_redelivery(confirmation: Confirmation, tool_call_id: str, now: datetime) -> bool:
     if confirmation.state != Confirmation.USED or confirmation.used_at is None:
         return False
     return confirmation.tool_call_id == tool_call_id and now < confirmation.used_at + REDELIVERED_WITHIN

@@ -1,25 +1,26 @@
-"""Mint a signed intent for one tool call; what is not a read only past the confirmation gate (contract 3)."""
+"""Mint a signed intent for one tool call; anything but a read needs a confirmation (contract 3)."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import transaction
 
 import affidavit
-from intents.gate.confirmations import use
+from intents.gate.confirmations import use_confirmation
 from intents.gate.policy import Call, needs_confirmation
-from intents.gate.signing_secrets import newest_secret
+from intents.gate.signing_secrets import load_newest_secret
 from intents.models import Confirmation, MintedIntent
 from wire.errors import Fault, InvalidBody
 from workspaces.models import Environment
 
-LIFETIME = 300  # seconds
+LIFETIME_SECONDS = 300
 
 
 @transaction.atomic
-def mint(
+def mint_for_call(
     environment: Environment,
     call: Call,
     *,
@@ -28,24 +29,24 @@ def mint(
     confirmation_id: UUID | None = None,
     now: datetime,
 ) -> affidavit.MintedIntent:
-    """Header and payload; the hub keeps neither the header nor the arguments. A toolCallId is made if none is given.
+    """Return header and payload of a new intent; the hub stores neither the header nor the arguments.
 
-    Raises ConfirmationRequired, and InvalidBody where the header would be too long.
+    tool_call_id: a new one if empty. Raises ConfirmationRequired; InvalidBody where the header would be too long.
     """
     environment.hold()
     tool_call_id = tool_call_id or str(uuid4())
     confirmation = None
     if needs_confirmation(call.operation):
-        confirmation = use(environment, confirmation_id, call, tool_call_id, now=now)
-    minted = signed(environment, call, tool_call_id, requires_step_up, now)
-    keep(environment, minted, confirmation)
+        confirmation = use_confirmation(environment, confirmation_id, call, tool_call_id, now=now)
+    minted = _sign_intent(environment, call, tool_call_id, requires_step_up, now)
+    _store_intent(environment, minted.payload, confirmation)
     return minted
 
 
-def signed(
+def _sign_intent(
     environment: Environment, call: Call, tool_call_id: str, requires_step_up: bool | None, now: datetime
 ) -> affidavit.MintedIntent:
-    secret = newest_secret(environment.workspace)
+    secret = load_newest_secret(environment.workspace)
     try:
         return affidavit.mint_intent(
             secret,
@@ -54,7 +55,7 @@ def signed(
             aud=environment.audience,
             operation=call.operation,
             args_hash=call.args_hash,
-            lifetime=LIFETIME,
+            lifetime=LIFETIME_SECONDS,
             tool_call_id=tool_call_id,
             requires_step_up=requires_step_up,
             now=now.timestamp(),
@@ -64,16 +65,15 @@ def signed(
         raise InvalidBody(Fault("/operation", "too-long", detail)) from None
 
 
-def keep(environment: Environment, minted: affidavit.MintedIntent, confirmation: Confirmation | None) -> None:
-    said = minted.payload
+def _store_intent(environment: Environment, payload: dict[str, Any], confirmation: Confirmation | None) -> None:
     MintedIntent.objects.create(
         environment=environment,
-        tool_call_id=said["toolCallId"],
-        sub=said["sub"],
-        operation=said["operation"],
-        args_hash=said["argsHash"],
-        requires_step_up=said.get("requiresStepUp", False),
+        tool_call_id=payload["toolCallId"],
+        sub=payload["sub"],
+        operation=payload["operation"],
+        args_hash=payload["argsHash"],
+        requires_step_up=payload.get("requiresStepUp", False),
         confirmation=confirmation,
-        issued_at=datetime.fromtimestamp(said["issuedAt"], UTC),
-        expires_at=datetime.fromtimestamp(said["expiresAt"], UTC),
+        issued_at=datetime.fromtimestamp(payload["issuedAt"], UTC),
+        expires_at=datetime.fromtimestamp(payload["expiresAt"], UTC),
     )

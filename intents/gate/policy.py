@@ -1,4 +1,4 @@
-"""Which calls have to pass the confirmation gate, and what a confirmation is of (pure; contract 3)."""
+"""Which calls need a confirmation, and what a confirmation is for (pure; contract 3)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ class Call:
 
 
 def needs_confirmation(operation: str) -> bool:
-    """Only what is plainly a read over HTTP passes; operations of other transports say nothing of what they do."""
+    """Return False for an HTTP read only: operations of other transports do not say whether they change anything."""
     method, _, path = operation.partition(" ")
     return method not in READS or not path.startswith("/")

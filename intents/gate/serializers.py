@@ -1,14 +1,11 @@
-"""The bodies of minting, the gate and hosted verification (contract 3); no fault repeats a value."""
+"""The bodies and answers of minting and the gate (contract 3); no fault repeats a value."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail
@@ -16,20 +13,18 @@ from rest_framework.exceptions import ErrorDetail
 from affidavit import InvalidArgs, member_args
 from intents.gate.confirmations import DECISIONS
 from intents.gate.policy import Call
-from intents.models import MAX_SIGNED_OPERATION
-from intents.reports.serializers import UuidText
-from wire.http.fields import EnvironmentName, ExactText, Flag
+from intents.models import MAX_SIGNED_OPERATION, Confirmation
+from wire.http.fields import EnvironmentName, ExactText, Flag, UuidText
 
 SHA256_HEX = re.compile(r"[0-9a-f]{64}")
-MAX_PATH = 8192
 ARGS_OR_HASH = ErrorDetail(
     "Send exactly one of args and argsHash; a call without arguments has args {}.", "args-or-hash"
 )
 
 
 @extend_schema_field({})
-class Args(serializers.Field):
-    """Any JSON value, null too; all that is kept of it is its `argsHash`.
+class Args(serializers.Field[Any, Any, Any, Any]):
+    """Any JSON value, null too; only its `argsHash` is kept.
 
     It is hashed from the text of the request, as a verifier will hash it: parsed, different numbers may be one.
     """
@@ -43,7 +38,7 @@ class Args(serializers.Field):
 
     def to_internal_value(self, data: Any) -> str:
         try:
-            return member_args(self.context["raw"], self.field_name).hash
+            return member_args(self.context["raw"], str(self.field_name)).hash
         except InvalidArgs:
             self.fail("not-canonical")
 
@@ -64,7 +59,9 @@ class ArgsHash(ExactText):
 
 
 @extend_schema_field({"type": "string", "enum": list(DECISIONS)})
-class DecisionText(serializers.Field):
+class DecisionText(serializers.Field[Any, Any, Any, Any]):
+    """`confirm` or `decline`."""
+
     default_error_messages = {"invalid": f"Send one of: {', '.join(DECISIONS)}."}
 
     def to_internal_value(self, data: Any) -> str:
@@ -73,18 +70,7 @@ class DecisionText(serializers.Field):
         return data
 
 
-@extend_schema_field(OpenApiTypes.BYTE)
-class Base64Bytes(serializers.Field):
-    default_error_messages = {"invalid": "Send the body's bytes in base64 with its padding, without line ends."}
-
-    def to_internal_value(self, data: Any) -> bytes:
-        try:
-            return base64.b64decode(data.encode("ascii"), validate=True)
-        except (AttributeError, ValueError, binascii.Error):
-            self.fail("invalid")
-
-
-class CallForm(serializers.Serializer):
+class CallForm(serializers.Serializer[Any]):
     """Who does what with which arguments; of `args` and `argsHash` exactly one."""
 
     environment = EnvironmentName()
@@ -94,19 +80,17 @@ class CallForm(serializers.Serializer):
     argsHash = ArgsHash(required=False, source="args_hash")
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """The members, and the `call` that they make."""
-        faults = {} if not isinstance(data, Mapping) or has_one_of_args(data) else {"args": [ARGS_OR_HASH]}
+        """Return the members, and the `call` that they describe."""
+        faults: dict[str, Any] = {}
+        if isinstance(data, Mapping) and ("args" in data) is ("argsHash" in data):
+            faults = {"args": [ARGS_OR_HASH]}
         try:
-            given = super().to_internal_value(data)
+            members = super().to_internal_value(data)
         except serializers.ValidationError as error:
-            faults = {**error.detail, **faults}
+            raise serializers.ValidationError({**cast(dict[str, Any], error.detail), **faults}) from None
         if faults:
             raise serializers.ValidationError(faults)
-        return {**given, "call": Call(given["sub"], given["operation"], given["args_hash"])}
-
-
-def has_one_of_args(data: Mapping[str, Any]) -> bool:
-    return ("args" in data) is not ("argsHash" in data)
+        return {**members, "call": Call(members["sub"], members["operation"], members["args_hash"])}
 
 
 class IntentForm(CallForm):
@@ -118,23 +102,34 @@ class IntentForm(CallForm):
 
 
 class ConfirmationForm(CallForm):
-    """The call to be confirmed, and a summary of it for the one who decides."""
+    """The call to be confirmed, and a summary of it for the person who decides."""
 
     summary = ExactText(max_length=1000)
 
 
-class DecisionForm(serializers.Serializer):
+class DecisionForm(serializers.Serializer[Any]):
+    """The decision on a confirmation."""
+
     decision = DecisionText()
 
 
-class VerifyForm(serializers.Serializer):
-    """What a backend received. `query` is raw, without the question mark."""
+class IntentReceipt(serializers.Serializer[Any]):
+    """A minted intent."""
 
-    environment = EnvironmentName()
-    header = ExactText(max_length=None, required=False, allow_blank=True)
-    method = ExactText(max_length=32)
-    path = ExactText(max_length=MAX_PATH)
-    query = ExactText(max_length=None, required=False, allow_blank=True)
-    contentType = ExactText(max_length=255, required=False, allow_blank=True)
-    bodyBase64 = Base64Bytes(required=False)
-    stepUp = Flag(required=False)
+    header = serializers.CharField(help_text="The value of X-Service-Intent; a secret until it expires.")
+    payload = serializers.DictField(help_text="What the header says.")
+
+
+class ConfirmationReceipt(serializers.Serializer[Any]):
+    """A confirmation that waits for a decision."""
+
+    confirmationId = serializers.UUIDField()
+    state = serializers.ChoiceField([Confirmation.PENDING])
+    expiresAt = serializers.IntegerField(help_text="Unix seconds.")
+
+
+class DecisionReceipt(serializers.Serializer[Any]):
+    """A confirmation that was decided."""
+
+    confirmationId = serializers.UUIDField()
+    state = serializers.ChoiceField([Confirmation.CONFIRMED, Confirmation.DECLINED])

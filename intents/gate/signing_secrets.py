@@ -1,4 +1,4 @@
-"""The secrets that sign and verify a workspace's intents, out of their encryption (contract 3, "Secrets")."""
+"""The decrypted secrets that sign and verify a workspace's intents (contract 3, "Secrets")."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from wire.redelivery.encryption import decrypt
 from workspaces.models import SigningSecret, Workspace
 
 
-def newest_secret(workspace: Workspace) -> str:
-    """The one that new intents are signed with."""
-    return plain(workspace.signing_secrets.latest("id"))
+def load_newest_secret(workspace: Workspace) -> str:
+    """Return the secret that signs new intents."""
+    return _decrypt_secret(workspace.signing_secrets.latest("id"))
 
 
-def secrets_in_force(workspace: Workspace, *, now: datetime) -> Sequence[str]:
-    """Those that intents are verified with, the newest first."""
-    return [plain(secret) for secret in workspace.signing_secrets.order_by("-id") if secret.verifies_at(now)]
+def load_valid_secrets(workspace: Workspace, *, now: datetime) -> Sequence[str]:
+    """Return the secrets that verify intents, the newest first."""
+    return [_decrypt_secret(secret) for secret in workspace.signing_secrets.order_by("-id") if secret.verifies_at(now)]
 
 
-def plain(secret: SigningSecret) -> str:
+def _decrypt_secret(secret: SigningSecret) -> str:
     return decrypt(bytes(secret.ciphertext)).decode()

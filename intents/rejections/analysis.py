@@ -1,4 +1,4 @@
-"""What the rejections page found: each part read once, and only when it is asked for."""
+"""What the rejections page shows, each part read once and only when it is used."""
 
 from __future__ import annotations
 
@@ -9,57 +9,69 @@ from functools import cached_property
 from django.db.models import QuerySet
 
 from intents.models import Rejection
-from intents.rejections import queries, totals
-from intents.rejections.filters import Filters
-from intents.rejections.series import Bucket
-from intents.rejections.totals import Line, ReasonLine, Total
+from intents.rejections import queries
+from intents.rejections.filters import RejectionFilters
+from intents.rejections.series import ResultBucket
+from intents.rejections.totals import (
+    GroupSummary,
+    ReasonSummary,
+    Total,
+    group_by_operation,
+    group_by_reason,
+    group_by_version,
+    narrow_to_reason,
+)
 from wire.period import Period
 from workspaces.models import Environment
 
 
 @dataclass
-class Findings:
-    """The verifications of one environment in one range, as far as the filters let them through.
-
-    The list of reasons is not narrowed to the reason that was chosen: from it, another one is chosen.
-    """
+class RejectionAnalysis:
+    """The verifications of one environment in one period, as the filters show them."""
 
     environment: Environment
     period: Period
-    filters: Filters
-
-    @cached_property
-    def all_totals(self) -> Sequence[Total]:
-        return queries.totals(self.environment, self.period, self.filters)
-
-    @cached_property
-    def all_before(self) -> Sequence[Total]:
-        return queries.totals(self.environment, self.period.previous(), self.filters)
+    filters: RejectionFilters
 
     @cached_property
     def totals(self) -> Sequence[Total]:
-        return totals.of_reason(self.all_totals, self.filters.reason)
+        """The totals, narrowed to the reason of the filter."""
+        return narrow_to_reason(self._totals_of_all_reasons, self.filters.reason)
 
     @cached_property
-    def before(self) -> Sequence[Total]:
-        return totals.of_reason(self.all_before, self.filters.reason)
+    def previous_totals(self) -> Sequence[Total]:
+        """The totals of the period before, narrowed to the reason of the filter."""
+        return narrow_to_reason(self._previous_totals_of_all_reasons, self.filters.reason)
 
     @property
-    def reasons(self) -> Sequence[ReasonLine]:
-        return totals.by_reason(self.all_totals, self.all_before)
+    def reasons(self) -> Sequence[ReasonSummary]:
+        """All reasons, whatever the filter: the page offers the others for selection."""
+        return group_by_reason(self._totals_of_all_reasons, self._previous_totals_of_all_reasons)
 
     @property
-    def versions(self) -> Sequence[Line]:
-        return totals.by_version(self.totals)
+    def versions(self) -> Sequence[GroupSummary]:
+        """The totals by version."""
+        return group_by_version(self.totals)
 
     @property
-    def operations(self) -> Sequence[Line]:
-        return totals.by_operation(self.totals)
+    def operations(self) -> Sequence[GroupSummary]:
+        """The totals by operation."""
+        return group_by_operation(self.totals)
 
     @cached_property
-    def series(self) -> Sequence[Bucket]:
-        return queries.series(self.environment, self.period, self.filters)
+    def buckets(self) -> Sequence[ResultBucket]:
+        """The counts along time."""
+        return queries.load_buckets(self.environment, self.period, self.filters)
 
     @property
-    def singles(self) -> QuerySet[Rejection]:
-        return queries.rejections(self.environment, self.period, self.filters)
+    def rejections(self) -> QuerySet[Rejection]:
+        """The single rejections, the latest first."""
+        return queries.list_rejections(self.environment, self.period, self.filters)
+
+    @cached_property
+    def _totals_of_all_reasons(self) -> Sequence[Total]:
+        return queries.load_totals(self.environment, self.period, self.filters)
+
+    @cached_property
+    def _previous_totals_of_all_reasons(self) -> Sequence[Total]:
+        return queries.load_totals(self.environment, self.period.previous(), self.filters)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from affidavit import REASONS
 from intents.models import Rejection
-from intents.rejections.analysis import Findings
-from intents.rejections.series import Bucket
-from intents.rejections.totals import Line, ReasonLine
+from intents.rejections.analysis import RejectionAnalysis
+from intents.rejections.series import ResultBucket
+from intents.rejections.totals import GroupSummary, ReasonSummary
 from wire.tables import Table
 
 REASON_COLUMNS = (
@@ -17,48 +17,44 @@ REASON_COLUMNS = (
     *("check", "meaning", "usualFix"),
 )
 SERIES_COLUMNS = ("start", "verifications", "rejections", *REASONS)
-LINE_COLUMNS = ("verifications", "rejections", "rate", "mainReason", "lastAt")
-SINGLE_COLUMNS = ("occurredAt", "reason", "version", "operation", "toolCallId", "count")
+GROUP_COLUMNS = ("verifications", "rejections", "rate", "mainReason", "lastAt")
+REJECTION_COLUMNS = ("occurredAt", "reason", "version", "operation", "toolCallId", "count")
 
 
-def tables(found: Findings) -> Sequence[Table]:
-    """What was not told is null; shares and rates are between 0 and 1."""
+def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:
+    """Return the page's tables. What was not reported is null; shares and rates are between 0 and 1."""
     return [
-        Table("reasons", REASON_COLUMNS, lambda: map(reason_row, found.reasons)),
-        Table("series", SERIES_COLUMNS, lambda: map(bucket_row, found.series)),
-        Table("versions", ("version", *LINE_COLUMNS), lambda: map(line_row, found.versions)),
-        Table("operations", ("operation", *LINE_COLUMNS), lambda: map(line_row, found.operations)),
-        Table("rejections", SINGLE_COLUMNS, lambda: single_rows(found)),
+        Table("reasons", REASON_COLUMNS, lambda: map(_reason_row, analysis.reasons)),
+        Table("series", SERIES_COLUMNS, lambda: map(_bucket_row, analysis.buckets)),
+        Table("versions", ("version", *GROUP_COLUMNS), lambda: map(_group_row, analysis.versions)),
+        Table("operations", ("operation", *GROUP_COLUMNS), lambda: map(_group_row, analysis.operations)),
+        Table("rejections", REJECTION_COLUMNS, lambda: map(_rejection_row, analysis.rejections.iterator())),
     ]
 
 
-def reason_row(line: ReasonLine) -> Sequence[Any]:
-    reason = REASONS[line.reason]
-    counted = (line.reason, line.count, line.share, line.before, line.last_at)
-    return (*counted, reason.check, reason.meaning, reason.usual_fix)
+def _reason_row(summary: ReasonSummary) -> Sequence[Any]:
+    reason = REASONS[summary.reason]
+    numbers = (summary.count, summary.share, summary.before, summary.last_at)
+    return (summary.reason, *numbers, reason.check, reason.meaning, reason.usual_fix)
 
 
-def bucket_row(bucket: Bucket) -> Sequence[Any]:
+def _bucket_row(bucket: ResultBucket) -> Sequence[Any]:
     by_reason = (bucket.counts[reason] for reason in REASONS)
     return (bucket.start, bucket.verifications, bucket.rejections, *by_reason)
 
 
-def line_row(line: Line) -> Sequence[Any]:
+def _group_row(summary: GroupSummary) -> Sequence[Any]:
     return (
-        line.name or None,
-        line.verifications,
-        line.rejections,
-        line.rate,
-        line.reason or None,
-        line.last_at,
+        summary.name or None,
+        summary.verifications,
+        summary.rejections,
+        summary.rate,
+        summary.reason or None,
+        summary.last_at,
     )
 
 
-def single_rows(found: Findings) -> Iterator[Sequence[Any]]:
-    return map(single_row, found.singles.iterator())
-
-
-def single_row(rejection: Rejection) -> Sequence[Any]:
+def _rejection_row(rejection: Rejection) -> Sequence[Any]:
     return (
         rejection.occurred_at,
         rejection.reason,

@@ -1,4 +1,4 @@
-"""Figures of the intents pages as plain dicts, as plotly.js reads them (pure)."""
+"""The chart of the rejections page as plotly.js reads it, its table, and the sentence above it (pure)."""
 
 from __future__ import annotations
 
@@ -6,56 +6,93 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from intents.rejections.series import Bucket
-from intents.reports.tally import is_rejection
+from intents.rejections.filters import is_rejection
+from intents.rejections.series import ResultBucket
+from intents.rejections.totals import ReasonSummary
 
-OTHERS = "all others"
-MOST_SERIES = 6
-HOVER_FORMS = {"hour": "%a %-d %b, %H:%M", "day": "%a %-d %b %Y", "month": "%B %Y"}
-TICK_FORMS = {"hour": "%H:%M\n%a %-d %b", "day": "%a %-d %b", "month": "%b %Y"}
-TIME_FORMS = {"hour": "%Y-%m-%d %H:%M", "day": "%Y-%m-%d", "month": "%Y-%m-%d"}
+RARE_REASONS = "all others"
+MAX_SERIES = 6
+BAR_LENGTHS = {"hour": "an hour", "day": "a day", "month": "a month"}
+HOVER_FORMATS = {"hour": "%a %-d %b, %H:%M", "day": "%a %-d %b %Y", "month": "%B %Y"}
+TICK_FORMATS = {"hour": "%H:%M\n%a %-d %b", "day": "%a %-d %b", "month": "%b %Y"}
+TIME_FORMATS = {"hour": "%Y-%m-%d %H:%M", "day": "%Y-%m-%d", "month": "%Y-%m-%d"}
 
 
-def rejections_over_time(buckets: Sequence[Bucket], *, step: str) -> Mapping[str, Any]:
-    """Stacked bars: a bucket's rejections by reason, the rarest reasons together."""
-    starts = [f"{bucket.start:{TIME_FORMS[step]}}" for bucket in buckets]
+def build_rejections_figure(buckets: Sequence[ResultBucket], *, step: str) -> Mapping[str, Any]:
+    """Draw stacked bars: a bucket's rejections by reason, the rarest reasons together."""
+    starts = [f"{bucket.start:{TIME_FORMATS[step]}}" for bucket in buckets]
     common = {"type": "bar", "x": starts, "hovertemplate": "%{y:,} %{fullData.name}"}
-    bars = [{**common, "name": name, "y": counts, **grey(name)} for name, counts in by_reason(buckets).items()]
-    return {"data": bars, "layout": layout(step)}
+    bars = [
+        {**common, "name": name, "y": counts, **_choose_colour(name)}
+        for name, counts in count_by_reason(buckets).items()
+    ]
+    return {"data": bars, "layout": _build_layout(step)}
 
 
-def grey(name: str) -> Mapping[str, Any]:
-    """What has no name of its own stands back."""
-    return {"marker": {"color": "var(--series-8)"}} if name == OTHERS else {}
-
-
-def by_reason(buckets: Sequence[Bucket]) -> Mapping[str, Sequence[int]]:
-    """Each reason's count bucket by bucket, the most frequent reason first."""
-    totals = sum((bucket.counts for bucket in buckets), Counter())
+def count_by_reason(buckets: Sequence[ResultBucket]) -> Mapping[str, Sequence[int]]:
+    """Count each reason bucket by bucket, the most frequent reason first."""
+    totals: Counter[str] = sum((bucket.counts for bucket in buckets), Counter())
     reasons = sorted(filter(is_rejection, totals), key=lambda reason: (-totals[reason], reason))
-    # Where only one is left over, it may as well have its own name.
-    shown = reasons if len(reasons) <= MOST_SERIES else reasons[: MOST_SERIES - 1]
-    lines = {reason: [bucket.counts[reason] for bucket in buckets] for reason in shown}
-    if len(reasons) > len(shown):
-        named = [sum(bucket.counts[reason] for reason in shown) for bucket in buckets]
-        lines[OTHERS] = [bucket.rejections - count for bucket, count in zip(buckets, named, strict=True)]
-    return lines
+    # A single rare reason keeps its own name.
+    frequent = reasons if len(reasons) <= MAX_SERIES else reasons[: MAX_SERIES - 1]
+    series = {reason: [bucket.counts[reason] for bucket in buckets] for reason in frequent}
+    if len(reasons) > len(frequent):
+        series[RARE_REASONS] = [
+            bucket.rejections - sum(bucket.counts[reason] for reason in frequent) for bucket in buckets
+        ]
+    return series
 
 
-def table_rows(
-    buckets: Sequence[Bucket], charted: Mapping[str, Sequence[int]]
-) -> Sequence[tuple[Bucket, Sequence[int]]]:
-    """The chart's numbers, latest first, without the buckets in which nothing was verified."""
-    rows = [(bucket, [counts[index] for counts in charted.values()]) for index, bucket in enumerate(buckets)]
+def build_table_rows(
+    buckets: Sequence[ResultBucket], series: Mapping[str, Sequence[int]]
+) -> Sequence[tuple[ResultBucket, Sequence[int]]]:
+    """Return the chart's numbers, the latest first, without the buckets in which nothing was verified."""
+    rows = [(bucket, [counts[index] for counts in series.values()]) for index, bucket in enumerate(buckets)]
     return [row for row in reversed(rows) if row[0].verifications]
 
 
-def layout(step: str) -> Mapping[str, Any]:
+def describe_reasons(summaries: Sequence[ReasonSummary], *, step: str, reason: str = "") -> str:
+    """Say how many rejections the chart shows, the leading reason, and the one that grew most.
+
+    summaries: the most frequent first; reason: the one that the page is filtered by, if any.
+    """
+    summaries = [summary for summary in summaries if reason in ("", summary.reason)]
+    if not summaries:
+        return "Nothing was rejected in this range."
+    beginning = f"{_format_rejections(sum(summary.count for summary in summaries))}, {BAR_LENGTHS[step]} each bar"
+    if reason:
+        return f"{beginning}: {reason} alone, {_describe_change(summaries[0])}."
+    return f"{beginning}; {summaries[0].reason} leads with {summaries[0].count:,}{_describe_growth(summaries)}."
+
+
+def _describe_growth(summaries: Sequence[ReasonSummary]) -> str:
+    fastest = max(summaries, key=lambda summary: summary.count - summary.before)
+    growth = fastest.count - fastest.before
+    subject = "and" if fastest is summaries[0] else fastest.reason
+    return f", {subject} grew most, by {growth:,} on the period before" if growth > 0 else ", none grew"
+
+
+def _describe_change(summary: ReasonSummary) -> str:
+    change = summary.count - summary.before
+    if not change:
+        return "as many as in the period before"
+    return f"{abs(change):,} {'more' if change > 0 else 'fewer'} than in the period before"
+
+
+def _format_rejections(count: int) -> str:
+    return "1 rejection" if count == 1 else f"{count:,} rejections"
+
+
+def _choose_colour(name: str) -> Mapping[str, Any]:
+    return {"marker": {"color": "var(--series-8)"}} if name == RARE_REASONS else {}
+
+
+def _build_layout(step: str) -> Mapping[str, Any]:
     return {
         "barmode": "stack",
         "bargap": 0.15,
         "hovermode": "x unified",
-        "xaxis": {"type": "date", "hoverformat": HOVER_FORMS[step], "tickformat": TICK_FORMS[step]},
+        "xaxis": {"type": "date", "hoverformat": HOVER_FORMATS[step], "tickformat": TICK_FORMATS[step]},
         "yaxis": {"rangemode": "tozero", "tickformat": ",d", "title": {"text": "rejections"}},
         "legend": {"orientation": "h"},
         "showlegend": True,

@@ -1,4 +1,4 @@
-"""Which verifications a page is asked to show, out of its address (pure)."""
+"""Which verifications a page shows, read from its address (pure)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from affidavit import REASONS
+from intents.reports.verification import ACCEPTED
 
 VERSIONS = {"1": 1, "2": 2}
+OTHER_REASON = ""  # in place of a reason that the filter leaves out: such a verification still counts as one
 
 
 @dataclass(frozen=True)
-class Filters:
-    """An empty string, or version 0, leaves that side open. `fault` says what could not be read."""
+class RejectionFilters:
+    """An empty string, or version 0, filters nothing. fault: what could not be read."""
 
     reason: str = ""
     version: int = 0
@@ -23,7 +25,7 @@ class Filters:
         return bool(self.reason or self.version or self.operation)
 
 
-def parse(query: Mapping[str, str]) -> Filters:
+def parse_filters(query: Mapping[str, str]) -> RejectionFilters:
     """Read `reason`, `version` and `operation`; a page never fails over its address."""
     reason, version = query.get("reason", ""), query.get("version", "")
     faults = []
@@ -34,4 +36,14 @@ def parse(query: Mapping[str, str]) -> Filters:
         faults.append("Versions are 1 and 2; all are shown.")
     # No stored text holds NUL, and PostgreSQL takes none; the sign that a browser shows for it finds nothing either.
     operation = query.get("operation", "").replace("\0", "\ufffd")
-    return Filters(reason, VERSIONS.get(version, 0), operation, " ".join(faults))
+    return RejectionFilters(reason, VERSIONS.get(version, 0), operation, " ".join(faults))
+
+
+def narrow_result(result: str, reason: str) -> str:
+    """Return the result as a filter on `reason` sees it; an empty reason filters nothing."""
+    return result if not reason or result in (ACCEPTED, reason) else OTHER_REASON
+
+
+def is_rejection(result: str) -> bool:
+    """Whether a narrowed result is a rejection that the filter shows."""
+    return result not in (ACCEPTED, OTHER_REASON)

@@ -1,106 +1,94 @@
-"""Every read that the pages and downloads of intents need."""
+"""What the pages read of verifications and rejections."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any
 
 from django.db.models import F, Max, QuerySet, Sum
 from django.db.models.functions import Trunc
 
-from intents.models import Confirmation, Rejection, VerificationTally
-from intents.rejections import totals as total_rows
-from intents.rejections.filters import Filters
-from intents.rejections.series import Bucket, buckets
-from intents.rejections.totals import ReasonLine, Total
-from intents.reports.tally import narrowed
+from intents.models import Rejection, VerificationTally
+from intents.rejections.filters import RejectionFilters, narrow_result
+from intents.rejections.series import ResultBucket, build_buckets
+from intents.rejections.totals import (
+    ReasonSummary,
+    Total,
+    count_rejections,
+    count_verifications,
+    group_by_reason,
+)
 from wire.period import Period
 from workspaces.models import Environment
 
-NO_FILTERS = Filters()
+NO_FILTERS = RejectionFilters()
 
 
 @dataclass(frozen=True)
-class Overview:
-    """A range in five facts. reasons: the most frequent first; *_before: of `range.previous()`."""
+class RejectionOverview:
+    """What the overview page shows of intents. reasons: the most frequent first; previous_*: of the period before."""
 
     verifications: int
     rejections: int
-    reasons: Sequence[ReasonLine]
-    verifications_before: int
-    rejections_before: int
+    reasons: Sequence[ReasonSummary]
+    previous_verifications: int
+    previous_rejections: int
 
 
-def overview(environment: Environment, period: Period) -> Overview:
-    """What the overview page needs of intents."""
-    now, before = totals(environment, period), totals(environment, period.previous())
-    return Overview(
-        verifications=total_rows.verifications(now),
-        rejections=total_rows.rejections(now),
-        reasons=total_rows.by_reason(now, before),
-        verifications_before=total_rows.verifications(before),
-        rejections_before=total_rows.rejections(before),
+def load_overview(environment: Environment, period: Period) -> RejectionOverview:
+    """Read the facts of the overview page."""
+    totals, previous = load_totals(environment, period), load_totals(environment, period.previous())
+    return RejectionOverview(
+        verifications=count_verifications(totals),
+        rejections=count_rejections(totals),
+        reasons=group_by_reason(totals, previous),
+        previous_verifications=count_verifications(previous),
+        previous_rejections=count_rejections(previous),
     )
 
 
-def has_any(environment: Environment) -> bool:
+def has_verifications(environment: Environment) -> bool:
+    """Whether a verification was ever reported."""
     return VerificationTally.objects.filter(environment=environment).exists()
 
 
-def totals(environment: Environment, period: Period, filters: Filters = NO_FILTERS) -> Sequence[Total]:
-    """The range's sums by result, version and operation; `summary.of_reason` narrows them to one reason."""
-    sums = tallies(environment, period, filters).values_list("result", "version", "operation")
-    return [Total(*row) for row in sums.annotate(Sum("count"), Max("last_at")).order_by()]
+def load_totals(environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS) -> Sequence[Total]:
+    """Sum the verifications by result, version and operation; a filter on the reason leaves all reasons in."""
+    groups = _filter_tallies(environment, period, filters).values_list("result", "version", "operation")
+    return [Total(*row) for row in groups.annotate(Sum("count"), Max("last_at")).order_by()]
 
 
-def series(environment: Environment, period: Period, filters: Filters = NO_FILTERS) -> Sequence[Bucket]:
+def load_buckets(
+    environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS
+) -> Sequence[ResultBucket]:
+    """Count the verifications along time, as the filters show them."""
     moment = F("start") if period.step == "hour" else Trunc("start", period.step, tzinfo=period.zone)
-    sums = tallies(environment, period, filters).annotate(moment=moment).values_list("moment", "result")
-    return buckets(
-        period,
-        (
-            (moment, narrowed(result, filters.reason), count)
-            for moment, result, count in sums.annotate(Sum("count")).order_by()
-        ),
+    groups = _filter_tallies(environment, period, filters).annotate(moment=moment).values_list("moment", "result")
+    rows = groups.annotate(Sum("count")).order_by()
+    narrowed_rows = ((moment, narrow_result(result, filters.reason), count) for moment, result, count in rows)
+    return build_buckets(period, narrowed_rows)
+
+
+def list_rejections(
+    environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS
+) -> QuerySet[Rejection]:
+    """Return the single rejections, the latest first."""
+    rejections = Rejection.objects.filter(
+        environment=environment, occurred_at__gte=period.start, occurred_at__lt=period.end, **_read_conditions(filters)
+    )
+    if filters.reason:
+        rejections = rejections.filter(reason=filters.reason)
+    return rejections.order_by("-occurred_at", "-id")
+
+
+def _filter_tallies(environment: Environment, period: Period, filters: RejectionFilters) -> QuerySet[VerificationTally]:
+    return VerificationTally.objects.filter(
+        environment=environment, start__gte=period.start, start__lt=period.end, **_read_conditions(filters)
     )
 
 
-def tallies(environment: Environment, period: Period, filters: Filters) -> QuerySet[VerificationTally]:
-    found = VerificationTally.objects.filter(environment=environment, start__gte=period.start, start__lt=period.end)
-    if filters.version:
-        found = found.filter(version=filters.version)
-    if filters.operation:
-        found = found.filter(operation=filters.operation)
-    return found
-
-
-def rejections(environment: Environment, period: Period, filters: Filters = NO_FILTERS) -> QuerySet[Rejection]:
-    """The single ones, latest first."""
-    found = Rejection.objects.filter(
-        environment=environment, occurred_at__gte=period.start, occurred_at__lt=period.end
-    ).order_by("-occurred_at", "-id")
-    if filters.reason:
-        found = found.filter(reason=filters.reason)
-    if filters.version:
-        found = found.filter(version=filters.version)
-    if filters.operation:
-        found = found.filter(operation=filters.operation)
-    return found
-
-
-def has_confirmations(environment: Environment) -> bool:
-    return Confirmation.objects.filter(environment=environment).exists()
-
-
-def waiting(environment: Environment, *, now: datetime) -> QuerySet[Confirmation]:
-    """What waits at the gate, what expires first at the top."""
-    pending = Confirmation.objects.filter(environment=environment, state=Confirmation.PENDING, expires_at__gt=now)
-    return pending.order_by("expires_at", "id")
-
-
-def confirmations(environment: Environment, period: Period) -> QuerySet[Confirmation]:
-    """What was asked for in the range, whatever became of it; the latest first."""
-    return Confirmation.objects.filter(
-        environment=environment, created_at__gte=period.start, created_at__lt=period.end
-    ).order_by("-created_at", "id")
+def _read_conditions(filters: RejectionFilters) -> dict[str, Any]:
+    """Return the conditions on version and operation, where the filters set them."""
+    conditions = {"version": filters.version, "operation": filters.operation}
+    return {column: value for column, value in conditions.items() if value}

@@ -1,4 +1,4 @@
-"""Tallies laid out along time: one bucket after the other, none left out (pure)."""
+"""Tallies along time: one bucket after the other, none left out (pure)."""
 
 from __future__ import annotations
 
@@ -8,49 +8,51 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
-from intents.reports.tally import is_rejection
-from wire import time_buckets as along_time
+from intents.rejections.filters import is_rejection
 from wire.period import Period
+from wire.time_buckets import find_midnight, split_into_buckets
 
 
 @dataclass(frozen=True)
-class Bucket:
-    """A local hour, day or month. start: its first moment, in the zone of the range; counts: by result."""
+class ResultBucket:
+    """A local hour, day or month. start: its first moment, in the period's zone; counts: by result."""
 
     start: datetime
     counts: Counter[str] = field(default_factory=Counter)
 
     @property
     def verifications(self) -> int:
+        """All verifications, accepted or not."""
         return self.counts.total()
 
     @property
     def rejections(self) -> int:
+        """The rejections with a reason that the filter shows."""
         return sum(count for result, count in self.counts.items() if is_rejection(result))
 
 
-def buckets(period: Period, counted: Iterable[tuple[datetime, str, int]]) -> Sequence[Bucket]:
-    """Every bucket of the range, the first one whole; for the preset `all`, from the first that counted something.
+def build_buckets(period: Period, counts: Iterable[tuple[datetime, str, int]]) -> Sequence[ResultBucket]:
+    """Return every bucket of the period, the first one whole; for the preset `all`, from the first count on.
 
-    counted: (any moment of the bucket, result, count).
+    counts: (any moment of the bucket, result, count).
     """
-    counts = list(counted)
+    counts = list(counts)
     first = min((moment for moment, _, _ in counts), default=period.end) if period.preset == "all" else period.start
     if first >= period.end:
         return []
-    shown = along_time.split_into_buckets(bucket_start(first, period), period.end, period.zone, period.step)
-    starts = [bucket.start for bucket in shown]
-    found = [Bucket(start.astimezone(period.zone)) for start in starts]
+    time_buckets = split_into_buckets(find_bucket_start(first, period), period.end, period.zone, period.step)
+    starts = [bucket.start for bucket in time_buckets]
+    buckets = [ResultBucket(start.astimezone(period.zone)) for start in starts]
     for moment, result, count in counts:
-        found[bisect_right(starts, moment) - 1].counts[result] += count
-    return found
+        buckets[bisect_right(starts, moment) - 1].counts[result] += count
+    return buckets
 
 
-def bucket_start(moment: datetime, period: Period) -> datetime:
-    """The first moment of the local hour, day or month that holds `moment`; in UTC: no hour comes twice."""
+def find_bucket_start(moment: datetime, period: Period) -> datetime:
+    """Return the first moment of the local hour, day or month of `moment`; in UTC, where no hour comes twice."""
     local = moment.astimezone(period.zone)
     if period.step == "hour":
-        into = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)
-        return moment.astimezone(UTC) - into
+        since_start = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)
+        return moment.astimezone(UTC) - since_start
     day: date = local.date().replace(day=1) if period.step == "month" else local.date()
-    return along_time.find_midnight(day, period.zone)
+    return find_midnight(day, period.zone)

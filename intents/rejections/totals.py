@@ -1,19 +1,19 @@
-"""What a range's totals say, by reason, version and operation (pure)."""
+"""Sums of verifications in a period, grouped by reason, version and operation (pure)."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from intents.reports.tally import is_rejection, narrowed
+from intents.rejections.filters import is_rejection, narrow_result
 
 
 @dataclass(frozen=True)
 class Total:
-    """How many verifications of a range share a result, a version and an operation; the last at `last_at`."""
+    """How many verifications of a period share a result, a version and an operation; the last at `last_at`."""
 
     result: str
     version: int
@@ -23,8 +23,8 @@ class Total:
 
 
 @dataclass(frozen=True)
-class Line:
-    """One version's, or one operation's, share of a range."""
+class GroupSummary:
+    """The verifications of one version, or of one operation. reason: the most frequent one, or empty."""
 
     name: str | int
     verifications: int
@@ -34,12 +34,13 @@ class Line:
 
     @property
     def rate(self) -> float:
+        """Rejections per verification."""
         return self.rejections / self.verifications
 
 
 @dataclass(frozen=True)
-class ReasonLine:
-    """One reason's share of a range. before: its count in the period before."""
+class ReasonSummary:
+    """The rejections with one reason. share: of all rejections; before: in the period before."""
 
     reason: str
     count: int
@@ -50,81 +51,88 @@ class ReasonLine:
 
 @dataclass(frozen=True)
 class VersionShare:
-    """How far a workspace is from version 1 to version 2, by verifications that told a version."""
+    """How many verifications were of version 1 and of version 2."""
 
     v1: int
     v2: int
 
     @property
     def told(self) -> int:
+        """All verifications with a known version."""
         return self.v1 + self.v2
 
 
-def verifications(totals: Iterable[Total]) -> int:
+def count_verifications(totals: Iterable[Total]) -> int:
+    """Count verifications, accepted or not."""
     return sum(total.count for total in totals)
 
 
-def rejections(totals: Iterable[Total]) -> int:
-    return verifications(total for total in totals if is_rejection(total.result))
+def count_rejections(totals: Iterable[Total]) -> int:
+    """Count rejections with a reason that the filter shows."""
+    return count_verifications(total for total in totals if is_rejection(total.result))
 
 
-def of_reason(totals: Iterable[Total], reason: str) -> Sequence[Total]:
-    """As if other reasons did not exist; what they rejected still counts as verified."""
-    return [replace(total, result=narrowed(total.result, reason)) for total in totals]
+def narrow_to_reason(totals: Iterable[Total], reason: str) -> Sequence[Total]:
+    """Leave out all other reasons; what they rejected still counts as verified."""
+    return [replace(total, result=narrow_result(total.result, reason)) for total in totals]
 
 
-def by_reason(totals: Sequence[Total], before: Sequence[Total]) -> Sequence[ReasonLine]:
-    """The most frequent first; alike by name."""
-    rejected = rejections(totals)
-    earlier = counted(before, lambda total: total.result)
-    lines = [
-        ReasonLine(reason, count, count / rejected, earlier[reason], latest(group))
-        for reason, group in grouped(totals, lambda total: total.result)
-        if is_rejection(reason) and (count := verifications(group))
+def group_by_reason(totals: Sequence[Total], previous: Sequence[Total]) -> Sequence[ReasonSummary]:
+    """Summarize each reason, the most frequent first, then by name. previous: the totals of the period before."""
+    all_rejections = count_rejections(totals)
+    befores = _count_results(previous)
+    summaries = [
+        ReasonSummary(reason, count, count / all_rejections, befores[reason], _find_latest(group))
+        for reason, group in _group(totals, lambda total: total.result).items()
+        if is_rejection(reason) and (count := count_verifications(group))
     ]
-    return sorted(lines, key=lambda line: (-line.count, line.reason))
+    return sorted(summaries, key=lambda summary: (-summary.count, summary.reason))
 
 
-def by_version(totals: Sequence[Total]) -> Sequence[Line]:
-    """The newest first; what told no version last."""
-    lines = [line(name, group) for name, group in grouped(totals, lambda total: total.version)]
-    return sorted(lines, key=lambda each: -int(each.name))
+def group_by_version(totals: Sequence[Total]) -> Sequence[GroupSummary]:
+    """Summarize each version, the newest first; verifications without a version come last."""
+    groups = _group(totals, lambda total: total.version)
+    return [_summarize(version, groups[version]) for version in sorted(groups, reverse=True)]
 
 
-def version_share(totals: Sequence[Total]) -> VersionShare:
-    counts = {version: verifications(group) for version, group in grouped(totals, lambda total: total.version)}
-    return VersionShare(v1=counts.get(1, 0), v2=counts.get(2, 0))
+def group_by_operation(totals: Sequence[Total]) -> Sequence[GroupSummary]:
+    """Summarize each operation: the most rejected first, then the most verified, then by name."""
+    groups = _group(totals, lambda total: total.operation)
+    summaries = [_summarize(operation, group) for operation, group in groups.items()]
+    return sorted(summaries, key=lambda summary: (-summary.rejections, -summary.verifications, summary.name))
 
 
-def by_operation(totals: Sequence[Total]) -> Sequence[Line]:
-    """The most rejected first, then the most verified; alike by name."""
-    lines = [line(name, group) for name, group in grouped(totals, lambda total: total.operation)]
-    return sorted(lines, key=lambda each: (-each.rejections, -each.verifications, each.name))
+def compute_version_share(totals: Sequence[Total]) -> VersionShare:
+    """Count verifications of version 1 and of version 2."""
+    groups = _group(totals, lambda total: total.version)
+    return VersionShare(v1=count_verifications(groups.get(1, [])), v2=count_verifications(groups.get(2, [])))
 
 
-def line(name: str | int, group: Sequence[Total]) -> Line:
-    return Line(name, verifications(group), rejections(group), main_reason(group), latest(group))
+def _summarize(name: str | int, group: Sequence[Total]) -> GroupSummary:
+    return GroupSummary(
+        name, count_verifications(group), count_rejections(group), _find_main_reason(group), _find_latest(group)
+    )
 
 
-def main_reason(group: Sequence[Total]) -> str:
-    """The reason that rejected most; empty where nothing was rejected."""
-    counts = counted((total for total in group if is_rejection(total.result)), lambda total: total.result)
+def _find_main_reason(group: Sequence[Total]) -> str:
+    """Return the most frequent reason; empty where nothing was rejected."""
+    counts = _count_results(total for total in group if is_rejection(total.result))
     return min(counts, key=lambda reason: (-counts[reason], reason), default="")
 
 
-def latest(group: Sequence[Total]) -> datetime:
+def _find_latest(group: Sequence[Total]) -> datetime:
     return max(total.last_at for total in group)
 
 
-def counted(totals: Iterable[Total], key: Callable[[Total], str]) -> Counter[str]:
+def _count_results(totals: Iterable[Total]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for total in totals:
-        counts[key(total)] += total.count
+        counts[total.result] += total.count
     return counts
 
 
-def grouped(totals: Iterable[Total], key: Callable[[Total], Any]) -> Iterable[tuple[Any, Sequence[Total]]]:
+def _group(totals: Iterable[Total], key: Callable[[Total], Any]) -> Mapping[Any, Sequence[Total]]:
     groups: dict[Any, list[Total]] = defaultdict(list)
     for total in totals:
         groups[key(total)].append(total)
-    return groups.items()
+    return groups

@@ -1,4 +1,4 @@
-"""The pages of intents: what is rejected, and why."""
+"""The page of rejections: what was rejected, and why."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 
 from affidavit import REASONS
-from intents.rejections import exports, figures, filters, queries, totals, words
-from intents.rejections.analysis import Findings
+from intents.rejections import figures, totals
+from intents.rejections.analysis import RejectionAnalysis
+from intents.rejections.exports import build_tables
+from intents.rejections.filters import parse_filters
+from intents.rejections.queries import has_verifications
 from wire.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
 
-SINGLES_A_PAGE = 25
-OPERATIONS_SHOWN = 50
+REJECTIONS_PER_PAGE = 25
+MAX_OPERATIONS = 50  # on the page; the export has all
 FIRST_REPORT = """{"environment": "%s", "reportId": "%s", "verifications": [
     {"result": "accepted", "version": 2, "operation": "GET /orders/{orderId}", "count": 41},
     {"result": "expired", "version": 2, "operation": "POST /refunds", "toolCallId": "call_81"}]}"""
@@ -31,59 +34,57 @@ protection = Protection(
 )"""
 
 
-def rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    found = Findings(environment, period, filters.parse(request.GET))
+def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show what was rejected and why; before the first report, how to send one."""
+    analysis = RejectionAnalysis(environment, period, parse_filters(request.GET))
 
-    def context() -> Mapping[str, Any]:
-        if not queries.has_any(environment):
-            return {"first_report": first_report(environment), "first_lines": first_lines(environment)}
-        return {**numbers(found), **breakdown(found), "singles": page_of_singles(found, request)}
+    def build_context() -> Mapping[str, Any]:
+        if not has_verifications(environment):
+            return {"first_report": _build_first_report(environment), "first_lines": _build_first_lines(environment)}
+        rejections = Paginator(analysis.rejections, REJECTIONS_PER_PAGE).get_page(request.GET.get("page"))
+        return {**_build_overview(analysis), **_build_breakdown(analysis), "singles": rejections}
 
-    return Page("intents/rejections.html", context, exports.tables(found))
+    return Page("intents/rejections.html", build_context, build_tables(analysis))
 
 
-def first_report(environment: Environment) -> str:
-    """A body to try out: its id is this environment's own, and the same whenever the page is read."""
+def _build_first_report(environment: Environment) -> str:
+    """Return a body to try out; its id is the environment's own and stays the same."""
     report_id = uuid5(NAMESPACE_URL, f"{environment.workspace_id}/{environment.name}")
     return FIRST_REPORT % (environment.name, report_id)
 
 
-def first_lines(environment: Environment) -> str:
-    """The SDK's: a protection of this environment; production is where reports go that name none."""
-    named = "" if environment.name == "production" else f', environment="{environment.name}"'
-    return FIRST_LINES % (environment.workspace_id, environment.audience, named)
+def _build_first_lines(environment: Environment) -> str:
+    """Return the SDK's lines for this environment; reports go to production unless they name another."""
+    argument = "" if environment.name == "production" else f', environment="{environment.name}"'
+    return FIRST_LINES % (environment.workspace_id, environment.audience, argument)
 
 
-def numbers(found: Findings) -> Mapping[str, Any]:
-    """The facts on top, the chart and the table of its numbers."""
-    reasons = found.reasons
-    charted = figures.by_reason(found.series)
+def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
+    """Return the facts on top, the chart and the table of its numbers."""
+    step = analysis.period.step
+    series = figures.count_by_reason(analysis.buckets)
     return {
-        "filters": found.filters,
-        "verifications": totals.verifications(found.totals),
-        "rejected": totals.rejections(found.totals),
-        "verifications_before": totals.verifications(found.before),
-        "rejected_before": totals.rejections(found.before),
-        "figure": figures.rejections_over_time(found.series, step=found.period.step),
-        "sentence": words.about_reasons(reasons, step=found.period.step, chosen=found.filters.reason),
-        "step": found.period.step,
-        "charted": list(charted),
-        "buckets": figures.table_rows(found.series, charted),
+        "filters": analysis.filters,
+        "verifications": totals.count_verifications(analysis.totals),
+        "rejected": totals.count_rejections(analysis.totals),
+        "verifications_before": totals.count_verifications(analysis.previous_totals),
+        "rejected_before": totals.count_rejections(analysis.previous_totals),
+        "figure": figures.build_rejections_figure(analysis.buckets, step=step),
+        "sentence": figures.describe_reasons(analysis.reasons, step=step, reason=analysis.filters.reason),
+        "step": step,
+        "charted": list(series),
+        "buckets": figures.build_table_rows(analysis.buckets, series),
     }
 
 
-def breakdown(found: Findings) -> Mapping[str, Any]:
-    """The tables by reason, version and operation, and what the filters offer."""
-    operations = found.operations
+def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
+    """Return the tables by reason, version and operation, and the options of the filters."""
+    operations = analysis.operations
     return {
-        "reasons": [(line, REASONS[line.reason]) for line in found.reasons],
-        "versions": found.versions,
-        "share": totals.version_share(found.totals),
-        "operations": operations[:OPERATIONS_SHOWN],
+        "reasons": [(summary, REASONS[summary.reason]) for summary in analysis.reasons],
+        "versions": analysis.versions,
+        "share": totals.compute_version_share(analysis.totals),
+        "operations": operations[:MAX_OPERATIONS],
         "operations_in_all": len(operations),
         "all_reasons": REASONS.values(),
     }
-
-
-def page_of_singles(found: Findings, request: HttpRequest) -> Any:
-    return Paginator(found.singles, SINGLES_A_PAGE).get_page(request.GET.get("page"))

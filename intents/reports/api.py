@@ -1,4 +1,4 @@
-"""The machines' face of intents: parse, call the verb, answer (contract 3)."""
+"""POST /api/verification-reports (contract 3)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.response import Response
 
-from intents.reports.operation_template import templated
-from intents.reports.receive import take_report
-from intents.reports.serializers import Recorded, VerificationReportForm
-from intents.reports.tally import Verification
+from intents.reports.operation_template import template_operation
+from intents.reports.receive import receive_report
+from intents.reports.serializers import ReportReceipt, VerificationReportForm
+from intents.reports.verification import Verification
 from wire.http.machine_view import MachineView
 from workspaces.models import Environment
 
 
-@extend_schema_view(post=extend_schema(request=VerificationReportForm, responses={200: Recorded}))
+@extend_schema_view(post=extend_schema(request=VerificationReportForm, responses={200: ReportReceipt}))
 class VerificationReports(MachineView):
     """Report how verifications of intents ended: accepted ones as counts, rejections with their reason."""
 
@@ -28,18 +28,18 @@ class VerificationReports(MachineView):
     def answer(
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
-        verifications = [verification_of(item, now=now) for item in data["verifications"]]
-        recorded = take_report(environment, data["reportId"], verifications, body=raw, now=now)
+        verifications = [build_verification(item, now=now) for item in data["verifications"]]
+        recorded = receive_report(environment, data["reportId"], verifications, body=raw, now=now)
         return Response({"recorded": recorded})
 
 
-def verification_of(item: Mapping[str, Any], *, now: datetime) -> Verification:
-    """A reported item; what it leaves out is not told, and happened now."""
+def build_verification(item: Mapping[str, Any], *, now: datetime) -> Verification:
+    """Build a verification from a reported item; one without a time happened now."""
     return Verification(
         result=item["result"],
         occurred_at=item.get("occurredAt", now),
         version=item.get("version", 0),
-        operation=templated(item.get("operation", "")),
+        operation=template_operation(item.get("operation", "")),
         tool_call_id=item.get("toolCallId", ""),
         count=item.get("count", 1),
     )

@@ -1,15 +1,13 @@
-"""An operation as it is kept: a template, whatever was reported (pure)."""
+"""The template under which a reported operation is stored."""
 
 from __future__ import annotations
 
 from affidavit import retemplate
-
-MAX_LENGTH = 255
-CUT = "…"
+from intents.models import MAX_OPERATION
 
 
-def templated(operation: str) -> str:
-    """`GET /orders/17?page=2` -> `GET /orders/{orderId}`: segments that look like data become parameters.
+def template_operation(operation: str) -> str:
+    """Turn `GET /orders/17?page=2` into `GET /orders/{orderId}`: segments that look like data become parameters.
 
     A query holds values and is left out. Operations of other transports are treated the same, by segments.
     """
@@ -17,15 +15,15 @@ def templated(operation: str) -> str:
     if not space or not target.startswith("/"):
         method, space, target = "", "", operation
     path = target.partition("?")[0].partition("#")[0]
-    return fitted(f"{method}{space}{template_of(path)}")
+    return _shorten(f"{method}{space}{_template_path(path)}")
 
 
-def template_of(path: str) -> str:
+def _template_path(path: str) -> str:
     if path.startswith("/"):
         return retemplate(path, {}).path
     return retemplate(f"/{path}", {}).path.removeprefix("/")
 
 
-def fitted(operation: str) -> str:
-    """Parameter names can be longer than what they stand for; what does not fit is cut, and shows it."""
-    return operation if len(operation) <= MAX_LENGTH else operation[: MAX_LENGTH - 1] + CUT
+def _shorten(operation: str) -> str:
+    """Cut a template that is too long, with an ellipsis: parameter names can be longer than what they replace."""
+    return operation if len(operation) <= MAX_OPERATION else operation[: MAX_OPERATION - 1] + "…"

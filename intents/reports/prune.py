@@ -1,4 +1,4 @@
-"""Delete what is past its time, in small batches; what is not deleted now is the next time."""
+"""Delete rows that are past their time, in small batches."""
 
 from __future__ import annotations
 
@@ -9,21 +9,28 @@ from django.db.models import Model, QuerySet
 from intents.models import Confirmation, MintedIntent, Rejection, VerificationReport
 from workspaces.models import Environment
 
-KEPT_FOR = timedelta(days=400)
-# What an environment keeps a row of each, and by which column, its index, it ages.
-KEPT = ((Rejection, "occurred_at"), (MintedIntent, "issued_at"), (Confirmation, "created_at"))
+RETENTION = timedelta(days=400)
+# The rows of an environment that expire, and the column, in its index, that says when they were made.
+AGE_COLUMNS: tuple[tuple[type[Model], str], ...] = (
+    (Rejection, "occurred_at"),
+    (MintedIntent, "issued_at"),
+    (Confirmation, "created_at"),
+)
 
 
-def prune(*, now: datetime, batch: int = 5000) -> int:
-    """Delete the ids of old reports, and old single rows; returns how many. Tallies are never deleted."""
-    before = now - KEPT_FOR
-    deleted = delete(VerificationReport.objects.filter(received_at__lte=before), batch)
+def delete_expired(*, now: datetime, batch: int = 5000) -> int:
+    """Delete one batch of each kind of row that is past its time; return how many. Tallies are never deleted.
+
+    batch: rows of one kind and environment; the rest is deleted by the next call.
+    """
+    before = now - RETENTION
+    deleted = _delete_batch(VerificationReport.objects.filter(received_at__lte=before), batch)
     for environment in Environment.objects.all():
-        for model, aged_by in KEPT:
-            old = model._default_manager.filter(environment=environment, **{f"{aged_by}__lte": before})
-            deleted += delete(old, batch)
+        for model, column in AGE_COLUMNS:
+            expired_rows = model._default_manager.filter(environment=environment, **{f"{column}__lte": before})
+            deleted += _delete_batch(expired_rows, batch)
     return deleted
 
 
-def delete(old: QuerySet[Model], batch: int) -> int:
-    return old.model._default_manager.filter(pk__in=old.values("pk")[:batch]).delete()[0]
+def _delete_batch(rows: QuerySet[Model], batch: int) -> int:
+    return rows.model._default_manager.filter(pk__in=rows.values("pk")[:batch]).delete()[0]

@@ -1,4 +1,4 @@
-"""Take a verification report: recorded once, however often it is delivered (contract 3)."""
+"""Receive a verification report: it is recorded once, however often it is delivered (contract 3)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from uuid import UUID
 from django.db import transaction
 
 from intents.models import VerificationReport
-from intents.reports.record import record
-from intents.reports.tally import Verification
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
 from wire.redelivery.reports import get_or_create_report
 from workspaces.models import Environment
 
 
 @transaction.atomic
-def take_report(
+def receive_report(
     environment: Environment,
     report_id: UUID,
     verifications: Sequence[Verification],
@@ -24,16 +24,15 @@ def take_report(
     body: bytes,
     now: datetime,
 ) -> int:
-    """Returns the sum of the counts, the same for every delivery; `body` is what a redelivery has to repeat.
+    """Return the sum of the counts, the same for every delivery. body: what a redelivery has to repeat.
 
     Raises ReportIdReused.
     """
     environment.hold()
-    recorded = sum(each.count for each in verifications)
-    values = {"recorded": recorded, "received_at": now}
+    values = {"recorded": sum(verification.count for verification in verifications), "received_at": now}
     report, is_new = get_or_create_report(
         VerificationReport.objects.all(), environment.workspace_id, report_id, body, values
     )
     if is_new:
-        record(environment, verifications)
+        record_verifications(environment, verifications)
     return report.recorded

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from django.db import connection, transaction
 
 from intents.models import Rejection
-from intents.reports.tally import ACCEPTED, Verification, summed
+from intents.reports.verification import ACCEPTED, Verification
+from wire.period import floor_to_quarter
 from workspaces.models import Environment
 
 ADD_TO_TALLIES = """
@@ -22,34 +25,61 @@ SELECT %s, added.*
 """
 
 
+class TallyKey(NamedTuple):
+    """What one tally counts. Keys sort, so that two reports that are stored at once cannot deadlock."""
+
+    start: datetime
+    result: str
+    version: int
+    operation: str
+
+
+class TallySum(NamedTuple):
+    """What a report adds to one tally."""
+
+    total: int
+    last_at: datetime
+
+
 @transaction.atomic
-def record(environment: Environment, verifications: Sequence[Verification]) -> int:
-    """Returns how many verifications these stand for: the sum of their counts."""
+def record_verifications(environment: Environment, verifications: Sequence[Verification]) -> int:
+    """Store verifications and return how many they stand for: the sum of their counts."""
     environment.hold()
-    add_to_tallies(environment, verifications)
-    keep_rejections(environment, verifications)
-    return sum(each.count for each in verifications)
+    _add_to_tallies(environment, verifications)
+    _store_rejections(environment, verifications)
+    return sum(verification.count for verification in verifications)
 
 
-def add_to_tallies(environment: Environment, verifications: Sequence[Verification]) -> None:
-    rows = [(*key, *added) for key, added in summed(verifications).items()]
+def sum_by_tally(verifications: Iterable[Verification]) -> Mapping[TallyKey, TallySum]:
+    """Sum counts and find the latest time for each tally, in the order of the keys."""
+    sums: dict[TallyKey, TallySum] = {}
+    for verification in verifications:
+        start = floor_to_quarter(verification.occurred_at)
+        key = TallyKey(start, verification.result, verification.version, verification.operation)
+        total, last_at = sums.get(key, TallySum(0, verification.occurred_at))
+        sums[key] = TallySum(total + verification.count, max(last_at, verification.occurred_at))
+    return dict(sorted(sums.items()))
+
+
+def _add_to_tallies(environment: Environment, verifications: Sequence[Verification]) -> None:
+    rows = [(*key, *tally_sum) for key, tally_sum in sum_by_tally(verifications).items()]
     if not rows:
         return
     with connection.cursor() as cursor:
         cursor.execute(ADD_TO_TALLIES, [environment.pk, *map(list, zip(*rows, strict=True))])
 
 
-def keep_rejections(environment: Environment, verifications: Sequence[Verification]) -> None:
+def _store_rejections(environment: Environment, verifications: Sequence[Verification]) -> None:
     Rejection.objects.bulk_create(
         Rejection(
             environment=environment,
-            occurred_at=each.occurred_at,
-            reason=each.result,
-            version=each.version,
-            operation=each.operation,
-            tool_call_id=each.tool_call_id,
-            count=each.count,
+            occurred_at=verification.occurred_at,
+            reason=verification.result,
+            version=verification.version,
+            operation=verification.operation,
+            tool_call_id=verification.tool_call_id,
+            count=verification.count,
         )
-        for each in verifications
-        if each.result != ACCEPTED
+        for verification in verifications
+        if verification.result != ACCEPTED
     )

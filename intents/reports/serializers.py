@@ -1,4 +1,4 @@
-"""The bodies that the intents endpoints take (contract 3); no fault repeats a value."""
+"""The bodies of verification reports (contract 3); no fault repeats a value."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from rest_framework import serializers
 
 from affidavit import REASONS, whole_number
 from intents.models import MAX_OPERATION
-from intents.reports.tally import ACCEPTED
+from intents.reports.verification import ACCEPTED
 from wire.http.fields import Count, EnvironmentName, ExactText, Moment, UuidText
 
-MAX_COUNT = 10**9  # of one item; with it, no number of reports overflows a tally
+MAX_ITEM_COUNT = 10**9  # so that no number of reports overflows a tally
 
 
 @extend_schema_field({"type": "string", "enum": [ACCEPTED, *REASONS]})
-class Result(serializers.Field):
-    """`accepted`, or a reason of the closed set."""
+class Result(serializers.Field[Any, Any, Any, Any]):
+    """`accepted`, or a reason of the closed set of rejections."""
 
     default_error_messages = {"unknown-result": f"Send one of: {', '.join((ACCEPTED, *REASONS))}."}
 
@@ -28,7 +28,7 @@ class Result(serializers.Field):
 
 
 @extend_schema_field({"type": "integer", "enum": [1, 2]})
-class PayloadVersion(serializers.Field):
+class PayloadVersion(serializers.Field[Any, Any, Any, Any]):
     """The version of an intent's payload."""
 
     default_error_messages = {"invalid": "Send 1 or 2 as a number, or leave it out where it is not known."}
@@ -40,20 +40,24 @@ class PayloadVersion(serializers.Field):
         return version
 
 
-class VerificationItem(serializers.Serializer):
+class VerificationItem(serializers.Serializer[Any]):
+    """One verification, or `count` alike."""
+
     result = Result()
     version = PayloadVersion(required=False)
     operation = ExactText(max_length=MAX_OPERATION, required=False)
     toolCallId = ExactText(max_length=255, required=False)
-    count = Count(max_value=MAX_COUNT, required=False)
+    count = Count(max_value=MAX_ITEM_COUNT, required=False)
     occurredAt = Moment(required=False)
 
 
-class VerificationReportForm(serializers.Serializer):
+class VerificationReportForm(serializers.Serializer[Any]):
+    """A report; the same `reportId` with the same body changes nothing."""
+
     environment = EnvironmentName()
     reportId = UuidText()
     verifications = VerificationItem(many=True)
 
 
-class Recorded(serializers.Serializer):
+class ReportReceipt(serializers.Serializer[Any]):
     recorded = serializers.IntegerField(help_text="The sum of the counts.")

@@ -10,16 +10,15 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.response import Response
 
 from affidavit import IntentRejected
-from intents.gate import answers
-from intents.gate.serializers import VerifyForm
-from intents.verification.received_request import Presented
-from intents.verification.verify import verify
+from intents.verification.received_request import ReceivedRequest
+from intents.verification.serializers import RejectionProblem, VerifiedIntent, VerifyForm
+from intents.verification.verify import verify_request
 from wire.http.machine_view import MachineView
 from wire.http.problems import Problem, build_document
 from workspaces.models import Environment
 
 
-@extend_schema_view(post=extend_schema(request=VerifyForm, responses={200: answers.Verified, 403: answers.Rejected}))
+@extend_schema_view(post=extend_schema(request=VerifyForm, responses={200: VerifiedIntent, 403: RejectionProblem}))
 class Verifications(MachineView):
     """Have an intent verified against the request that carried it; its nonce is used up, the result tallied."""
 
@@ -30,20 +29,21 @@ class Verifications(MachineView):
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
         try:
-            intent = verify(environment, presented(data), now=now)
+            intent = verify_request(environment, build_request(data), now=now)
         except IntentRejected as rejection:
-            return self.rejected(rejection)
+            return answer_rejection(rejection)
         return Response({"intent": intent.payload})
 
-    def rejected(self, rejection: IntentRejected) -> Response:
-        """An answer, not an exception: the tally must outlive the transaction of an Idempotency-Key."""
-        problem = Problem("intent-rejected", rejection.detail, extra={"reason": rejection.reason})
-        document = build_document(problem)
-        return Response(document, status=403, content_type="application/problem+json")
+
+def answer_rejection(rejection: IntentRejected) -> Response:
+    """Return the problem as an answer; raised, it would roll back the tally with an Idempotency-Key's transaction."""
+    problem = Problem("intent-rejected", rejection.detail, extra={"reason": rejection.reason})
+    return Response(build_document(problem), status=403, content_type="application/problem+json")
 
 
-def presented(data: Mapping[str, Any]) -> Presented:
-    return Presented(
+def build_request(data: Mapping[str, Any]) -> ReceivedRequest:
+    """Build the received request from a checked body."""
+    return ReceivedRequest(
         header=data.get("header", ""),
         method=data["method"],
         path=data["path"],

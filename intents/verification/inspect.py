@@ -1,4 +1,4 @@
-"""Why would this call be rejected? Every check with both its sides; nothing is stored, no nonce is burnt."""
+"""Why would this request be rejected? Every check with what it compares; nothing is stored, no nonce is used up."""
 
 from __future__ import annotations
 
@@ -7,32 +7,34 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from affidavit import REASONS, Check, Reason, StoreUnavailable
-from intents.verification.received_request import Presented
-from intents.verification.verifier import verifier_of
+from intents.verification.received_request import ReceivedRequest
+from intents.verification.verify import build_verifier
 from wire.errors import Unavailable
 from workspaces.models import Environment
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """All checks in their order; `reason` is that of the one that failed, None if the call would pass."""
+    """All checks in their order; `reason` is that of the one that failed, None if the request would pass."""
 
     checks: Sequence[Check]
     reason: Reason | None
 
     @property
     def reached(self) -> int:
+        """How many checks were run."""
         return sum(check.state != "not-reached" for check in self.checks)
 
     @property
     def not_reached(self) -> int:
+        """How many checks come after the one that failed."""
         return len(self.checks) - self.reached
 
 
-def inspect(environment: Environment, presented: Presented, *, now: datetime) -> Inspection:
-    """Raises Unavailable where a nonce cannot be looked up."""
+def inspect_request(environment: Environment, request: ReceivedRequest, *, now: datetime) -> Inspection:
+    """Check a request without using its intent up. Raises Unavailable where the nonce cannot be looked up."""
     try:
-        checks = verifier_of(environment, now=now).explain(**presented.arguments())
+        checks = build_verifier(environment, now=now).explain(**request.verifier_arguments())
     except StoreUnavailable:
         raise Unavailable from None
     slug = next((check.reason for check in checks if check.reason), None)

@@ -1,4 +1,4 @@
-"""A request that came with an intent, told to the hub by who received it (pure)."""
+"""A request that carried an intent, as the backend that received it describes it (pure)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Presented:
-    """path: as routed; query: raw, without the question mark; step_up: whether the backend's own gate has run."""
+class ReceivedRequest:
+    """path: as routed; query: raw, without the question mark; step_up: whether the backend's own step-up was done."""
 
     header: str
     method: str
@@ -18,8 +18,8 @@ class Presented:
     content_type: str = ""
     step_up: bool = False
 
-    def arguments(self) -> dict[str, Any]:
-        """What an IntentVerifier's `verify` and `explain` take."""
+    def verifier_arguments(self) -> dict[str, Any]:
+        """Return what an IntentVerifier's `verify` and `explain` take."""
         return {
             "header": self.header,
             "method": self.method,

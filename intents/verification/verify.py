@@ -3,39 +3,72 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from affidavit import Intent, IntentRejected, StoreUnavailable
-from intents.reports.operation_template import templated
-from intents.reports.record import record
-from intents.reports.tally import ACCEPTED, Verification
-from intents.verification.received_request import Presented
-from intents.verification.verifier import verifier_of
+from django.db import connection
+
+from affidavit import Intent, IntentRejected, IntentVerifier, SqlNonces, StoreUnavailable
+from intents.gate.signing_secrets import load_valid_secrets
+from intents.reports.operation_template import template_operation
+from intents.reports.record import record_verifications
+from intents.reports.verification import ACCEPTED, Verification
+from intents.verification.received_request import ReceivedRequest
 from wire.errors import Unavailable
 from workspaces.models import Environment
 
 
-def verify(environment: Environment, presented: Presented, *, now: datetime) -> Intent:
-    """The intent, its nonce burnt. Raises IntentRejected; Unavailable where a nonce cannot be looked up.
+def verify_request(environment: Environment, request: ReceivedRequest, *, now: datetime) -> Intent:
+    """Return the verified intent, whose nonce is used up.
 
-    No transaction spans this: a nonce stays burnt and a rejection tallied, whatever happens afterwards.
+    No transaction spans this: a nonce stays used and a rejection tallied, whatever happens afterwards.
+    Raises IntentRejected; Unavailable where the nonce cannot be looked up.
     """
     try:
-        intent = verifier_of(environment, now=now).verify(**presented.arguments())
+        intent = build_verifier(environment, now=now).verify(**request.verifier_arguments())
     except IntentRejected as rejection:
-        tally(environment, presented, rejection.reason, rejection.intent, now=now)
+        _tally(environment, request, rejection.reason, rejection.intent, now=now)
         raise
     except StoreUnavailable:
         raise Unavailable from None
-    tally(environment, presented, ACCEPTED, intent, now=now)
+    _tally(environment, request, ACCEPTED, intent, now=now)
     return intent
 
 
-def tally(environment: Environment, presented: Presented, result: str, intent: Intent | None, *, now: datetime) -> None:
-    told = Verification(
+def build_verifier(environment: Environment, *, now: datetime) -> IntentVerifier:
+    """Return the verifier of an environment: its workspace's secrets, its audience, the hub's nonces."""
+    workspace = environment.workspace
+    secrets = load_valid_secrets(workspace, now=now)
+    return IntentVerifier(
+        lambda _: secrets,
+        workspace.id,
+        environment.audience,
+        NONCES,
+        accept_v1=workspace.v1_until.timestamp() if workspace.v1_until else True,
+        step_up=_has_stepped_up,
+        now=now.timestamp,
+    )
+
+
+def _has_stepped_up(intent: Intent, request: Any) -> bool:
+    return isinstance(request, ReceivedRequest) and request.step_up
+
+
+def _connect() -> Any:
+    """Open a connection beside Django's: a used nonce stays used, even if a request's transaction is rolled back."""
+    return connection.get_new_connection(connection.get_connection_params())
+
+
+NONCES = SqlNonces(_connect)
+
+
+def _tally(
+    environment: Environment, request: ReceivedRequest, result: str, intent: Intent | None, *, now: datetime
+) -> None:
+    verification = Verification(
         result=result,
         occurred_at=now,
         version=intent.version if intent else 0,
-        operation=templated(f"{presented.method.upper()} {presented.path}"),
+        operation=template_operation(f"{request.method.upper()} {request.path}"),
         tool_call_id=intent.tool_call_id[:255] if intent else "",
     )
-    record(environment, [told])
+    record_verifications(environment, [verification])

@@ -12,18 +12,19 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
-from intents.verification.inspect import inspect
-from intents.verification.received_request import Presented
+from intents.verification.inspect import inspect_request
+from intents.verification.received_request import ReceivedRequest
 from wire.period import Period, parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment
 from workspaces.page import Page, render_page
 
 HEADER_NAME = "x-service-intent:"
+INITIAL = {"method": "POST", "content_type": "application/json"}
 
 
 class RequestForm(forms.Form):
-    """What a backend received. All of it may be left empty but method and path."""
+    """What a backend received. Only method and path are required."""
 
     header = forms.CharField(required=False)
     method = forms.CharField(max_length=32)
@@ -34,38 +35,37 @@ class RequestForm(forms.Form):
     step_up = forms.BooleanField(required=False)
 
     def clean_header(self) -> str:
-        """A whole header line is as good as its value."""
-        header = self.cleaned_data["header"]
+        """Take the value of the header out of a whole header line."""
+        header: str = self.cleaned_data["header"]
         return header[len(HEADER_NAME) :].strip() if header.lower().startswith(HEADER_NAME) else header
 
-    def presented(self) -> Presented:
-        given = self.cleaned_data
+    def build_request(self) -> ReceivedRequest:
+        """Build the received request from the cleaned fields."""
+        fields = dict(self.cleaned_data)
         # A browser sends the lines of a text area with CR LF; a backend hardly ever receives them so.
-        body = given.pop("body").replace("\r\n", "\n").encode()
-        query = given.pop("query").removeprefix("?")
-        return Presented(body=body, query=query, **given)
+        body = fields.pop("body").replace("\r\n", "\n").encode()
+        query = fields.pop("query").removeprefix("?")
+        return ReceivedRequest(body=body, query=query, **fields)
 
 
-def inspector(request: HttpRequest, environment: Environment, period: Period) -> Page:
+def show_inspector(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the empty inspector."""
     return Page("intents/inspector.html", lambda: {"form": RequestForm(initial=INITIAL)})
-
-
-INITIAL = {"method": "POST", "content_type": "application/json"}
 
 
 @sensitive_post_parameters()
 @login_required
-def checks(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """The inspector's answer to its form; by GET, as after signing in, the empty inspector."""
+def check(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Answer the inspector's form; redirect a GET, as after signing in, to the empty inspector."""
     if request.method != "POST":
         return HttpResponseRedirect(reverse("inspector", args=[slug, environment]))
-    found = require_member_environment(request, slug, environment)
-    page = Page("intents/inspector.html", lambda: inspected(request, found))
-    return render_page(request, page, found, "inspector", parse_period(request.GET, now=timezone.now()))
+    environment_row = require_member_environment(request, slug, environment)
+    page = Page("intents/inspector.html", lambda: _build_context(request, environment_row))
+    return render_page(request, page, environment_row, "inspector", parse_period(request.GET, now=timezone.now()))
 
 
-def inspected(request: HttpRequest, environment: Environment) -> Mapping[str, Any]:
+def _build_context(request: HttpRequest, environment: Environment) -> Mapping[str, Any]:
     form = RequestForm(request.POST)
     if not form.is_valid():
         return {"form": form}
-    return {"form": form, "inspection": inspect(environment, form.presented(), now=timezone.now())}
+    return {"form": form, "inspection": inspect_request(environment, form.build_request(), now=timezone.now())}

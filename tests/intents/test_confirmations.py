@@ -59,12 +59,12 @@ def test_a_second_decision_is_refused_and_changes_nothing(api, first, second):
 
 def test_what_expired_cannot_be_decided(production):
     now = timezone.now()
-    asked = confirmations.ask(production, Call("u", "POST /a", args_hash({})), "A", now=now)
+    asked = confirmations.request_confirmation(production, Call("u", "POST /a", args_hash({})), "A", now=now)
     late = now + timedelta(minutes=15)
     assert asked.state_at(late) == "expired"
     assert asked.state_at(late - timedelta(microseconds=1)) == "pending"
     with pytest.raises(DomainError) as refused:
-        confirmations.decide(production.workspace, asked.pk, "confirm", actor="test", now=late)
+        confirmations.decide_confirmation(production.workspace, asked.pk, "confirm", actor="test", now=late)
     assert (refused.value.code, refused.value.extra["state"]) == ("not-pending", "expired")
 
 
@@ -117,12 +117,12 @@ def test_a_key_without_the_scope_neither_asks_nor_decides(api, workspace):
 def test_of_eight_decisions_at_once_one_counts(workspace):
     environment = workspace.workspace.environments.get(name="production")
     now = timezone.now()
-    asked = confirmations.ask(environment, Call("u", "POST /a", args_hash({})), "A", now=now)
+    asked = confirmations.request_confirmation(environment, Call("u", "POST /a", args_hash({})), "A", now=now)
     results: list[str] = []
 
     def decide_it(decision: str) -> None:
         try:
-            found = confirmations.decide(workspace.workspace, asked.pk, decision, actor=decision, now=now)
+            found = confirmations.decide_confirmation(workspace.workspace, asked.pk, decision, actor=decision, now=now)
             results.append(found.state)
         except DomainError as problem:
             results.append(problem.code)
@@ -141,13 +141,13 @@ def test_of_eight_decisions_at_once_one_counts(workspace):
 def test_of_eight_uses_at_once_for_different_tool_calls_one_passes(workspace):
     environment = workspace.workspace.environments.get(name="production")
     call, now = Call("u", "POST /a", args_hash({})), timezone.now()
-    asked = confirmations.ask(environment, call, "A", now=now)
-    confirmations.decide(workspace.workspace, asked.pk, "confirm", actor="test", now=now)
+    asked = confirmations.request_confirmation(environment, call, "A", now=now)
+    confirmations.decide_confirmation(workspace.workspace, asked.pk, "confirm", actor="test", now=now)
     passed: list[int] = []
 
     def use(number: int) -> None:
         try:
-            confirmations.use(environment, asked.pk, call, f"call_{number}", now=now)
+            confirmations.use_confirmation(environment, asked.pk, call, f"call_{number}", now=now)
             passed.append(number)
         except DomainError as problem:
             assert problem.code == "confirmation-required"

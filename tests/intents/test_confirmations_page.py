@@ -25,7 +25,7 @@ def address(workspace) -> str:
 
 @pytest.fixture
 def asked(production) -> Confirmation:
-    return confirmations.ask(production, CALL, "Refund 12.50 for <order> 8412", now=timezone.now())
+    return confirmations.request_confirmation(production, CALL, "Refund 12.50 for <order> 8412", now=timezone.now())
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_decision_that_is_none_is_refused(decide, asked):
 
 
 def test_what_expired_no_longer_waits_and_says_so(browser_client, address, production):
-    confirmations.ask(production, CALL, "Old", now=timezone.now() - timedelta(minutes=16))
+    confirmations.request_confirmation(production, CALL, "Old", now=timezone.now() - timedelta(minutes=16))
     page = browser_client.get(address)
     assert list(page.context["waiting"]) == []
     assert [state for _, state in page.context["states"]] == ["expired"]
@@ -84,7 +84,7 @@ def test_what_expired_no_longer_waits_and_says_so(browser_client, address, produ
 
 def test_downloads_have_every_row_and_what_has_not_happened_is_null(browser_client, address, production, asked):
     for number in range(30):
-        confirmations.ask(production, CALL, f"Question {number}", now=timezone.now())
+        confirmations.request_confirmation(production, CALL, f"Question {number}", now=timezone.now())
     tables = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]
     assert len(tables["waiting"]) == len(tables["confirmations"]) == 31
     row = next(row for row in tables["confirmations"] if row["confirmationId"] == str(asked.pk))
@@ -95,7 +95,7 @@ def test_downloads_have_every_row_and_what_has_not_happened_is_null(browser_clie
 
 def test_a_long_queue_says_how_long_it_is(browser_client, address, production):
     for number in range(52):
-        confirmations.ask(production, CALL, f"Question {number}", now=timezone.now())
+        confirmations.request_confirmation(production, CALL, f"Question {number}", now=timezone.now())
     page = browser_client.get(address)
     assert len(page.context["waiting"]) == 50
     assert "The first 50 of 52" in page.content.decode()

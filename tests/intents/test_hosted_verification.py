@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from affidavit import REASONS, IntentRejected, StoreUnavailable, args_hash, mint_intent
 from intents.models import Rejection, VerificationTally
-from intents.verification.received_request import Presented
-from intents.verification.verify import verify
+from intents.verification.received_request import ReceivedRequest
+from intents.verification.verify import verify_request
 from workspaces.create import issue_signing_secret
 
 ADDRESS = "/api/intents/verify"
@@ -193,11 +193,14 @@ def test_a_rejection_stays_tallied_under_an_idempotency_key(api, minted):
 
 
 def test_a_nonce_stays_burnt_when_the_tally_fails(production, minted):
-    presented = Presented(minted(), "POST", "/refunds/8412", body=BODY, content_type="application/json")
-    with mock.patch("intents.verification.verify.record", side_effect=RuntimeError), pytest.raises(RuntimeError):
-        verify(production, presented, now=timezone.now())
+    presented = ReceivedRequest(minted(), "POST", "/refunds/8412", body=BODY, content_type="application/json")
+    with (
+        mock.patch("intents.verification.verify.record_verifications", side_effect=RuntimeError),
+        pytest.raises(RuntimeError),
+    ):
+        verify_request(production, presented, now=timezone.now())
     with pytest.raises(IntentRejected, match="replayed"):
-        verify(production, presented, now=timezone.now())
+        verify_request(production, presented, now=timezone.now())
 
 
 def test_a_store_that_is_away_is_503_and_no_pass(api, minted):
@@ -219,7 +222,7 @@ def test_of_sixteen_copies_at_once_one_passes(workspace):
 
     def attempt() -> None:
         try:
-            verify(production, Presented(header, "GET", "/a"), now=timezone.now())
+            verify_request(production, ReceivedRequest(header, "GET", "/a"), now=timezone.now())
             results.append("accepted")
         except IntentRejected as rejection:
             results.append(rejection.reason)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from affidavit import IntentVerifier, MemoryNonces, args_hash, request_args
 from intents.gate import confirmations
-from intents.gate.mint import mint
+from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call, needs_confirmation
 from intents.models import Confirmation, MintedIntent
 from wire.errors import DomainError
@@ -173,8 +173,8 @@ def call():
 
 
 def asked_and_confirmed(production, call, now) -> Confirmation:
-    asked = confirmations.ask(production, call, "Refund", now=now)
-    return confirmations.decide(production.workspace, asked.pk, "confirm", actor="test", now=now)
+    asked = confirmations.request_confirmation(production, call, "Refund", now=now)
+    return confirmations.decide_confirmation(production.workspace, asked.pk, "confirm", actor="test", now=now)
 
 
 def test_a_confirmed_one_expires_after_15_minutes(production, call):
@@ -182,9 +182,9 @@ def test_a_confirmed_one_expires_after_15_minutes(production, call):
     confirmation = asked_and_confirmed(production, call, now)
     late = now + timedelta(minutes=15)
     with pytest.raises(DomainError) as refused:
-        mint(production, call, confirmation_id=confirmation.pk, now=late)
+        mint_for_call(production, call, confirmation_id=confirmation.pk, now=late)
     assert "expired" in refused.value.detail
-    assert mint(production, call, confirmation_id=confirmation.pk, now=late - timedelta(seconds=1))
+    assert mint_for_call(production, call, confirmation_id=confirmation.pk, now=late - timedelta(seconds=1))
 
 
 def test_a_used_one_covers_redelivery_of_its_tool_call_for_24_hours(production, call):
@@ -193,7 +193,7 @@ def test_a_used_one_covers_redelivery_of_its_tool_call_for_24_hours(production, 
 
     def again(tool_call_id: str, after: timedelta, call: Call = call) -> bool:
         try:
-            mint(production, call, tool_call_id=tool_call_id, confirmation_id=confirmation.pk, now=now + after)
+            mint_for_call(production, call, tool_call_id=tool_call_id, confirmation_id=confirmation.pk, now=now + after)
         except DomainError as problem:
             assert problem.code == "confirmation-required"
             return False

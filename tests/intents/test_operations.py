@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intents.reports.operation_template import MAX_LENGTH, templated
+from intents.models import MAX_OPERATION
+from intents.reports.operation_template import template_operation
 
 
 @pytest.mark.parametrize(
@@ -24,22 +25,22 @@ from intents.reports.operation_template import MAX_LENGTH, templated
     ],
 )
 def test_an_operation_is_kept_as_a_template(reported, kept):
-    assert templated(reported) == kept
+    assert template_operation(reported) == kept
 
 
 @given(st.integers(10, 10**12), st.sampled_from(["GET /carts/{}/items", "carts/{}", "POST /a/b/{}"]))
 def test_no_number_of_a_path_is_kept(number, form):
-    assert str(number) not in templated(form.format(number))
+    assert str(number) not in template_operation(form.format(number))
 
 
 @given(st.text(max_size=255))
 def test_a_template_of_a_template_is_itself_and_fits(text):
-    once = templated(text)
-    assert len(once) <= MAX_LENGTH
-    assert templated(once) == once
+    once = template_operation(text)
+    assert len(once) <= MAX_OPERATION
+    assert template_operation(once) == once
 
 
 def test_many_short_segments_are_cut_where_their_names_do_not_fit():
-    kept = templated("GET " + "/1" * 120)
-    assert len(kept) == MAX_LENGTH
+    kept = template_operation("GET " + "/1" * 120)
+    assert len(kept) == MAX_OPERATION
     assert kept.endswith("…")

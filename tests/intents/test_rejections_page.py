@@ -13,11 +13,11 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from affidavit import REASONS, args_hash
-from intents.gate.mint import mint
+from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
 from intents.rejections import queries
-from intents.reports.record import record
-from intents.reports.tally import Verification
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
 from wire.period import parse_period
 
 NOW = timezone.now()
@@ -39,7 +39,7 @@ def page(workspace, browser_client):
 
 @pytest.fixture
 def filled(production):
-    record(
+    record_verifications(
         production,
         [
             verification("accepted", version=2, operation="GET /orders", count=90),
@@ -78,7 +78,7 @@ def test_the_lines_on_the_empty_page_make_a_protection_that_lets_a_minted_intent
     assert escape(lines) in page().content.decode()
     exec(lines, said)  # what a reader would paste
     call = Call(sub="user_1", operation="GET /orders", args_hash=args_hash({}))
-    header = mint(production, call, now=timezone.now()).header
+    header = mint_for_call(production, call, now=timezone.now()).header
     verifier = said["protection"].verifier
     assert verifier.verify(header, method="GET", path="/orders").sub == "user_1"
 
@@ -175,7 +175,8 @@ def test_a_filter_that_does_not_exist_is_said_and_ignored(page, filled):
 
 
 def test_single_rejections_are_the_latest_first_and_page(page, production):
-    record(production, [verification("expired", days_ago=day / 40, tool_call_id=f"c{day}") for day in range(60)])
+    reported = [verification("expired", days_ago=day / 40, tool_call_id=f"c{day}") for day in range(60)]
+    record_verifications(production, reported)
     first = page()
     assert [each.tool_call_id for each in first.context["singles"]][:2] == ["c0", "c1"]
     assert "1 to 25 of 60" in first.content.decode()
@@ -191,7 +192,7 @@ def test_csv_has_the_columns_of_the_table(page, filled):
 
 
 def test_text_that_a_spreadsheet_would_run_is_neutralised(page, production):
-    record(production, [verification("expired", tool_call_id="=HYPERLINK(1)")])
+    record_verifications(production, [verification("expired", tool_call_id="=HYPERLINK(1)")])
     (line,) = csv.DictReader(io.StringIO(page(".csv", table="rejections").getvalue().decode()))
     assert line["toolCallId"] == "'=HYPERLINK(1)"
 
@@ -228,7 +229,7 @@ def test_a_machine_reads_it_with_a_secret_key(filled, api, workspace):
 
 
 def test_the_overview_has_this_range_and_the_one_before(filled):
-    found = queries.overview(filled, parse_period({"range": "7d"}, now=timezone.now()))
+    found = queries.load_overview(filled, parse_period({"range": "7d"}, now=timezone.now()))
     assert (found.verifications, found.rejections) == (106, 6)
-    assert (found.verifications_before, found.rejections_before) == (7, 7)
+    assert (found.previous_verifications, found.previous_rejections) == (7, 7)
     assert [line.reason for line in found.reasons] == ["expired", "args-mismatch", "missing-header"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intents.rejections.series import bucket_start, buckets
+from intents.rejections.series import build_buckets, find_bucket_start
 from wire.period import QUARTER, Period
 
 ZONES = ["UTC", "Europe/Berlin", "Asia/Kolkata", "America/Sao_Paulo", "Australia/Lord_Howe", "Africa/Cairo"]
@@ -30,7 +30,7 @@ def counted_ranges(draw: st.DrawFn) -> tuple[Period, list[tuple[datetime, str, i
 @given(counted_ranges())
 def test_every_count_is_in_exactly_one_bucket(case):
     period, counted = case
-    found = buckets(period, counted)
+    found = build_buckets(period, counted)
     assert sum(bucket.verifications for bucket in found) == sum(count for _, _, count in counted)
     assert sum(bucket.rejections for bucket in found) == sum(n for _, result, n in counted if result == "expired")
 
@@ -38,9 +38,9 @@ def test_every_count_is_in_exactly_one_bucket(case):
 @given(counted_ranges())
 def test_buckets_follow_each_other_and_begin_with_the_range(case):
     period, counted = case
-    starts = [bucket.start.astimezone(UTC) for bucket in buckets(period, counted)]
+    starts = [bucket.start.astimezone(UTC) for bucket in build_buckets(period, counted)]
     assert starts == sorted(set(starts))
-    assert starts[0] == bucket_start(period.start, period)
+    assert starts[0] == find_bucket_start(period.start, period)
     assert starts[-1] < period.end
 
 
@@ -48,7 +48,7 @@ def test_an_hour_that_comes_twice_is_two_buckets():
     start = datetime(2026, 10, 24, 22, tzinfo=UTC)
     period = Period(start, start + timedelta(hours=5), ZoneInfo("Europe/Berlin"))
     counted = [(start + timedelta(hours=hour), "accepted", 1) for hour in (2, 3)]
-    found = buckets(period, counted)
+    found = build_buckets(period, counted)
     assert [bucket.start.hour for bucket in found] == [0, 1, 2, 2, 3]
     assert [bucket.verifications for bucket in found] == [0, 0, 1, 1, 0]
 
@@ -57,6 +57,6 @@ def test_an_hour_that_comes_twice_is_two_buckets():
 def test_all_time_begins_with_the_first_count(counted):
     end = datetime(2026, 3, 6, tzinfo=UTC)
     period = Period(datetime(2000, 1, 1, tzinfo=UTC), end, ZoneInfo("UTC"), preset="all")
-    found = buckets(period, counted)
+    found = build_buckets(period, counted)
     assert len(found) == (1 if counted else 0)
     assert all(bucket.start == datetime(2026, 3, 1, tzinfo=UTC) for bucket in found)

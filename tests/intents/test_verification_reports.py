@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from affidavit import REASONS, args_hash
-from intents.gate.confirmations import ask
-from intents.gate.mint import mint
+from intents.gate.confirmations import request_confirmation
+from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
 from intents.models import Confirmation, MintedIntent, Rejection, VerificationReport, VerificationTally
-from intents.reports.prune import KEPT_FOR, prune
-from intents.reports.receive import take_report
-from intents.reports.record import record
-from intents.reports.tally import Verification
+from intents.reports.prune import RETENTION, delete_expired
+from intents.reports.receive import receive_report
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
 
 ADDRESS = "/api/verification-reports"
 REPORT_ID = "5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11"
@@ -253,7 +253,7 @@ def test_eight_deliveries_at_once_are_recorded_once(workspace):
     answers: list[int] = []
 
     def deliver() -> None:
-        answers.append(take_report(target, uuid.UUID(REPORT_ID), verifications, body=b"{}", now=now))
+        answers.append(receive_report(target, uuid.UUID(REPORT_ID), verifications, body=b"{}", now=now))
         connection.close()
 
     threads = [threading.Thread(target=deliver) for _ in range(8)]
@@ -268,12 +268,13 @@ def test_eight_deliveries_at_once_are_recorded_once(workspace):
 def test_single_rejections_minted_intents_and_confirmations_are_kept_400_days_and_tallies_for_good(workspace):
     target = environment(workspace)
     now = timezone.now()
-    for age in (KEPT_FOR - timedelta(minutes=1), KEPT_FOR + timedelta(minutes=1)):
-        record(target, [Verification("expired", now - age)])
-        mint(target, Call(sub="user_1", operation="GET /orders", args_hash=args_hash({})), now=now - age)
-        ask(target, Call(sub="user_1", operation="POST /orders", args_hash=args_hash({})), "Order", now=now - age)
-    assert prune(now=now) == 3
-    assert prune(now=now) == 0
+    for age in (RETENTION - timedelta(minutes=1), RETENTION + timedelta(minutes=1)):
+        record_verifications(target, [Verification("expired", now - age)])
+        read, write = (Call("user_1", operation, args_hash({})) for operation in ("GET /orders", "POST /orders"))
+        mint_for_call(target, read, now=now - age)
+        request_confirmation(target, write, "Order", now=now - age)
+    assert delete_expired(now=now) == 3
+    assert delete_expired(now=now) == 0
     assert [Rejection.objects.count(), MintedIntent.objects.count(), Confirmation.objects.count()] == [1, 1, 1]
     assert counted() == 2
 
@@ -281,9 +282,9 @@ def test_single_rejections_minted_intents_and_confirmations_are_kept_400_days_an
 def test_report_ids_are_kept_400_days(workspace):
     target = environment(workspace)
     now = timezone.now()
-    take_report(target, uuid.uuid4(), [], body=b"old", now=now - KEPT_FOR - timedelta(seconds=1))
+    receive_report(target, uuid.uuid4(), [], body=b"old", now=now - RETENTION - timedelta(seconds=1))
     kept = uuid.uuid4()
-    take_report(target, kept, [], body=b"new", now=now - KEPT_FOR + timedelta(seconds=1))
-    assert timedelta(days=400) == KEPT_FOR
-    assert prune(now=now) == 1
+    receive_report(target, kept, [], body=b"new", now=now - RETENTION + timedelta(seconds=1))
+    assert timedelta(days=400) == RETENTION
+    assert delete_expired(now=now) == 1
     assert VerificationReport.objects.get().report_id == kept

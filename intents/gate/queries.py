@@ -1,0 +1,29 @@
+"""What the pages read of confirmations."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from intents.models import Confirmation
+from wire.period import Period
+from workspaces.models import Environment
+
+
+def has_confirmations(environment: Environment) -> bool:
+    """Whether a confirmation was ever requested."""
+    return Confirmation.objects.filter(environment=environment).exists()
+
+
+def list_pending(environment: Environment, *, now: datetime) -> QuerySet[Confirmation]:
+    """Return the confirmations that can be decided now, the first to expire on top."""
+    pending = Confirmation.objects.filter(environment=environment, state=Confirmation.PENDING, expires_at__gt=now)
+    return pending.order_by("expires_at", "id")
+
+
+def list_confirmations(environment: Environment, period: Period) -> QuerySet[Confirmation]:
+    """Return the confirmations requested in a period, in whatever state, the latest first."""
+    return Confirmation.objects.filter(
+        environment=environment, created_at__gte=period.start, created_at__lt=period.end
+    ).order_by("-created_at", "id")

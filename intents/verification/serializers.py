@@ -1,0 +1,56 @@
+"""The body and the answers of hosted verification (contract 3); no fault repeats a value."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from affidavit import REASONS
+from wire.http.fields import EnvironmentName, ExactText, Flag
+
+MAX_PATH = 8192
+
+
+@extend_schema_field(OpenApiTypes.BYTE)
+class Base64Bytes(serializers.Field[Any, Any, Any, Any]):
+    """Bytes in padded base64."""
+
+    default_error_messages = {"invalid": "Send the body's bytes in base64 with its padding, without line ends."}
+
+    def to_internal_value(self, data: Any) -> bytes:
+        try:
+            return base64.b64decode(data.encode("ascii"), validate=True)
+        except (AttributeError, ValueError, binascii.Error):
+            self.fail("invalid")
+
+
+class VerifyForm(serializers.Serializer[Any]):
+    """What a backend received. `query` is raw, without the question mark."""
+
+    environment = EnvironmentName()
+    header = ExactText(max_length=None, required=False, allow_blank=True)
+    method = ExactText(max_length=32)
+    path = ExactText(max_length=MAX_PATH)
+    query = ExactText(max_length=None, required=False, allow_blank=True)
+    contentType = ExactText(max_length=255, required=False, allow_blank=True)
+    bodyBase64 = Base64Bytes(required=False)
+    stepUp = Flag(required=False)
+
+
+class VerifiedIntent(serializers.Serializer[Any]):
+    """The intent of a request that passed."""
+
+    intent = serializers.DictField(help_text="The payload as it was signed.")
+
+
+class RejectionProblem(serializers.Serializer[Any]):
+    """application/problem+json."""
+
+    reason = serializers.ChoiceField(list(REASONS))
+    code = serializers.ChoiceField(["intent-rejected"])
+    detail = serializers.CharField()
