@@ -24,21 +24,21 @@ READ = {"sub": "user_17", "operation": "GET /orders", "args": {"page": "2"}}
 WRITE = {"sub": "user_17", "operation": "POST /refunds", "args": {"orderId": 8412, "amount": 1250}}
 
 
-def verifier(workspace, audience=None) -> IntentVerifier:
+def build_verifier(workspace, audience=None) -> IntentVerifier:
     """A customer's backend: it knows the signing secret as it was shown once."""
-    found = workspace.workspace
-    audience = audience or found.environments.get(name="production").audience
-    return IntentVerifier(workspace.signing_secret, found.id, audience, MemoryNonces())
+    audience = audience or workspace.workspace.environments.get(name="production").audience
+    return IntentVerifier(workspace.signing_secret, workspace.workspace.id, audience, MemoryNonces())
 
 
-def confirmed(api, **call) -> str:
-    asked = api.post("/api/confirmations", {**WRITE, "summary": "Refund", **call}).json()
-    decided = api.post(f"/api/confirmations/{asked['confirmationId']}/decision", {"decision": "confirm"})
-    assert decided.status_code == 200, decided.content
-    return asked["confirmationId"]
+def confirm(api, **call) -> str:
+    body = {**WRITE, "summary": "Refund", **call}
+    confirmation_id = api.post("/api/confirmations", body).json()["confirmationId"]
+    response = api.post(f"/api/confirmations/{confirmation_id}/decision", {"decision": "confirm"})
+    assert response.status_code == 200, response.content
+    return confirmation_id
 
 
-def faults(response) -> dict[str, str]:
+def list_faults(response) -> dict[str, str]:
     assert response.status_code == 400, response.content
     return {fault["pointer"]: fault["code"] for fault in response.json()["errors"]}
 
@@ -47,7 +47,7 @@ def test_a_read_is_minted_and_passes_the_customers_verifier(api, workspace):
     response = api.post(ADDRESS, READ)
     assert response.status_code == 201
     assert set(response.json()) == {"header", "payload"}
-    intent = verifier(workspace).verify(response.json()["header"], "GET", "/orders", "page=2")
+    intent = build_verifier(workspace).verify(response.json()["header"], "GET", "/orders", "page=2")
     assert intent.payload == response.json()["payload"]
     assert (intent.sub, intent.operation, intent.args_hash) == ("user_17", "GET /orders", args_hash({"page": "2"}))
 
@@ -89,7 +89,7 @@ def test_every_intent_has_its_own_nonce_and_tool_call_id(api):
 
 
 def test_new_intents_are_signed_with_the_newest_secret(api, workspace):
-    old = verifier(workspace)
+    old = build_verifier(workspace)
     now = timezone.now()
     workspace.workspace.signing_secrets.update(verifies_until=now + timedelta(hours=24))
     newest = issue_signing_secret(workspace.workspace, now=now)
@@ -106,8 +106,8 @@ def test_what_was_minted_is_recorded_without_header_nonce_and_arguments(api, pro
     assert record["environment_id"] == production.pk
     assert (record["tool_call_id"], record["sub"], record["operation"]) == ("call_1", "user_17", "GET /orders")
     assert record["expires_at"] == datetime.fromtimestamp(answer["payload"]["expiresAt"], UTC)
-    kept = " ".join(map(str, record.values()))
-    assert not any(text in kept for text in (answer["header"], answer["payload"]["nonce"], "hunter22"))
+    stored = " ".join(map(str, record.values()))
+    assert not any(text in stored for text in (answer["header"], answer["payload"]["nonce"], "hunter22"))
 
 
 @pytest.mark.parametrize("operation", ["GET /a", "HEAD /a", "OPTIONS /a", "GET /a?b=1"])
@@ -130,7 +130,7 @@ def test_a_write_without_a_confirmation_is_refused(api, operation):
 
 
 def test_a_confirmed_write_is_minted_once(api):
-    confirmation = confirmed(api)
+    confirmation = confirm(api)
     first = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation})
     assert first.status_code == 201
     assert Confirmation.objects.get().state == "used"
@@ -145,24 +145,24 @@ def test_a_confirmed_write_is_minted_once(api):
      {"environment": "staging"}],
 )  # fmt: skip
 def test_a_confirmation_is_for_exactly_one_call(api, other):
-    confirmation = confirmed(api)
+    confirmation = confirm(api)
     response = api.post(ADDRESS, {**WRITE, **other, "confirmationId": confirmation})
     assert response.status_code == 409
     assert Confirmation.objects.get().state == "confirmed"
 
 
 def test_the_arguments_may_come_as_their_hash_the_second_time(api):
-    confirmation = confirmed(api)
+    confirmation = confirm(api)
     call = {"sub": WRITE["sub"], "operation": WRITE["operation"], "argsHash": args_hash(WRITE["args"])}
     assert api.post(ADDRESS, {**call, "confirmationId": confirmation}).status_code == 201
 
 
 @pytest.mark.parametrize("decision", [None, "decline"])
 def test_only_a_confirmed_confirmation_opens_the_gate(api, decision):
-    asked = api.post("/api/confirmations", {**WRITE, "summary": "Refund"}).json()["confirmationId"]
+    confirmation_id = api.post("/api/confirmations", {**WRITE, "summary": "Refund"}).json()["confirmationId"]
     if decision:
-        api.post(f"/api/confirmations/{asked}/decision", {"decision": decision})
-    response = api.post(ADDRESS, {**WRITE, "confirmationId": asked})
+        api.post(f"/api/confirmations/{confirmation_id}/decision", {"decision": decision})
+    response = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation_id})
     assert response.status_code == 409
     assert ("declined" if decision else "pending") in response.json()["detail"]
 
@@ -172,44 +172,44 @@ def call():
     return Call("user_17", "POST /refunds", args_hash({"amount": 1}))
 
 
-def asked_and_confirmed(production, call, now) -> Confirmation:
-    asked = confirmations.request_confirmation(production, call, "Refund", now=now)
-    return confirmations.decide_confirmation(production.workspace, asked.pk, "confirm", actor="test", now=now)
+def confirm_call(production, call, now) -> Confirmation:
+    confirmation = confirmations.request_confirmation(production, call, "Refund", now=now)
+    return confirmations.decide_confirmation(production.workspace, confirmation.pk, "confirm", actor="test", now=now)
 
 
 def test_a_confirmed_one_expires_after_15_minutes(production, call):
     now = timezone.now()
-    confirmation = asked_and_confirmed(production, call, now)
-    late = now + timedelta(minutes=15)
-    with pytest.raises(DomainError) as refused:
-        mint_for_call(production, call, confirmation_id=confirmation.pk, now=late)
-    assert "expired" in refused.value.detail
-    assert mint_for_call(production, call, confirmation_id=confirmation.pk, now=late - timedelta(seconds=1))
+    confirmation = confirm_call(production, call, now)
+    expiry = now + timedelta(minutes=15)
+    with pytest.raises(DomainError) as raised:
+        mint_for_call(production, call, confirmation_id=confirmation.pk, now=expiry)
+    assert "expired" in raised.value.detail
+    assert mint_for_call(production, call, confirmation_id=confirmation.pk, now=expiry - timedelta(seconds=1))
 
 
 def test_a_used_one_covers_redelivery_of_its_tool_call_for_24_hours(production, call):
     now = timezone.now()
-    confirmation = asked_and_confirmed(production, call, now)
+    confirmation = confirm_call(production, call, now)
 
-    def again(tool_call_id: str, after: timedelta, call: Call = call) -> bool:
+    def mint_again(tool_call_id: str, delay: timedelta, call: Call = call) -> bool:
         try:
-            mint_for_call(production, call, tool_call_id=tool_call_id, confirmation_id=confirmation.pk, now=now + after)
-        except DomainError as problem:
-            assert problem.code == "confirmation-required"
+            mint_for_call(production, call, tool_call_id=tool_call_id, confirmation_id=confirmation.pk, now=now + delay)
+        except DomainError as error:
+            assert error.code == "confirmation-required"
             return False
         return True
 
-    assert again("call_1", timedelta())
-    assert again("call_1", timedelta(hours=23, minutes=59))
-    assert not again("call_2", timedelta(minutes=1))
-    assert not again("call_1", timedelta(minutes=1), Call("user_17", "POST /refunds", args_hash({"amount": 2})))
-    assert not again("call_1", timedelta(hours=24))
+    assert mint_again("call_1", timedelta())
+    assert mint_again("call_1", timedelta(hours=23, minutes=59))
+    assert not mint_again("call_2", timedelta(minutes=1))
+    assert not mint_again("call_1", timedelta(minutes=1), Call("user_17", "POST /refunds", args_hash({"amount": 2})))
+    assert not mint_again("call_1", timedelta(hours=24))
     nonces = MintedIntent.objects.filter(tool_call_id="call_1").count()
     assert nonces == 2
 
 
 def test_a_tool_call_id_that_the_hub_made_is_covered_too(api):
-    confirmation = confirmed(api)
+    confirmation = confirm(api)
     first = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation}).json()["payload"]
     again = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation, "toolCallId": first["toolCallId"]})
     assert again.status_code == 201
@@ -217,10 +217,10 @@ def test_a_tool_call_id_that_the_hub_made_is_covered_too(api):
 
 
 def test_another_workspaces_confirmation_is_as_good_as_none(api, other_workspace):
-    confirmation = confirmed(api)
-    theirs = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation}, key=other_workspace.secret_key)
+    confirmation = confirm(api)
+    foreign = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation}, key=other_workspace.secret_key)
     unknown = api.post(ADDRESS, {**WRITE, "confirmationId": "5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11"})
-    assert (theirs.status_code, theirs.json()["detail"]) == (unknown.status_code, unknown.json()["detail"])
+    assert (foreign.status_code, foreign.json()["detail"]) == (unknown.status_code, unknown.json()["detail"])
     assert Confirmation.objects.get().state == "confirmed"
 
 
@@ -229,16 +229,16 @@ def test_a_replayed_request_gets_the_same_intent_which_is_kept_encrypted(api):
     first, second = api.post(ADDRESS, READ, headers=headers), api.post(ADDRESS, READ, headers=headers)
     assert (second.status_code, second.content) == (201, first.content)
     assert second["Idempotent-Replayed"] == "true"
-    kept = IdempotentAnswer.objects.get()
-    assert kept.encrypted
-    assert first.json()["header"].encode() not in bytes(kept.body)
-    assert kept.expires_at.timestamp() <= first.json()["payload"]["expiresAt"]
+    answer = IdempotentAnswer.objects.get()
+    assert answer.encrypted
+    assert first.json()["header"].encode() not in bytes(answer.body)
+    assert answer.expires_at.timestamp() <= first.json()["payload"]["expiresAt"]
 
 
 def test_every_fault_of_the_form_is_listed(api):
     body = {"sub": "", "operation": 7, "args": {}, "argsHash": "A" * 64, "toolCallId": None,
             "requiresStepUp": "yes", "confirmationId": "x"}  # fmt: skip
-    assert faults(api.post(ADDRESS, body)) == {
+    assert list_faults(api.post(ADDRESS, body)) == {
         "/sub": "blank",
         "/operation": "invalid",
         "/args": "args-or-hash",
@@ -251,7 +251,7 @@ def test_every_fault_of_the_form_is_listed(api):
 
 @pytest.mark.parametrize("body", [{}, {"args": {}, "argsHash": "0" * 64}])
 def test_exactly_one_of_args_and_hash_is_needed(api, body):
-    assert "/args" in faults(api.post(ADDRESS, {"sub": "u", "operation": "GET /a", **body}))
+    assert "/args" in list_faults(api.post(ADDRESS, {"sub": "u", "operation": "GET /a", **body}))
 
 
 INEXACT = ["9007199254740993", "9007199254740993.0", "0.10000000000000000001", "1e-400", "12345678901234567.891"]
@@ -262,7 +262,7 @@ INEXACT = ["9007199254740993", "9007199254740993.0", "0.10000000000000000001", "
 def test_a_number_that_would_share_its_hash_with_another_is_refused_without_being_repeated(api, address, written):
     text = f'{{"sub": "u", "operation": "GET /a", "summary": "A", "args": {{"a": [{written}]}}}}'
     response = api.post(address, text.encode())
-    assert faults(response) == {"/args": "not-canonical"}
+    assert list_faults(response) == {"/args": "not-canonical"}
     assert written not in response.content.decode()
     assert (MintedIntent.objects.count(), Confirmation.objects.count()) == (0, 0)
 
@@ -281,7 +281,7 @@ def test_numbers_beside_the_arguments_are_of_no_account(api):
 
 def test_an_intent_that_no_header_can_hold_is_refused(api):
     body = {"sub": "\U0001f4da" * 255, "operation": "GET /" + "\U0001f4da" * 1990, "args": {}}
-    assert faults(api.post(ADDRESS, body)) == {"/operation": "too-long"}
+    assert list_faults(api.post(ADDRESS, body)) == {"/operation": "too-long"}
 
 
 def test_a_key_without_the_scope_mints_nothing(api, workspace):

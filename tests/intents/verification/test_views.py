@@ -23,11 +23,11 @@ def address(workspace) -> str:
 @pytest.fixture
 def header(workspace, production):
     def make(**facts) -> str:
-        given = {
+        facts = {
             "tenant_id": workspace.workspace.id, "sub": "user_17", "aud": production.audience,
             "operation": "POST /refunds", "args": {"amount": 1250}, **facts,
         }  # fmt: skip
-        return mint_intent(workspace.signing_secret, **given).header
+        return mint_intent(workspace.signing_secret, **facts).header
 
     return make
 
@@ -40,7 +40,7 @@ def inspect(browser_client, address):
     return post
 
 
-def states(response) -> dict[str, str]:
+def read_states(response) -> dict[str, str]:
     return {check.name: check.state for check in response.context["inspection"].checks}
 
 
@@ -53,16 +53,16 @@ def test_the_empty_inspector_is_a_form(browser_client, address):
 
 def test_a_request_that_would_pass_passes_every_check(inspect, header):
     response = inspect(header())
-    assert set(states(response).values()) == {"passed"}
+    assert set(read_states(response).values()) == {"passed"}
     assert "It would pass" in response.content.decode()
 
 
-def test_the_first_failure_is_told_with_both_sides_and_its_fix(inspect, header, production):
+def test_the_first_failure_is_shown_with_both_sides_and_its_fix(inspect, header, production):
     response = inspect(header(aud="https://api.lumen.example"))
-    found = states(response)
-    assert list(found) == list(dict.fromkeys(reason.check for reason in REASONS.values()))
-    assert found["workspace"] == "passed"
-    assert (found["audience"], found["operation"]) == ("failed", "not-reached")
+    check_states = read_states(response)
+    assert list(check_states) == list(dict.fromkeys(reason.check for reason in REASONS.values()))
+    assert check_states["workspace"] == "passed"
+    assert (check_states["audience"], check_states["operation"]) == ("failed", "not-reached")
     text = response.content.decode()
     assert "check 7 of 11; the 4 after it were not reached" in " ".join(text.split())
     assert "https://api.lumen.example" in text
@@ -72,30 +72,30 @@ def test_the_first_failure_is_told_with_both_sides_and_its_fix(inspect, header, 
 
 
 def test_looking_stores_nothing_and_uses_nothing_up(inspect, header):
-    given, before = header(), UsedNonce.objects.count()
+    pasted, before = header(), UsedNonce.objects.count()
     for _ in range(2):
-        assert set(states(inspect(given)).values()) == {"passed"}
+        assert set(read_states(inspect(pasted)).values()) == {"passed"}
     inspect("nonsense")
     assert (VerificationTally.objects.count(), Rejection.objects.count()) == (0, 0)
     assert UsedNonce.objects.count() == before
 
 
-def test_a_used_intent_is_told_as_replayed(inspect, header, api):
-    given = header()
-    call = {"header": given, "method": "POST", "path": "/refunds", "contentType": "application/json",
+def test_a_used_intent_is_shown_as_replayed(inspect, header, api):
+    pasted = header()
+    call = {"header": pasted, "method": "POST", "path": "/refunds", "contentType": "application/json",
             "bodyBase64": base64.b64encode(FORM["body"].encode()).decode()}  # fmt: skip
     assert api.post("/api/intents/verify", call).status_code == 200
-    assert states(inspect(given))["nonce"] == "failed"
+    assert read_states(inspect(pasted))["nonce"] == "failed"
 
 
 def test_a_whole_header_line_and_line_ends_around_it_do_no_harm(inspect, header):
     response = inspect(f"\r\nX-Service-Intent: {header()}\r\n")
-    assert set(states(response).values()) == {"passed"}
+    assert set(read_states(response).values()) == {"passed"}
 
 
 def test_lines_of_a_body_are_taken_as_line_feeds(inspect, header):
     response = inspect(header(), body='{"amount":\r\n 1250}')
-    assert states(response)["arguments"] == "passed"
+    assert read_states(response)["arguments"] == "passed"
 
 
 def test_what_was_pasted_stands_in_the_form_again_escaped(inspect):
@@ -112,10 +112,10 @@ def test_method_and_path_are_needed(inspect, header, missing):
     assert 'aria-invalid="true"' in response.content.decode()
 
 
-def test_step_up_can_be_said_to_have_run(inspect, header):
-    given = header(requires_step_up=True)
-    assert states(inspect(given))["step-up"] == "failed"
-    assert states(inspect(given, step_up="on"))["step-up"] == "passed"
+def test_a_completed_step_up_can_be_ticked(inspect, header):
+    pasted = header(requires_step_up=True)
+    assert read_states(inspect(pasted))["step-up"] == "failed"
+    assert read_states(inspect(pasted, step_up="on"))["step-up"] == "passed"
 
 
 def test_the_form_is_protected_against_forgery(address, db):

@@ -21,7 +21,7 @@ ADDRESS = "/api/confirmations"
 QUESTION = {"sub": "user_17", "operation": "POST /refunds", "args": {"amount": 1250}, "summary": "Refund 12.50"}
 
 
-def ask(api, **members) -> dict:
+def request_confirmation(api, **members) -> dict:
     response = api.post(ADDRESS, {**QUESTION, **members})
     assert response.status_code == 201, response.content
     return response.json()
@@ -32,40 +32,40 @@ def decide(api, confirmation_id, decision="confirm", **options):
 
 
 def test_a_new_one_is_pending_for_15_minutes(api):
-    asked = ask(api)
-    assert set(asked) == {"confirmationId", "state", "expiresAt"}
-    assert (asked["state"], uuid.UUID(asked["confirmationId"]).version) == ("pending", 4)
-    assert abs(asked["expiresAt"] - timezone.now().timestamp() - 900) < 30
+    receipt = request_confirmation(api)
+    assert set(receipt) == {"confirmationId", "state", "expiresAt"}
+    assert (receipt["state"], uuid.UUID(receipt["confirmationId"]).version) == ("pending", 4)
+    assert abs(receipt["expiresAt"] - timezone.now().timestamp() - 900) < 30
 
 
 @pytest.mark.parametrize(("decision", "state"), [("confirm", "confirmed"), ("decline", "declined")])
 def test_a_decision_changes_the_state(api, decision, state):
-    asked = ask(api)["confirmationId"]
-    response = decide(api, asked, decision)
-    assert (response.status_code, response.json()) == (200, {"confirmationId": asked, "state": state})
+    confirmation_id = request_confirmation(api)["confirmationId"]
+    response = decide(api, confirmation_id, decision)
+    assert (response.status_code, response.json()) == (200, {"confirmationId": confirmation_id, "state": state})
     entry = AuditEntry.objects.get(action=f"confirmation {state}")
-    assert entry.facts["confirmationId"] == asked
+    assert entry.facts["confirmationId"] == confirmation_id
 
 
 @pytest.mark.parametrize("first", ["confirm", "decline"])
 @pytest.mark.parametrize("second", ["confirm", "decline"])
 def test_a_second_decision_is_refused_and_changes_nothing(api, first, second):
-    asked = ask(api)["confirmationId"]
-    state = decide(api, asked, first).json()["state"]
-    again = decide(api, asked, second)
+    confirmation_id = request_confirmation(api)["confirmationId"]
+    state = decide(api, confirmation_id, first).json()["state"]
+    again = decide(api, confirmation_id, second)
     assert (again.status_code, again.json()["code"], again.json()["state"]) == (409, "not-pending", state)
     assert Confirmation.objects.get().state == state
 
 
-def test_what_expired_cannot_be_decided(production):
+def test_an_expired_confirmation_cannot_be_decided(production):
     now = timezone.now()
-    asked = confirmations.request_confirmation(production, Call("u", "POST /a", args_hash({})), "A", now=now)
-    late = now + timedelta(minutes=15)
-    assert asked.state_at(late) == "expired"
-    assert asked.state_at(late - timedelta(microseconds=1)) == "pending"
-    with pytest.raises(DomainError) as refused:
-        confirmations.decide_confirmation(production.workspace, asked.pk, "confirm", actor="test", now=late)
-    assert (refused.value.code, refused.value.extra["state"]) == ("not-pending", "expired")
+    confirmation = confirmations.request_confirmation(production, Call("u", "POST /a", args_hash({})), "A", now=now)
+    expiry = now + timedelta(minutes=15)
+    assert confirmation.state_at(expiry) == "expired"
+    assert confirmation.state_at(expiry - timedelta(microseconds=1)) == "pending"
+    with pytest.raises(DomainError) as raised:
+        confirmations.decide_confirmation(production.workspace, confirmation.pk, "confirm", actor="test", now=expiry)
+    assert (raised.value.code, raised.value.extra["state"]) == ("not-pending", "expired")
 
 
 @pytest.mark.parametrize("unknown", ["5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11", "nothing", "0"])
@@ -75,17 +75,17 @@ def test_an_unknown_one_is_not_found(api, unknown):
 
 
 def test_an_outsider_decides_nothing(api, other_workspace):
-    asked = ask(api)["confirmationId"]
-    theirs = decide(api, asked, key=other_workspace.secret_key)
+    confirmation_id = request_confirmation(api)["confirmationId"]
+    foreign = decide(api, confirmation_id, key=other_workspace.secret_key)
     missing = decide(api, str(uuid.uuid4()), key=other_workspace.secret_key)
-    assert (theirs.status_code, theirs.json()["detail"]) == (missing.status_code, missing.json()["detail"])
-    assert theirs.status_code == 404
+    assert (foreign.status_code, foreign.json()["detail"]) == (missing.status_code, missing.json()["detail"])
+    assert foreign.status_code == 404
     assert Confirmation.objects.get().state == "pending"
 
 
 @pytest.mark.parametrize("decision", [None, "", "yes", "CONFIRM", 1, ["confirm"]])
 def test_a_decision_is_one_of_two_words(api, decision):
-    response = decide(api, ask(api)["confirmationId"], decision)
+    response = decide(api, request_confirmation(api)["confirmationId"], decision)
     assert response.status_code == 400
     assert response.json()["errors"][0]["pointer"] == "/decision"
 
@@ -99,16 +99,16 @@ def test_every_member_is_needed(api, name):
 
 
 def test_arguments_are_kept_as_their_hash_only(api):
-    ask(api, args={"card": "4111111111111111"})
-    kept = Confirmation.objects.values().get()
-    assert kept["args_hash"] == args_hash({"card": "4111111111111111"})
-    assert "4111111111111111" not in str(kept)
+    request_confirmation(api, args={"card": "4111111111111111"})
+    row = Confirmation.objects.values().get()
+    assert row["args_hash"] == args_hash({"card": "4111111111111111"})
+    assert "4111111111111111" not in str(row)
 
 
 def test_a_key_without_the_scope_neither_asks_nor_decides(api, workspace):
-    asked = ask(api)["confirmationId"]
+    confirmation_id = request_confirmation(api)["confirmationId"]
     workspace.workspace.api_keys.update(scopes=["report"])
-    assert decide(api, asked).status_code == 403
+    assert decide(api, confirmation_id).status_code == 403
     assert api.post(ADDRESS, QUESTION).status_code == 403
     assert Confirmation.objects.get().state == "pending"
 
@@ -117,15 +117,17 @@ def test_a_key_without_the_scope_neither_asks_nor_decides(api, workspace):
 def test_of_eight_decisions_at_once_one_counts(workspace):
     environment = workspace.workspace.environments.get(name="production")
     now = timezone.now()
-    asked = confirmations.request_confirmation(environment, Call("u", "POST /a", args_hash({})), "A", now=now)
+    confirmation = confirmations.request_confirmation(environment, Call("u", "POST /a", args_hash({})), "A", now=now)
     results: list[str] = []
 
     def decide_it(decision: str) -> None:
         try:
-            found = confirmations.decide_confirmation(workspace.workspace, asked.pk, decision, actor=decision, now=now)
-            results.append(found.state)
-        except DomainError as problem:
-            results.append(problem.code)
+            decided = confirmations.decide_confirmation(
+                workspace.workspace, confirmation.pk, decision, actor=decision, now=now
+            )
+            results.append(decided.state)
+        except DomainError as error:
+            results.append(error.code)
         connection.close()
 
     threads = [threading.Thread(target=decide_it, args=(word,)) for word in ("confirm", "decline") * 4]
@@ -141,16 +143,16 @@ def test_of_eight_decisions_at_once_one_counts(workspace):
 def test_of_eight_uses_at_once_for_different_tool_calls_one_passes(workspace):
     environment = workspace.workspace.environments.get(name="production")
     call, now = Call("u", "POST /a", args_hash({})), timezone.now()
-    asked = confirmations.request_confirmation(environment, call, "A", now=now)
-    confirmations.decide_confirmation(workspace.workspace, asked.pk, "confirm", actor="test", now=now)
+    confirmation = confirmations.request_confirmation(environment, call, "A", now=now)
+    confirmations.decide_confirmation(workspace.workspace, confirmation.pk, "confirm", actor="test", now=now)
     passed: list[int] = []
 
     def use(number: int) -> None:
         try:
-            confirmations.use_confirmation(environment, asked.pk, call, f"call_{number}", now=now)
+            confirmations.use_confirmation(environment, confirmation.pk, call, f"call_{number}", now=now)
             passed.append(number)
-        except DomainError as problem:
-            assert problem.code == "confirmation-required"
+        except DomainError as error:
+            assert error.code == "confirmation-required"
         connection.close()
 
     threads = [threading.Thread(target=use, args=(number,)) for number in range(8)]

@@ -36,11 +36,11 @@ def environment(created, name="production"):
     return created.workspace.environments.get(name=name)
 
 
-def counted(**where) -> int:
+def count_tallied(**where) -> int:
     return VerificationTally.objects.filter(**where).aggregate(sum=Sum("count"))["sum"] or 0
 
 
-def faults(response) -> dict[str, str]:
+def list_faults(response) -> dict[str, str]:
     assert response.status_code == 400, response.content
     assert response.json()["code"] == "invalid-request"
     return {fault["pointer"]: fault["code"] for fault in response.json()["errors"]}
@@ -56,9 +56,9 @@ def test_recorded_is_the_sum_of_the_counts(api, workspace):
         ),
     )
     assert (response.status_code, response.json()) == (200, {"recorded": 44})
-    assert counted(environment=environment(workspace)) == 44
-    assert counted(result="accepted", version=2, operation="GET /orders/{orderId}") == 41
-    assert counted(result="missing-header", version=0, operation="") == 2
+    assert count_tallied(environment=environment(workspace)) == 44
+    assert count_tallied(result="accepted", version=2, operation="GET /orders/{orderId}") == 41
+    assert count_tallied(result="missing-header", version=0, operation="") == 2
 
 
 def test_an_empty_report_is_taken(api):
@@ -66,21 +66,21 @@ def test_an_empty_report_is_taken(api):
 
 
 def test_each_rejection_keeps_a_row_and_acceptances_none(api, workspace):
-    at = int((timezone.now() - timedelta(hours=3)).timestamp())
+    occurred_at = int((timezone.now() - timedelta(hours=3)).timestamp())
     api.post(
         ADDRESS,
         report(
             {"result": "accepted", "toolCallId": "call_1"},
             {"result": "replayed", "version": 2, "operation": "POST /refunds", "toolCallId": "call_2",
-             "count": 3, "occurredAt": at},
+             "count": 3, "occurredAt": occurred_at},
         ),
     )  # fmt: skip
-    (kept,) = Rejection.objects.all()
-    assert (kept.reason, kept.version, kept.operation, kept.tool_call_id, kept.count) == (
+    (rejection,) = Rejection.objects.all()
+    assert (rejection.reason, rejection.version, rejection.operation, rejection.tool_call_id, rejection.count) == (
         "replayed", 2, "POST /refunds", "call_2", 3,
     )  # fmt: skip
-    assert kept.occurred_at == datetime.fromtimestamp(at, UTC)
-    assert kept.environment == environment(workspace)
+    assert rejection.occurred_at == datetime.fromtimestamp(occurred_at, UTC)
+    assert rejection.environment == environment(workspace)
 
 
 def test_what_was_not_dated_happened_now(api):
@@ -92,16 +92,16 @@ def test_what_was_not_dated_happened_now(api):
 def test_a_raw_path_is_kept_as_a_template_only(api):
     raw = "GET /orders/8412399/items?email=anna@example.com"
     api.post(ADDRESS, report({"result": "accepted", "operation": raw}, {"result": "expired", "operation": raw}))
-    kept = {*VerificationTally.objects.values_list("operation", flat=True)}
-    kept |= {*Rejection.objects.values_list("operation", flat=True)}
-    assert kept == {"GET /orders/{orderId}/items"}
+    operations = {*VerificationTally.objects.values_list("operation", flat=True)}
+    operations |= {*Rejection.objects.values_list("operation", flat=True)}
+    assert operations == {"GET /orders/{orderId}/items"}
 
 
 def test_a_redelivery_changes_nothing_and_answers_the_same(api):
     body = json.dumps(report({"result": "expired", "count": 5})).encode()
     first, second = api.post(ADDRESS, body), api.post(ADDRESS, body)
     assert (second.status_code, second.content) == (first.status_code, first.content) == (200, b'{"recorded":5}')
-    assert (counted(), Rejection.objects.count()) == (5, 1)
+    assert (count_tallied(), Rejection.objects.count()) == (5, 1)
 
 
 def test_the_id_in_other_letters_is_the_same_id(api):
@@ -115,7 +115,7 @@ def test_the_same_id_with_another_body_is_refused_and_changes_nothing(api):
     other = api.post(ADDRESS, report({"result": "expired", "count": 2}))
     assert (other.status_code, other.json()["code"]) == (422, "report-id-reused")
     assert REPORT_ID not in other.content.decode()
-    assert counted() == 1
+    assert count_tallied() == 1
 
 
 def test_an_id_is_one_per_workspace_whatever_the_environment(api):
@@ -126,23 +126,23 @@ def test_an_id_is_one_per_workspace_whatever_the_environment(api):
 
 def test_another_workspace_may_use_the_same_id_and_sees_nothing_of_the_first(api, workspace, other_workspace):
     api.post(ADDRESS, report({"result": "expired"}))
-    theirs = api.post(ADDRESS, report({"result": "replayed", "count": 2}), key=other_workspace.secret_key)
-    assert theirs.json() == {"recorded": 2}
-    assert counted(environment=environment(workspace)) == 1
-    assert counted(environment=environment(other_workspace)) == 2
+    foreign = api.post(ADDRESS, report({"result": "replayed", "count": 2}), key=other_workspace.secret_key)
+    assert foreign.json() == {"recorded": 2}
+    assert count_tallied(environment=environment(workspace)) == 1
+    assert count_tallied(environment=environment(other_workspace)) == 2
 
 
 def test_reports_go_to_the_environment_that_they_name(api, workspace):
     api.post(ADDRESS, report({"result": "expired"}, environment="staging"))
-    assert counted(environment=environment(workspace, "staging")) == 1
-    assert counted(environment=environment(workspace)) == 0
+    assert count_tallied(environment=environment(workspace, "staging")) == 1
+    assert count_tallied(environment=environment(workspace)) == 0
 
 
 def test_a_key_without_the_scope_is_refused(api, workspace):
     workspace.workspace.api_keys.update(scopes=["platform"])
     response = api.post(ADDRESS, report({"result": "expired"}))
     assert (response.status_code, response.json()["code"]) == (403, "scope-missing")
-    assert counted() == 0
+    assert count_tallied() == 0
 
 
 def test_every_fault_is_listed_and_nothing_is_stored(api):
@@ -162,7 +162,7 @@ def test_every_fault_is_listed_and_nothing_is_stored(api):
             report_id="not-a-uuid",
         ),
     )
-    assert faults(response) == {
+    assert list_faults(response) == {
         "/reportId": "invalid",
         "/verifications/1/result": "unknown-result",
         "/verifications/2/version": "invalid",
@@ -174,13 +174,13 @@ def test_every_fault_is_listed_and_nothing_is_stored(api):
         "/verifications/8/toolCallId": "null",
         "/verifications/9/result": "required",
     }
-    assert (counted(), VerificationReport.objects.count()) == (0, 0)
+    assert (count_tallied(), VerificationReport.objects.count()) == (0, 0)
 
 
 def test_a_whole_number_is_one_however_it_is_written(api):
     body = b'{"reportId": "%s", "verifications": [{"result": "expired", "version": 2.0, "count": 4.0}]}'
     assert api.post(ADDRESS, body % REPORT_ID.encode()).json() == {"recorded": 4}
-    assert counted(version=2) == 4
+    assert count_tallied(version=2) == 4
 
 
 @pytest.mark.parametrize(("member", "written"), [
@@ -189,20 +189,20 @@ def test_a_whole_number_is_one_however_it_is_written(api):
 ])  # fmt: skip
 def test_what_is_not_a_whole_number_in_its_bounds_is_none(api, member, written):
     text = f'{{"reportId": "{REPORT_ID}", "verifications": [{{"result": "expired", "{member}": {written}}}]}}'
-    assert list(faults(api.post(ADDRESS, text.encode()))) == [f"/verifications/0/{member}"]
+    assert list(list_faults(api.post(ADDRESS, text.encode()))) == [f"/verifications/0/{member}"]
 
 
 @pytest.mark.parametrize("value", [None, 17, True, [], {}, "", "5f0b7c1e5c3b4a579d0e2f6f0c9a3b11",
                                    "{5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11}", f"urn:uuid:{REPORT_ID}",
                                    f" {REPORT_ID}", f"{REPORT_ID}\n"])  # fmt: skip
 def test_a_report_id_is_a_uuid_as_text(api, value):
-    assert list(faults(api.post(ADDRESS, report(report_id=value)))) == ["/reportId"]
+    assert list(list_faults(api.post(ADDRESS, report(report_id=value)))) == ["/reportId"]
 
 
 def test_no_fault_repeats_a_value(api):
     secret = "s3cr3t-value"
     response = api.post(ADDRESS, report({"result": secret, "version": secret}, report_id=secret))
-    assert len(faults(response)) == 3
+    assert len(list_faults(response)) == 3
     assert secret not in response.content.decode()
 
 
@@ -216,7 +216,7 @@ def test_five_hundred_items_pass_and_one_more_is_too_many(api):
     assert api.post(ADDRESS, report(*[item] * 500)).json() == {"recorded": 500}
     refused = api.post(ADDRESS, report(*[item] * 501, report_id=str(uuid.uuid4())))
     assert (refused.status_code, refused.json()["limit"], refused.json()["received"]) == (400, 500, 501)
-    assert counted() == 500
+    assert count_tallied() == 500
 
 
 def test_unknown_members_are_ignored(api):
@@ -238,11 +238,11 @@ ITEMS = st.fixed_dictionaries(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
 @given(st.lists(ITEMS, max_size=8))
 def test_totals_equal_what_was_reported(api, items):
-    before = counted()
+    before = count_tallied()
     response = api.post(ADDRESS, report(*items, report_id=str(uuid.uuid4())))
     expected = sum(item.get("count", 1) for item in items)
     assert response.json() == {"recorded": expected}
-    assert counted() - before == expected
+    assert count_tallied() - before == expected
 
 
 @pytest.mark.django_db(transaction=True)
@@ -262,7 +262,7 @@ def test_eight_deliveries_at_once_are_recorded_once(workspace):
     for thread in threads:
         thread.join()
     assert answers == [7] * 8
-    assert (counted(), Rejection.objects.count()) == (7, 1)
+    assert (count_tallied(), Rejection.objects.count()) == (7, 1)
 
 
 def test_single_rejections_minted_intents_and_confirmations_are_kept_400_days_and_tallies_for_good(workspace):
@@ -276,15 +276,15 @@ def test_single_rejections_minted_intents_and_confirmations_are_kept_400_days_an
     assert delete_expired(now=now) == 3
     assert delete_expired(now=now) == 0
     assert [Rejection.objects.count(), MintedIntent.objects.count(), Confirmation.objects.count()] == [1, 1, 1]
-    assert counted() == 2
+    assert count_tallied() == 2
 
 
 def test_report_ids_are_kept_400_days(workspace):
     target = environment(workspace)
     now = timezone.now()
     receive_report(target, uuid.uuid4(), [], body=b"old", now=now - RETENTION - timedelta(seconds=1))
-    kept = uuid.uuid4()
-    receive_report(target, kept, [], body=b"new", now=now - RETENTION + timedelta(seconds=1))
+    recent_id = uuid.uuid4()
+    receive_report(target, recent_id, [], body=b"new", now=now - RETENTION + timedelta(seconds=1))
     assert timedelta(days=400) == RETENTION
     assert delete_expired(now=now) == 1
-    assert VerificationReport.objects.get().report_id == kept
+    assert VerificationReport.objects.get().report_id == recent_id

@@ -29,7 +29,7 @@ def minted(workspace, production):
     """Makes headers as the platform does; any fact of them can be another."""
 
     def make(**facts) -> str:
-        given = {
+        facts = {
             "tenant_id": workspace.workspace.id,
             "sub": "user_17",
             "aud": production.audience,
@@ -37,12 +37,12 @@ def minted(workspace, production):
             "args": {"amount": 1250},
             **facts,
         }
-        return mint_intent(given.pop("secret", workspace.signing_secret), **given).header
+        return mint_intent(facts.pop("secret", workspace.signing_secret), **facts).header
 
     return make
 
 
-def asked(header: str | None, **members) -> dict:
+def build_body(header: str | None, **members) -> dict:
     call = {
         "method": "POST",
         "path": "/refunds/8412",
@@ -53,17 +53,17 @@ def asked(header: str | None, **members) -> dict:
     return call if header is None else {"header": header, **call}
 
 
-def tallied() -> list[tuple[str, int, str, int]]:
+def list_tallies() -> list[tuple[str, int, str, int]]:
     return list(VerificationTally.objects.values_list("result", "version", "operation", "count"))
 
 
 def test_an_accepted_intent_is_told_whole(api, minted):
-    response = api.post(ADDRESS, asked(minted(tool_call_id="call_1")))
+    response = api.post(ADDRESS, build_body(minted(tool_call_id="call_1")))
     assert response.status_code == 200
     intent = response.json()["intent"]
     assert (intent["v"], intent["sub"], intent["toolCallId"]) == (2, "user_17", "call_1")
     assert intent["argsHash"] == args_hash({"amount": 1250})
-    assert tallied() == [("accepted", 2, "POST /refunds/{refundId}", 1)]
+    assert list_tallies() == [("accepted", 2, "POST /refunds/{refundId}", 1)]
 
 
 def test_an_intent_of_the_hub_itself_passes(api):
@@ -74,45 +74,45 @@ def test_an_intent_of_the_hub_itself_passes(api):
 
 
 def test_a_rejection_is_a_problem_with_its_reason_and_is_tallied(api, minted):
-    response = api.post(ADDRESS, asked(minted(tool_call_id="call_1", args={"amount": 1})))
+    response = api.post(ADDRESS, build_body(minted(tool_call_id="call_1", args={"amount": 1})))
     assert (response.status_code, response["Content-Type"]) == (403, "application/problem+json")
     problem = response.json()
     assert (problem["code"], problem["reason"]) == ("intent-rejected", "args-mismatch")
     assert problem["requestId"] == response["X-Request-Id"]
-    kept = Rejection.objects.get()
-    assert (kept.reason, kept.version, kept.tool_call_id) == ("args-mismatch", 2, "call_1")
-    assert kept.operation == "POST /refunds/{refundId}"
+    rejection = Rejection.objects.get()
+    assert (rejection.reason, rejection.version, rejection.tool_call_id) == ("args-mismatch", 2, "call_1")
+    assert rejection.operation == "POST /refunds/{refundId}"
 
 
-def v1(workspace, **facts):
+def sign_v1(workspace, **facts):
     from_now = int(timezone.now().timestamp())
     payload = {
         "toolCallId": "call_v1", "tenantId": workspace.workspace.id, "method": "POST", "path": "/refunds/8412",
         "issuedAt": from_now, "expiresAt": from_now + 300, **facts,
     }  # fmt: skip
-    return signed(json.dumps(payload).encode(), workspace.signing_secret)
+    return sign(json.dumps(payload).encode(), workspace.signing_secret)
 
 
-def signed(payload: bytes, secret: str) -> str:
+def sign(payload: bytes, secret: str) -> str:
     signature = hmac.new(secret.encode(), payload, hashlib.sha256).hexdigest()
     return base64.urlsafe_b64encode(b'{"payload":%b,"signature":"%b"}' % (payload, signature.encode())).decode()
 
 
 EXPECTED = {
-    "missing-header": lambda make, workspace: asked(None),
-    "malformed": lambda make, workspace: asked("not base64url"),
-    "bad-signature": lambda make, workspace: asked(make(secret="gas_" + "x" * 43)),
-    "unsupported-version": lambda make, workspace: asked(v1(workspace, v=3)),
-    "expired": lambda make, workspace: asked(make(now=timezone.now().timestamp() - 400)),
-    "not-yet-valid": lambda make, workspace: asked(make(now=timezone.now().timestamp() + 90)),
-    "lifetime-too-long": lambda make, workspace: asked(v1(workspace, issuedAt=1, expiresAt=4_000_000_000)),
-    "tenant-mismatch": lambda make, workspace: asked(make(tenant_id="ws_other")),
-    "audience-mismatch": lambda make, workspace: asked(make(aud="urn:another")),
-    "operation-mismatch": lambda make, workspace: asked(make(operation="POST /refunds/8413")),
-    "method-mismatch": lambda make, workspace: asked(v1(workspace, method="PUT")),
-    "path-mismatch": lambda make, workspace: asked(v1(workspace, path="/refunds")),
-    "args-mismatch": lambda make, workspace: asked(make(args={})),
-    "step-up-required": lambda make, workspace: asked(make(requires_step_up=True), stepUp=False),
+    "missing-header": lambda make, workspace: build_body(None),
+    "malformed": lambda make, workspace: build_body("not base64url"),
+    "bad-signature": lambda make, workspace: build_body(make(secret="gas_" + "x" * 43)),
+    "unsupported-version": lambda make, workspace: build_body(sign_v1(workspace, v=3)),
+    "expired": lambda make, workspace: build_body(make(now=timezone.now().timestamp() - 400)),
+    "not-yet-valid": lambda make, workspace: build_body(make(now=timezone.now().timestamp() + 90)),
+    "lifetime-too-long": lambda make, workspace: build_body(sign_v1(workspace, issuedAt=1, expiresAt=4_000_000_000)),
+    "tenant-mismatch": lambda make, workspace: build_body(make(tenant_id="ws_other")),
+    "audience-mismatch": lambda make, workspace: build_body(make(aud="urn:another")),
+    "operation-mismatch": lambda make, workspace: build_body(make(operation="POST /refunds/8413")),
+    "method-mismatch": lambda make, workspace: build_body(sign_v1(workspace, method="PUT")),
+    "path-mismatch": lambda make, workspace: build_body(sign_v1(workspace, path="/refunds")),
+    "args-mismatch": lambda make, workspace: build_body(make(args={})),
+    "step-up-required": lambda make, workspace: build_body(make(requires_step_up=True), stepUp=False),
 }  # fmt: skip
 
 
@@ -120,33 +120,33 @@ EXPECTED = {
 def test_every_reason_is_given_and_tallied(api, minted, workspace, reason):
     response = api.post(ADDRESS, EXPECTED[reason](minted, workspace))
     assert (response.status_code, response.json().get("reason")) == (403, reason)
-    assert [(result, count) for result, _, _, count in tallied()] == [(reason, 1)]
+    assert [(result, count) for result, _, _, count in list_tallies()] == [(reason, 1)]
 
 
 def test_a_second_time_it_is_replayed(api, minted):
     header = minted()
-    assert api.post(ADDRESS, asked(header)).status_code == 200
-    again = api.post(ADDRESS, asked(header))
+    assert api.post(ADDRESS, build_body(header)).status_code == 200
+    again = api.post(ADDRESS, build_body(header))
     assert (again.status_code, again.json()["reason"]) == (403, "replayed")
     assert {*EXPECTED, "replayed"} == {*REASONS}
 
 
 def test_a_rejection_for_another_cause_does_not_use_the_intent_up(api, minted):
     header = minted()
-    assert api.post(ADDRESS, asked(header, path="/refunds")).status_code == 403
-    assert api.post(ADDRESS, asked(header)).status_code == 200
+    assert api.post(ADDRESS, build_body(header, path="/refunds")).status_code == 403
+    assert api.post(ADDRESS, build_body(header)).status_code == 200
 
 
 def test_step_up_passes_once_it_has_run(api, minted):
-    assert api.post(ADDRESS, asked(minted(requires_step_up=True), stepUp=True)).status_code == 200
+    assert api.post(ADDRESS, build_body(minted(requires_step_up=True), stepUp=True)).status_code == 200
 
 
 def test_version_1_passes_while_its_window_is_open(api, workspace):
-    header = v1(workspace)
-    assert api.post(ADDRESS, asked(header)).json()["intent"]["toolCallId"] == "call_v1"
+    header = sign_v1(workspace)
+    assert api.post(ADDRESS, build_body(header)).json()["intent"]["toolCallId"] == "call_v1"
     workspace.workspace.v1_until = timezone.now() - timedelta(seconds=1)
     workspace.workspace.save()
-    assert api.post(ADDRESS, asked(header)).json()["reason"] == "unsupported-version"
+    assert api.post(ADDRESS, build_body(header)).json()["reason"] == "unsupported-version"
 
 
 def test_the_secret_before_verifies_until_its_time_is_over(api, minted, workspace):
@@ -154,61 +154,61 @@ def test_the_secret_before_verifies_until_its_time_is_over(api, minted, workspac
     now = timezone.now()
     workspace.workspace.signing_secrets.update(verifies_until=now + timedelta(hours=24))
     issue_signing_secret(workspace.workspace, now=now)
-    assert api.post(ADDRESS, asked(headers[0])).status_code == 200
+    assert api.post(ADDRESS, build_body(headers[0])).status_code == 200
     workspace.workspace.signing_secrets.filter(verifies_until__isnull=False).update(verifies_until=now)
-    assert api.post(ADDRESS, asked(headers[1])).json()["reason"] == "bad-signature"
+    assert api.post(ADDRESS, build_body(headers[1])).json()["reason"] == "bad-signature"
 
 
 def test_a_body_and_a_query_need_the_query_in_the_operation(api, minted):
     query = "dry=1"
-    plain = api.post(ADDRESS, asked(minted(), query=query))
+    plain = api.post(ADDRESS, build_body(minted(), query=query))
     assert plain.json()["reason"] == "operation-mismatch"
-    bound = api.post(ADDRESS, asked(minted(operation=f"POST /refunds/8412?{query}"), query=query))
+    bound = api.post(ADDRESS, build_body(minted(operation=f"POST /refunds/8412?{query}"), query=query))
     assert bound.status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/refunds/..", "/a%2Fb", "/a\\b", "/a?b"])
 def test_an_ambiguous_path_is_refused_however_it_was_signed(api, minted, path):
-    response = api.post(ADDRESS, asked(minted(operation=f"POST {path}"), path=path))
+    response = api.post(ADDRESS, build_body(minted(operation=f"POST {path}"), path=path))
     assert response.json()["reason"] == "operation-mismatch"
 
 
 def test_the_audience_is_that_of_the_environment_that_is_named(api, minted):
-    response = api.post(ADDRESS, asked(minted(), environment="staging"))
+    response = api.post(ADDRESS, build_body(minted(), environment="staging"))
     assert response.json()["reason"] == "audience-mismatch"
     assert VerificationTally.objects.get().environment.name == "staging"
 
 
 def test_a_retry_with_its_idempotency_key_gets_the_same_yes(api, minted):
-    body, headers = asked(minted()), {"Idempotency-Key": "k1"}
+    body, headers = build_body(minted()), {"Idempotency-Key": "k1"}
     first, second = api.post(ADDRESS, body, headers=headers), api.post(ADDRESS, body, headers=headers)
     assert (second.status_code, second.content) == (200, first.content)
-    assert [count for *_, count in tallied()] == [1]
+    assert [count for *_, count in list_tallies()] == [1]
 
 
 def test_a_rejection_stays_tallied_under_an_idempotency_key(api, minted):
-    response = api.post(ADDRESS, asked(minted(aud="urn:another")), headers={"Idempotency-Key": "k1"})
+    response = api.post(ADDRESS, build_body(minted(aud="urn:another")), headers={"Idempotency-Key": "k1"})
     assert response.status_code == 403
-    assert tallied()[0][0] == "audience-mismatch"
+    assert list_tallies()[0][0] == "audience-mismatch"
 
 
 def test_a_nonce_stays_burnt_when_the_tally_fails(production, minted):
-    presented = ReceivedRequest(minted(), "POST", "/refunds/8412", body=BODY, content_type="application/json")
+    request = ReceivedRequest(minted(), "POST", "/refunds/8412", body=BODY, content_type="application/json")
     with (
         mock.patch("intents.verification.verify.record_verifications", side_effect=RuntimeError),
         pytest.raises(RuntimeError),
     ):
-        verify_request(production, presented, now=timezone.now())
+        verify_request(production, request, now=timezone.now())
     with pytest.raises(IntentRejected, match="replayed"):
-        verify_request(production, presented, now=timezone.now())
+        verify_request(production, request, now=timezone.now())
 
 
 def test_a_store_that_is_away_is_503_and_no_pass(api, minted):
     with mock.patch("affidavit.SqlNonces.burn", side_effect=StoreUnavailable("away")):
-        response = api.post(ADDRESS, asked(minted()))
+        response = api.post(ADDRESS, build_body(minted()))
     assert (response.status_code, response.json()["code"]) == (503, "unavailable")
     assert int(response["Retry-After"]) > 0
-    assert tallied() == []
+    assert list_tallies() == []
 
 
 @pytest.mark.django_db(transaction=True)
@@ -253,21 +253,21 @@ def test_of_sixteen_copies_at_once_one_passes(workspace):
     ],
 )
 def test_a_body_of_the_wrong_form_is_400_and_not_tallied(api, minted, members, pointer):
-    response = api.post(ADDRESS, {**asked(minted()), **members})
+    response = api.post(ADDRESS, {**build_body(minted()), **members})
     assert response.status_code == 400
     assert [fault["pointer"] for fault in response.json()["errors"]] == [pointer]
-    assert tallied() == []
+    assert list_tallies() == []
 
 
 def test_no_answer_repeats_header_or_body(api, minted):
     header = minted(args={"amount": 1})
-    text = api.post(ADDRESS, asked(header)).content.decode()
+    text = api.post(ADDRESS, build_body(header)).content.decode()
     assert header not in text
     assert "1250" not in text
 
 
 def test_an_outsider_learns_nothing_of_this_workspaces_intents(api, minted, other_workspace):
-    response = api.post(ADDRESS, asked(minted()), key=other_workspace.secret_key)
+    response = api.post(ADDRESS, build_body(minted()), key=other_workspace.secret_key)
     assert response.json()["reason"] == "bad-signature"
     (tally,) = VerificationTally.objects.all()
     assert tally.environment.workspace_id == other_workspace.workspace.id

@@ -1,4 +1,4 @@
-"""Buckets along time: nothing lost, nothing counted twice, in any zone."""
+"""Buckets along time: nothing lost, nothing counts twice, in any zone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPANS = [timedelta(hours=1), timedelta(days=2), timedelta(days=90), timedelta(da
 
 
 @st.composite
-def counted_ranges(draw: st.DrawFn) -> tuple[Period, list[tuple[datetime, str, int]]]:
+def counted_periods(draw: st.DrawFn) -> tuple[Period, list[tuple[datetime, str, int]]]:
     start = datetime(2018, 1, 1, tzinfo=UTC) + QUARTER * draw(st.integers(0, 8 * 365 * 96))
     span = draw(st.sampled_from(SPANS))
     period = Period(start, start + span, ZoneInfo(draw(st.sampled_from(ZONES))))
@@ -27,18 +27,18 @@ def counted_ranges(draw: st.DrawFn) -> tuple[Period, list[tuple[datetime, str, i
     return period, [(start + QUARTER * moment, draw(results), draw(st.integers(1, 9))) for moment in moments]
 
 
-@given(counted_ranges())
+@given(counted_periods())
 def test_every_count_is_in_exactly_one_bucket(case):
-    period, counted = case
-    found = build_buckets(period, counted)
-    assert sum(bucket.verifications for bucket in found) == sum(count for _, _, count in counted)
-    assert sum(bucket.rejections for bucket in found) == sum(n for _, result, n in counted if result == "expired")
+    period, counts = case
+    buckets = build_buckets(period, counts)
+    assert sum(bucket.verifications for bucket in buckets) == sum(count for _, _, count in counts)
+    assert sum(bucket.rejections for bucket in buckets) == sum(n for _, result, n in counts if result == "expired")
 
 
-@given(counted_ranges())
+@given(counted_periods())
 def test_buckets_follow_each_other_and_begin_with_the_range(case):
-    period, counted = case
-    starts = [bucket.start.astimezone(UTC) for bucket in build_buckets(period, counted)]
+    period, counts = case
+    starts = [bucket.start.astimezone(UTC) for bucket in build_buckets(period, counts)]
     assert starts == sorted(set(starts))
     assert starts[0] == find_bucket_start(period.start, period)
     assert starts[-1] < period.end
@@ -47,16 +47,16 @@ def test_buckets_follow_each_other_and_begin_with_the_range(case):
 def test_an_hour_that_comes_twice_is_two_buckets():
     start = datetime(2026, 10, 24, 22, tzinfo=UTC)
     period = Period(start, start + timedelta(hours=5), ZoneInfo("Europe/Berlin"))
-    counted = [(start + timedelta(hours=hour), "accepted", 1) for hour in (2, 3)]
-    found = build_buckets(period, counted)
-    assert [bucket.start.hour for bucket in found] == [0, 1, 2, 2, 3]
-    assert [bucket.verifications for bucket in found] == [0, 0, 1, 1, 0]
+    counts = [(start + timedelta(hours=hour), "accepted", 1) for hour in (2, 3)]
+    buckets = build_buckets(period, counts)
+    assert [bucket.start.hour for bucket in buckets] == [0, 1, 2, 2, 3]
+    assert [bucket.verifications for bucket in buckets] == [0, 0, 1, 1, 0]
 
 
-@pytest.mark.parametrize("counted", [[], [(datetime(2026, 3, 4, 12, tzinfo=UTC), "expired", 2)]])
-def test_all_time_begins_with_the_first_count(counted):
+@pytest.mark.parametrize("counts", [[], [(datetime(2026, 3, 4, 12, tzinfo=UTC), "expired", 2)]])
+def test_all_time_begins_with_the_first_count(counts):
     end = datetime(2026, 3, 6, tzinfo=UTC)
     period = Period(datetime(2000, 1, 1, tzinfo=UTC), end, ZoneInfo("UTC"), preset="all")
-    found = build_buckets(period, counted)
-    assert len(found) == (1 if counted else 0)
-    assert all(bucket.start == datetime(2026, 3, 1, tzinfo=UTC) for bucket in found)
+    buckets = build_buckets(period, counts)
+    assert len(buckets) == (1 if counts else 0)
+    assert all(bucket.start == datetime(2026, 3, 1, tzinfo=UTC) for bucket in buckets)

@@ -1,4 +1,4 @@
-"""What is kept of a reported operation holds no value."""
+"""The stored template of a reported operation holds no value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from intents.reports.operation_template import template_operation
 
 
 @pytest.mark.parametrize(
-    ("reported", "kept"),
+    ("reported", "template"),
     [
         ("", ""),
         ("GET /orders", "GET /orders"),
@@ -24,8 +24,8 @@ from intents.reports.operation_template import template_operation
         ("orders.Orders/Refund", "orders.Orders/Refund"),
     ],
 )
-def test_an_operation_is_kept_as_a_template(reported, kept):
-    assert template_operation(reported) == kept
+def test_an_operation_is_kept_as_a_template(reported, template):
+    assert template_operation(reported) == template
 
 
 @given(st.integers(10, 10**12), st.sampled_from(["GET /carts/{}/items", "carts/{}", "POST /a/b/{}"]))
@@ -41,6 +41,6 @@ def test_a_template_of_a_template_is_itself_and_fits(text):
 
 
 def test_many_short_segments_are_cut_where_their_names_do_not_fit():
-    kept = template_operation("GET " + "/1" * 120)
-    assert len(kept) == MAX_OPERATION
-    assert kept.endswith("…")
+    template = template_operation("GET " + "/1" * 120)
+    assert len(template) == MAX_OPERATION
+    assert template.endswith("…")

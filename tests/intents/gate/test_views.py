@@ -1,4 +1,4 @@
-"""The page of the gate: what waits can be confirmed or declined, by members only."""
+"""The page of the gate: pending confirmations can be confirmed or declined, by members only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def address(workspace) -> str:
 
 
 @pytest.fixture
-def asked(production) -> Confirmation:
+def pending(production) -> Confirmation:
     return confirmations.request_confirmation(production, CALL, "Refund 12.50 for <order> 8412", now=timezone.now())
 
 
@@ -43,51 +43,51 @@ def test_an_empty_page_shows_the_call_that_fills_it(browser_client, address, api
     assert "Refund 12.50 for order 8412" in browser_client.get(address).content.decode()
 
 
-def test_what_waits_is_shown_with_its_summary_escaped(browser_client, address, asked):
+def test_a_pending_confirmation_is_shown_with_its_summary_escaped(browser_client, address, pending):
     text = browser_client.get(address).content.decode()
     assert "Refund 12.50 for &lt;order&gt; 8412" in text
     assert 'value="confirm"' in text
 
 
 @pytest.mark.parametrize(("decision", "state"), [("confirm", "confirmed"), ("decline", "declined")])
-def test_a_member_decides_by_hand(decide, browser_client, address, asked, decision, state):
-    response = decide(asked, decision)
+def test_a_member_decides_on_the_page(decide, browser_client, address, pending, decision, state):
+    response = decide(pending, decision)
     assert (response.status_code, response["Location"]) == (303, address)
-    asked.refresh_from_db()
-    assert (asked.state, asked.decided_by) == (state, "test-operator")
+    pending.refresh_from_db()
+    assert (pending.state, pending.decided_by) == (state, "test-operator")
     page = browser_client.get(address)
     assert list(page.context["waiting"]) == []
-    assert [found for _, found in page.context["states"]] == [state]
+    assert [shown_state for _, shown_state in page.context["states"]] == [state]
 
 
-def test_who_is_too_late_is_told_and_changes_nothing(decide, browser_client, asked):
-    decide(asked, "decline")
-    response = decide(asked, "confirm")
+def test_a_second_decision_changes_nothing_and_the_page_says_so(decide, browser_client, pending):
+    decide(pending, "decline")
+    response = decide(pending, "confirm")
     text = browser_client.get(response["Location"]).content.decode()
     assert "that confirmation is declined already" in text
-    asked.refresh_from_db()
-    assert asked.state == "declined"
+    pending.refresh_from_db()
+    assert pending.state == "declined"
 
 
-def test_a_decision_that_is_none_is_refused(decide, asked):
-    assert decide(asked, "maybe").status_code == 400
-    asked.refresh_from_db()
-    assert asked.state == "pending"
+def test_an_unknown_decision_is_refused(decide, pending):
+    assert decide(pending, "maybe").status_code == 400
+    pending.refresh_from_db()
+    assert pending.state == "pending"
 
 
-def test_what_expired_no_longer_waits_and_says_so(browser_client, address, production):
+def test_an_expired_confirmation_is_no_longer_pending(browser_client, address, production):
     confirmations.request_confirmation(production, CALL, "Old", now=timezone.now() - timedelta(minutes=16))
     page = browser_client.get(address)
     assert list(page.context["waiting"]) == []
     assert [state for _, state in page.context["states"]] == ["expired"]
 
 
-def test_downloads_have_every_row_and_what_has_not_happened_is_null(browser_client, address, production, asked):
+def test_exports_have_every_row_and_null_for_what_has_not_happened(browser_client, address, production, pending):
     for number in range(30):
         confirmations.request_confirmation(production, CALL, f"Question {number}", now=timezone.now())
     tables = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]
     assert len(tables["waiting"]) == len(tables["confirmations"]) == 31
-    row = next(row for row in tables["confirmations"] if row["confirmationId"] == str(asked.pk))
+    row = next(row for row in tables["confirmations"] if row["confirmationId"] == str(pending.pk))
     assert (row["state"], row["argsHash"]) == ("pending", CALL.args_hash)
     assert row["decidedAt"] is row["decidedBy"] is row["usedAt"] is row["toolCallId"] is None
     assert "1 to 25 of 31" in browser_client.get(address).content.decode()
@@ -101,35 +101,35 @@ def test_a_long_queue_says_how_long_it_is(browser_client, address, production):
     assert "The first 50 of 52" in page.content.decode()
 
 
-def test_another_environment_neither_shows_nor_loses_it(browser_client, address, asked):
+def test_another_environment_neither_shows_nor_loses_it(browser_client, address, pending):
     page = browser_client.get(address.replace("production", "staging"))
     assert "Nothing has been asked yet" in page.content.decode()
 
 
-def test_an_outsider_sees_and_decides_nothing(decide, address, asked, other_workspace):
+def test_an_outsider_sees_and_decides_nothing(decide, address, pending, other_workspace):
     stranger = get_user_model().objects.create_user("stranger")
     stranger.memberships.create(workspace=other_workspace.workspace)
     client = Client()
     client.force_login(stranger)
     assert client.get(address).status_code == 404
-    assert decide(asked, "confirm", client).status_code == 404
-    asked.refresh_from_db()
-    assert asked.state == "pending"
+    assert decide(pending, "confirm", client).status_code == 404
+    pending.refresh_from_db()
+    assert pending.state == "pending"
 
 
-def test_a_key_reads_the_page_but_decides_nothing_on_it(decide, address, asked, api, workspace):
+def test_a_key_reads_the_page_but_decides_nothing_on_it(decide, address, pending, api, workspace):
     assert api.get(f"{address}.json").status_code == 200
     keyed = Client(headers={"x-service-api-key": workspace.secret_key})
-    assert decide(asked, "confirm", keyed).status_code == 302
-    asked.refresh_from_db()
-    assert asked.state == "pending"
+    assert decide(pending, "confirm", keyed).status_code == 302
+    pending.refresh_from_db()
+    assert pending.state == "pending"
 
 
-def test_a_decision_is_protected_against_forgery_and_by_post_only(address, asked, browser_client):
+def test_a_decision_is_protected_against_forgery_and_by_post_only(address, pending, browser_client):
     strict = Client(enforce_csrf_checks=True)
     strict.force_login(get_user_model().objects.get(username="test-operator"))
-    decision = f"{address}/{asked.pk}/decision"
-    assert strict.post(decision, {"decision": "confirm"}).status_code == 403
-    assert browser_client.get(decision).status_code == 405
-    asked.refresh_from_db()
-    assert asked.state == "pending"
+    decision_address = f"{address}/{pending.pk}/decision"
+    assert strict.post(decision_address, {"decision": "confirm"}).status_code == 403
+    assert browser_client.get(decision_address).status_code == 405
+    pending.refresh_from_db()
+    assert pending.state == "pending"

@@ -23,8 +23,8 @@ from wire.period import parse_period
 NOW = timezone.now()
 
 
-def verification(result, *, days_ago=1.0, **told) -> Verification:
-    return Verification(result, NOW - timedelta(days=days_ago), **told)
+def build_verification(result, *, days_ago=1.0, **members) -> Verification:
+    return Verification(result, NOW - timedelta(days=days_ago), **members)
 
 
 @pytest.fixture
@@ -42,19 +42,19 @@ def filled(production):
     record_verifications(
         production,
         [
-            verification("accepted", version=2, operation="GET /orders", count=90),
-            verification("accepted", version=1, operation="POST /refunds", count=10),
-            verification("expired", version=2, operation="GET /orders", tool_call_id="call_1", count=3),
-            verification("expired", version=1, operation="POST /refunds", tool_call_id="call_2"),
-            verification("args-mismatch", days_ago=2, version=2, operation="POST /refunds"),
-            verification("missing-header", days_ago=2),
-            verification("replayed", days_ago=9, version=2, operation="GET /orders", count=7),
+            build_verification("accepted", version=2, operation="GET /orders", count=90),
+            build_verification("accepted", version=1, operation="POST /refunds", count=10),
+            build_verification("expired", version=2, operation="GET /orders", tool_call_id="call_1", count=3),
+            build_verification("expired", version=1, operation="POST /refunds", tool_call_id="call_2"),
+            build_verification("args-mismatch", days_ago=2, version=2, operation="POST /refunds"),
+            build_verification("missing-header", days_ago=2),
+            build_verification("replayed", days_ago=9, version=2, operation="GET /orders", count=7),
         ],
     )
     return production
 
 
-def rows(response, table: str) -> list[dict]:
+def read_rows(response, table: str) -> list[dict]:
     return json.loads(response.getvalue())["tables"][table]
 
 
@@ -73,13 +73,17 @@ def test_the_call_on_the_empty_page_is_taken_as_it_stands(page, api):
 
 
 def test_the_lines_on_the_empty_page_make_a_protection_that_lets_a_minted_intent_in(page, workspace, production):
-    said = {"API_KEY": workspace.secret_key, "BASE_URL": "http://localhost", "SIGNING_SECRET": workspace.signing_secret}
+    names = {
+        "API_KEY": workspace.secret_key,
+        "BASE_URL": "http://localhost",
+        "SIGNING_SECRET": workspace.signing_secret,
+    }
     lines = page().context["first_lines"]
     assert escape(lines) in page().content.decode()
-    exec(lines, said)  # what a reader would paste
+    exec(lines, names)  # what a reader would paste
     call = Call(sub="user_1", operation="GET /orders", args_hash=args_hash({}))
     header = mint_for_call(production, call, now=timezone.now()).header
-    verifier = said["protection"].verifier
+    verifier = names["protection"].verifier
     assert verifier.verify(header, method="GET", path="/orders").sub == "user_1"
 
 
@@ -87,7 +91,7 @@ def test_the_lines_on_the_empty_page_make_a_protection_that_lets_a_minted_intent
 def test_an_operation_that_no_text_can_be_finds_nothing(page, filled, operation):
     answer = page(operation=operation)
     assert (answer.status_code, answer.context["verifications"]) == (200, 0)
-    assert list(rows(page(".json", operation=operation), "rejections")) == []
+    assert list(read_rows(page(".json", operation=operation), "rejections")) == []
     assert page(".csv", operation=operation, table="operations").status_code == 200
 
 
@@ -102,35 +106,35 @@ def test_the_facts_count_what_was_reported_in_the_range(page, filled):
 
 def test_each_reason_stands_with_its_meaning_and_its_usual_fix(page, filled):
     text = page().content.decode()
-    found = rows(page(".json"), "reasons")
-    assert [(row["reason"], row["rejections"]) for row in found] == [
+    exported = read_rows(page(".json"), "reasons")
+    assert [(row["reason"], row["rejections"]) for row in exported] == [
         ("expired", 4), ("args-mismatch", 1), ("missing-header", 1),
     ]  # fmt: skip
-    for row in found:
+    for row in exported:
         reason = REASONS[row["reason"]]
-        told = (reason.meaning, reason.usual_fix)
-        assert (row["meaning"], row["usualFix"]) == told
-        assert all(escape(words) in text for words in told)
+        texts = (reason.meaning, reason.usual_fix)
+        assert (row["meaning"], row["usualFix"]) == texts
+        assert all(escape(reason_text) in text for reason_text in texts)
 
 
 def test_a_reason_is_compared_with_the_period_before(page, filled):
-    (replayed,) = [row for row in rows(page(".json", range="30d"), "reasons") if row["reason"] == "replayed"]
+    (replayed,) = [row for row in read_rows(page(".json", range="30d"), "reasons") if row["reason"] == "replayed"]
     assert (replayed["rejections"], replayed["rejectionsBefore"]) == (7, 0)
 
 
 def test_versions_and_operations_have_rates_with_their_n(page, filled):
-    versions = {row["version"]: row for row in rows(page(".json"), "versions")}
+    versions = {row["version"]: row for row in read_rows(page(".json"), "versions")}
     assert {version: (row["verifications"], row["rejections"]) for version, row in versions.items()} == {
         2: (94, 4), 1: (11, 1), None: (1, 1),
     }  # fmt: skip
-    operations = {row["operation"]: row for row in rows(page(".json"), "operations")}
+    operations = {row["operation"]: row for row in read_rows(page(".json"), "operations")}
     assert operations["GET /orders"]["rate"] == pytest.approx(3 / 93)
     assert operations["GET /orders"]["mainReason"] == "expired"
     assert operations[None]["verifications"] == 1
 
 
 def test_the_series_adds_up_to_the_facts_and_to_each_reason(page, filled):
-    series = rows(page(".json"), "series")
+    series = read_rows(page(".json"), "series")
     assert sum(row["verifications"] for row in series) == 106
     assert sum(row["rejections"] for row in series) == 6
     assert sum(row["expired"] for row in series) == 4
@@ -168,20 +172,20 @@ def test_filters_narrow_the_page_and_its_downloads_alike(page, filled, query, ve
     assert context["singles"].paginator.count == singles
 
 
-def test_a_filter_that_does_not_exist_is_said_and_ignored(page, filled):
+def test_a_filter_that_does_not_exist_is_named_and_ignored(page, filled):
     response = page(reason="no-such-reason", version="7")
     assert "There is no such reason" in response.content.decode()
     assert response.context["rejected"] == 6
 
 
 def test_single_rejections_are_the_latest_first_and_page(page, production):
-    reported = [verification("expired", days_ago=day / 40, tool_call_id=f"c{day}") for day in range(60)]
+    reported = [build_verification("expired", days_ago=day / 40, tool_call_id=f"c{day}") for day in range(60)]
     record_verifications(production, reported)
     first = page()
-    assert [each.tool_call_id for each in first.context["singles"]][:2] == ["c0", "c1"]
+    assert [rejection.tool_call_id for rejection in first.context["singles"]][:2] == ["c0", "c1"]
     assert "1 to 25 of 60" in first.content.decode()
-    assert [each.tool_call_id for each in page(page="3").context["singles"]][-1] == "c59"
-    assert len(rows(page(".json"), "rejections")) == 60
+    assert [rejection.tool_call_id for rejection in page(page="3").context["singles"]][-1] == "c59"
+    assert len(read_rows(page(".json"), "rejections")) == 60
 
 
 def test_csv_has_the_columns_of_the_table(page, filled):
@@ -192,7 +196,7 @@ def test_csv_has_the_columns_of_the_table(page, filled):
 
 
 def test_text_that_a_spreadsheet_would_run_is_neutralised(page, production):
-    record_verifications(production, [verification("expired", tool_call_id="=HYPERLINK(1)")])
+    record_verifications(production, [build_verification("expired", tool_call_id="=HYPERLINK(1)")])
     (line,) = csv.DictReader(io.StringIO(page(".csv", table="rejections").getvalue().decode()))
     assert line["toolCallId"] == "'=HYPERLINK(1)"
 
@@ -202,7 +206,7 @@ def test_text_that_a_spreadsheet_would_run_is_neutralised(page, production):
 def test_every_range_opens(page, filled, span, zone):
     response = page(range=span, tz=zone)
     assert response.status_code == 200
-    assert sum(row["verifications"] for row in rows(page(".json", range=span, tz=zone), "series")) == (
+    assert sum(row["verifications"] for row in read_rows(page(".json", range=span, tz=zone), "series")) == (
         response.context.get("verifications")
     )
 
@@ -220,16 +224,16 @@ def test_an_outsider_sees_nothing(filled, workspace, other_workspace):
 
 def test_another_environment_shows_nothing_of_this_one(filled, browser_client, workspace):
     response = browser_client.get(f"/w/{workspace.workspace.slug}/staging/rejections.json")
-    assert all(not found for name, found in json.loads(response.getvalue())["tables"].items() if name != "series")
+    assert all(not rows_ for name, rows_ in json.loads(response.getvalue())["tables"].items() if name != "series")
 
 
 def test_a_machine_reads_it_with_a_secret_key(filled, api, workspace):
     response = api.get(f"/w/{workspace.workspace.slug}/production/rejections.json")
-    assert len(rows(response, "rejections")) == 4
+    assert len(read_rows(response, "rejections")) == 4
 
 
 def test_the_overview_has_this_range_and_the_one_before(filled):
-    found = queries.load_overview(filled, parse_period({"range": "7d"}, now=timezone.now()))
-    assert (found.verifications, found.rejections) == (106, 6)
-    assert (found.previous_verifications, found.previous_rejections) == (7, 7)
-    assert [line.reason for line in found.reasons] == ["expired", "args-mismatch", "missing-header"]
+    overview = queries.load_overview(filled, parse_period({"range": "7d"}, now=timezone.now()))
+    assert (overview.verifications, overview.rejections) == (106, 6)
+    assert (overview.previous_verifications, overview.previous_rejections) == (7, 7)
+    assert [summary.reason for summary in overview.reasons] == ["expired", "args-mismatch", "missing-header"]

@@ -1,0 +1,86 @@
+"""The figures are what plotly takes, and say what the table says."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plotly import graph_objects
+
+from affidavit import REASONS
+from intents.rejections.figures import (
+    RARE_REASONS,
+    build_rejections_figure,
+    build_table_rows,
+    count_by_reason,
+    describe_reasons,
+)
+from intents.rejections.series import ResultBucket
+from intents.rejections.totals import ReasonSummary
+
+START = datetime(2026, 3, 1, tzinfo=UTC)
+COUNTS = st.dictionaries(st.sampled_from(["accepted", "", *REASONS]), st.integers(1, 10**6))
+BUCKETS = st.lists(COUNTS, max_size=6).map(
+    lambda days: [ResultBucket(START + timedelta(days=day), Counter(counts)) for day, counts in enumerate(days)]
+)
+
+
+@settings(deadline=None)  # plotly's validators are slow when they are first asked
+@given(BUCKETS, st.sampled_from(["hour", "day", "month"]))
+def test_a_figure_is_what_plotly_takes(buckets, step):
+    figure = build_rejections_figure(buckets, step=step)
+    graph_objects.Figure(figure)
+    assert json.loads(json.dumps(figure)) == figure
+
+
+@given(BUCKETS)
+def test_the_bars_of_a_bucket_add_up_to_its_rejections(buckets):
+    heights = [sum(counts) for counts in zip(*count_by_reason(buckets).values(), strict=True)]
+    assert heights == ([bucket.rejections for bucket in buckets] if heights else [])
+    assert bool(heights) is any(bucket.rejections for bucket in buckets)
+
+
+@given(BUCKETS)
+def test_the_table_has_the_numbers_of_the_chart_latest_first(buckets):
+    series = count_by_reason(buckets)
+    for bucket, counts in build_table_rows(buckets, series):
+        assert sum(counts) == bucket.rejections
+    starts = [bucket.start for bucket, _ in build_table_rows(buckets, series)]
+    assert starts == sorted((bucket.start for bucket in buckets if bucket.verifications), reverse=True)
+
+
+@pytest.mark.parametrize(("reasons", "drawn"), [(0, 0), (6, 6), (7, 6), (15, 6)])
+def test_rare_reasons_are_drawn_together(reasons, drawn):
+    counts = Counter({reason: 100 - index for index, reason in enumerate(list(REASONS)[:reasons])})
+    series_by_reason = count_by_reason([ResultBucket(START, counts)])
+    assert len(series_by_reason) == drawn
+    assert (RARE_REASONS in series_by_reason) is (reasons > 6)
+
+
+def build_summaries(*counts: tuple[str, int, int]) -> list[ReasonSummary]:
+    return [ReasonSummary(reason, count, 0.5, before, START) for reason, count, before in counts]
+
+
+def test_the_sentence_names_the_leader_and_what_grew_most():
+    sentence = describe_reasons(build_summaries(("expired", 1200, 1300), ("replayed", 30, 10)), step="day")
+    assert sentence == (
+        "1,230 rejections, a day each bar; expired leads with 1,200, replayed grew most, by 20 on the period before."
+    )
+
+
+def test_a_leader_that_grew_most_is_named_once():
+    sentence = describe_reasons(build_summaries(("expired", 1200, 0)), step="hour")
+    assert sentence.endswith("expired leads with 1,200, and grew most, by 1,200 on the period before.")
+
+
+def test_the_sentence_of_one_reason_compares_it_with_itself():
+    sentence = describe_reasons(build_summaries(("expired", 5, 8), ("replayed", 1, 0)), step="hour", reason="expired")
+    assert sentence == "5 rejections, an hour each bar: expired alone, 3 fewer than in the period before."
+
+
+def test_a_period_without_rejections_says_so():
+    assert describe_reasons([], step="day") == "Nothing was rejected in this range."

@@ -1,0 +1,58 @@
+"""Totals by reason, version and operation: they add up, and a filter keeps the n of a rate."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit import REASONS
+from intents.rejections import totals as total_rows
+from intents.rejections.totals import Total
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+TOTALS = st.lists(
+    st.builds(
+        Total,
+        result=st.sampled_from(["accepted", "expired", "replayed", "malformed"]),
+        version=st.integers(0, 2),
+        operation=st.sampled_from(["", "GET /a", "POST /b"]),
+        count=st.integers(1, 1000),
+        last_at=st.integers(0, 1000).map(lambda minutes: NOW - timedelta(minutes=minutes)),
+    ),
+    max_size=12,
+)
+
+
+@given(TOTALS)
+def test_every_way_of_grouping_adds_up_to_the_whole(totals):
+    whole = (total_rows.count_verifications(totals), total_rows.count_rejections(totals))
+    for summaries in (total_rows.group_by_version(totals), total_rows.group_by_operation(totals)):
+        assert (
+            sum(summary.verifications for summary in summaries),
+            sum(summary.rejections for summary in summaries),
+        ) == whole
+    assert sum(summary.count for summary in total_rows.group_by_reason(totals, [])) == whole[1]
+
+
+@given(TOTALS, TOTALS)
+def test_reasons_come_the_most_frequent_first_with_the_period_before(totals, before):
+    summaries = total_rows.group_by_reason(totals, before)
+    assert [summary.count for summary in summaries] == sorted((summary.count for summary in summaries), reverse=True)
+    for summary in summaries:
+        assert summary.before == sum(total.count for total in before if total.result == summary.reason)
+        assert summary.last_at == max(total.last_at for total in totals if total.result == summary.reason)
+
+
+@given(TOTALS, st.sampled_from(list(REASONS)))
+def test_a_filter_on_the_reason_keeps_what_was_verified(totals, reason):
+    narrowed = total_rows.narrow_to_reason(totals, reason)
+    assert total_rows.count_verifications(narrowed) == total_rows.count_verifications(totals)
+    assert total_rows.count_rejections(narrowed) == sum(total.count for total in totals if total.result == reason)
+
+
+@given(TOTALS)
+def test_the_share_of_versions_leaves_out_what_has_none(totals):
+    share = total_rows.compute_version_share(totals)
+    assert share.told == sum(total.count for total in totals if total.version)
