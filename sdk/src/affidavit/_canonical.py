@@ -41,7 +41,7 @@ def canonical_json(value: Json) -> bytes:
     carry, infinity, NaN), a lone surrogate, a name that is no string, a type that is not JSON, and
     nesting too deep to be walked.
     """
-    return _encoded(_canonical_text, value)
+    return _encode(_canonical_text, value)
 
 
 def compact_json(value: Json) -> bytes:
@@ -49,12 +49,12 @@ def compact_json(value: Json) -> bytes:
 
     Integers beyond a double's precision are rounded as JavaScript rounds them.
     """
-    return _encoded(_compact_text, value)
+    return _encode(_compact_text, value)
 
 
 def ascii_json(value: Json) -> bytes:
     """The form of `compact_json` with all that is not printable ASCII escaped, as Python's json writes it."""
-    return _encoded(_ascii_text, value)
+    return _encode(_ascii_text, value)
 
 
 def number_text(value: float) -> str:
@@ -64,13 +64,13 @@ def number_text(value: float) -> str:
     if text[-2:] == ".0":
         return text[:-2] if value else "0"
     if "e" in text:
-        return _laid_out(text)
+        return _format_scientific(text)
     if "n" in text:
         raise NotCanonical("infinity and NaN are not JSON")
     return text
 
 
-def _laid_out(text: str) -> str:
+def _format_scientific(text: str) -> str:
     """Python's scientific notation, laid out by ECMAScript's rules: plain from 1e-6 up to below 1e21."""
     mantissa, _, power = text.partition("e")
     exponent = int(power)
@@ -83,11 +83,11 @@ def _laid_out(text: str) -> str:
     return f"{mantissa}e{exponent:+d}"
 
 
-def _exact_integer(value: int) -> str:
+def _format_exact_integer(value: int) -> str:
     """The JCS text of an integer that a double carries exactly; others would share their text."""
     if _MIN_SAFE <= value <= _MAX_SAFE:
         return repr(value)
-    text = _rounded_integer(value)
+    text = _format_rounded_integer(value)
     mantissa, _, power = text.partition("e+")
     whole, _, fraction = mantissa.partition(".")
     if int(whole + fraction) * 10 ** (int(power or 0) - len(fraction)) != value:
@@ -95,21 +95,21 @@ def _exact_integer(value: int) -> str:
     return text
 
 
-def _rounded_integer(value: int) -> str:
+def _format_rounded_integer(value: int) -> str:
     try:
         return number_text(float(value))
     except OverflowError:
         raise NotCanonical("a number is beyond the range of a double") from None
 
 
-def _utf16_order(names: Iterable[str]) -> list[str]:
+def _sort_by_utf16(names: Iterable[str]) -> list[str]:
     """By UTF-16 code units (RFC 8785 section 3.2.3); for ASCII names that is Python's own order."""
     if "".join(names).isascii():
         return sorted(names)
     return sorted(names, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
 
 
-def _javascript_order(names: Iterable[str]) -> list[str]:
+def _sort_like_javascript(names: Iterable[str]) -> list[str]:
     """As a JavaScript object lists its own names: array indexes first by value, the others as they came."""
     indexes = [name for name in names if _ARRAY_INDEX.match(name) and int(name) <= _LAST_ARRAY_INDEX]
     if not indexes:
@@ -127,7 +127,7 @@ class _Writers(dict[type, _Write]):
         raise NotCanonical("a value is of a type that is not JSON")
 
 
-def _writer(quote: _Write, order: Callable[[Iterable[str]], list[str]], integer: _Write) -> _Write:
+def _build_writer(quote: _Write, order: Callable[[Iterable[str]], list[str]], integer: _Write) -> _Write:
     """A function from a JSON value to its text; a closure because this is the hot part of every hash."""
 
     # The same names often come again, as in an array of records: they are sorted and quoted once per call.
@@ -166,12 +166,12 @@ def _writer(quote: _Write, order: Callable[[Iterable[str]], list[str]], integer:
     return write
 
 
-_canonical_text = _writer(encode_basestring, _utf16_order, _exact_integer)
-_compact_text = _writer(encode_basestring, _javascript_order, _rounded_integer)
-_ascii_text = _writer(encode_basestring_ascii, _javascript_order, _rounded_integer)
+_canonical_text = _build_writer(encode_basestring, _sort_by_utf16, _format_exact_integer)
+_compact_text = _build_writer(encode_basestring, _sort_like_javascript, _format_rounded_integer)
+_ascii_text = _build_writer(encode_basestring_ascii, _sort_like_javascript, _format_rounded_integer)
 
 
-def _encoded(write: _Write, value: Json) -> bytes:
+def _encode(write: _Write, value: Json) -> bytes:
     try:
         return write(value).encode("utf-8")
     except UnicodeEncodeError:

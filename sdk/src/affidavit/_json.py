@@ -23,7 +23,7 @@ class Absent(Enum):
 
 ABSENT: Final = Absent.ABSENT
 
-MAX_DEPTH = 128
+MAX_JSON_DEPTH = 128
 _BYTE_ORDER_MARK = "\ufeff"
 _DIGITS_OF_LARGEST_DOUBLE = 309
 _SPACES = re.compile(r"[ \t\n\r]*")
@@ -51,14 +51,14 @@ class InvalidJson(ValueError):
     number-overflow too-deep syntax`.
     """
 
-    def __init__(self, reason: str, where: str = "") -> None:
-        super().__init__(_MESSAGES[reason] + where)
+    def __init__(self, reason: str, position: str = "") -> None:
+        super().__init__(_MESSAGES[reason] + position)
         self.reason = reason
 
 
-def parse(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> Json:
+def parse(data: bytes | str, *, max_depth: int = MAX_JSON_DEPTH) -> Json:
     """The value that `data` says, or `InvalidJson`. The outermost value is level 1 of `max_depth`."""
-    text = _text(data)
+    text = _decode_text(data)
     if "\\" in text:
         _refuse_bad_escapes(text)
     if text.count("[") + text.count("{") > max_depth:
@@ -66,24 +66,24 @@ def parse(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> Json:
     try:
         value: Json = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        where = f" See line {error.lineno}, column {error.colno}."
+        position = f" See line {error.lineno}, column {error.colno}."
     except RecursionError:  # brackets that never close, more of them than the interpreter can follow
         raise InvalidJson("too-deep") from None
     else:
         return value
-    raise InvalidJson("syntax", where)  # outside of the handler: the decoder's error holds the whole text
+    raise InvalidJson("syntax", position)  # outside of the handler: the decoder's error holds the whole text
 
 
 def member_text(text: str, name: str) -> str:
     """The value of the member `name` as it stands in `text`, which is known to be an object that has it."""
-    at = 0
+    end = 0
     while True:
-        found, at = _PLAIN_DECODER.raw_decode(text, text.index('"', at))
-        spaces = _SPACES.match(text, text.index(":", at) + 1)
-        start = spaces.end() if spaces else at
-        _, at = _PLAIN_DECODER.raw_decode(text, start)
-        if found == name:
-            return text[start:at]
+        member, end = _PLAIN_DECODER.raw_decode(text, text.index('"', end))
+        spaces = _SPACES.match(text, text.index(":", end) + 1)
+        start = spaces.end() if spaces else end
+        _, end = _PLAIN_DECODER.raw_decode(text, start)
+        if member == name:
+            return text[start:end]
 
 
 def whole_number(value: object) -> int | None:
@@ -93,7 +93,7 @@ def whole_number(value: object) -> int | None:
     return int(value) if type(value) is float and value.is_integer() else None
 
 
-def _text(data: bytes | str) -> str:
+def _decode_text(data: bytes | str) -> str:
     if isinstance(data, str):
         text = data
         if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in set(text)):
@@ -109,7 +109,7 @@ def _text(data: bytes | str) -> str:
 
 
 def _refuse_bad_escapes(text: str) -> None:
-    """Escapes are judged in the text, where it is cheap; a backslash that is itself escaped begins none."""
+    """Escapes are judged in the text, position it is cheap; a backslash that is itself escaped begins none."""
     text = text.replace("\\\\", "  ")
     if "\\u0000" in text:
         raise InvalidJson("nul")
@@ -131,14 +131,14 @@ def _refuse_depth(text: str, max_depth: int) -> None:
         raise InvalidJson("too-deep")
 
 
-def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+def _build_object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     members = dict(pairs)
     if len(members) != len(pairs):
         raise InvalidJson("duplicate-name")
     return members
 
 
-def _integer(digits: str) -> int:
+def _parse_integer(digits: str) -> int:
     if len(digits) < _DIGITS_OF_LARGEST_DOUBLE:
         return int(digits)
     if math.isinf(float(digits)):
@@ -146,16 +146,21 @@ def _integer(digits: str) -> int:
     return int(digits)
 
 
-def _float(digits: str) -> float:
+def _parse_float(digits: str) -> float:
     number = float(digits)
     if math.isinf(number):
         raise InvalidJson("number-overflow")
     return number
 
 
-def _constant(_name: str) -> NoReturn:
+def _refuse_constant(_name: str) -> NoReturn:
     raise InvalidJson("not-a-number")
 
 
 _PLAIN_DECODER = json.JSONDecoder()  # for text that the strict one has read
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_build_object,
+    parse_int=_parse_integer,
+    parse_float=_parse_float,
+    parse_constant=_refuse_constant,
+)

@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 from recorded import require_shared
 
 from affidavit._intents.args import args_hash
-from affidavit._intents.envelope import SigningKey, Unreadable, open_envelope, seal, signed_payload, signing_key
-from affidavit._intents.intent import intent_of, mint_intent, sign_payload, version_of
+from affidavit._intents.envelope import (
+    SigningKey,
+    Unreadable,
+    build_signing_key,
+    find_signed_payload,
+    open_envelope,
+    seal,
+)
+from affidavit._intents.intent import detect_version, mint_intent, read_intent, sign_payload
 
 SECRET = "gas_" + "s" * 43
 CALL = {"tenant_id": "lumen", "sub": "user-1", "aud": "https://api.lumen.example", "operation": "POST /orders"}
@@ -53,7 +60,7 @@ def test_signatures_agree_with_the_standard_library(key, text):
 )
 def test_a_weak_secret_is_refused_and_never_repeated(secret):
     with pytest.raises(ValueError, match="secret") as caught:
-        signing_key(secret)
+        build_signing_key(secret)
     assert not secret or secret not in str(caught.value)
 
 
@@ -103,7 +110,7 @@ def test_null_is_an_argument_like_any_other():
 def test_neither_repr_shows_the_header_or_the_payload():
     minted = mint_intent(SECRET, **CALL, args={})
     assert minted.header not in repr(minted)
-    assert "user-1" not in repr(minted) + repr(intent_of(minted.payload, 2))
+    assert "user-1" not in repr(minted) + repr(read_intent(minted.payload, 2))
 
 
 @pytest.mark.parametrize(
@@ -114,13 +121,13 @@ def test_neither_repr_shows_the_header_or_the_payload():
     ],
 )  # fmt: skip
 def test_version_two_is_the_number_two(change, version):
-    assert version_of({**V2, **change}) == version
+    assert detect_version({**V2, **change}) == version
 
 
 @pytest.mark.parametrize("name", ["v", "sub", "aud", "operation", "argsHash", "nonce", "requiresStepUp"])
 def test_version_one_has_no_member_of_version_two(name):
-    assert version_of(V1) == 1
-    assert version_of({**V1, name: None}) is None
+    assert detect_version(V1) == 1
+    assert detect_version({**V1, name: None}) is None
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -129,32 +136,32 @@ def test_every_required_member_is_missed_by_its_name(version):
     for name in payload.keys() - {"v"}:
         for value in (None, True, [], "" if isinstance(payload[name], str) else "1"):
             with pytest.raises(Unreadable, match=name):
-                intent_of({**payload, name: value}, version)
+                read_intent({**payload, name: value}, version)
         with pytest.raises(Unreadable, match=name):
-            intent_of({other: value for other, value in payload.items() if other != name}, version)
+            read_intent({other: value for other, value in payload.items() if other != name}, version)
 
 
 @pytest.mark.parametrize(("version", "wrong"), [(1, {"userId": None}), (1, {"userId": 7}), (2, {"requiresStepUp": 1})])
 def test_an_optional_member_of_the_wrong_type_is_refused(version, wrong):
     with pytest.raises(Unreadable):
-        intent_of({**(V1 if version == 1 else V2), **wrong}, version)
+        read_intent({**(V1 if version == 1 else V2), **wrong}, version)
 
 
 def test_an_anonymous_version_one_intent_has_no_user():
-    assert intent_of(V1, 1).sub is None
-    assert intent_of({**V1, "userId": "u"}, 1).sub == "u"
+    assert read_intent(V1, 1).sub is None
+    assert read_intent({**V1, "userId": "u"}, 1).sub == "u"
 
 
 @pytest.mark.parametrize(("issued", "expires"), [(1e11, 2e11), (100_000_000_000, 10**300)])
 def test_large_times_are_milliseconds(issued, expires):
-    intent = intent_of({**V1, "issuedAt": issued, "expiresAt": expires}, 1)
+    intent = read_intent({**V1, "issuedAt": issued, "expiresAt": expires}, 1)
     assert (intent.issued_at, intent.expires_at) == (issued / 1000, expires / 1000)
 
 
 @pytest.mark.parametrize(("issued", "expires"), [(99_999_999_999, 1e11), (1e11, 0), (-1, 1e12)])
 def test_times_in_two_units_are_malformed(issued, expires):
     with pytest.raises(Unreadable, match="units"):
-        intent_of({**V1, "issuedAt": issued, "expiresAt": expires}, 1)
+        read_intent({**V1, "issuedAt": issued, "expiresAt": expires}, 1)
 
 
 @given(st.binary(max_size=60))
@@ -187,11 +194,11 @@ def test_bits_left_over_at_the_end_are_refused():
 )
 def test_the_payloads_exact_text_is_what_is_signed(envelope):
     text = '{"b": 1.50, "a": "\\u00e9\\/"}'
-    key = signing_key(SECRET)
+    key = build_signing_key(SECRET)
     raw = (envelope % (text, key.sign(text.encode()).hex().upper())).encode()
     found = open_envelope(base64.urlsafe_b64encode(raw).decode())
     assert found.text == text.encode()
-    assert signed_payload(found, [key]) == {"b": 1.5, "a": "é/"}
+    assert find_signed_payload(found, [key]) == {"b": 1.5, "a": "é/"}
     swapped = f'{{"signature":"{found.signature.hex()}", "payload":{text}}}'.encode()
     assert open_envelope(base64.urlsafe_b64encode(swapped).decode()) == found
 
@@ -206,11 +213,11 @@ def test_the_payloads_exact_text_is_what_is_signed(envelope):
     ],
 )
 def test_a_payload_written_anew_is_found_and_parsed_as_it_was_signed(payload, signed):
-    key = signing_key(SECRET)
+    key = build_signing_key(SECRET)
     raw = f'{{"payload":{payload},"signature":"{key.sign(signed.encode()).hex()}"}}'.encode()
     found = open_envelope(base64.urlsafe_b64encode(raw).decode())
-    assert signed_payload(found, [key]) == json.loads(signed)
-    assert signed_payload(found, [signing_key("o" * 32)]) is None
+    assert find_signed_payload(found, [key]) == json.loads(signed)
+    assert find_signed_payload(found, [build_signing_key("o" * 32)]) is None
 
 
 @pytest.mark.parametrize(
@@ -239,7 +246,7 @@ def test_nesting_of_64_levels_is_still_read():
 
 
 def test_a_header_of_8_kib_is_read_and_a_longer_one_is_not():
-    key = signing_key(SECRET)
+    key = build_signing_key(SECRET)
     longest = seal(b'{"x":"%b"}' % (b"x" * (6144 - 99)), key)
     assert len(longest) == 8192
     assert open_envelope(longest)

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from affidavit._intents.args import args_hash
-from affidavit._intents.envelope import seal, signing_key
+from affidavit._intents.envelope import build_signing_key, seal
 from affidavit._intents.intent import mint_intent, sign_payload
 from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.reasons import CHECKS, REASONS
@@ -295,7 +295,7 @@ def test_a_verifier_that_could_not_be_safe_is_refused_at_start(wrong):
 
 
 def test_an_empty_secret_out_of_a_lookup_never_verifies():
-    forged = seal(b'{"tenantId":"lumen"}', signing_key("x" * 32))
+    forged = seal(b'{"tenantId":"lumen"}', build_signing_key("x" * 32))
     with pytest.raises(ValueError, match="secret is empty"):
         reason(forged, verifier(lambda workspace: [""]))
 

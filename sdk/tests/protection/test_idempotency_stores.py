@@ -5,7 +5,7 @@ import time
 import pytest
 from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
 
-from affidavit._intents.intent import intent_of
+from affidavit._intents.intent import read_intent
 from affidavit._intents.stores import StoreUnavailable
 from affidavit._protection.idempotency import (
     LEASE,
@@ -217,7 +217,7 @@ V2 = {
     ({"sub": "v"}, False), ({"operation": "POST /y"}, False), ({"argsHash": "1" * 64}, False),
 ])  # fmt: skip
 def test_a_fingerprint_is_of_user_operation_and_arguments(change, same):
-    assert (compute_fingerprint(intent_of({**V2, **change}, 2)) == compute_fingerprint(intent_of(V2, 2))) is same
+    assert (compute_fingerprint(read_intent({**V2, **change}, 2)) == compute_fingerprint(read_intent(V2, 2))) is same
 
 
 def test_a_response_has_a_text_that_gives_it_back():

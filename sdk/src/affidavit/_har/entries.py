@@ -71,30 +71,32 @@ def read_har(
     now: Unix seconds. name: what errors call the file, if not by its path. Raises HarError.
     """
     for entry in scan(path, progress, name=name):
-        yield Skip.TOO_LARGE if isinstance(entry, TooLarge) else _exchange(entry, now)
+        yield Skip.TOO_LARGE if isinstance(entry, TooLarge) else _read_exchange(entry, now)
 
 
-def _exchange(entry: Json, now: float) -> Exchange | Skip:
-    request, response = _object(entry, "request"), _object(entry, "response")
-    method, status = _method(request), _status(response)
-    address = _address(request)
+def _read_exchange(entry: Json, now: float) -> Exchange | Skip:
+    request, response = _read_member(entry, "request"), _read_member(entry, "response")
+    method, status = _read_method(request), _read_status(response)
+    address = _read_address(request)
     if isinstance(address, Skip):
         return address
     if status is None or method is None:
         return Skip.MALFORMED
     if status < 200:
         return Skip.WEBSOCKET if status == SWITCHED else Skip.NO_ANSWER
-    at = _time(entry)
-    if at is None or not EARLIEST <= at <= now + SECONDS_A_DAY:
+    seconds = _read_time(entry)
+    if seconds is None or not EARLIEST <= seconds <= now + SECONDS_A_DAY:
         return Skip.NO_TIME
     return Exchange(
         method,
         address.path,
         address.query,
         status,
-        at,
-        request=_body(_object(request, "postData")),
-        response=ABSENT if method == "HEAD" or status in BODILESS else _body(_object(response, "content")),
+        seconds,
+        request=_read_json_body(_read_member(request, "postData")),
+        response=ABSENT
+        if method == "HEAD" or status in BODILESS
+        else _read_json_body(_read_member(response, "content")),
     )
 
 
@@ -103,7 +105,7 @@ class _Address(NamedTuple):
     query: dict[str, list[str]]
 
 
-def _address(request: Mapping[str, Json]) -> _Address | Skip:
+def _read_address(request: Mapping[str, Json]) -> _Address | Skip:
     text = request.get("url")
     try:
         url = urlsplit(text if isinstance(text, str) else "")
@@ -119,18 +121,18 @@ def _address(request: Mapping[str, Json]) -> _Address | Skip:
     return _Address(quote(url.path or "/", safe=PATH_SAFE), query)
 
 
-def _method(request: Mapping[str, Json]) -> str | None:
+def _read_method(request: Mapping[str, Json]) -> str | None:
     method = request.get("method")
     return method.upper() if isinstance(method, str) and METHOD.fullmatch(method) else None
 
 
-def _status(response: Mapping[str, Json]) -> int | None:
+def _read_status(response: Mapping[str, Json]) -> int | None:
     """0 or less where nothing was answered: aborted, blocked, out of reach."""
     status = response.get("status")
     return status if type(status) is int and status < 600 else None
 
 
-def _time(entry: Json) -> float | None:
+def _read_time(entry: Json) -> float | None:
     """Unix seconds; a time without a zone is taken for UTC."""
     text = entry.get("startedDateTime") if isinstance(entry, dict) else None
     try:
@@ -140,7 +142,7 @@ def _time(entry: Json) -> float | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _body(part: Mapping[str, Json]) -> Json | Absent | LeftOut:
+def _read_json_body(part: Mapping[str, Json]) -> Json | Absent | LeftOut:
     """The JSON of `postData` or `content`. The type decides whether it is meant to be JSON; without one, its
     first character does."""
     text, mime = part.get("text"), part.get("mimeType")
@@ -158,6 +160,6 @@ def _body(part: Mapping[str, Json]) -> Json | Absent | LeftOut:
         return LeftOut.INVALID
 
 
-def _object(value: object, name: str) -> Mapping[str, Json]:
+def _read_member(value: object, name: str) -> Mapping[str, Json]:
     member = value.get(name) if isinstance(value, dict) else None
     return member if isinstance(member, dict) else {}

@@ -28,10 +28,10 @@ Progress = Callable[[int, int], None]
 
 _decoder = json.JSONDecoder()
 _space = re.compile(r"[ \t\r\n]*")
-_outside = re.compile(r'["{}\[\]]')
-_inside = re.compile(r'["\\]')
+_structure = re.compile(r'["{}\[\]]')
+_in_string = re.compile(r'["\\]')
 _closing = re.compile(r"[}\]]")
-_escaped = re.compile(r"(?s:.)")
+_any_character = re.compile(r"(?s:.)")
 
 
 class TooLarge:
@@ -50,7 +50,7 @@ def scan(
     try:
         with open(path, "rb") as file:
             source = gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == GZIP_MAGIC else file
-            yield from _Scanner(name, _Window(_texts(source, file, progress))).entries()
+            yield from _Scanner(name, _Window(_decode_pieces(source, file, progress))).read_entries()
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise HarError(f"{name} is a broken or cut-off gzip file. Get it again.") from None
     except UnicodeDecodeError:
@@ -59,7 +59,7 @@ def scan(
         raise HarError(f"{name} cannot be read: {error.strerror or 'not a readable file'}.") from None
 
 
-def _texts(source: BufferedIOBase, file: BufferedIOBase, progress: Progress | None) -> Iterator[str]:
+def _decode_pieces(source: BufferedIOBase, file: BufferedIOBase, progress: Progress | None) -> Iterator[str]:
     """The text in pieces, CHUNK bytes or so each. A byte order mark is let pass, a split character joined."""
     decoder = getincrementaldecoder("utf-8-sig")()
     size = os.fstat(file.fileno()).st_size
@@ -104,9 +104,9 @@ class _Window:
     def find(self, pattern: re.Pattern[str]) -> str:
         """Move behind the next match of a one-character pattern and return it; "" at the end."""
         while True:
-            if found := pattern.search(self.text, self.at):
-                self.at = found.end()
-                return found[0]
+            if match := pattern.search(self.text, self.at):
+                self.at = match.end()
+                return match[0]
             self.at = len(self.text)
             if self.ended:
                 return ""
@@ -119,39 +119,39 @@ class _Scanner:
     def __init__(self, name: str, window: _Window) -> None:
         self._name = name
         self._window = window
-        self._found = False
+        self._has_entries = False
 
-    def entries(self) -> Iterator[Json | TooLarge]:
+    def read_entries(self) -> Iterator[Json | TooLarge]:
         if self._window.peek() != "{":
             raise HarError(f"{self._name} is not a HAR file: it is not a JSON object.")
-        for member in self._members():
+        for member in self._walk_members():
             if member == "log" and self._window.peek() == "{":
-                yield from self._entries_of_log()
+                yield from self._read_log()
             else:
-                self._value()
+                self._read_value()
         if self._window.peek():
-            self._misformed(cut=False)
-        if not self._found:
+            self._refuse(cut=False)
+        if not self._has_entries:
             raise HarError(f"{self._name} is JSON but no HAR: it has no log.entries.")
 
-    def _entries_of_log(self) -> Iterator[Json | TooLarge]:
-        for member in self._members():
+    def _read_log(self) -> Iterator[Json | TooLarge]:
+        for member in self._walk_members():
             if member == "entries" and self._window.peek() == "[":
-                self._found = True
-                yield from (self._value() for _ in self._listed("[", "]"))
+                self._has_entries = True
+                yield from (self._read_value() for _ in self._walk_list("[", "]"))
             else:
-                self._value()
+                self._read_value()
 
-    def _members(self) -> Iterator[str]:
+    def _walk_members(self) -> Iterator[str]:
         """The names in an object; whoever asks for the next has taken the value of the one before."""
-        for _ in self._listed("{", "}"):
-            name = self._value()
+        for _ in self._walk_list("{", "}"):
+            name = self._read_value()
             if not isinstance(name, str):
-                self._misformed(cut=False)
+                self._refuse(cut=False)
             self._expect(":")
             yield name
 
-    def _listed(self, opening: str, closing: str) -> Iterator[None]:
+    def _walk_list(self, opening: str, closing: str) -> Iterator[None]:
         """Once for each thing between two brackets, standing before it."""
         self._expect(opening)
         if self._window.peek() != closing:
@@ -162,47 +162,47 @@ class _Scanner:
         self._expect(closing)
 
     def _expect(self, character: str) -> None:
-        if (found := self._window.peek()) != character:
-            self._misformed(cut=not found)
+        if (next_character := self._window.peek()) != character:
+            self._refuse(cut=not next_character)
         self._window.at += 1
 
-    def _value(self) -> Json | TooLarge:
+    def _read_value(self) -> Json | TooLarge:
         window = self._window
         window.peek()
         while True:
             try:
-                found: tuple[Json, int] = _decoder.raw_decode(window.text, window.at)
+                decoded: tuple[Json, int] = _decoder.raw_decode(window.text, window.at)
             except (ValueError, RecursionError) as error:
                 cut = _may_be_cut(error, window.text)
                 if window.ended or not cut:
-                    self._misformed(cut=cut)
+                    self._refuse(cut=cut)
             else:
-                value, end = found
+                value, end = decoded
                 if end + LOOKAHEAD <= len(window.text) or window.ended:
                     window.at = end
                     return value
             if len(window.text) - window.at > MAX_VALUE:
-                return self._passed_over()
+                return self._skip_value()
             window.widen()
 
-    def _passed_over(self) -> TooLarge:
+    def _skip_value(self) -> TooLarge:
         """Move behind a value without holding it: count the brackets outside of strings."""
         depth = 0
         while True:
-            found = self._window.find(_outside)
-            depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(found, 0)
-            if found == '"':
-                self._pass_string()
-            if not found:
-                self._misformed(cut=True)
+            character = self._window.find(_structure)
+            depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(character, 0)
+            if character == '"':
+                self._skip_string()
+            if not character:
+                self._refuse(cut=True)
             if depth == 0:
                 return TooLarge()
 
-    def _pass_string(self) -> None:
-        while self._window.find(_inside) == "\\":
-            self._window.find(_escaped)
+    def _skip_string(self) -> None:
+        while self._window.find(_in_string) == "\\":
+            self._window.find(_any_character)
 
-    def _misformed(self, *, cut: bool) -> NoReturn:
+    def _refuse(self, *, cut: bool) -> NoReturn:
         fault = "is cut off" if cut else "is not valid JSON"
         raise HarError(f"{self._name} {fault}. Export it again.")
 

@@ -55,12 +55,12 @@ def request_args(body: bytes = b"", content_type: str | None = None, query: str 
     mark. Raises InvalidArgs.
     """
     if not body:
-        return _named_values(query) if query else RequestArgs({}, NO_ARGS_HASH)
+        return _hash_named_values(query) if query else RequestArgs({}, NO_ARGS_HASH)
     media_type = (content_type or "").partition(";")[0].strip().lower()
     if is_json(media_type):
-        return _json_body(body)
+        return _hash_json_body(body)
     if media_type == "application/x-www-form-urlencoded":
-        return _named_values(body.decode("latin-1"))
+        return _hash_named_values(body.decode("latin-1"))
     return RequestArgs(body, sha256(body).hexdigest())
 
 
@@ -70,7 +70,7 @@ def member_args(body: bytes, name: str) -> RequestArgs:
     For whoever mints: a parsed number no longer tells whether it was exact. body: read by `parse_json` before, an
     object that has the member. Raises InvalidArgs.
     """
-    return _json_body(member_text(body.decode("utf-8"), name).encode("utf-8"))
+    return _hash_json_body(member_text(body.decode("utf-8"), name).encode("utf-8"))
 
 
 def is_json(media_type: str) -> bool:
@@ -78,13 +78,13 @@ def is_json(media_type: str) -> bool:
     return media_type in ("application/json", "text/json") or media_type.endswith("+json")
 
 
-def _json_body(body: bytes) -> RequestArgs:
+def _hash_json_body(body: bytes) -> RequestArgs:
     try:
         value = parse(body)
         outline = body.translate(_OUTLINE)
-        if _shows(_MAYBE_INEXACT, outline):
-            json.loads(body, parse_float=_exact_double)  # parsed strictly above; only a look at its literals
-        elif not _shows(_MAYBE_TWO_UNITS, outline) and not _ZEROS_AFTER_POINT.search(body):
+        if _contains_any(_MAYBE_INEXACT, outline):
+            json.loads(body, parse_float=_parse_exact_double)  # parsed strictly above; only a look at its literals
+        elif not _contains_any(_MAYBE_TWO_UNITS, outline) and not _ZEROS_AFTER_POINT.search(body):
             # All numbers are laid out and all names sorted as RFC 8785 wants it by Python's own, faster encoder.
             return RequestArgs(value, sha256(_WRITE_SORTED(value).encode()).hexdigest())
         return RequestArgs(value, args_hash(value))
@@ -94,11 +94,11 @@ def _json_body(body: bytes) -> RequestArgs:
         raise InvalidArgs(f"the body has no canonical form: {fault}") from None
 
 
-def _shows(signs: tuple[bytes, bytes], outline: bytes) -> bool:
+def _contains_any(signs: tuple[bytes, bytes], outline: bytes) -> bool:
     return signs[0] in outline or signs[1] in outline
 
 
-def _exact_double(literal: str) -> float:
+def _parse_exact_double(literal: str) -> float:
     """The double of a number literal, if its JCS text has the literal's very value.
 
     Otherwise 0.1 and 0.10000000000000000001, different numbers, would share one hash.
@@ -107,15 +107,15 @@ def _exact_double(literal: str) -> float:
     if repr(double) == literal:  # as most programs write it: the shortest text of its double
         return double
     try:
-        same = Decimal(number_text(double)) == Decimal(literal)
+        is_equal = Decimal(number_text(double)) == Decimal(literal)
     except InvalidOperation:  # an exponent of 19 digits, beyond what even Decimal holds: only zero can bear it
-        same = _ZERO.match(literal) is not None
-    if not same:
+        is_equal = _ZERO.match(literal) is not None
+    if not is_equal:
         raise NotCanonical("a number is finer than a double carries")
     return double
 
 
-def _named_values(text: str) -> RequestArgs:
+def _hash_named_values(text: str) -> RequestArgs:
     """A query or a form as an object; `+` is a space, a name without `=` has the empty string."""
     values: dict[str, Json] = {}
     try:

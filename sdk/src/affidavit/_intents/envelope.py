@@ -16,12 +16,12 @@ from affidavit._json import InvalidJson, Json, member_text, parse
 
 MAX_HEADER = 8 * 1024
 """Characters of a header value."""
-MAX_DEPTH = 64
+MAX_ENVELOPE_DEPTH = 64
 """Levels of JSON in the envelope, itself the first."""
 MIN_SECRET = 32
 """Bytes of a secret."""
 
-_PAYLOAD_DEPTH = MAX_DEPTH - 1
+_PAYLOAD_DEPTH = MAX_ENVELOPE_DEPTH - 1
 
 _WS = rb"[ \t\n\r]*"
 _PAYLOAD = rb'"payload"' + _WS + rb":" + _WS + rb"(?P<payload>\{.*\})"
@@ -70,7 +70,7 @@ class SigningKey:
         return outer.digest()
 
 
-def signing_key(secret: str) -> SigningKey:
+def build_signing_key(secret: str) -> SigningKey:
     """The key of a workspace's secret: the UTF-8 bytes of the whole string (contract 3).
 
     Raises ValueError for a secret that is empty, short or holds white space; no message repeats it.
@@ -96,33 +96,33 @@ def open_envelope(header: str) -> Envelope:
     """The envelope in a header value, by strict base64url and strict JSON. Raises Unreadable."""
     if len(header) > MAX_HEADER:
         raise Unreadable("the header is over 8 KiB")
-    raw = _base64url(header)
+    raw = _decode_base64url(header)
     usual = _USUAL.match(raw)
     if usual:
         text, signature = usual.group("payload", "signature")
     else:
-        text, signature = _any_envelope(raw)
-    payload = _strict(text, _PAYLOAD_DEPTH)
+        text, signature = _parse_any_envelope(raw)
+    payload = _parse_strict(text, _PAYLOAD_DEPTH)
     if type(payload) is not dict:
         raise Unreadable("the payload is not a JSON object")
     return Envelope(text, payload, unhexlify(signature))
 
 
-def signed_payload(envelope: Envelope, keys: Sequence[SigningKey]) -> dict[str, Json] | None:
+def find_signed_payload(envelope: Envelope, keys: Sequence[SigningKey]) -> dict[str, Json] | None:
     """The payload that was signed under one of `keys`: the parse of the text that was signed, or None."""
     signature = envelope.signature
     for key in keys:
         if compare_digest(key.sign(envelope.text), signature):
             return envelope.payload
-    for text in _other_texts(envelope):
+    for text in _list_other_texts(envelope):
         for key in keys:
             if compare_digest(key.sign(text), signature):
-                payload = _strict(text, _PAYLOAD_DEPTH)
+                payload = _parse_strict(text, _PAYLOAD_DEPTH)
                 return payload if type(payload) is dict else None
     return None
 
 
-def _other_texts(envelope: Envelope) -> Iterator[bytes]:
+def _list_other_texts(envelope: Envelope) -> Iterator[bytes]:
     """What a signer in another language may have signed before the payload was written anew on the way."""
     seen = {envelope.text}
     for form in (compact_json, canonical_json, ascii_json):
@@ -135,32 +135,32 @@ def _other_texts(envelope: Envelope) -> Iterator[bytes]:
             yield text
 
 
-def _base64url(header: str) -> bytes:
+def _decode_base64url(header: str) -> bytes:
     """Strict: its own alphabet, unpadded or padded as it should be, no bits left over at the end."""
     try:
-        given = header.encode("ascii")
-        padded = given.replace(b"-", b"+").replace(b"_", b"/") + _PADDING[len(given) % 4]
+        encoded = header.encode("ascii")
+        padded = encoded.replace(b"-", b"+").replace(b"_", b"/") + _PADDING[len(encoded) % 4]
         raw = a2b_base64(padded, strict_mode=True)
     except ValueError:
         raise Unreadable("the header is not base64url") from None
     # What even strict decoding lets pass: the other alphabet, half a padding, bits left over at the end.
-    half_padded = len(given) % 4 and given.endswith(b"=")
+    half_padded = len(encoded) % 4 and encoded.endswith(b"=")
     last = raw[-1 - (len(raw) - 1) % 3 :]
-    if b"+" in given or b"/" in given or half_padded or b2a_base64(last, newline=False) != padded[-4:]:
+    if b"+" in encoded or b"/" in encoded or half_padded or b2a_base64(last, newline=False) != padded[-4:]:
         raise Unreadable("the header is not base64url, or not in its one canonical form")
     return raw
 
 
-def _strict(text: bytes, max_depth: int) -> Json:
+def _parse_strict(text: bytes, max_depth: int) -> Json:
     try:
         return parse(text, max_depth=max_depth)
     except InvalidJson as fault:
         raise Unreadable(f"the header is not strict JSON: {fault}") from None
 
 
-def _any_envelope(raw: bytes) -> tuple[bytes, bytes]:
+def _parse_any_envelope(raw: bytes) -> tuple[bytes, bytes]:
     """The payload's text and the signature of an envelope written in any legal way."""
-    envelope = _strict(raw, MAX_DEPTH)
+    envelope = _parse_strict(raw, MAX_ENVELOPE_DEPTH)
     if not isinstance(envelope, dict) or envelope.keys() != {"payload", "signature"}:
         raise Unreadable("the header is not a JSON object with exactly the members payload and signature")
     signature = envelope["signature"]

@@ -1,4 +1,4 @@
-"""What a check found, told to a person: for the inspector page and `affidavit verify`."""
+"""What a check found, describe_check to a person: for the inspector page and `affidavit verify`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,28 +33,31 @@ class Check:
     actual: str | None = None
 
 
-def not_reached(name: str) -> Check:
+def skip_check(name: str) -> Check:
     """The check after a failure."""
     return Check(name, CHECKS[name], "not-reached")
 
 
-def told(name: str, reason: str | None, attempt: Attempt, workspace: str | None, audience: str) -> Check:
+def describe_check(name: str, reason: str | None, attempt: Attempt, workspace: str | None, audience: str) -> Check:
     """The check `name` as it just went. workspace, audience: the verifier's own."""
     intent = attempt.known_intent
     if reason is None and intent is not None and intent.version == 1 and name in _NOT_BOUND_BY_V1:
         return Check(name, CHECKS[name], "not-bound", detail="Version 1 binds nothing here.")
-    signed, actual = _sides(name, attempt, intent, workspace, audience) if intent else (None, None)
+    signed, actual = _compare_sides(name, attempt, intent, workspace, audience) if intent else (None, None)
     if reason is None:
         return Check(name, CHECKS[name], "passed", signed=signed, actual=actual)
     detail = attempt.detail or REASONS[reason].meaning
     return Check(name, CHECKS[name], "failed", reason, detail, signed, actual)
 
 
-def _sides(name: str, attempt: Attempt, intent: Intent, workspace: str | None, audience: str) -> Sides:
+def _compare_sides(name: str, attempt: Attempt, intent: Intent, workspace: str | None, audience: str) -> Sides:
     """Both sides of the comparison in check `name`; (None, None) where there is none to show."""
     sides: dict[str, Callable[[], Sides]] = {
         "payload": lambda: (f"version {intent.version}", None),
-        "time": lambda: (f"{moment(intent.issued_at)} to {moment(intent.expires_at)}", moment(attempt.now)),
+        "time": lambda: (
+            f"{format_moment(intent.issued_at)} to {format_moment(intent.expires_at)}",
+            format_moment(attempt.now),
+        ),
         "workspace": lambda: (intent.workspace, workspace or intent.workspace),
         "audience": lambda: (intent.audience, audience),
         "operation": lambda: (intent.operation, attempt.actual_operation),
@@ -64,7 +67,7 @@ def _sides(name: str, attempt: Attempt, intent: Intent, workspace: str | None, a
     return sides[name]() if name in sides else (None, None)
 
 
-def moment(seconds: float) -> str:
+def format_moment(seconds: float) -> str:
     """A Unix time for people, in UTC; the bare number where no calendar has it."""
     try:
         return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -13,7 +13,7 @@ from affidavit._canonical import canonical_json
 from affidavit._json import Json, parse
 
 from .args import args_hash as hash_of
-from .envelope import MAX_DEPTH, MAX_HEADER, Unreadable, seal, signing_key
+from .envelope import MAX_ENVELOPE_DEPTH, MAX_HEADER, Unreadable, build_signing_key, seal
 
 DEFAULT_LIFETIME = 300
 MAX_MINTED_LIFETIME = 900
@@ -63,7 +63,7 @@ class Intent:
         return f"<Intent v{self.version} toolCallId={self.tool_call_id!r}>"
 
 
-def version_of(payload: Mapping[str, Json]) -> int | None:
+def detect_version(payload: Mapping[str, Json]) -> int | None:
     """2 when `v` is the number 2; 1 when it and all that only version 2 has are absent; else None."""
     version = payload.get("v")
     if version == 2 and type(version) in (int, float):
@@ -71,26 +71,26 @@ def version_of(payload: Mapping[str, Json]) -> int | None:
     return 1 if payload.keys().isdisjoint(_ONLY_IN_V2) else None
 
 
-def intent_of(payload: Mapping[str, Json], version: int) -> Intent:
+def read_intent(payload: Mapping[str, Json], version: int) -> Intent:
     """The intent in a payload of that version. Raises Unreadable naming the member at fault."""
-    issued_at, expires_at = _times(payload)
+    issued_at, expires_at = _read_times(payload)
     if version == 1:
-        tool_call_id, workspace, method, path = _strings(payload, 1)
-        user = _optional(payload, "userId", str)
+        tool_call_id, workspace, method, path = _read_strings(payload, 1)
+        user = _read_optional(payload, "userId", str)
         operation = f"{method} {path}"
         return Intent(
             payload, 1, tool_call_id, workspace, user, None, operation, None, None,
             issued_at, expires_at, requires_step_up=False,
         )  # fmt: skip
-    tool_call_id, workspace, sub, aud, operation, args_hash, nonce = _strings(payload, 2)
-    step_up = _optional(payload, "requiresStepUp", bool) or False
+    tool_call_id, workspace, sub, aud, operation, args_hash, nonce = _read_strings(payload, 2)
+    step_up = _read_optional(payload, "requiresStepUp", bool) or False
     return Intent(
         payload, 2, tool_call_id, workspace, sub, aud, operation, args_hash, nonce,
         issued_at, expires_at, step_up,
     )  # fmt: skip
 
 
-def _strings(payload: Mapping[str, Json], version: int) -> tuple[str, ...]:
+def _read_strings(payload: Mapping[str, Json], version: int) -> tuple[str, ...]:
     """The string members of that version: all have to be there, and none empty."""
     try:
         values: tuple[str, ...] = _GET_STRINGS[version](payload)
@@ -103,7 +103,7 @@ def _strings(payload: Mapping[str, Json], version: int) -> tuple[str, ...]:
     return values
 
 
-def _optional(payload: Mapping[str, Json], name: str, kind: type[T]) -> T | None:
+def _read_optional(payload: Mapping[str, Json], name: str, kind: type[T]) -> T | None:
     if name not in payload:
         return None
     value = payload[name]
@@ -112,9 +112,9 @@ def _optional(payload: Mapping[str, Json], name: str, kind: type[T]) -> T | None
     return value
 
 
-def _times(payload: Mapping[str, Json]) -> tuple[float, float]:
+def _read_times(payload: Mapping[str, Json]) -> tuple[float, float]:
     """issuedAt and expiresAt in Unix seconds."""
-    issued_at, expires_at = _number(payload, "issuedAt"), _number(payload, "expiresAt")
+    issued_at, expires_at = _read_number(payload, "issuedAt"), _read_number(payload, "expiresAt")
     if issued_at < MILLISECONDS_FROM and expires_at < MILLISECONDS_FROM:
         return issued_at, expires_at
     if issued_at < MILLISECONDS_FROM or expires_at < MILLISECONDS_FROM:
@@ -122,7 +122,7 @@ def _times(payload: Mapping[str, Json]) -> tuple[float, float]:
     return issued_at / 1000, expires_at / 1000
 
 
-def _number(payload: Mapping[str, Json], name: str) -> float:
+def _read_number(payload: Mapping[str, Json], name: str) -> float:
     value = payload.get(name)
     if type(value) is int or type(value) is float:
         return value
@@ -182,15 +182,15 @@ def mint_intent(
     }
     if requires_step_up is not None:
         payload["requiresStepUp"] = requires_step_up
-    intent_of(payload, 2)
+    read_intent(payload, 2)
     return MintedIntent(sign_payload(secret, payload), payload)
 
 
 def sign_payload(secret: str, payload: Mapping[str, Json]) -> str:
     """The header value of any payload, of version 1 too; what is signed is the payload's RFC 8785 form."""
     text = canonical_json(dict(payload))
-    parse(text, max_depth=MAX_DEPTH - 1)  # a verifier is as strict: better refused here than there
-    header = seal(text, signing_key(secret))
+    parse(text, max_depth=MAX_ENVELOPE_DEPTH - 1)  # a verifier is as strict: better refused here than there
+    header = seal(text, build_signing_key(secret))
     if len(header) > MAX_HEADER:
         raise ValueError("the intent would be over 8 KiB: shorten what goes into it")
     return header

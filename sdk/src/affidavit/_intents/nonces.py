@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from .sql import Database, unfailing
+from .sql import Database, run_unfailing
 from .stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
 
 KEPT_AFTER_EXPIRY = 300
@@ -107,7 +107,7 @@ class SqlNonces:
         row = store_key(workspace, nonce), expires_at + KEPT_AFTER_EXPIRY
         fresh = self._database.run(lambda execute: execute(BURN, *row).rowcount) == 1
         if not next(self._burns) % PRUNED_EVERY:
-            unfailing(lambda: self.prune(now=now))
+            run_unfailing(lambda: self.prune(now=now))
         return fresh
 
     def is_burnt(self, workspace: str, nonce: str) -> bool:
@@ -134,13 +134,13 @@ class RedisNonces:
         """See NonceStore."""
         kept_for = max(1, int(expires_at - now) + 1 + KEPT_AFTER_EXPIRY)
         key = self._prefix + store_key(workspace, nonce)
-        return bool(self._asked(lambda: self._client.set(key, b"1", nx=True, ex=kept_for)))
+        return bool(self._call_redis(lambda: self._client.set(key, b"1", nx=True, ex=kept_for)))
 
     def is_burnt(self, workspace: str, nonce: str) -> bool:
         """See NonceStore."""
-        return bool(self._asked(lambda: self._client.exists(self._prefix + store_key(workspace, nonce))))
+        return bool(self._call_redis(lambda: self._client.exists(self._prefix + store_key(workspace, nonce))))
 
-    def _asked(self, question: Callable[[], Any]) -> Any:
+    def _call_redis(self, question: Callable[[], Any]) -> Any:
         try:
             return question()
         except Exception as failure:  # the client's own classes are not known here; none may pass

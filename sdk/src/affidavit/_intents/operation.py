@@ -14,16 +14,16 @@ AMBIGUOUS = (
 )
 
 
-def v1_mismatch(attempt: Attempt) -> str | None:
+def find_v1_mismatch(attempt: Attempt) -> str | None:
     """The reason why the request is not what version 1 binds: its method, then its path."""
     if attempt.payload["method"] != attempt.method:
         return "method-mismatch"
     if _is_ambiguous(attempt):
-        return attempt.failed("path-mismatch", AMBIGUOUS)
+        return attempt.fail("path-mismatch", AMBIGUOUS)
     return None if attempt.payload["path"] == attempt.path else "path-mismatch"
 
 
-def v2_fault(attempt: Attempt) -> str | None:
+def find_v2_fault(attempt: Attempt) -> str | None:
     """Why the request, or what its view declares, is not the signed operation, in plain words."""
     signed = attempt.intent.operation
     if attempt.declared is None and _is_ambiguous(attempt):

@@ -67,20 +67,20 @@ class Database:
         if not free.acquire(timeout=PATIENCE):
             raise StoreUnavailable("the database of the store is too slow: every connection to it is busy")
         try:
-            return self._tried(work)
+            return self._run_with_retry(work)
         finally:
             free.release()
 
-    def _tried(self, work: Callable[[Execute], T]) -> T:
+    def _run_with_retry(self, work: Callable[[Execute], T]) -> T:
         if self._idle:
             with suppress(_BeforeCommit, IndexError):
-                return self._once(work, self._idle.pop())
+                return self._run_once(work, self._idle.pop())
         try:
-            return self._once(work, None)
+            return self._run_once(work, None)
         except _BeforeCommit as failure:
             raise StoreUnavailable("the database of the store cannot be reached or written to") from failure.__cause__
 
-    def _once(self, work: Callable[[Execute], T], connection: Connection | None) -> T:
+    def _run_once(self, work: Callable[[Execute], T], connection: Connection | None) -> T:
         try:
             connection = connection or self._connect()
             result = work(self._execute_on(connection))
@@ -96,7 +96,7 @@ class Database:
     def _execute_on(self, connection: Connection) -> Execute:
         def execute(sql: str, *parameters: object) -> Cursor:
             cursor = connection.cursor()
-            cursor.execute(self._translated(sql, connection), parameters)
+            cursor.execute(self._translate(sql, connection), parameters)
             return cursor
 
         return execute
@@ -116,9 +116,9 @@ class Database:
             self._free = threading.BoundedSemaphore(CONNECTIONS)
             self._pid = os.getpid()
 
-    def _translated(self, sql: str, connection: Connection) -> str:
+    def _translate(self, sql: str, connection: Connection) -> str:
         if self._paramstyle is None:
-            self._paramstyle = _paramstyle_of(connection)
+            self._paramstyle = _find_paramstyle(connection)
         return sql if self._paramstyle == "qmark" else sql.replace("?", "%s")
 
 
@@ -132,13 +132,13 @@ class _BeforeCommit(Exception):
     """Nothing was stored."""
 
 
-def _paramstyle_of(connection: Connection) -> str:
+def _find_paramstyle(connection: Connection) -> str:
     """The paramstyle of the driver whose connection this is (PEP 249 has it on the driver's module)."""
     driver = sys.modules.get(type(connection).__module__.partition(".")[0])
     return str(getattr(driver, "paramstyle", "qmark"))
 
 
-def unfailing(step: Callable[[], object]) -> None:
+def run_unfailing(step: Callable[[], object]) -> None:
     """Runs a step that no request may fail for, as pruning; the next one tries again."""
     with suppress(StoreUnavailable):
         step()

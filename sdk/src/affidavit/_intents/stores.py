@@ -65,18 +65,18 @@ def _sign_of_other_workers() -> str | None:
 def _is_one_of_several() -> bool:
     """Whether this process and a sibling are workers of one parent. False where /proc does not tell."""
     own, parent = os.getpid(), os.getppid()
-    command = _command_line(own)
+    command = _read_command_line(own)
     # A forked worker has its parent's command line; merely being started twice from one shell is no sign.
-    if command is None or (command != _command_line(parent) and multiprocessing.parent_process() is None):
+    if command is None or (command != _read_command_line(parent) and multiprocessing.parent_process() is None):
         return False
     try:
         siblings = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
     except OSError:
         return False
-    return any(int(pid) != own and _command_line(int(pid)) == command for pid in siblings)
+    return any(int(pid) != own and _read_command_line(int(pid)) == command for pid in siblings)
 
 
-def _command_line(pid: int) -> bytes | None:
+def _read_command_line(pid: int) -> bytes | None:
     """Without what differs between the workers of one server: spawn's pipe, and gunicorn's own titles."""
     try:
         return _DIFFERING.sub(b"", Path(f"/proc/{pid}/cmdline").read_bytes())

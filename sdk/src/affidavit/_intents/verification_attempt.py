@@ -79,7 +79,7 @@ class Attempt:
         signed_with_query = "?" in self.intent.operation
         return f"{operation}?{self.query}" if self.query and (self.body or signed_with_query) else operation
 
-    def failed(self, reason: str, detail: str) -> str:
+    def fail(self, reason: str, detail: str) -> str:
         """`reason`, with the exact cause kept in plain words; never a secret or a body value."""
         self.detail = detail
         return reason

@@ -13,11 +13,11 @@ from affidavit._errors import AffidavitError
 from affidavit._json import Json
 
 from .args import InvalidArgs, request_args
-from .envelope import SigningKey, Unreadable, open_envelope, signed_payload, signing_key
-from .explain import Check, not_reached, told
-from .intent import Intent, intent_of, version_of
+from .envelope import SigningKey, Unreadable, build_signing_key, find_signed_payload, open_envelope
+from .explain import Check, describe_check, skip_check
+from .intent import Intent, detect_version, read_intent
 from .nonces import NonceStore
-from .operation import v1_mismatch, v2_fault
+from .operation import find_v1_mismatch, find_v2_fault
 from .reasons import CHECKS, REASONS
 from .verification_attempt import Attempt
 
@@ -87,24 +87,24 @@ class IntentVerifier:
         self.audience = audience
         self.max_lifetime = max_lifetime
         self._find_secrets = secrets if callable(secrets) else None
-        self._fixed_keys = () if callable(secrets) else _fixed_keys(secrets)
+        self._fixed_keys = () if callable(secrets) else _build_fixed_keys(secrets)
         self._nonces = nonces
-        self._v1_until = _until(accept_v1)
+        self._v1_until = _read_v1_end(accept_v1)
         self._minimum_version = minimum_version
         self._step_up = step_up
         self._now = now
         self._checks: tuple[_CheckOf, ...] = (
-            self._presence,
-            self._decoding,
-            self._signature,
-            self._payload,
-            self._time,
-            self._workspace,
-            self._audience,
-            self._operation,
-            self._arguments,
-            self._stepped_up,
-            self._nonce,
+            self._check_presence,
+            self._check_decoding,
+            self._check_signature,
+            self._check_payload,
+            self._check_time,
+            self._check_workspace,
+            self._check_audience,
+            self._check_operation,
+            self._check_arguments,
+            self._check_step_up,
+            self._check_nonce,
         )
 
     def verify(
@@ -164,52 +164,52 @@ class IntentVerifier:
         for name, check in zip(CHECKS, self._checks, strict=True):
             if reason is None:
                 reason = check(attempt)
-                steps.append(told(name, reason, attempt, self.workspace, self.audience))
+                steps.append(describe_check(name, reason, attempt, self.workspace, self.audience))
             else:
-                steps.append(not_reached(name))
+                steps.append(skip_check(name))
         return steps
 
-    def _presence(self, attempt: Attempt) -> str | None:
+    def _check_presence(self, attempt: Attempt) -> str | None:
         return None if attempt.header else "missing-header"
 
-    def _decoding(self, attempt: Attempt) -> str | None:
+    def _check_decoding(self, attempt: Attempt) -> str | None:
         try:
             attempt.envelope = open_envelope(attempt.header)
         except Unreadable as fault:
-            return attempt.failed("malformed", f"{fault}.")
+            return attempt.fail("malformed", f"{fault}.")
         return None
 
-    def _signature(self, attempt: Attempt) -> str | None:
-        payload = signed_payload(attempt.envelope, self._keys(attempt.envelope.payload.get("tenantId")))
+    def _check_signature(self, attempt: Attempt) -> str | None:
+        payload = find_signed_payload(attempt.envelope, self._find_keys(attempt.envelope.payload.get("tenantId")))
         if payload is None:
             return "bad-signature"
         attempt.payload = payload
         return None
 
-    def _keys(self, tenant_id: Json) -> Sequence[SigningKey]:
+    def _find_keys(self, tenant_id: Json) -> Sequence[SigningKey]:
         """The keys to try; looked-up ones are filled up with decoys, so that no answer is the quicker."""
         if self._find_secrets is None:
             return self._fixed_keys
         owner = tenant_id if self.workspace is None else self.workspace
         secrets = list((self._find_secrets(owner) if isinstance(owner, str) else None) or _DECOYS)
         secrets += _DECOYS[len(secrets) :]
-        return [signing_key(secret) for secret in secrets]
+        return [build_signing_key(secret) for secret in secrets]
 
-    def _payload(self, attempt: Attempt) -> str | None:
-        version = version_of(attempt.payload)
+    def _check_payload(self, attempt: Attempt) -> str | None:
+        version = detect_version(attempt.payload)
         if version is None:
-            return attempt.failed("unsupported-version", "The payload is of neither version.")
+            return attempt.fail("unsupported-version", "The payload is of neither version.")
         if version < (attempt.minimum_version or self._minimum_version):
-            return attempt.failed("unsupported-version", "This route accepts version 2 only.")
+            return attempt.fail("unsupported-version", "This route accepts version 2 only.")
         if version == 1 and attempt.now > self._v1_until:
-            return attempt.failed("unsupported-version", "The window for version 1 is closed.")
+            return attempt.fail("unsupported-version", "The window for version 1 is closed.")
         try:
-            attempt.intent = intent_of(attempt.payload, version)
+            attempt.intent = read_intent(attempt.payload, version)
         except Unreadable as fault:
-            return attempt.failed("malformed", f"{fault}.")
+            return attempt.fail("malformed", f"{fault}.")
         return None
 
-    def _time(self, attempt: Attempt) -> str | None:
+    def _check_time(self, attempt: Attempt) -> str | None:
         intent = attempt.intent
         if not attempt.now <= intent.expires_at:  # so written, it fails a clock that says NaN
             return "expired"
@@ -217,44 +217,44 @@ class IntentVerifier:
             return "not-yet-valid"
         return "lifetime-too-long" if intent.expires_at - intent.issued_at > self.max_lifetime else None
 
-    def _workspace(self, attempt: Attempt) -> str | None:
+    def _check_workspace(self, attempt: Attempt) -> str | None:
         if self.workspace is None or attempt.payload["tenantId"] == self.workspace:
             return None
         return "tenant-mismatch"
 
-    def _audience(self, attempt: Attempt) -> str | None:
+    def _check_audience(self, attempt: Attempt) -> str | None:
         intent = attempt.intent
         return None if intent.version == 1 or intent.audience == self.audience else "audience-mismatch"
 
-    def _operation(self, attempt: Attempt) -> str | None:
+    def _check_operation(self, attempt: Attempt) -> str | None:
         if attempt.intent.version == 1:
-            return v1_mismatch(attempt)
-        fault = v2_fault(attempt)
-        return None if fault is None else attempt.failed("operation-mismatch", fault)
+            return find_v1_mismatch(attempt)
+        fault = find_v2_fault(attempt)
+        return None if fault is None else attempt.fail("operation-mismatch", fault)
 
-    def _arguments(self, attempt: Attempt) -> str | None:
+    def _check_arguments(self, attempt: Attempt) -> str | None:
         intent = attempt.intent
         if intent.version == 1:
             return None
         try:
             args = request_args(attempt.body, attempt.content_type, attempt.query)
         except InvalidArgs as fault:
-            return attempt.failed("args-mismatch", f"{fault}.")
+            return attempt.fail("args-mismatch", f"{fault}.")
         attempt.args_hash = args.hash
         if args.hash != intent.args_hash:
             return "args-mismatch"
         intent.args = args.value
         return None
 
-    def _stepped_up(self, attempt: Attempt) -> str | None:
+    def _check_step_up(self, attempt: Attempt) -> str | None:
         intent = attempt.intent
         if not intent.requires_step_up:
             return None
         if self._step_up is None:
-            return attempt.failed("step-up-required", "This verifier has no step-up gate.")
+            return attempt.fail("step-up-required", "This verifier has no step-up gate.")
         return None if self._step_up(intent, attempt.request) else "step-up-required"
 
-    def _nonce(self, attempt: Attempt) -> str | None:
+    def _check_nonce(self, attempt: Attempt) -> str | None:
         intent = attempt.intent
         nonce = intent.nonce
         if nonce is None:
@@ -265,7 +265,7 @@ class IntentVerifier:
         return None if fresh else "replayed"
 
 
-def _until(accept_v1: bool | float) -> float:
+def _read_v1_end(accept_v1: bool | float) -> float:
     if isinstance(accept_v1, bool):
         return math.inf if accept_v1 else -math.inf
     if math.isnan(accept_v1):
@@ -273,8 +273,8 @@ def _until(accept_v1: bool | float) -> float:
     return accept_v1
 
 
-def _fixed_keys(secrets: str | Sequence[str]) -> tuple[SigningKey, ...]:
-    keys = tuple(signing_key(secret) for secret in ([secrets] if isinstance(secrets, str) else secrets))
+def _build_fixed_keys(secrets: str | Sequence[str]) -> tuple[SigningKey, ...]:
+    keys = tuple(build_signing_key(secret) for secret in ([secrets] if isinstance(secrets, str) else secrets))
     if not keys:
         raise ValueError("a verifier needs at least one signing secret")
     return keys

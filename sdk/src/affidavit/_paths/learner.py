@@ -20,7 +20,7 @@ from .vocabulary import Vocabulary
 from .words import Reading
 
 MAX_HASHES = 300_000  # of different values
-MAX_NODES = 100_000  # of the tree; one that is full learns no more
+MAX_TREE_NODES = 100_000  # of the tree; one that is full learns no more
 MAX_SHAPES = 10_000  # that are shared
 MAX_SEGMENTS = 32  # a longer path teaches nothing
 HASH_RANGE = 2**64
@@ -128,9 +128,9 @@ class Learner:
     def _has_room(self, segments: int) -> bool:
         """Whether that many nodes more can be held; they are counted only now and then."""
         self._unchecked += segments
-        if self._unchecked > MAX_NODES and not self._full:
+        if self._unchecked > MAX_TREE_NODES and not self._full:
             self._unchecked = sum(1 for _ in self._root.walk()) + segments
-            self._full = self._unchecked > MAX_NODES
+            self._full = self._unchecked > MAX_TREE_NODES
         return not self._full
 
     def _share_shape(self, shape: frozenset[str]) -> frozenset[str]:

@@ -16,7 +16,7 @@ from .tree import PathNode
 from .value_index import ROOTS
 from .vocabulary import is_action
 
-MAX_DEPTH = 3  # segments, scaffold apart, that are looked at behind the one in question
+MAX_COMPARED_SEGMENTS = 3  # segments, scaffold apart, that are looked at behind the one in question
 MAX_COMPARED = 12  # siblings that are compared each with each
 ALIKE_SIMILARITY = 0.7
 UNLIKE_SIMILARITY = 0.5
@@ -78,7 +78,7 @@ def _add_shapes(shapes: dict[End, frozenset[str]], node: PathNode, segments: tup
     for method, shape in node.shapes.items():
         end = End(method, segments)
         shapes[end] = shapes.get(end, frozenset()) | shape
-    if sum(segment is None or not is_scaffold(segment) for segment in segments) < MAX_DEPTH:
+    if sum(segment is None or not is_scaffold(segment) for segment in segments) < MAX_COMPARED_SEGMENTS:
         for segment, following in node.words.items():
             _add_shapes(shapes, following, (*segments, segment))
         if node.data is not None:

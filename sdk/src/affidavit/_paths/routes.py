@@ -52,12 +52,9 @@ def build_route_template(rule: str) -> Template | None:
     route = _parse_route(rule)
     if route is None or not route.path.startswith("/"):
         return None
-    made = retemplate(quote(route.path, safe=PATH_SAFE + "{}", errors="replace"), route.types)
-    return (
-        made
-        if len(made.path) <= MAX_BYTES and all(len(name) <= MAX_PARAMETER_NAME for name in made.parameters)
-        else None
-    )
+    template = retemplate(quote(route.path, safe=PATH_SAFE + "{}", errors="replace"), route.types)
+    fits = len(template.path) <= MAX_BYTES and all(len(name) <= MAX_PARAMETER_NAME for name in template.parameters)
+    return template if fits else None
 
 
 @lru_cache(maxsize=1024)

@@ -127,5 +127,5 @@ def split_segments(path: str) -> list[str]:
 
 def is_leading(before: Sequence[str | None]) -> bool:
     """Whether nothing but scaffold stands before; None stands for a parameter."""
-    rest = before[1:] if before and before[0] is not None and may_be_version(before[0]) else before
-    return all(segment is not None and is_scaffold(segment) for segment in rest)
+    following = before[1:] if before and before[0] is not None and may_be_version(before[0]) else before
+    return all(segment is not None and is_scaffold(segment) for segment in following)

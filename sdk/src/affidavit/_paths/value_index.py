@@ -18,7 +18,7 @@ from .words import Reading, read_name
 
 MAX_TEXT = 80  # characters; longer ones are no names that stand in a path
 MAX_LEVEL = 6  # of the properties that make a shape
-MAX_LISTED = 300  # properties of one shape
+MAX_SHAPE_POINTERS = 300  # properties of one shape
 HASH_BYTES = 8
 ROOTS = frozenset("><")
 
@@ -56,32 +56,32 @@ def read_bodies(hashes: KeyedHash, *bodies: Json | Absent) -> ExchangeFacts:
 
 def bound_shape(shape: Set[str]) -> frozenset[str]:
     """The same part of a shape that is too large, in whatever order it came about."""
-    return frozenset(shape if len(shape) <= MAX_LISTED else sorted(shape)[:MAX_LISTED])
+    return frozenset(shape if len(shape) <= MAX_SHAPE_POINTERS else sorted(shape)[:MAX_SHAPE_POINTERS])
 
 
 def _read_value(into: ExchangeFacts, hashes: KeyedHash, value: Json, name: str, pointer: str, level: int) -> None:
     """name: of the property that holds the value. pointer: of the value, as `>order.items[]`."""
     if isinstance(value, dict):
         for key, member in value.items():
-            known = not is_data(key)
-            member_pointer = intern(f"{pointer}.{key if known else '*'}")
-            if known:
+            is_name = not is_data(key)
+            member_pointer = intern(f"{pointer}.{key if is_name else '*'}")
+            if is_name:
                 into.names.add(key)
             if level <= MAX_LEVEL:
                 into.shape.add(member_pointer)
-            _read_value(into, hashes, member, key if known else name, member_pointer, level + 1)
+            _read_value(into, hashes, member, key if is_name else name, member_pointer, level + 1)
     elif isinstance(value, list):
         if pointer in ROOTS:
             into.shape.add(pointer)
         for item in value:
             _read_value(into, hashes, item, name, f"{pointer}[]", level)
     elif isinstance(value, str) and 0 < len(value) <= MAX_TEXT:
-        _read_text(into, hashes.digest(value), value, name)
+        _add_text(into, hashes.digest(value), value, name)
 
 
-def _read_text(into: ExchangeFacts, hashed: int, text: str, name: str) -> None:
-    known = into.scalars.get(hashed)
-    if known is not None:
-        into.scalars[hashed] = known | read_name(name)
+def _add_text(into: ExchangeFacts, hashed: int, text: str, name: str) -> None:
+    earlier = into.scalars.get(hashed)
+    if earlier is not None:
+        into.scalars[hashed] = earlier | read_name(name)
     elif detect_form(text) is None:  # what is data by its form needs no other sign
         into.scalars[hashed] = read_name(name)

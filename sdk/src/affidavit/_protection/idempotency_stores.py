@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from affidavit._intents.sql import Database, Execute, unfailing
+from affidavit._intents.sql import Database, Execute, run_unfailing
 from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
 
 from .idempotency import LEASE, RETENTION, Claim, Delivery, Finished, InFlight, Mismatch, StoredResponse, make_owner
@@ -174,7 +174,7 @@ class SqlDeliveries:
 
         delivery = self._database.run(try_claim) or self._database.run(try_claim)  # None: abandoned in between
         if not next(self._claims) % PRUNED_EVERY:
-            unfailing(lambda: self.prune(now=now))
+            run_unfailing(lambda: self.prune(now=now))
         return delivery or InFlight(retry_after=1)
 
     def renew(self, claim: Claim, *, now: float) -> bool:

@@ -54,7 +54,7 @@ def _describe(evidence: Evidence, counts: bool, beyond: set[int]) -> Descriptor:
     if evidence.collapsed:
         descriptor["collapsed"] = True
     if counts:
-        descriptor |= _count_members(seen)
+        descriptor |= _describe_counts(seen)
     if evidence.items is not None or descriptor["type"] == "array":
         descriptor["items"] = _describe(evidence.items or _NO_EVIDENCE, counts, beyond)
     if evidence.properties:
@@ -83,7 +83,7 @@ def _project_type(evidence: Evidence) -> Descriptor:
     return {"type": "unknown", "reason": "empty"}
 
 
-def _count_members(counts: Mapping[str, int]) -> Descriptor:
+def _describe_counts(counts: Mapping[str, int]) -> Descriptor:
     descriptor: Descriptor = {"seen": sum(counts.values())}
     if counts.get("null"):
         descriptor["nulls"] = counts["null"]

@@ -51,12 +51,12 @@ def _count(evidence: Evidence, value: Typed, level: int, redactor: Redactor | No
     kind = _find_kind(value, _KINDS if level <= MAX_DEPTH else _CUT)
     evidence.count(kind)
     if kind == "object":
-        _count_members(evidence, value, level + 1, redactor)
+        _count_object(evidence, value, level + 1, redactor)
     elif kind == "array" and value:
         _count_items(evidence, value, level + 1, redactor)
 
 
-def _count_members(evidence: Evidence, members: dict[str, Typed], level: int, redactor: Redactor | None) -> None:
+def _count_object(evidence: Evidence, members: dict[str, Typed], level: int, redactor: Redactor | None) -> None:
     """Count the members of one object, each in its own place.
 
     The loop that every single value goes through: `_count`, `_kind` and `Evidence.count` are written out in it,
@@ -79,7 +79,7 @@ def _count_members(evidence: Evidence, members: dict[str, Typed], level: int, re
         else:
             child.count(kind)
         if kind == "object":
-            _count_members(child, value, level + 1, redactor)
+            _count_object(child, value, level + 1, redactor)
         elif kind == "array" and value:
             _count_items(child, value, level + 1, redactor)
 
@@ -119,7 +119,7 @@ def _count_objects(
     types = _group_types_by_name(objects)
     if types is None:
         for members in objects:
-            _count_members(evidence, members, level, redactor)
+            _count_object(evidence, members, level, redactor)
         return
     kinds = _KINDS if level <= MAX_DEPTH else _CUT
     for name, of in types.items():

@@ -43,7 +43,7 @@ def from_descriptor(descriptor: object, *, seen: int, day: int | None = None) ->
 
 
 class _Reader:
-    """Reads one descriptor and goes on after a fault, so that all are told at once."""
+    """Reads one descriptor and goes on after a fault, so that all faults are reported at once."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
@@ -51,68 +51,68 @@ class _Reader:
     def add_fault(self, pointer: str, code: str, detail: str) -> None:
         self.faults.append(Fault(pointer, code, detail))
 
-    def read_node(self, given: object, pointer: str, default: int, *, level: int, items: bool = False) -> Evidence:
+    def read_node(self, node: object, pointer: str, default: int, *, level: int, items: bool = False) -> Evidence:
         """default: `seen` where the node does not say it. items: it stands for the items of an array."""
-        if not isinstance(given, dict):
+        if not isinstance(node, dict):
             self.add_fault(pointer, "wrong-type", "A descriptor is an object.")
             return Evidence()
         evidence = Evidence()
-        told = len(self.faults)
-        shape = self.read_type(given, pointer)
+        faults_before = len(self.faults)
+        shape = self.read_type(node, pointer)
         if items and shape == "empty":
             default = 0
-        evidence.counts = self.read_counts(given, pointer, shape, default)
-        is_sound = len(self.faults) == told
-        evidence.redacted = self.read_flag(given, "redacted", pointer)
+        evidence.counts = self.read_counts(node, pointer, shape, default)
+        is_sound = len(self.faults) == faults_before
+        evidence.redacted = self.read_flag(node, "redacted", pointer)
         if level > MAX_DEPTH:
             evidence.counts = {"limit": evidence.seen} if is_sound else {}
             return evidence
-        if self.read_flag(given, "collapsed", pointer):
+        if self.read_flag(node, "collapsed", pointer):
             evidence.collapse()
         if not is_sound:
             evidence.counts = {"divergent": MAX_COUNT}  # its fault is told; nothing inside can contradict it
-        self.read_children(evidence, given, pointer, level + 1)
+        self.read_children(evidence, node, pointer, level + 1)
         if not is_sound:
             evidence.counts = {}  # nor can it contradict what it stands in
         return evidence
 
-    def read_type(self, given: Mapping[str, Any], pointer: str) -> str | None:
+    def read_type(self, node: Mapping[str, Any], pointer: str) -> str | None:
         """The kind to count where `types` does not tell: a type, or why it is unknown. None after a fault."""
-        name = self.read_choice(TYPES, given, "type", pointer)
-        reason = self.read_choice(UNKNOWN_REASONS, {"reason": "empty", **given}, "reason", pointer)
-        if given.get("of", "object") != "object":
+        name = self.read_choice(TYPES, node, "type", pointer)
+        reason = self.read_choice(UNKNOWN_REASONS, {"reason": "empty", **node}, "reason", pointer)
+        if node.get("of", "object") != "object":
             self.add_fault(f"{pointer}/of", "wrong-type", 'Send "object", or leave the member out.')
-        if name == "array" and "items" not in given:
+        if name == "array" and "items" not in node:
             self.add_fault(f"{pointer}/items", "required", "Send the descriptor of the array's items.")
-        if name == "object" and "properties" not in given and "values" not in given:
+        if name == "object" and "properties" not in node and "values" not in node:
             self.add_fault(f"{pointer}/properties", "required", "Send the object's properties, or its values.")
         if name != "unknown":
             return name
-        if reason == "empty" and "of" in given:
+        if reason == "empty" and "of" in node:
             return "object"
         # Without a reason, something beneath it tells that it is not for want of values.
-        return "divergent" if "reason" not in given and not INSIDE.isdisjoint(given) else reason
+        return "divergent" if "reason" not in node and not INSIDE.isdisjoint(node) else reason
 
-    def read_choice(self, known: Set[str], given: Mapping[str, Any], name: str, pointer: str) -> str | None:
-        word = given.get(name)
-        if isinstance(word, str) and word in known:
+    def read_choice(self, choices: Set[str], node: Mapping[str, Any], name: str, pointer: str) -> str | None:
+        word = node.get(name)
+        if isinstance(word, str) and word in choices:
             return word
-        code = f"unknown-{name}" if name in given else "required"
-        self.add_fault(f"{pointer}/{name}", code, f"Send one of: {', '.join(sorted(known))}.")
+        code = f"unknown-{name}" if name in node else "required"
+        self.add_fault(f"{pointer}/{name}", code, f"Send one of: {', '.join(sorted(choices))}.")
         return None
 
-    def read_counts(self, given: Mapping[str, Any], pointer: str, shape: str | None, default: int) -> dict[str, int]:
+    def read_counts(self, node: Mapping[str, Any], pointer: str, shape: str | None, default: int) -> dict[str, int]:
         """How often which kind was seen; kinds that are only named stand with 0. What is no count cannot contradict."""
-        told = len(self.faults)
-        seen = self.read_count(given, "seen", pointer)
-        nulls = self.read_count(given, "nulls", pointer)
-        kinds = self.read_types(given, pointer)
-        nullable = self.read_flag(given, "nullable", pointer) or bool(nulls) or shape == "null"
-        if shape is None or len(self.faults) > told:
+        faults_before = len(self.faults)
+        seen = self.read_count(node, "seen", pointer)
+        nulls = self.read_count(node, "nulls", pointer)
+        kinds = self.read_types(node, pointer)
+        nullable = self.read_flag(node, "nullable", pointer) or bool(nulls) or shape == "null"
+        if shape is None or len(self.faults) > faults_before:
             return {}
         if kinds:
             self.check_sum(kinds, nulls or 0, seen, pointer)
-            self.check_kinds(kinds, shape, given, pointer)
+            self.check_kinds(kinds, shape, node, pointer)
         elif shape == "null":
             nulls = self.count_nulls(nulls, default if seen is None else seen, pointer)
         else:
@@ -121,16 +121,16 @@ class _Reader:
             del kinds["empty"]
         return {**kinds, "null": nulls or 0} if nullable else kinds
 
-    def read_types(self, given: Mapping[str, Any], pointer: str) -> dict[str, int]:
-        types = given.get("types", {})
+    def read_types(self, node: Mapping[str, Any], pointer: str) -> dict[str, int]:
+        types = node.get("types", {})
         if not isinstance(types, dict):
             self.add_fault(f"{pointer}/types", "wrong-type", "Send an object of counts by type.")
             return {}
         kinds: dict[str, int] = {}
         for name in types:
             if name not in _KIND_BY_WIRE_NAME:
-                place = f"{pointer}/types/{_escape_token(name)}"
-                self.add_fault(place, "unknown-type", f"Count only: {', '.join(sorted(_KIND_BY_WIRE_NAME))}.")
+                type_pointer = f"{pointer}/types/{_escape_token(name)}"
+                self.add_fault(type_pointer, "unknown-type", f"Count only: {', '.join(sorted(_KIND_BY_WIRE_NAME))}.")
             else:
                 kinds[_KIND_BY_WIRE_NAME[name]] = self.read_count(types, name, f"{pointer}/types") or 0
         return kinds
@@ -140,14 +140,14 @@ class _Reader:
         if total > MAX_COUNT or (seen is not None and total != seen):
             self.add_fault(f"{pointer}/types", "contradictory-counts", "Types and nulls have to add up to seen.")
 
-    def check_kinds(self, kinds: Mapping[str, int], shape: str, given: Mapping[str, Any], pointer: str) -> None:
+    def check_kinds(self, kinds: Mapping[str, int], shape: str, node: Mapping[str, Any], pointer: str) -> None:
         """A type that is told, or the reason of an unknown one, has to be what the counted types come to."""
         if shape not in UNKNOWN_REASONS:
-            told = {shape, "integer"} if shape == "number" else {shape}
-            is_sound = not kinds.keys() - {"empty"} - told
+            matching = {shape, "integer"} if shape == "number" else {shape}
+            is_sound = not kinds.keys() - {"empty"} - matching
         else:
-            meant = {shape} if "reason" in given else UNKNOWN_REASONS
-            is_sound = self.find_reason(kinds) in meant
+            reasons = {shape} if "reason" in node else UNKNOWN_REASONS
+            is_sound = self.find_reason(kinds) in reasons
         if not is_sound:
             self.add_fault(f"{pointer}/types", "contradictory-counts", "The type and the counted types differ.")
 
@@ -176,40 +176,40 @@ class _Reader:
             )
         return max(values - nulls, 0)
 
-    def read_count(self, given: Mapping[str, Any], name: str, pointer: str) -> int | None:
-        if name not in given:
+    def read_count(self, node: Mapping[str, Any], name: str, pointer: str) -> int | None:
+        if name not in node:
             return None
-        count = whole_number(given[name])
+        count = whole_number(node[name])
         if count is not None and 0 <= count <= MAX_COUNT:
             return count
         self.add_fault(f"{pointer}/{_escape_token(name)}", "invalid-count", "Send an integer from 0 to 2^53.")
         return None
 
-    def read_flag(self, given: Mapping[str, Any], name: str, pointer: str) -> bool:
-        flag = given.get(name, False)
+    def read_flag(self, node: Mapping[str, Any], name: str, pointer: str) -> bool:
+        flag = node.get(name, False)
         if not isinstance(flag, bool):
             self.add_fault(f"{pointer}/{name}", "wrong-type", "Send true or false.")
         return flag is True
 
-    def read_children(self, evidence: Evidence, given: Mapping[str, Any], pointer: str, level: int) -> None:
+    def read_children(self, evidence: Evidence, node: Mapping[str, Any], pointer: str, level: int) -> None:
         """Read items, values and properties, each against how often their parent could hold them."""
-        self.check_inside(given, evidence.counts, pointer)
+        self.check_inside(node, evidence.counts, pointer)
         untold = evidence.counts.get("divergent", 0)
         arrays, objects = evidence.counts.get("array", 0), evidence.counts.get("object", 0)
-        if "items" in given:
-            child = self.read_node(given["items"], f"{pointer}/items", arrays, level=level, items=True)
+        if "items" in node:
+            child = self.read_node(node["items"], f"{pointer}/items", arrays, level=level, items=True)
             self.check_parent(child, arrays + untold, f"{pointer}/items")
             evidence.items = child if child.to_state() else None
-        if "values" in given:
-            child = self.read_node(given["values"], f"{pointer}/values", objects, level=level)
+        if "values" in node:
+            child = self.read_node(node["values"], f"{pointer}/values", objects, level=level)
             self.check_parent(child, objects + untold, f"{pointer}/values")
             evidence.values = child if child.to_state() else None
-        self.read_properties(evidence, given.get("properties", {}), f"{pointer}/properties", level)
+        self.read_properties(evidence, node.get("properties", {}), f"{pointer}/properties", level)
 
-    def check_inside(self, given: Mapping[str, Any], kinds: Mapping[str, int], pointer: str) -> None:
+    def check_inside(self, node: Mapping[str, Any], kinds: Mapping[str, int], pointer: str) -> None:
         """Items stand in arrays, properties and values in objects: such were seen, or nobody can tell."""
         for name, parent in (("items", "array"), ("properties", "object"), ("values", "object")):
-            if name in given and kinds.keys().isdisjoint({parent, "divergent", "limit"}):
+            if name in node and kinds.keys().isdisjoint({parent, "divergent", "limit"}):
                 detail = f"These stand only where an {parent} was seen, or beside unknown."
                 self.add_fault(f"{pointer}/{name}", "contradictory-type", detail)
 
@@ -217,17 +217,17 @@ class _Reader:
         if child.seen and not parents:
             self.add_fault(f"{pointer}/seen", "contradictory-counts", "Nothing was seen that could hold these.")
 
-    def read_properties(self, evidence: Evidence, given: object, pointer: str, level: int) -> None:
-        if not isinstance(given, dict):
+    def read_properties(self, evidence: Evidence, node: object, pointer: str, level: int) -> None:
+        if not isinstance(node, dict):
             self.add_fault(pointer, "wrong-type", "Send an object of descriptors by name.")
             return
         objects = evidence.counts.get("object", 0)
-        for name, of in given.items():
-            place = f"{pointer}/{_escape_token(name)}"
-            child = self.read_node(of, place, objects, level=level)
+        for name, of in node.items():
+            child_pointer = f"{pointer}/{_escape_token(name)}"
+            child = self.read_node(of, child_pointer, objects, level=level)
             if child.seen > objects + evidence.counts.get("divergent", 0):
                 detail = "A property cannot be seen more often than its object."
-                self.add_fault(f"{place}/seen", "contradictory-counts", detail)
+                self.add_fault(f"{child_pointer}/seen", "contradictory-counts", detail)
             evidence.open_property(name).add(child)
 
 

@@ -65,9 +65,9 @@ class Redactor:
 
     def is_sensitive(self, name: str) -> bool:
         """Whether the place of this name is marked `redacted`."""
-        known = self._judged.get(name)
-        if known is not None:
-            return known
+        judgement = self._judged.get(name)
+        if judgement is not None:
+            return judgement
         sensitive = self._judge(name)
         if len(self._judged) < MAX_REMEMBERED and not is_data(name):
             self._judged[name] = sensitive

@@ -89,7 +89,7 @@ class OperationSum:
             names=[Counter(counts) for counts in state["names"]],
             types=[Counter(counts) for counts in state["types"]],
             undecided=Counter({int(index): count for index, count in state["undecided"].items()}),
-            evidence={Part(name, status): Evidence.from_state(held) for name, status, held in state["parts"]},
+            evidence={Part(name, status): Evidence.from_state(evidence) for name, status, evidence in state["parts"]},
         )
 
 
@@ -107,8 +107,8 @@ class OperationSums:
 
     def add(self, identity: Identity, operation_sum: OperationSum) -> None:
         """`operation_sum` is the caller's no more: later additions change it."""
-        if held := self._by_identity.get(identity):
-            held.add(operation_sum)
+        if total := self._by_identity.get(identity):
+            total.add(operation_sum)
         else:
             self._by_identity[identity] = operation_sum
 
