@@ -118,14 +118,14 @@ class Tally(models.Model):
     that the top keys of a bucket are found by an index that does not change with every report.
     """
 
-    pk = models.CompositePrimaryKey("environment_id", "grain", "outcome_key", "starts_at", "lane")
+    pk = models.CompositePrimaryKey("environment_id", "grain", "outcome_key", "starts_at", "shard")
     environment = models.ForeignKey(
         Environment, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
     )
     grain = models.CharField(max_length=1, db_collation="C", help_text="q quarter hour, d day, m month")
     outcome_key = models.CharField(max_length=128, db_collation="C", blank=True)
     starts_at = models.DateTimeField()
-    lane = models.SmallIntegerField()
+    shard = models.SmallIntegerField(db_column="lane")
     outcomes = models.BigIntegerField()
     magnitude = models.GeneratedField(expression=MAGNITUDE, output_field=models.SmallIntegerField(), db_persist=True)
     broken = models.BigIntegerField()
@@ -171,14 +171,14 @@ class ApiKeyTally(models.Model):
     Grains and shards as in Tally. api_key is a row id of the workspace's keys.
     """
 
-    pk = models.CompositePrimaryKey("environment_id", "grain", "api_key", "starts_at", "lane")
+    pk = models.CompositePrimaryKey("environment_id", "grain", "api_key", "starts_at", "shard")
     environment = models.ForeignKey(
         Environment, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
     )
     grain = models.CharField(max_length=1, db_collation="C", help_text="q quarter hour, d day, m month")
     api_key = models.BigIntegerField()
     starts_at = models.DateTimeField()
-    lane = models.SmallIntegerField()
+    shard = models.SmallIntegerField(db_column="lane")
     outcomes = models.BigIntegerField()
     broken = models.BigIntegerField()
 

@@ -71,9 +71,9 @@ def read_chart(environment: Environment, period: Period, keys: Sequence[str], *,
     series = read_series(environment, buckets, [*keys, *without, ALL_KEYS])
     lines = [ChartLine(key, series[key].outcomes) for key in keys if any(series[key].outcomes)]
     numbers_without = [series[key].outcomes for key in without]
-    rest = _subtract(series[ALL_KEYS].outcomes, [*(line.numbers for line in lines), *numbers_without])
-    if any(rest):
-        lines.append(ChartLine(None, rest))
+    remainder = _subtract(series[ALL_KEYS].outcomes, [*(line.numbers for line in lines), *numbers_without])
+    if any(remainder):
+        lines.append(ChartLine(None, remainder))
     first_key = lines[0].key if lines else None
     before = () if first_key is None else read_outcomes_before(environment, period, buckets, first_key)
     return Chart(buckets, lines, before)

@@ -1,4 +1,4 @@
-"""Compare two environments: their totals, and the outcomes of each key in both."""
+"""Compare two environments: their totals, and the outcomes of each key in environments."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ LIMIT %(limit)s
 
 
 def compare_environments(environment: Environment, sibling: Environment, period: Period) -> EnvironmentComparison:
-    both = (environment, sibling)
-    buckets = min((chart_buckets(compared, period) for compared in both), key=lambda buckets: buckets[0].start)
-    lines = [ChartLine(compared.name, read_series_of_all_keys(compared, buckets).outcomes) for compared in both]
+    environments = (environment, sibling)
+    buckets = min((chart_buckets(compared, period) for compared in environments), key=lambda buckets: buckets[0].start)
+    lines = [ChartLine(compared.name, read_series_of_all_keys(compared, buckets).outcomes) for compared in environments]
     return EnvironmentComparison(read_totals(environment, period), read_totals(sibling, period), Chart(buckets, lines))
 
 

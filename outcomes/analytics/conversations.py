@@ -108,7 +108,7 @@ def _read_page(
     after_key, after_time, after_id = position or (None, None, None)
     page = {"after_key": after_key, "after_time": after_time, "after_id": after_id}
     with connection.cursor() as cursor:
-        cursor.execute(SELECT_CONVERSATIONS, {**_query(environment, period, key, limit), **page})
+        cursor.execute(SELECT_CONVERSATIONS, {**_outcomes_query(environment, period, key, limit), **page})
         return [ReachedOutcome(*row) for row in cursor.fetchall()]
 
 
@@ -124,10 +124,10 @@ def parse_cursor(cursor: str, key: str) -> PagePosition | None:
 def read_lags(environment: Environment, period: Period, key: str) -> LagDistribution:
     """Return the lags of the latest outcomes of a key."""
     with connection.cursor() as cursor:
-        cursor.execute(SELECT_LAGS, _query(environment, period, key, MAX_LAGS))
+        cursor.execute(SELECT_LAGS, _outcomes_query(environment, period, key, MAX_LAGS))
         return count_lags([timedelta(microseconds=lag) for (lag,) in cursor.fetchall()])
 
 
-def _query(environment: Environment, period: Period, key: str, limit: int) -> dict[str, Any]:
+def _outcomes_query(environment: Environment, period: Period, key: str, limit: int) -> dict[str, Any]:
     start, end = widen_to_quarters(period)
     return {"environment": environment.pk, "key": key, "start": start, "end": end, "limit": limit}

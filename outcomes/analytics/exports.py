@@ -21,9 +21,9 @@ KEY_COLUMNS = (
     "outcomeKey", "outcomes", "brokenJoins", "reports", "reached", "outcomesBefore",
     "firstReportedAt", "lastReportedAt", "lookLikeIt",
 )  # fmt: skip
-SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore")
+OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore")
 TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
-COMPARISON_COLUMNS = ("outcomeKey", "outcomes", "reached", "environmentBeside", "outcomesBeside", "reachedBeside")
+KEY_COMPARISON_COLUMNS = ("outcomeKey", "outcomes", "reached", "environmentBeside", "outcomesBeside", "reachedBeside")
 COMPARISON_SERIES_COLUMNS = ("startsAt", "environment", "outcomes")
 LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes")
 CONVERSATION_COLUMNS = (
@@ -35,8 +35,8 @@ CONVERSATION_COLUMNS = (
 def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
     return (
         Table("keys", KEY_COLUMNS, lambda: _key_rows(analytics)),
-        Table("series", SERIES_COLUMNS, lambda: _series_rows(analytics.chart)),
-        Table("beside", COMPARISON_COLUMNS, lambda: _comparison_rows(analytics)),
+        Table("series", OUTCOME_SERIES_COLUMNS, lambda: _series_rows(analytics.chart)),
+        Table("beside", KEY_COMPARISON_COLUMNS, lambda: _comparison_rows(analytics)),
         Table("beside-series", COMPARISON_SERIES_COLUMNS, lambda: _comparison_series_rows(analytics)),
         Table("totals", TOTALS_COLUMNS, lambda: _totals_rows(analytics.totals, analytics.totals_before)),
     )
@@ -53,7 +53,7 @@ def list_key_tables(environment: Environment, period: Period, key: str) -> Seque
 
     return (
         Table("conversations", CONVERSATION_COLUMNS, lambda: _conversation_rows(environment, period, key)),
-        Table("series", SERIES_COLUMNS, series_rows),
+        Table("series", OUTCOME_SERIES_COLUMNS, series_rows),
         Table("lag", LAG_COLUMNS, lambda: _lag_rows(environment, period, key) if key else iter(())),
         Table("totals", TOTALS_COLUMNS, totals_rows),
     )

@@ -107,10 +107,14 @@ def is_placeholder(reported_id: str) -> bool:
 
 def _is_alteration(reported_id: str, known_id: str) -> bool:
     """Whether two ids differ only by case, outer white space, quotes, or a URL or path around one of them."""
-    reported, known = _plain_form(reported_id), _plain_form(known_id)
+    reported_form, known_form = _plain_form(reported_id), _plain_form(known_id)
     if reported_id == known_id:
         return False
-    return reported == known or _address_contains(reported, known) or _address_contains(known, reported)
+    return (
+        reported_form == known_form
+        or _address_contains(reported_form, known_form)
+        or _address_contains(known_form, reported_form)
+    )
 
 
 def _address_contains(address: str, plain_id: str) -> bool:

@@ -7,7 +7,7 @@ from outcomes.broken_joins.causes import group_by_cause
 from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.filters import JoinFilters
 from outcomes.broken_joins.lookup import (
-    ROWS_AT_ONCE,
+    JOINS_AT_ONCE,
     find_healed_outcomes,
     list_api_key_names,
     stream_broken_joins,
@@ -43,7 +43,7 @@ def _broken_join_rows(environment: Environment, period: Period, filters: JoinFil
     for join in stream_broken_joins(environment, period):
         if filters and not join.matches(filters.why, filters.found_in):
             continue
-        known = join.diagnosis.found
+        match = join.diagnosis.found
         yield (
             join.conversation_id,
             join.outcome_key,
@@ -51,28 +51,28 @@ def _broken_join_rows(environment: Environment, period: Period, filters: JoinFil
             unix_seconds(join.first_reported_at),
             unix_seconds(join.last_reported_at),
             join.diagnosis.kind,
-            known and known.conversation_id,
-            known and known.environment,
+            match and match.conversation_id,
+            match and match.environment,
             api_key_names.get(join.reported_by),
         )
 
 
 def _cause_rows(environment: Environment, period: Period) -> Rows:
     for cause in group_by_cause(stream_broken_joins(environment, period)):
-        known = cause.example.diagnosis.found
+        match = cause.example.diagnosis.found
         yield (
             cause.kind,
             cause.environment or None,
             cause.count,
             cause.example.conversation_id,
-            known and known.conversation_id,
+            match and match.conversation_id,
             unix_seconds(cause.oldest),
             ADVICE[cause.kind].to_do,
         )
 
 
 def _healed_rows(environment: Environment, period: Period) -> Rows:
-    for outcome in find_healed_outcomes(environment, period).iterator(chunk_size=ROWS_AT_ONCE):
+    for outcome in find_healed_outcomes(environment, period).iterator(chunk_size=JOINS_AT_ONCE):
         yield (
             outcome.conversation.conversation_id,
             outcome.outcome_key,
@@ -93,6 +93,6 @@ def _rate_rows(chart: RateChart) -> Rows:
 
 def _move_rows(environment: Environment) -> Rows:
     for move in Move.objects.list_for(environment).iterator():
-        moved = (move.outcomes, move.met, unix_seconds(move.moved_at), move.moved_by)
+        numbers = (move.outcomes, move.met, unix_seconds(move.moved_at), move.moved_by)
         undone = (unix_or_none(move.undone_at), move.undone_by or None)
-        yield move.pk, move.source.name, move.target.name, *moved, *undone
+        yield move.pk, move.source.name, move.target.name, *numbers, *undone

@@ -20,7 +20,7 @@ from workspaces.models import Environment
 
 NEWEST_DIAGNOSED = 500  # broken joins, whose causes stand for those of all
 IDS_AT_ONCE = 500  # that are diagnosed with two look-ups
-ROWS_AT_ONCE = 2000
+JOINS_AT_ONCE = 2000
 MAX_HEALED_MEASURED = 5000  # the latest healed ones, whose times to heal are read
 MAX_OF_ONE_FORM = 5  # known conversations of one bare form that are compared with an id
 
@@ -65,7 +65,7 @@ def find_oldest_report(environment: Environment) -> datetime | None:
 
 
 def stream_broken_joins(environment: Environment, period: Period) -> Iterator[BrokenJoin]:
-    joins = find_broken_joins(environment, period).iterator(chunk_size=ROWS_AT_ONCE)
+    joins = find_broken_joins(environment, period).iterator(chunk_size=JOINS_AT_ONCE)
     return diagnose_joins(environment, joins)
 
 
@@ -111,7 +111,9 @@ def _rank_candidates(
     reported_id: str, by_form: Mapping[str, Mapping[int, KnownConversation]]
 ) -> Sequence[KnownConversation]:
     """Return the conversations that share a bare form with an id, by rank."""
-    by_rank = {rank: known for form in bare_forms(reported_id) for rank, known in by_form.get(form, {}).items()}
+    by_rank: dict[int, KnownConversation] = {}
+    for form in bare_forms(reported_id):
+        by_rank.update(by_form.get(form, {}))
     return [by_rank[rank] for rank in sorted(by_rank)]
 
 

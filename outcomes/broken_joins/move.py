@@ -95,8 +95,8 @@ def move_broken_joins(
     detached = [change for join in moving for change in count_outcome(join.key, join.summary, None, sign=-1)]
     write_updates(source, (), detached)
     write_updates(target, _add_joins(outcomes, moving))
-    moved_outcomes = [join.as_moved_outcome(move) for join in moving]
-    MovedOutcome.objects.bulk_create(moved_outcomes, batch_size=ROWS_WRITTEN_AT_ONCE)
+    moved_rows = [join.as_moved_outcome(move) for join in moving]
+    MovedOutcome.objects.bulk_create(moved_rows, batch_size=ROWS_WRITTEN_AT_ONCE)
     _audit(move, "broken joins moved", actor=actor, now=now)
     return move
 
@@ -105,7 +105,7 @@ def _detach_joins(source: Environment, target: Environment, outcomes: Sequence[i
     """Delete these broken joins, as far as they are broken still, and return what they were."""
     query: dict[str, Any] = {"outcomes": list(outcomes), "target": target.pk}
     with connection.cursor() as cursor:
-        cursor.execute(move_sql.SELECT_CONVERSATIONS, query)
+        cursor.execute(move_sql.SELECT_REPORTED_CONVERSATIONS, query)
         lock_conversations([conversation for (conversation,) in cursor.fetchall()])
         cursor.execute(move_sql.LOCK_BROKEN_JOINS, query)
         rows = cursor.fetchall()
@@ -133,19 +133,19 @@ def undo_move(move: Move, *, actor: str, now: datetime) -> bool:
     move.refresh_from_db()
     if move.undone_at:
         return False
-    moved_outcomes = list(move.moved.all())
-    lock_conversations([moved.came_from_id for moved in moved_outcomes])
-    _restore_in_source(move, moved_outcomes, now=now)
-    _remove_from_target(move, moved_outcomes, now=now)
+    moved_rows = list(move.moved.all())
+    lock_conversations([row.came_from_id for row in moved_rows])
+    _restore_in_source(move, moved_rows, now=now)
+    _remove_from_target(move, moved_rows, now=now)
     move.undone_at, move.undone_by = now, actor
     move.save(update_fields=["undone_at", "undone_by"])
     _audit(move, "move of broken joins undone", actor=actor, now=now)
     return True
 
 
-def _restore_in_source(move: Move, moved_outcomes: Sequence[MovedOutcome], *, now: datetime) -> None:
+def _restore_in_source(move: Move, moved_rows: Sequence[MovedOutcome], *, now: datetime) -> None:
     """Add to what was reported there since; healed where the conversation was registered there since."""
-    summaries = {OutcomeRef(moved.came_from_id, moved.outcome_key): _summary_of(moved) for moved in moved_outcomes}
+    summaries = {OutcomeRef(row.came_from_id, row.outcome_key): _summary_of(row) for row in moved_rows}
     outcomes = lock_outcomes(move.source, list(summaries), now=now, create_missing=True)
     write_updates(move.source, [_restore(outcome, summaries[outcome.ref]) for outcome in outcomes])
 
@@ -155,9 +155,9 @@ def _restore(outcome: StoredOutcome, summary: ReportSummary) -> OutcomeUpdate:
     return OutcomeUpdate(outcome, own, outcome.moved_summaries, outcome.registered_at)
 
 
-def _remove_from_target(move: Move, moved_outcomes: Sequence[MovedOutcome], *, now: datetime) -> None:
+def _remove_from_target(move: Move, moved_rows: Sequence[MovedOutcome], *, now: datetime) -> None:
     """Leave what was reported to the target itself, and what other moves brought."""
-    refs = [OutcomeRef(moved.conversation_id, moved.outcome_key) for moved in moved_outcomes]
+    refs = [OutcomeRef(row.conversation_id, row.outcome_key) for row in moved_rows]
     outcomes = lock_outcomes(move.target, refs, now=now)
     by_other_moves = _summaries_of_other_moves(move, outcomes)
     write_updates(
@@ -174,13 +174,13 @@ def _summaries_of_other_moves(
 ) -> Mapping[OutcomeRef, Sequence[ReportSummary]]:
     summaries: dict[OutcomeRef, list[ReportSummary]] = defaultdict(list)
     conversations = [outcome.ref.conversation for outcome in outcomes]
-    for moved in MovedOutcome.objects.filter(conversation__in=conversations, move__undone_at=None).exclude(move=move):
-        summaries[OutcomeRef(moved.conversation_id, moved.outcome_key)].append(_summary_of(moved))
+    for row in MovedOutcome.objects.filter(conversation__in=conversations, move__undone_at=None).exclude(move=move):
+        summaries[OutcomeRef(row.conversation_id, row.outcome_key)].append(_summary_of(row))
     return summaries
 
 
-def _summary_of(moved: MovedOutcome) -> ReportSummary:
-    return ReportSummary(moved.reports, moved.first_reported_at, moved.last_reported_at, moved.reported_by)
+def _summary_of(row: MovedOutcome) -> ReportSummary:
+    return ReportSummary(row.reports, row.first_reported_at, row.last_reported_at, row.reported_by)
 
 
 def _lock_environments(source: Environment, target: Environment) -> None:

@@ -82,20 +82,20 @@ class OutcomeUpdate:
 
     outcome: StoredOutcome
     own: ReportSummary | None
-    moved: Sequence[ReportSummary]
+    moved_summaries: Sequence[ReportSummary]
     healed_at: datetime | None
 
     @property
     def summaries(self) -> Sequence[ReportSummary]:
-        return [*([self.own] if self.own else []), *self.moved]
+        return [*([self.own] if self.own else []), *self.moved_summaries]
 
     def as_row(self) -> tuple[Any, ...]:
         """Return the values of UPDATE_PARAMETERS."""
-        total, own = merge_summaries(self.summaries), self.own if self.moved else None
+        total, own = merge_summaries(self.summaries), self.own if self.moved_summaries else None
         own_columns = (own.first_at, own.last_at, own.reported_by) if own else (None, None, None)
-        moved_in = sum(summary.reports for summary in self.moved)
-        columns = (self.outcome.pk, total.reports, total.first_at, total.last_at, total.reported_by, moved_in)
-        return (*columns, *own_columns, self.healed_at)
+        columns = (self.outcome.pk, total.reports, total.first_at, total.last_at, total.reported_by)
+        reports_moved_in = sum(summary.reports for summary in self.moved_summaries)
+        return (*columns, reports_moved_in, *own_columns, self.healed_at)
 
     def tally_changes(self) -> Iterator[TallyChange]:
         outcome = self.outcome

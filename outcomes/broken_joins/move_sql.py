@@ -17,7 +17,7 @@ LOCK_CONVERSATIONS = """
 SELECT conversation.id FROM outcomes_conversation AS conversation
 WHERE id = ANY(%(conversations)s) ORDER BY conversation_id FOR UPDATE
 """
-SELECT_CONVERSATIONS = "SELECT DISTINCT conversation_id FROM outcomes_outcome WHERE id = ANY(%(outcomes)s)"
+SELECT_REPORTED_CONVERSATIONS = "SELECT DISTINCT conversation_id FROM outcomes_outcome WHERE id = ANY(%(outcomes)s)"
 
 # Broken joins once their conversations are locked: some may have healed meanwhile.
 LOCK_BROKEN_JOINS = """

@@ -31,11 +31,11 @@ def plan_reads(buckets: tuple[Bucket, ...]) -> ReadPlan:
     uses: dict[Segment, list[tuple[int, int]]] = {}
     for bucket_number, bucket in enumerate(buckets):
         for sign, segment in _compose_span(bucket.start, bucket.end):
-            for summed in _split_into_sums(segment):
-                uses.setdefault(summed, []).append((bucket_number, sign))
+            for part in _split_into_sums(segment):
+                uses.setdefault(part, []).append((bucket_number, sign))
     segments = _join_neighbours(uses)
-    sums = [(number, summed) for number, segment in enumerate(segments) for summed in _split_into_sums(segment)]
-    return ReadPlan(segments, {(number, int(summed.start.timestamp())): uses[summed] for number, summed in sums})
+    sums = [(number, part) for number, segment in enumerate(segments) for part in _split_into_sums(segment)]
+    return ReadPlan(segments, {(number, int(part.start.timestamp())): uses[part] for number, part in sums})
 
 
 def _compose_span(start: datetime, end: datetime) -> Sequence[tuple[int, Segment]]:
@@ -59,7 +59,7 @@ def _nearest_midnight(moment: datetime) -> datetime:
 
 
 def _split_into_sums(segment: Segment) -> Sequence[Segment]:
-    """Return what is summed separately: all quarter hours together, each day or month by itself."""
+    """Return what is part separately: all quarter hours together, each day or month by itself."""
     if segment.grain == "q":
         return [segment]
     edges = [*bucket_starts(segment), segment.end]

@@ -59,8 +59,8 @@ class KeyPage:
     def sum_rest(self, rows: Sequence[KeyTotals]) -> KeyTotals:
         """Return all keys but those of `rows` as one row."""
         columns = zip(*(row.numbers for row in rows), strict=True) if rows else [()] * 5
-        rest = [total - sum(column) for total, column in zip(self.total.numbers, columns, strict=True)]
-        return sum_of_keys(rest, self.total.keys - len(rows))
+        remainder = [total - sum(column) for total, column in zip(self.total.numbers, columns, strict=True)]
+        return sum_of_keys(remainder, self.total.keys - len(rows))
 
 
 def sum_of_keys(numbers: Sequence[int], keys: int) -> KeyTotals:
@@ -148,7 +148,7 @@ def read_key_page(
     """
     page = {"start": start, "limit": limit, "lead": lead}
     with connection.cursor() as cursor:
-        cursor.execute(SELECT_KEY_PAGE, {**_query(environment, period, search=search, keys=only), **page})
+        cursor.execute(SELECT_KEY_PAGE, {**_keys_query(environment, period, search=search, keys=only), **page})
         rows = cursor.fetchall()
     keys, *sums = (int(number or 0) for number in rows[0][:6])
     leading, page_rows = ([KeyTotals(*row[7:]) for row in rows if row[6] is leads] for leads in (True, False))
@@ -158,7 +158,7 @@ def read_key_page(
 def stream_keys(environment: Environment, period: Period, *, search: str = "") -> Iterator[KeyTotals]:
     """Yield all keys in the order of `read_key_page`."""
     with connection.chunked_cursor() as cursor:
-        cursor.execute(f"{SELECT_KEYS} ORDER BY {ORDER}", _query(environment, period, search=search))
+        cursor.execute(f"{SELECT_KEYS} ORDER BY {ORDER}", _keys_query(environment, period, search=search))
         for row in cursor:
             yield KeyTotals(*row)
 
@@ -166,7 +166,7 @@ def stream_keys(environment: Environment, period: Period, *, search: str = "") -
 def read_keys(environment: Environment, period: Period, keys: Sequence[str]) -> Mapping[str, KeyTotals]:
     """Return these keys (ALL_KEYS for the sum of all), with zeros where one was not reported."""
     with connection.cursor() as cursor:
-        cursor.execute(SELECT_KEYS, _query(environment, period, keys=keys))
+        cursor.execute(SELECT_KEYS, _keys_query(environment, period, keys=keys))
         reported = {row[0]: KeyTotals(*row) for row in cursor}
     return {key: reported.get(key, KeyTotals(key)) for key in keys}
 
@@ -192,7 +192,7 @@ def find_lookalikes(environment: Environment, keys: Sequence[str]) -> Mapping[st
     return {key: sorted(keys_of_form) for key, keys_of_form in lookalikes.items()}
 
 
-def _query(
+def _keys_query(
     environment: Environment, period: Period, *, search: str = "", keys: Sequence[str] | None = None
 ) -> dict[str, Any]:
     segments, segments_before = cover_period(period), cover_period(period.previous())

@@ -82,7 +82,7 @@ class KeyBounds:
         return [key for key, outcomes in self.seen.items() if outcomes >= least], beneath + self.at_most_more
 
 
-Row = TypeVar("Row")
+KeyRow = TypeVar("KeyRow")
 
 
 def read_top_page(
@@ -112,12 +112,12 @@ def find_top_keys(
     environments: Sequence[Environment],
     period: Period,
     count: int,
-    read_rows: Callable[[Sequence[str]], Sequence[Row]],
-    rank_by: Callable[[Row], int],
+    read_rows: Callable[[Sequence[str]], Sequence[KeyRow]],
+    rank_by: Callable[[KeyRow], int],
     *,
     search: str = "",
     also: Period | None = None,
-) -> tuple[Sequence[Row], Sequence[str] | None]:
+) -> tuple[Sequence[KeyRow], Sequence[str] | None]:
     """Return the first `count` rows of a table of keys, where they can be found without reading all keys.
 
     Otherwise no rows, and the only keys that must be read (None: all of them).
