@@ -8,7 +8,7 @@ PYTEST := pytest $(or $(only),-n $(PYTEST_WORKERS) --dist loadgroup)
 INSTALL := VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header \
 	$(if $(upgrade),--upgrade)
-TEMPLATES := git ls-files -z -- '*.html'
+TEMPLATES := find templates -name '*.html' -print0
 PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # else its Pythons do not answer
 
 .PHONY: help run test format lint types coverage matrix bench hooks lock clean
@@ -28,9 +28,10 @@ format: $(VENV)/.dev  ## mend style in Python and templates
 	$(BIN)/ruff format .
 	$(TEMPLATES) | xargs -0 $(BIN)/djade
 
-lint: types  ## style, types, import rules, missing migrations
+lint: types  ## style of Python and templates, types, import rules, missing migrations
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(TEMPLATES) | xargs -0 $(BIN)/djade --check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python manage.py makemigrations --check --dry-run
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from environs import Env, EnvValidationError
 from kombu import Connection
 
+from affidavit import __version__
 from hub.local import embedded_postgres
 from hub.local.startup_errors import Refusal
 
@@ -233,7 +234,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Affidavit hub",
-    "VERSION": "0.1.0",
+    "VERSION": __version__,
     "DESCRIPTION": "Signed intents, witness descriptors and outcomes. Errors are application/problem+json.",
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
