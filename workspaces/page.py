@@ -65,7 +65,7 @@ def render_page(request: HttpRequest, page: Page, environment: Environment, name
         "environments": environment.workspace.environments.all(),
         "workspaces": list_workspaces(request.user),
         "page": name,
-        "range": period,
+        "period": period,
         "presets": [(key, label) for key, (label, _) in PRESETS.items()],
     }
     with timezone.override(period.zone):

@@ -1,6 +1,6 @@
 """Format numbers, times and addresses; built into every template.
 
-Filters: `count`, `percent`, `ago`, `bytes`, `breakable`. Tags: `query`, `query_inputs`, `page_url`, `kept_range`.
+Filters: `count`, `percent`, `ago`, `bytes`, `breakable`. Tags: `query`, `query_inputs`, `page_url`, `period_query`.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def page_url(context: Context, page: str, **members: Any) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def kept_range(context: Context) -> str:
+def period_query(context: Context) -> str:
     """Return the members of the current query that name the period, from the question mark on; "" without any."""
     return _write_query(_select_period(context["request"].GET))
 

@@ -19,16 +19,16 @@ PAGING = {"cursor": None, "page": None}
 
 
 @register.simple_tag(takes_context=True)
-def period(context: Context, direction: str) -> str:
+def neighbour_period(context: Context, direction: str) -> str:
     """Return the query of the `earlier` or `later` period of the same length; "" where there is none."""
-    members = find_neighbour(context["range"], -1 if direction == "earlier" else 1, now=timezone.now())
+    members = find_neighbour(context["period"], -1 if direction == "earlier" else 1, now=timezone.now())
     return _change_current_query(context, members) if members else ""
 
 
 @register.simple_tag(takes_context=True)
-def frozen(context: Context) -> str:
+def fixed_period(context: Context) -> str:
     """Return the current query with fixed ends of the period, so that a copied link shows the same tomorrow."""
-    current: Period = context["range"]
+    current: Period = context["period"]
     return _change_current_query(context, _query_members(current.start, current.end, current), keep_paging=True)
 
 

@@ -1,4 +1,4 @@
-"""Steps through time, and ranges frozen for a link."""
+"""Steps through time, and periods with fixed ends for a link."""
 
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qsl
@@ -16,32 +16,32 @@ NOW = datetime(2026, 3, 29, 12, 7, tzinfo=UTC)  # the day on which Berlin's summ
 ZONES = st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kolkata", "America/St_Johns"])
 
 
-def frozen(query: str) -> Period:
-    """What the frozen link of a page shows a year later."""
+def read_copied_link(query: str) -> Period:
+    """Return the period that a copied link of a page shows a year later."""
     request = RequestFactory().get(f"/?{query}")
-    shown = parse_period(request.GET, now=NOW)
-    link = periods.frozen(Context({"request": request, "range": shown}))
+    period = parse_period(request.GET, now=NOW)
+    link = periods.fixed_period(Context({"request": request, "period": period}))
     return parse_period(dict(parse_qsl(link[1:])), now=NOW + timedelta(days=365))
 
 
 @pytest.mark.parametrize("preset", ["24h", "7d", "30d", "90d", "12m", "all"])
 @given(zone=ZONES)
-def test_a_frozen_link_shows_the_same_span_a_year_later(preset, zone):
+def test_a_copied_link_shows_the_same_span_a_year_later(preset, zone):
     query = f"range={preset}&tz={zone}"
-    shown = parse_period(dict(parse_qsl(query)), now=NOW)
-    later = frozen(query)
-    assert (later.start, later.end, later.zone) == (shown.start, shown.end, shown.zone)
+    period = parse_period(dict(parse_qsl(query)), now=NOW)
+    later = read_copied_link(query)
+    assert (later.start, later.end, later.zone) == (period.start, period.end, period.zone)
 
 
 def test_a_week_steps_by_whole_local_days():
-    shown = parse_period({"range": "7d", "tz": "Europe/Berlin"}, now=NOW)
-    assert periods.find_neighbour(shown, -1, now=NOW) == {"from": "2026-03-16", "to": "2026-03-22"}
+    period = parse_period({"range": "7d", "tz": "Europe/Berlin"}, now=NOW)
+    assert periods.find_neighbour(period, -1, now=NOW) == {"from": "2026-03-16", "to": "2026-03-22"}
 
 
 def test_hours_step_by_their_own_length():
     earlier = periods.find_neighbour(parse_period({"range": "24h"}, now=NOW), -1, now=NOW)
-    span = parse_period(earlier, now=NOW)
-    assert span.end == parse_period({"range": "24h"}, now=NOW).start
+    period = parse_period(earlier, now=NOW)
+    assert period.end == parse_period({"range": "24h"}, now=NOW).start
 
 
 def test_nothing_is_later_than_now_or_earlier_than_everything():
@@ -53,11 +53,11 @@ def test_nothing_is_later_than_now_or_earlier_than_everything():
        days=st.integers(1, 60), zone=ZONES)  # fmt: skip
 def test_one_step_back_and_one_forth_is_where_one_was(start, days, zone):
     query = {"from": start.isoformat(), "to": (start + timedelta(days=days - 1)).isoformat(), "tz": zone}
-    shown = parse_period(query, now=NOW)
-    earlier = parse_period({**periods.find_neighbour(shown, -1, now=NOW), "tz": zone}, now=NOW)
-    assert earlier.end == shown.start
+    period = parse_period(query, now=NOW)
+    earlier = parse_period({**periods.find_neighbour(period, -1, now=NOW), "tz": zone}, now=NOW)
+    assert earlier.end == period.start
     back = parse_period({**periods.find_neighbour(earlier, 1, now=NOW), "tz": zone}, now=NOW)
-    assert (back.start, back.end) == (shown.start, shown.end)
+    assert (back.start, back.end) == (period.start, period.end)
 
 
 @pytest.mark.parametrize(

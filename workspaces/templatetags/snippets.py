@@ -17,7 +17,7 @@ def origin(context: Context) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def key_shown(context: Context) -> str:
+def key_prefix(context: Context) -> str:
     """Return the first characters of the workspace's newest secret key: the key itself is not stored."""
     workspace: Workspace = context["environment"].workspace
     key = workspace.api_keys.filter(kind=ApiKey.SECRET, revoked_at=None).order_by("-id").first()
