@@ -1,1 +1,1 @@
-"""Adapters that protect an app with signed intents: `django`, `wsgi` (Flask …), `asgi` (Starlette, FastAPI …)."""
+"""Adapters for web frameworks: `django`, `wsgi` (Flask …), `asgi` (Starlette, FastAPI …)."""

@@ -1,4 +1,4 @@
-"""The two streams of an ASGI request: its body, read by verifier and app alike, and its response, held to be kept."""
+"""The two streams of an ASGI request: its body, for verifier and app alike, and its response, held until complete."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -7,10 +7,11 @@ from typing import Any
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
 
 
-class Body:
-    """What comes in. The app may read it before, after or never; nothing is kept beyond `limit` bytes."""
+class RequestBody:
+    """The body of a request. The app may read it earlier, later or never; nothing over `limit` bytes is kept."""
 
     def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive
@@ -18,19 +19,19 @@ class Body:
         self._chunks: list[bytes] = []
         self._size = 0
         self._is_whole = False
-        self._unseen: deque[Message] = deque()
+        self._unread: deque[Message] = deque()
 
     async def receive(self) -> Message:
-        """The app's `receive`: first what was read for it."""
-        return self._unseen.popleft() if self._unseen else await self._next()
+        """Receive for the app: first the messages that were read ahead."""
+        return self._unread.popleft() if self._unread else await self._receive_next()
 
-    async def whole(self) -> bytes | None:
-        """All of it, still there for the app to read; None when it is over the limit."""
+    async def read_all(self) -> bytes | None:
+        """Return the whole body, which the app can still read; None if it is over the limit."""
         while not self._is_whole and self._size <= self._limit:
-            self._unseen.append(await self._next())
+            self._unread.append(await self._receive_next())
         return b"".join(self._chunks) if self._size <= self._limit else None
 
-    async def _next(self) -> Message:
+    async def _receive_next(self) -> Message:
         message = await self._receive()
         if message["type"] == "http.request":
             chunk = message.get("body", b"")
@@ -40,15 +41,15 @@ class Body:
             else:
                 self._chunks.clear()
             self._is_whole = not message.get("more_body", False)
-        else:  # the caller is gone: nothing more will come
+        else:  # the client is gone: nothing more will come
             self._is_whole = True
         return message
 
 
-class Response:
-    """What goes out, held until it is whole, unless it streams or grows beyond `limit` bytes.
+class HeldResponse:
+    """A response, held until it is complete, unless it streams or is over `limit` bytes.
 
-    settle: is awaited with status, headers and body (None: not to be kept) before the first byte is sent.
+    settle: awaited with status, headers and body (None: not to be kept) before the first byte is sent.
     """
 
     def __init__(
@@ -57,44 +58,44 @@ class Response:
         self._send = send
         self._limit = limit
         self._settle = settle
-        self._held: list[Message] = []
+        self._messages: list[Message] = []
         self._size = 0
-        self._is_open = False
+        self._is_released = False
 
     async def send(self, message: Message) -> None:
-        """The app's `send`."""
-        is_early = not self._held and message["type"] != "http.response.start"
-        if self._is_open or is_early:
+        """Send for the app."""
+        is_out_of_order = not self._messages and message["type"] != "http.response.start"
+        if self._is_released or is_out_of_order:
             await self._send(message)
             return
-        self._held.append(message)
+        self._messages.append(message)
         if message["type"] == "http.response.start":
-            if _streams(message):
-                await self._open(None)
+            if _is_stream(message):
+                await self._release(None)
         elif message["type"] == "http.response.body":
             self._size += len(message.get("body", b""))
             if self._size > self._limit:
-                await self._open(None)
+                await self._release(None)
             elif not message.get("more_body", False):
-                await self._open(b"".join(held.get("body", b"") for held in self._held))
+                await self._release(b"".join(message.get("body", b"") for message in self._messages))
         else:  # an extension: a file by its path, trailers …
-            await self._open(None)
+            await self._release(None)
 
-    async def _open(self, body: bytes | None) -> None:
-        start = self._held[0]
-        await self._settle(int(start["status"]), _text(start.get("headers", ())), body)
-        self._is_open = True
-        for message in self._held:
+    async def _release(self, body: bytes | None) -> None:
+        start = self._messages[0]
+        await self._settle(int(start["status"]), _decode_headers(start.get("headers", ())), body)
+        self._is_released = True
+        for message in self._messages:
             await self._send(message)
-        self._held.clear()
+        self._messages.clear()
 
 
-def _streams(start: Message) -> bool:
+def _is_stream(start: Message) -> bool:
     return any(
         name.lower() == b"content-type" and value.startswith(b"text/event-stream")
         for name, value in start.get("headers", ())
     )
 
 
-def _text(headers: Any) -> list[tuple[str, str]]:
+def _decode_headers(headers: Any) -> list[tuple[str, str]]:
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]

@@ -1,39 +1,39 @@
-"""What an ASGI scope says of a request."""
+"""Facts of a request from its ASGI scope."""
 
 from typing import Any
 
 Scope = dict[str, Any]
 
 
-def header(scope: Scope, name: bytes) -> str | None:
-    """A header's value; two of one name are joined, which no intent survives."""
+def read_header(scope: Scope, name: bytes) -> str | None:
+    """Return a header's value, None if absent. Repeated headers are joined, which makes an intent invalid."""
     values = [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
     return ",".join(values) if values else None
 
 
-def full_path(scope: Scope) -> str:
-    """The path with its mount prefix, whether the server has put it there (as ASGI says) or not."""
+def read_path(scope: Scope) -> str:
+    """Return the path with its mount prefix, whether the server includes it (as ASGI demands) or not."""
     path, prefix = str(scope["path"]), str(scope.get("root_path", "")).rstrip("/")
     return path if path == prefix or path.startswith(prefix + "/") else prefix + path
 
 
-def leads_nowhere(scope: Scope) -> bool:
-    """Whether Starlette or FastAPI looked for a route and found none: a stranger's path, or one to redirect."""
+def has_no_route(scope: Scope) -> bool:
+    """Return whether Starlette or FastAPI found no route: an unknown path, or one to redirect."""
     return "router" in scope and "endpoint" not in scope
 
 
-def route(scope: Scope) -> str | None:
-    """The route that Starlette or FastAPI has found, below the mounts on the way to it; None if it is not known."""
-    found = scope.get("route")
-    rule = getattr(found, "path", None) if hasattr(found, "methods") else None  # else a mount
-    mount = _mount(scope, rule) if isinstance(rule, str) else None
+def find_route(scope: Scope) -> str | None:
+    """Return the route that Starlette or FastAPI found, its mounts included; None if it is unknown."""
+    route = scope.get("route")
+    rule = getattr(route, "path", None) if hasattr(route, "methods") else None  # else a mount
+    mount = _find_mount(scope, rule) if isinstance(rule, str) else None
     return None if mount is None else f"{mount}{rule}"
 
 
-def _mount(scope: Scope, rule: str) -> str | None:
-    """Where the route is mounted, with the mounts' own parameters; None when it cannot be told which these are.
+def _find_mount(scope: Scope, rule: str) -> str | None:
+    """Return the mount path of a route with the mounts' parameters; None if they cannot be identified.
 
-    The scope has the values only. They are data, and must not stand in a route.
+    The scope has only their values, which are data and must not be in a route.
     """
     root = str(scope.get("root_path", ""))
     base = str(scope.get("app_root_path", root))

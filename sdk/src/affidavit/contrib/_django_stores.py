@@ -1,4 +1,4 @@
-"""Used nonces and deliveries in Django's own database, outside the transaction of any request."""
+"""Stores of nonces and deliveries in Django's database, outside any request's transaction."""
 
 from functools import partial
 from typing import Any
@@ -13,37 +13,37 @@ _VENDORS = ("postgresql", "sqlite")
 
 
 class DjangoNonces(SqlNonces):
-    """SqlNonces in the database of an alias, on connections of its own: a request's rollback un-burns nothing.
+    """SqlNonces in the database of an alias, on its own connections: a request's rollback un-burns nothing.
 
-    Make the table in a migration: `migrations.RunPython(create_tables, migrations.RunPython.noop)`. PostgreSQL
+    Create the table in a migration: `migrations.RunPython(create_tables, migrations.RunPython.noop)`. PostgreSQL
     and SQLite; ImproperlyConfigured for others. Use MemoryNonces in tests on an in-memory SQLite.
     """
 
     def __init__(self, using: str = DEFAULT_DB_ALIAS) -> None:
-        super().__init__(_connect_to(using))
+        super().__init__(_make_connect(using))
 
 
 class DjangoDeliveries(SqlDeliveries):
     """SqlDeliveries in the database of an alias, as `DjangoNonces`."""
 
     def __init__(self, using: str = DEFAULT_DB_ALIAS) -> None:
-        super().__init__(_connect_to(using))
+        super().__init__(_make_connect(using))
 
 
 def create_tables(apps: Any, schema_editor: Any) -> None:
-    """For RunPython in a migration of yours: the tables of both stores, if they are not there."""
+    """Create the tables of both stores unless they exist; for RunPython in a migration of yours."""
     for statement in (CREATE_NONCES, INDEX_NONCES, CREATE_DELIVERIES, INDEX_DELIVERIES):
         schema_editor.execute(statement)
 
 
-def _connect_to(alias: str) -> Any:
+def _make_connect(alias: str) -> Any:
     if connections[alias].vendor not in _VENDORS:
         raise ImproperlyConfigured("the Django stores need PostgreSQL or SQLite; use the SQL or the Redis store")
     return partial(_connect, alias)
 
 
 def _connect(alias: str) -> Any:
-    """A DB-API connection as Django makes them, but known to nobody else and never out of its pool."""
+    """Return a new DB-API connection as Django makes them, neither shared nor from its pool."""
     wrapper = connections.create_connection(alias)
     options = {name: value for name, value in wrapper.settings_dict["OPTIONS"].items() if name != "pool"}
     wrapper.settings_dict = {**wrapper.settings_dict, "OPTIONS": options}

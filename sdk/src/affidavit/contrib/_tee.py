@@ -1,4 +1,4 @@
-"""A body that is copied while the app reads it: never a byte sooner or more than the app asks for."""
+"""Copy a body while the app reads it: nothing is read earlier or further than the app does."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,7 +10,7 @@ _INTO_BUFFER = frozenset({"readinto", "readinto1"})
 
 
 class Tee:
-    """Stands for `source` and has all that it has. What is read through it is in `copy`."""
+    """Stand in for `source`; what is read through it is added to `copy`."""
 
     def __init__(self, source: Any, copy: BodyCopy) -> None:
         self._source = source
@@ -18,45 +18,46 @@ class Tee:
 
     def read(self, *args: Any) -> bytes:
         """See PEP 3333, as for the other three."""
-        data = self._noted(self._source.read(*args), asked=args != (0,))
+        data = self._note(self._source.read(*args), expects_data=args != (0,))
         if args in _ALL:
             self._copy.is_whole = True
         return data
 
     def readline(self, *args: Any) -> bytes:
-        return self._noted(self._source.readline(*args), asked=args != (0,))
+        return self._note(self._source.readline(*args), expects_data=args != (0,))
 
     def readlines(self, *args: Any) -> list[bytes]:
-        return [self._noted(line) for line in self._source.readlines(*args)]
+        return [self._note(line) for line in self._source.readlines(*args)]
 
     def __iter__(self) -> Iterator[bytes]:
         for line in self._source:
-            yield self._noted(line)
+            yield self._note(line)
 
     def __next__(self) -> bytes:
-        return self._noted(next(self._source))
+        return self._note(next(self._source))
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._source, name)
+        attribute = getattr(self._source, name)
         if name in _INTO_BUFFER:
-            return self._noting_buffer(found)
+            return self._wrap_readinto(attribute)
         if name == "read1":
-            return lambda *args: self._noted(found(*args), asked=args != (0,))
+            return lambda *args: self._note(attribute(*args), expects_data=args != (0,))
         if name == "seek":
             self._copy.clear()
-        return found
+        return attribute
 
-    def _noting_buffer(self, read: Callable[[Any], int | None]) -> Callable[[Any], int | None]:
-        def noted(buffer: Any) -> int | None:
+    def _wrap_readinto(self, read: Callable[[Any], int | None]) -> Callable[[Any], int | None]:
+        def read_into(buffer: Any) -> int | None:
             size = read(buffer)
-            self._noted(bytes(memoryview(buffer)[: size or 0]), asked=len(buffer) > 0)
+            self._note(bytes(memoryview(buffer)[: size or 0]), expects_data=len(buffer) > 0)
             return size
 
-        return noted
+        return read_into
 
-    def _noted(self, data: bytes, *, asked: bool = True) -> bytes:
+    def _note(self, data: bytes, *, expects_data: bool = True) -> bytes:
+        """Copy what was read. expects_data: more than 0 bytes were requested, so that none means the end."""
         if data:
             self._copy.add(data)
-        elif asked:
+        elif expects_data:
             self._copy.is_whole = True
         return data

@@ -1,33 +1,35 @@
-"""What a WSGI environ says of a request (PEP 3333)."""
+"""Facts of a request from its WSGI environ (PEP 3333)."""
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 Environ = dict[str, Any]
+WsgiApp = Callable[[Environ, Any], Iterable[bytes]]
 
-_FOUND = "affidavit.route"
+_RULE = "affidavit.route"
 
 
-def decoded(text: str) -> str:
-    """PEP 3333 carries bytes as Latin-1. What is not UTF-8 stays apart, and so equals no signed path."""
+def decode(text: str) -> str:
+    """Decode the Latin-1 text of PEP 3333 as UTF-8. Invalid bytes become surrogates, which equal no signed path."""
     return text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
-def prefix(environ: Environ) -> str:
-    """Where the app is mounted."""
-    return decoded(environ.get("SCRIPT_NAME", ""))
+def read_prefix(environ: Environ) -> str:
+    """Return the mount prefix of the app."""
+    return decode(environ.get("SCRIPT_NAME", ""))
 
 
-def leads_nowhere(environ: Environ) -> bool:
-    """Whether Flask looked for a route and found none: a stranger's path, or one to redirect."""
+def has_no_route(environ: Environ) -> bool:
+    """Return whether Flask found no route: an unknown path, or one to redirect."""
     return getattr(environ.get("werkzeug.request"), "url_rule", "") is None
 
 
-def rule(environ: Environ) -> str | None:
-    """The route that Flask, or whatever uses Werkzeug's router, has found.
+def find_rule(environ: Environ) -> str | None:
+    """Return the route that Flask, or another user of Werkzeug's router, found.
 
-    Flask forgets it at the end; asked for once, it is still there for a middleware further out.
+    Flask forgets it at the end of the request; read once, it is kept in the environ for an outer middleware.
     """
-    found = getattr(getattr(environ.get("werkzeug.request"), "url_rule", None), "rule", None)
-    if isinstance(found, str):
-        environ[_FOUND] = found
-    return environ.get(_FOUND)
+    rule = getattr(getattr(environ.get("werkzeug.request"), "url_rule", None), "rule", None)
+    if isinstance(rule, str):
+        environ[_RULE] = rule
+    return environ.get(_RULE)

@@ -1,4 +1,4 @@
-"""The shapes of what a WSGI app answers, copied as they pass (contract 4)."""
+"""Observe the requests and responses of a WSGI app (contract 4)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import suppress
@@ -8,18 +8,16 @@ from urllib.parse import quote
 from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, is_json
 from affidavit._witness.witness import Witness
 from affidavit.contrib._tee import Tee
-from affidavit.contrib._wsgi_environ import Environ, leads_nowhere, prefix, rule
-
-App = Callable[[Environ, Any], Iterable[bytes]]
+from affidavit.contrib._wsgi_environ import Environ, WsgiApp, find_rule, has_no_route, read_prefix
 
 
 class WitnessMiddleware:
-    """Around a WSGI app: tells `witness` what passes, and changes and delays none of it. Put it outermost.
+    """Wrap a WSGI app: `witness` observes its traffic, unchanged and undelayed. Make it the outermost.
 
-    In Flask, what no route leads to is not seen.
+    In Flask, requests without a route are not observed.
     """
 
-    def __init__(self, app: App, witness: Witness) -> None:
+    def __init__(self, app: WsgiApp, witness: Witness) -> None:
         self._app = app
         self._witness = witness
 
@@ -28,14 +26,14 @@ class WitnessMiddleware:
         exchange = _Exchange(self._witness, environ, start_response)
         try:
             chunks = self._app(environ, exchange.start_response)
-        except Exception:  # whatever the app raised is told as a 500, and goes on
-            exchange.tell(failed=True)
+        except Exception:  # reported as a 500, and raised on
+            exchange.report(failed=True)
             raise
-        return exchange.watched(chunks)
+        return exchange.watch(chunks)
 
 
 class _Exchange:
-    """One request and its response. What is noted of them never gets in their way."""
+    """One request and its response, observed without ever disturbing them."""
 
     def __init__(self, witness: Witness, environ: Environ, start_response: Any) -> None:
         self._witness = witness
@@ -47,63 +45,63 @@ class _Exchange:
         self._headers: dict[str, str] = {}
         self._route: str | None = None
         self._response: BodyCopy | None = None
-        self._has_passed = self._is_told = self._leads_nowhere = False
-        with suppress(Exception):  # whatever stands in the environ, the app has to be asked
-            self._enter()
+        self._has_output = self._is_reported = self._has_no_route = False
+        with suppress(Exception):  # whatever the environ holds, the app must be called
+            self._note_request()
 
     def start_response(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable[..., Any]:
-        """The app's `start_response`."""
+        """Start the response for the app."""
         further = (exc_info,) if exc_info else ()
         write: Callable[..., Any] = self._start_response(status, headers, *further)
-        self._start(status, headers)
-        return write if self._response is None else self._copying(write)
+        self._note_start(status, headers)
+        return write if self._response is None else self._wrap_write(write)
 
-    def watched(self, chunks: Iterable[bytes]) -> Iterable[bytes]:
-        """What the server gets: the app's own, unless it has to be copied as it passes."""
+    def watch(self, chunks: Iterable[bytes]) -> Iterable[bytes]:
+        """Return the chunks for the server: the app's own, unless they must be copied as they pass."""
         if isinstance(chunks, (list, tuple)):
             for chunk in chunks:
-                self.passes(chunk)
-            self.tell(whole=True)
+                self.note_chunk(chunk)
+            self.report(is_whole=True)
             return chunks
         if self._status and (self._response is None or self._is_file(chunks)):
-            self.tell()
+            self.report()
             return chunks
-        return (_SizedPassing if hasattr(chunks, "__len__") else _Passing)(chunks, self)
+        return (_SizedCopiedChunks if hasattr(chunks, "__len__") else _CopiedChunks)(chunks, self)
 
-    def passes(self, chunk: bytes) -> None:
-        """One piece of the response is on its way."""
-        self._has_passed = True
+    def note_chunk(self, chunk: bytes) -> None:
+        """Note one chunk of the response."""
+        self._has_output = True
         if self._response is not None:
-            with suppress(TypeError):  # the server will say what is wrong with a piece that is not bytes
+            with suppress(TypeError):  # the server will reject a chunk that is not bytes
                 self._response.add(chunk)
 
-    def tell(self, *, whole: bool = False, failed: bool = False) -> None:
-        """Once. failed: the app raised; unless some of its answer has passed, the server makes a 500 of it."""
-        if self._is_told or not (self._status or failed):
+    def report(self, *, is_whole: bool = False, failed: bool = False) -> None:
+        """Report the exchange, once. failed: the app raised; unless it had sent a chunk, the server sends a 500."""
+        if self._is_reported or not (self._status or failed):
             return
-        self._is_told = True
-        if self._leads_nowhere:
+        self._is_reported = True
+        if self._has_no_route:
             return
-        if failed and not self._has_passed:
+        if failed and not self._has_output:
             self._status, self._headers, self._response = 500, {}, None
-        with suppress(Exception):  # whatever stands in the environ, the answer must not fail because it was watched
+        with suppress(Exception):  # whatever the environ holds, observing must not break the response
             environ = self._environ
             if self._response is not None:
-                self._response.is_whole = whole
+                self._response.is_whole = is_whole
             self._witness.observe(
                 environ["REQUEST_METHOD"], quote(self._path, encoding="latin-1"), self._status,
-                route=self._route or self._found(),
+                route=self._route or self._find_route(),
                 query=environ.get("QUERY_STRING", ""),
-                request_body=self._request_body(),
+                request_body=self._finish_request_body(),
                 request_content_type=environ.get("CONTENT_TYPE"),
                 request_encoding=environ.get("HTTP_CONTENT_ENCODING"),
-                response_body=self._response_body(),
+                response_body=self._finish_response_body(),
                 response_content_type=self._headers.get("content-type"),
                 response_encoding=self._headers.get("content-encoding"),
             )  # fmt: skip
 
-    def _enter(self) -> None:
-        """Notes what a router further in may change."""
+    def _note_request(self) -> None:
+        """Note what an inner router may change."""
         environ = self._environ
         self._prefix = environ.get("SCRIPT_NAME", "")
         self._path = self._prefix + environ.get("PATH_INFO", "")
@@ -111,46 +109,46 @@ class _Exchange:
             self._request = BodyCopy(self._witness.max_body)
             environ["wsgi.input"] = Tee(environ["wsgi.input"], self._request)
 
-    def _start(self, status: str, headers: list[tuple[str, str]]) -> None:
-        with suppress(Exception):  # what the server has taken is none of our business
+    def _note_start(self, status: str, headers: list[tuple[str, str]]) -> None:
+        with suppress(Exception):  # the server has accepted it; whether it is valid is not checked here
             self._status = int(status[:3])
             self._headers = {name.lower(): value for name, value in headers}
             is_due = is_json(self._headers.get("content-type", ""))
             self._response = BodyCopy(self._witness.max_body) if is_due else None
-            self._route = self._found()
-            self._leads_nowhere = leads_nowhere(self._environ)
+            self._route = self._find_route()
+            self._has_no_route = has_no_route(self._environ)
 
-    def _found(self) -> str | None:
-        found = rule(self._environ)
-        return None if found is None else prefix({"SCRIPT_NAME": self._prefix}) + found
+    def _find_route(self) -> str | None:
+        rule = find_rule(self._environ)
+        return None if rule is None else read_prefix({"SCRIPT_NAME": self._prefix}) + rule
 
-    def _copying(self, write: Callable[..., Any]) -> Callable[..., Any]:
-        def copied(chunk: bytes) -> Any:
-            self.passes(chunk)
+    def _wrap_write(self, write: Callable[..., Any]) -> Callable[..., Any]:
+        def write_and_copy(chunk: bytes) -> Any:
+            self.note_chunk(chunk)
             return write(chunk)
 
-        return copied
+        return write_and_copy
 
-    def _request_body(self) -> CopiedBody:
+    def _finish_request_body(self) -> CopiedBody:
         if self._request is None:
             return Unread.NOT_JSON if self._environ.get("CONTENT_TYPE") else None
         length = self._environ.get("CONTENT_LENGTH") or ""
         self._request.is_whole = self._request.is_whole or length == str(self._request.size)
         return self._request.finish()
 
-    def _response_body(self) -> CopiedBody:
+    def _finish_response_body(self) -> CopiedBody:
         if self._response is not None:
             return self._response.finish()
         return Unread.NOT_JSON if "content-type" in self._headers else None
 
     def _is_file(self, chunks: Iterable[bytes]) -> bool:
-        """Whether the server sends it by itself, past Python."""
+        """Return whether the server sends it as a file, without Python."""
         wrapper = self._environ.get("wsgi.file_wrapper")
         return isinstance(wrapper, type) and isinstance(chunks, wrapper)
 
 
-class _Passing:
-    """A response that is copied as it passes, piece by piece."""
+class _CopiedChunks:
+    """The chunks of a response, copied as they pass."""
 
     def __init__(self, chunks: Iterable[bytes], exchange: _Exchange) -> None:
         self._source = chunks
@@ -166,12 +164,12 @@ class _Passing:
                 self._iterator = iter(self._source)
             chunk = next(self._iterator)
         except StopIteration:
-            self._exchange.tell(whole=True)
+            self._exchange.report(is_whole=True)
             raise
-        except Exception:  # whatever the app raised is told as a 500, and goes on
-            self._exchange.tell(failed=True)
+        except Exception:  # reported as a 500, and raised on
+            self._exchange.report(failed=True)
             raise
-        self._exchange.passes(chunk)
+        self._exchange.note_chunk(chunk)
         return chunk
 
     def close(self) -> None:
@@ -181,11 +179,11 @@ class _Passing:
             if close is not None:
                 close()
         finally:
-            self._exchange.tell()
+            self._exchange.report()
 
 
-class _SizedPassing(_Passing):
-    """One of a source whose number of pieces is known: servers make a `Content-Length` of a single one."""
+class _SizedCopiedChunks(_CopiedChunks):
+    """The same with a known number of chunks: servers derive `Content-Length` from a single one."""
 
     def __len__(self) -> int:
         return len(cast(Sized, self._source))

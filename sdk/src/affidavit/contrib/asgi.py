@@ -10,7 +10,7 @@ app.add_middleware(WitnessMiddleware, witness=witness)  # the last to be added: 
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial, wraps
 from inspect import iscoroutinefunction
@@ -21,22 +21,20 @@ from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
 from affidavit._protection.responses import answer_body_too_large
-from affidavit.contrib._asgi_messages import Body, Message, Receive, Response, Send
-from affidavit.contrib._asgi_scope import Scope, full_path, header, route
+from affidavit.contrib._asgi_messages import AsgiApp, HeldResponse, Message, Receive, RequestBody, Send
+from affidavit.contrib._asgi_scope import Scope, find_route, read_header, read_path
 from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddleware
 
-App = Callable[[Any, Any, Any], Awaitable[None]]
-
-HEADER = b"x-service-intent"
+_HEADER = b"x-service-intent"
 _POLICY_VIOLATION = 1008
 
 
 class IntentRefused(Exception):
-    """Ends a view whose call may not run; the middleware gives the answer. Do not catch it."""
+    """Ends a view whose call may not run; the middleware sends the response. Do not catch it."""
 
 
 def current_intent() -> Intent:
-    """The verified intent of the request at work. Raises LookupError outside a protected one."""
+    """Return the verified intent of the current request. Raises LookupError outside a protected one."""
     gate = _GATE.get(None)
     return require_intent(gate.admission if gate else None)
 
@@ -44,39 +42,39 @@ def current_intent() -> Intent:
 def intent_required(
     view: Callable[..., Any] | None = None, *, minimum_version: int | None = None, operation: str | None = None
 ) -> Any:
-    """Protects one view, `async def` or `def`, of any framework whose views are functions.
+    """Protect one view, `async def` or `def`, of any framework whose views are functions.
 
-    minimum_version, operation: see `IntentVerifier.verify`. It needs the middleware around the app, and raises
-    RuntimeError without it: no call passes unverified.
+    minimum_version, operation: see `IntentVerifier.verify`. Needs the middleware around the app; without it every
+    call raises RuntimeError, so that none passes unverified.
     """
     demands = Demands(minimum_version, operation)
 
-    def protected(view: Callable[..., Any]) -> Callable[..., Any]:
+    def protect(view: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(view)
-        async def in_loop(*args: Any, **kwargs: Any) -> Any:
-            await _gate().admit(demands)
+        async def await_admission(*args: Any, **kwargs: Any) -> Any:
+            await _require_gate().admit(demands)
             return await view(*args, **kwargs)
 
         @wraps(view)
-        def in_thread(*args: Any, **kwargs: Any) -> Any:
-            gate = _gate()
+        def wait_for_admission(*args: Any, **kwargs: Any) -> Any:
+            gate = _require_gate()
             asyncio.run_coroutine_threadsafe(gate.admit(demands), gate.loop).result()
             return view(*args, **kwargs)
 
-        return in_loop if iscoroutinefunction(view) else in_thread
+        return await_admission if iscoroutinefunction(view) else wait_for_admission
 
-    return protected if view is None else protected(view)
+    return protect if view is None else protect(view)
 
 
 class IntentMiddleware:
-    """Around an ASGI app: verifies every request that `protection` does not exempt, before the app sees it.
+    """Wrap an ASGI app: verify every request that `protection` does not exempt, before the app sees it.
 
-    everything=False leaves it to the views that are decorated with `intent_required`. Otherwise WebSockets, which
-    no intent covers, are closed unless they are exempt (their method is `GET`). The app can read the body as
-    before. `step_up` of the verifier gets the ASGI scope, and runs in a thread, as the stores do.
+    everything=False protects only views that are decorated with `intent_required`. Otherwise WebSockets, which no
+    intent covers, are closed unless they are exempt (their method is `GET`). The app can read the body as before.
+    `step_up` of the verifier gets the ASGI scope, and runs in a thread, as the stores do.
     """
 
-    def __init__(self, app: App, protection: Protection, *, everything: bool = True) -> None:
+    def __init__(self, app: AsgiApp, protection: Protection, *, everything: bool = True) -> None:
         self._app = app
         self._protection = protection
         self._everything = everything
@@ -86,7 +84,7 @@ class IntentMiddleware:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        method, path = scope.get("method", "GET"), full_path(scope)
+        method, path = scope.get("method", "GET"), read_path(scope)
         is_due = self._everything and not self._protection.exempt(method, path)
         if scope["type"] == "websocket":
             if is_due:
@@ -103,85 +101,85 @@ class IntentMiddleware:
 
 
 class _Gate:
-    """One request: verified at most once, by the middleware or by its view."""
+    """One request, verified at most once: by the middleware or by its view."""
 
     def __init__(self, protection: Protection, scope: Scope, path: str, receive: Receive) -> None:
         self.loop = asyncio.get_running_loop()
         self.admission: Admission | None = None
         self._refusal: StoredResponse | None = None
-        self._asking: asyncio.Task[StoredResponse | None] | None = None
+        self._admitting: asyncio.Task[StoredResponse | None] | None = None
         self._protection = protection
         self._scope = scope
         self._path = path
-        self._body = Body(receive, protection.max_body)
+        self._body = RequestBody(receive, protection.max_body)
 
     async def admit(self, demands: Demands) -> None:
-        """Raises IntentRefused when the call may not run."""
-        self._refusal = await self._asked(demands)
+        """Admit the call, or raise IntentRefused."""
+        self._refusal = await self._find_refusal(demands)
         if self._refusal is not None:
             raise IntentRefused
 
-    async def run(self, app: App, send: Send, demands: Demands | None) -> None:
-        """The app's response, or in its place the refusal. demands: what has to be met before the app runs."""
-        response = Response(send, self._protection.max_kept, self._settle)
+    async def run(self, app: AsgiApp, send: Send, demands: Demands | None) -> None:
+        """Send the app's response, or the refusal in its place. demands: to be met before the app runs."""
+        response = HeldResponse(send, self._protection.max_kept, self._settle)
 
-        async def checked_send(message: Message) -> None:
+        async def send_unless_refused(message: Message) -> None:
             if self._refusal is not None:
-                return  # what a framework makes of IntentRefused is not the answer
+                return  # the framework's response to IntentRefused is discarded
             await (send if self.admission is None else response.send)(message)
 
         try:
             if demands is not None:
                 await self.admit(demands)
-            await app(self._scope, self._body.receive, checked_send)
-        except Exception:  # whatever a framework makes of IntentRefused; anything else goes on
+            await app(self._scope, self._body.receive, send_unless_refused)
+        except Exception:  # IntentRefused, or what a framework makes of it; anything else is raised
             if self._refusal is None:
                 raise
         finally:
-            await self._given_up()
+            await self._abandon_unsettled()
         if self._refusal is not None:
             await _send_whole(self._refusal, send)
 
-    async def _asked(self, demands: Demands) -> StoredResponse | None:
+    async def _find_refusal(self, demands: Demands) -> StoredResponse | None:
         if self.admission is not None:
             return await asyncio.to_thread(self.admission.refusal, demands)
-        body = await self._body.whole()
+        body = await self._body.read_all()
         if body is None:
             return answer_body_too_large(self._protection.max_body)
-        # Shielded: a thread cannot be cancelled, and what it admits has to be settled, see _given_up.
-        self._asking = asyncio.create_task(asyncio.to_thread(self._asked_in_thread, self._call(body), demands))
-        return await asyncio.shield(self._asking)
+        # Shielded: a thread cannot be cancelled, and what it admits must be settled, see _abandon_unsettled.
+        self._admitting = asyncio.create_task(asyncio.to_thread(self._admit_in_thread, self._build_call(body), demands))
+        return await asyncio.shield(self._admitting)
 
-    def _asked_in_thread(self, call: Call, demands: Demands) -> StoredResponse | None:
+    def _admit_in_thread(self, call: Call, demands: Demands) -> StoredResponse | None:
         admitted = self._protection.admit(call, demands)
         if isinstance(admitted, StoredResponse):
             return admitted
         self.admission = admitted
         return None
 
-    def _call(self, body: bytes) -> Call:
+    def _build_call(self, body: bytes) -> Call:
         scope = self._scope
         raw_path = scope.get("raw_path")
         return Call(
-            header=header(scope, HEADER),
+            header=read_header(scope, _HEADER),
             method=scope["method"],
             path=self._path,
             query=scope.get("query_string", b"").decode("latin-1"),
             body=body,
-            content_type=header(scope, b"content-type"),
+            content_type=read_header(scope, b"content-type"),
             raw_path=raw_path.decode("latin-1") if raw_path is not None else None,
             request=scope,
-            route=partial(_route, scope),
+            route=partial(_find_route_path, scope),
         )
 
     async def _settle(self, status: int, headers: list[tuple[str, str]], body: bytes | None) -> None:
         if self.admission is not None and not self.admission.is_settled:
             await asyncio.to_thread(self.admission.finish, status, headers, body)
 
-    async def _given_up(self) -> None:
-        """The app ended without a whole response: it raised, or the caller went away."""
-        if self._asking is not None and not self._asking.done():
-            await asyncio.wait({self._asking})
+    async def _abandon_unsettled(self) -> None:
+        """Abandon a call whose app ended without a complete response: it raised, or the client is gone."""
+        if self._admitting is not None and not self._admitting.done():
+            await asyncio.wait({self._admitting})
         if self.admission is not None and not self.admission.is_settled:
             await asyncio.shield(asyncio.to_thread(self.admission.abandon))
 
@@ -189,7 +187,7 @@ class _Gate:
 _GATE: ContextVar[_Gate] = ContextVar("affidavit_asgi_gate")
 
 
-def _gate() -> _Gate:
+def _require_gate() -> _Gate:
     gate = _GATE.get(None)
     if gate is None:
         raise RuntimeError("intent_required needs affidavit.contrib.asgi.IntentMiddleware around the app")
@@ -202,6 +200,6 @@ async def _send_whole(answer: StoredResponse, send: Send) -> None:
     await send({"type": "http.response.body", "body": answer.body})
 
 
-def _route(scope: Scope) -> str | None:
-    rule = route(scope)
+def _find_route_path(scope: Scope) -> str | None:
+    rule = find_route(scope)
     return None if rule is None else parse_route_path(rule)

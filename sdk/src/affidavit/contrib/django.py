@@ -16,7 +16,7 @@ response is kept only after its transaction is committed.
 from collections.abc import Callable
 from functools import partial, wraps
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import Any, cast
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
@@ -46,27 +46,27 @@ __all__ = [
 
 View = Callable[..., Any]
 
-_OWN_RULE = "affidavit_intent"
+_VIEW_RULE = "affidavit_intent"
 _ADMISSION = "_affidavit_admission"
 
 
 class IntentMiddleware:
-    """Verifies every request to a view, before the view runs and outside its transaction.
+    """Verify every request to a view, before the view runs and outside its transaction.
 
-    Left out: what is decorated with `intent_exempt`, what `protection.exempt` says, and what is decorated with
-    `intent_required`, which does it itself. A verified request has its intent in `request.intent`, and needs no
-    CSRF token: no browser can send an intent. Put it first, so that it comes before the check of that token.
+    Not verified: views decorated with `intent_exempt`, requests that `protection.exempt` names, and views decorated
+    with `intent_required`, which verify themselves. A verified request has its intent in `request.intent`, and needs
+    no CSRF token: no browser can send an intent. Put it first, so that it runs before the check of that token.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
-        self._protection = _configured()
+        self._protection = _load_protection()
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """The response of the rest of the site, kept for a retry if the call was admitted."""
+        """Return the response of the site, kept for a retry if the call was admitted."""
         try:
             response = self._get_response(request)
-        except BaseException:  # whatever it was, the view did not end well: a retry may run
+        except BaseException:  # the view failed: a retry may run
             _abandon(request)
             raise
         admission = getattr(request, _ADMISSION, None)
@@ -75,16 +75,16 @@ class IntentMiddleware:
         return response
 
     def process_view(self, request: HttpRequest, view: View, args: Any, kwargs: Any) -> HttpResponse | None:
-        """The refusal, where there is one."""
-        if hasattr(view, _OWN_RULE) or self._protection.exempt(request.method, request.path):
+        """Return the refusal, if there is one."""
+        if hasattr(view, _VIEW_RULE) or self._protection.exempt(request.method or "", request.path):
             return None
-        refusal = _refusal(request, self._protection, NO_DEMANDS)
+        refusal = _find_refusal(request, self._protection, NO_DEMANDS)
         if refusal is None:
-            request.csrf_processing_done = True
+            request.csrf_processing_done = True  # type: ignore[attr-defined]  # what CsrfViewMiddleware reads
         return refusal
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> None:
-        """A view that raises gives up its claim, whatever answer is made of the exception."""
+        """Abandon the call of a view that raises, whatever response is made of the exception."""
         _abandon(request)
 
 
@@ -95,43 +95,43 @@ def intent_required(
     operation: str | None = None,
     protection: Protection | None = None,
 ) -> Any:
-    """Protects one view, `def` or `async def`, with the middleware or without it.
+    """Protect one view, `def` or `async def`, with the middleware or without it.
 
-    minimum_version, operation: see `IntentVerifier.verify`. protection: the one of the settings if None. For a
+    minimum_version, operation: see `IntentVerifier.verify`. protection: that of the settings if None. For a
     class-based view: `@method_decorator(intent_required, name="dispatch")`.
     """
     demands = Demands(minimum_version, operation)
 
-    def protected(view: View) -> View:
-        wrapper = (_in_loop if iscoroutinefunction(view) else _in_thread)(view, demands, protection)
-        # What Django looks for; the transaction begins within, see _in_transaction.
-        vars(wrapper).update({"csrf_exempt": True, "_non_atomic_requests": set(connections), _OWN_RULE: "required"})
+    def protect(view: View) -> View:
+        wrapper = (_wrap_async if iscoroutinefunction(view) else _wrap_sync)(view, demands, protection)
+        # What Django looks for; the transaction begins within, see _wrap_in_transaction.
+        vars(wrapper).update({"csrf_exempt": True, "_non_atomic_requests": set(connections), _VIEW_RULE: "required"})
         return wrapper
 
-    return protected if view is None else protected(view)
+    return protect if view is None else protect(view)
 
 
 def intent_exempt(view: View) -> View:
-    """Leaves a view out of what the middleware protects."""
+    """Exempt a view from the middleware."""
 
     @wraps(view)
     def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         return view(request, *args, **kwargs)
 
-    setattr(wrapper, _OWN_RULE, "exempt")
+    setattr(wrapper, _VIEW_RULE, "exempt")
     return wrapper
 
 
-def _in_thread(view: View, demands: Demands, given: Protection | None) -> View:
+def _wrap_sync(view: View, demands: Demands, own_protection: Protection | None) -> View:
     @wraps(view)
     def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        protection = given or _configured()
-        refusal = _refusal(request, protection, demands)
+        protection = own_protection or _load_protection()
+        refusal = _find_refusal(request, protection, demands)
         if refusal is not None:
             return refusal
         try:
-            response = _rendered(_in_transaction(view)(request, *args, **kwargs))
-        except BaseException:  # whatever it was, the view did not end well: a retry may run
+            response = _render(_wrap_in_transaction(view)(request, *args, **kwargs))
+        except BaseException:  # the view failed: a retry may run
             _abandon(request)
             raise
         _finish(getattr(request, _ADMISSION), response, protection.max_kept)
@@ -140,16 +140,16 @@ def _in_thread(view: View, demands: Demands, given: Protection | None) -> View:
     return wrapper
 
 
-def _in_loop(view: View, demands: Demands, given: Protection | None) -> View:
+def _wrap_async(view: View, demands: Demands, own_protection: Protection | None) -> View:
     @wraps(view)
     async def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        protection = given or _configured()
-        refusal = await sync_to_async(_refusal)(request, protection, demands)
+        protection = own_protection or _load_protection()
+        refusal = await sync_to_async(_find_refusal)(request, protection, demands)
         if refusal is not None:
             return refusal
         try:
-            response = _rendered(await _in_transaction(view)(request, *args, **kwargs))
-        except BaseException:  # whatever it was, the view did not end well: a retry may run
+            response = _render(await _wrap_in_transaction(view)(request, *args, **kwargs))
+        except BaseException:  # the view failed: a retry may run
             await sync_to_async(_abandon)(request)
             raise
         await sync_to_async(_finish)(getattr(request, _ADMISSION), response, protection.max_kept)
@@ -158,55 +158,55 @@ def _in_loop(view: View, demands: Demands, given: Protection | None) -> View:
     return wrapper
 
 
-def _in_transaction(view: View) -> View:
-    """The view as Django would run it: in a transaction per database with ATOMIC_REQUESTS."""
+def _wrap_in_transaction(view: View) -> View:
+    """Return the view as Django runs it: in a transaction per database with ATOMIC_REQUESTS."""
     atomic: View = BaseHandler().make_view_atomic(view)
     return atomic
 
 
-def _rendered(response: Any) -> Any:
-    """A TemplateResponse is rendered at once: what fails there belongs to the view."""
+def _render(response: Any) -> Any:
+    """Render a TemplateResponse at once: a failure of the template is one of the view."""
     return response if getattr(response, "is_rendered", True) else response.render()
 
 
-def _configured() -> Protection:
-    known = getattr(settings, "AFFIDAVIT_PROTECTION", None)
-    protection = import_string(known) if isinstance(known, str) else known
+def _load_protection() -> Protection:
+    setting = getattr(settings, "AFFIDAVIT_PROTECTION", None)
+    protection = import_string(setting) if isinstance(setting, str) else setting
     if not isinstance(protection, Protection):
         raise ImproperlyConfigured("AFFIDAVIT_PROTECTION has to be an affidavit.Protection, or the dotted path of one")
     return protection
 
 
-def _refusal(request: HttpRequest, protection: Protection, demands: Demands) -> HttpResponse | None:
-    """The answer to give in place of the view; None when it may run, its intent then in `request.intent`."""
-    body = _body(request, protection.max_body)
+def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands) -> HttpResponse | None:
+    """Return the response to send in place of the view's; None if it may run, then with `request.intent`."""
+    body = _read_body(request, protection.max_body)
     if body is None:
-        return _http(answer_body_too_large(protection.max_body))
-    admitted = protection.admit(_call(request, body), demands)
+        return _build_response(answer_body_too_large(protection.max_body))
+    admitted = protection.admit(_build_call(request, body), demands)
     if isinstance(admitted, StoredResponse):
-        return _http(admitted)
-    request.intent = admitted.intent
+        return _build_response(admitted)
+    request.intent = admitted.intent  # type: ignore[attr-defined]  # what views read
     setattr(request, _ADMISSION, admitted)
     return None
 
 
-def _call(request: HttpRequest, body: bytes) -> Call:
+def _build_call(request: HttpRequest, body: bytes) -> Call:
     meta = request.META
     return Call(
         header=meta.get("HTTP_X_SERVICE_INTENT"),
-        method=request.method,
+        method=request.method or "",
         path=request.path,
         query=meta.get("QUERY_STRING", ""),
         body=body,
         content_type=meta.get("CONTENT_TYPE"),
-        raw_path=_raw_path(request),
+        raw_path=_read_raw_path(request),
         request=request,
-        route=partial(_route, request),
+        route=partial(_find_route, request),
     )
 
 
-def _body(request: HttpRequest, limit: int) -> bytes | None:
-    """The whole body, which the view can read again; None when it is over the limit, ours or Django's."""
+def _read_body(request: HttpRequest, limit: int) -> bytes | None:
+    """Return the whole body, which the view can still read; None if it is over our limit or Django's."""
     length = request.META.get("CONTENT_LENGTH") or ""
     if length.isdecimal() and int(length) > limit:
         return None
@@ -217,8 +217,8 @@ def _body(request: HttpRequest, limit: int) -> bytes | None:
     return body if len(body) <= limit else None
 
 
-def _raw_path(request: HttpRequest) -> str | None:
-    """The path before decoding, where the server shows it."""
+def _read_raw_path(request: HttpRequest) -> str | None:
+    """Return the path before decoding, if the server provides it."""
     scope = getattr(request, "scope", None)
     if scope is not None:
         raw = scope.get("raw_path")
@@ -227,20 +227,20 @@ def _raw_path(request: HttpRequest) -> str | None:
     return target.partition("?")[0] if target else None
 
 
-def _route(request: HttpRequest) -> str | None:
-    """The route that Django has found; None for one with regular expressions."""
+def _find_route(request: HttpRequest) -> str | None:
+    """Return the route that Django found; None for one with regular expressions."""
     path = parse_route_path(request.resolver_match.route) if request.resolver_match else None
     prefix = request.path.removesuffix(request.path_info)
     return None if path is None else f"{prefix}/{path.removeprefix('/')}"
 
 
 def _finish(admission: Admission, response: Any, limit: int) -> None:
-    if not isinstance(response, HttpResponseBase):  # Django will say so
+    if not isinstance(response, HttpResponseBase):  # Django will raise
         admission.abandon()
         return
     if admission.is_settled:
         return
-    body = None if response.streaming else response.content
+    body = None if response.streaming else cast(HttpResponse, response).content
     admission.finish(response.status_code, response.items(), body if body is None or len(body) <= limit else None)
 
 
@@ -250,5 +250,5 @@ def _abandon(request: HttpRequest) -> None:
         admission.abandon()
 
 
-def _http(answer: StoredResponse) -> HttpResponse:
+def _build_response(answer: StoredResponse) -> HttpResponse:
     return HttpResponse(answer.body, status=answer.status, headers=dict(answer.headers))

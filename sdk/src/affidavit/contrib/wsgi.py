@@ -23,56 +23,55 @@ from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
 from affidavit._protection.responses import answer_body_too_large
-from affidavit.contrib._wsgi_environ import Environ, decoded, prefix, rule
+from affidavit.contrib._wsgi_environ import Environ, WsgiApp, decode, find_rule, read_prefix
 from affidavit.contrib._wsgi_witness import WitnessMiddleware as WitnessMiddleware
 
-P = ParamSpec("P")
-App = Callable[[Environ, Any], Iterable[bytes]]
-Headers = list[tuple[str, str]]
-Answer = tuple[bytes, int, Headers]
+_P = ParamSpec("_P")
+_Headers = list[tuple[str, str]]
+_ViewResponse = tuple[bytes, int, _Headers]
 
-HEADER = "HTTP_X_SERVICE_INTENT"
+_HEADER = "HTTP_X_SERVICE_INTENT"
 _CHUNK = 64 * 1024
 
 
 def current_intent() -> Intent:
-    """The verified intent of the request at work. Raises LookupError outside a protected one."""
+    """Return the verified intent of the current request. Raises LookupError outside a protected one."""
     gate = _GATE.get(None)
     return require_intent(gate.admission if gate else None)
 
 
 def intent_required(
-    view: Callable[P, Any] | None = None, *, minimum_version: int | None = None, operation: str | None = None
+    view: Callable[_P, Any] | None = None, *, minimum_version: int | None = None, operation: str | None = None
 ) -> Any:
-    """Protects one view of a framework that takes `(body, status, headers)` for a response, as Flask does.
+    """Protect one view of a framework that accepts `(body, status, headers)` as a response, as Flask does.
 
-    minimum_version, operation: see `IntentVerifier.verify`. It needs the middleware around the app, and raises
-    RuntimeError without it: no call passes unverified.
+    minimum_version, operation: see `IntentVerifier.verify`. Needs the middleware around the app; without it every
+    call raises RuntimeError, so that none passes unverified.
     """
     demands = Demands(minimum_version, operation)
 
-    def protected(view: Callable[P, Any]) -> Callable[P, Any]:
+    def protect(view: Callable[_P, Any]) -> Callable[_P, Any]:
         @wraps(view)
-        def wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
+        def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> Any:
             gate = _GATE.get(None)
             if gate is None:
                 raise RuntimeError("intent_required needs affidavit.contrib.wsgi.IntentMiddleware around the app")
             refusal = gate.refusal(demands)
-            return view(*args, **kwargs) if refusal is None else _framework_answer(refusal)
+            return view(*args, **kwargs) if refusal is None else _build_view_response(refusal)
 
         return wrapper
 
-    return protected if view is None else protected(view)
+    return protect if view is None else protect(view)
 
 
 class IntentMiddleware:
-    """Around a WSGI app: verifies every request that `protection` does not exempt, before the app sees it.
+    """Wrap a WSGI app: verify every request that `protection` does not exempt, before the app sees it.
 
-    everything=False leaves it to the views that are decorated with `intent_required`. The app can read the body
-    as before. `step_up` of the verifier gets the WSGI environ.
+    everything=False protects only views that are decorated with `intent_required`. The app can read the body as
+    before. `step_up` of the verifier gets the WSGI environ.
     """
 
-    def __init__(self, app: App, protection: Protection, *, everything: bool = True) -> None:
+    def __init__(self, app: WsgiApp, protection: Protection, *, everything: bool = True) -> None:
         self._app = app
         self._protection = protection
         self._everything = everything
@@ -85,55 +84,55 @@ class IntentMiddleware:
             if self._everything and not self._protection.exempt(gate.method, gate.path):
                 refusal = gate.refusal(NO_DEMANDS)
                 if refusal is not None:
-                    start_response(_status_line(refusal.status), list(refusal.headers))
+                    start_response(_build_status_line(refusal.status), list(refusal.headers))
                     return [refusal.body]
-            return _Run(gate, start_response).of(self._app, environ)
+            return _Run(gate, start_response).serve(self._app, environ)
         finally:
             _GATE.reset(token)
 
 
 class _Gate:
-    """One request: verified at most once, by the middleware or by its view."""
+    """One request, verified at most once: by the middleware or by its view."""
 
     def __init__(self, protection: Protection, environ: Environ) -> None:
         self.protection = protection
         self.admission: Admission | None = None
-        self._found: str | None = None
+        self._route_path: str | None = None
         self._environ = environ
         self.method = environ["REQUEST_METHOD"]
-        self._prefix = prefix(environ)
-        self.path = self._prefix + decoded(environ.get("PATH_INFO", "")) or "/"
+        self._prefix = read_prefix(environ)
+        self.path = self._prefix + decode(environ.get("PATH_INFO", "")) or "/"
 
     def refusal(self, demands: Demands) -> StoredResponse | None:
-        """The answer to give in place of the view; None when the call may run."""
+        """Return the response to send in place of the view's; None if the call may run."""
         if self.admission is not None:
             return self.admission.refusal(demands)
-        body = _body(self._environ, self.protection.max_body)
+        body = _read_body(self._environ, self.protection.max_body)
         if body is None:
             return answer_body_too_large(self.protection.max_body)
-        admitted = self.protection.admit(self._call(body), demands)
+        admitted = self.protection.admit(self._build_call(body), demands)
         if isinstance(admitted, StoredResponse):
             return admitted
         self.admission = admitted
         return None
 
-    def see_route(self) -> None:
-        """Notes the route that was found, before Flask forgets it."""
-        found = rule(self._environ)
-        path = None if found is None else parse_route_path(found)
+    def note_route(self) -> None:
+        """Note the route, before Flask forgets it."""
+        rule = find_rule(self._environ)
+        path = None if rule is None else parse_route_path(rule)
         if path is not None:
-            self._found = self._prefix + path
+            self._route_path = self._prefix + path
 
-    def _route(self) -> str | None:
-        if self._found is None:
-            self.see_route()
-        return self._found
+    def _find_route(self) -> str | None:
+        if self._route_path is None:
+            self.note_route()
+        return self._route_path
 
-    def _call(self, body: bytes) -> Call:
+    def _build_call(self, body: bytes) -> Call:
         environ = self._environ
         target = environ.get("REQUEST_URI") or environ.get("RAW_URI")
         return Call(
-            header=environ.get(HEADER),
+            header=environ.get(_HEADER),
             method=self.method,
             path=self.path,
             query=environ.get("QUERY_STRING", ""),
@@ -141,7 +140,7 @@ class _Gate:
             content_type=environ.get("CONTENT_TYPE"),
             raw_path=target.partition("?")[0] if target else None,
             request=environ,
-            route=self._route,
+            route=self._find_route,
         )
 
 
@@ -149,41 +148,41 @@ _GATE: ContextVar[_Gate] = ContextVar("affidavit_wsgi_gate")
 
 
 class _Run:
-    """An app at work on a request. What an admitted one answers is kept before it is sent."""
+    """One run of the app. The response of an admitted call is kept before it is sent."""
 
     def __init__(self, gate: _Gate, start_response: Any) -> None:
         self._gate = gate
         self._start_response = start_response
-        self._started: tuple[Any, ...] = ()
+        self._start_arguments: tuple[Any, ...] = ()
         self._written: list[bytes] = []
 
-    def of(self, app: App, environ: Environ) -> Iterable[bytes]:
-        """What the server gets."""
+    def serve(self, app: WsgiApp, environ: Environ) -> Iterable[bytes]:
+        """Return the response for the server."""
         try:
-            chunks = app(environ, self._start)
+            chunks = app(environ, self._start_response_later)
             if self._gate.admission is None:
                 return chunks
-            return self._settled(self._gate.admission, chunks)
-        except BaseException:  # whatever it was, the handler did not end well: a retry may run
+            return self._settle(self._gate.admission, chunks)
+        except BaseException:  # the handler failed: a retry may run
             if self._gate.admission is not None:
                 self._gate.admission.abandon()
             raise
 
-    def _start(self, status: str, headers: Headers, exc_info: Any = None) -> Callable[[bytes], Any]:
+    def _start_response_later(self, status: str, headers: _Headers, exc_info: Any = None) -> Callable[[bytes], Any]:
         if self._gate.admission is None:
             further = (exc_info,) if exc_info else ()
             return self._start_response(status, headers, *further)  # type: ignore[no-any-return]  # the server's
-        self._gate.see_route()
-        self._started = (status, headers)
+        self._gate.note_route()
+        self._start_arguments = (status, headers)
         return self._written.append
 
-    def _settled(self, admission: Admission, chunks: Iterable[bytes]) -> Iterable[bytes]:
-        """The whole response, kept; or one that is too large or streams, handed on as it comes."""
+    def _settle(self, admission: Admission, chunks: Iterable[bytes]) -> Iterable[bytes]:
+        """Settle with the complete response, or without a body if it streams or is too large. Return its chunks."""
         iterator, limit = iter(chunks), self._gate.protection.max_kept
-        streams = self._streams()
-        read = [] if streams else list(_read_until(limit, iterator))
-        body = b"".join([*self._written, *read])
-        status, headers = self._started
+        streams = self._is_stream()
+        chunks_read = [] if streams else list(_read_until(limit, iterator))
+        body = b"".join([*self._written, *chunks_read])
+        status, headers = self._start_arguments
         if not streams and len(body) <= limit:
             _close(chunks)
             admission.finish(int(status[:3]), headers, body)
@@ -191,15 +190,15 @@ class _Run:
             return [body]
         admission.finish(int(status[:3]))
         self._start_response(status, headers)
-        return _Rest(chain([body], iterator), chunks)
+        return _Remainder(chain([body], iterator), chunks)
 
-    def _streams(self) -> bool:
-        headers = self._started[1] if self._started else ()
+    def _is_stream(self) -> bool:
+        headers = self._start_arguments[1] if self._start_arguments else ()
         return any(name.lower() == "content-type" and value.startswith("text/event-stream") for name, value in headers)
 
 
-class _Rest:
-    """What is left of a response; closing it closes the app's own."""
+class _Remainder:
+    """The remaining chunks of a response; closing it closes the app's own."""
 
     def __init__(self, chunks: Iterator[bytes], source: Iterable[bytes]) -> None:
         self._chunks = chunks
@@ -228,8 +227,8 @@ def _close(chunks: Iterable[bytes]) -> None:
         close()
 
 
-def _body(environ: Environ, limit: int) -> bytes | None:
-    """The whole body, left in place for the app to read; None when it is over `limit` bytes."""
+def _read_body(environ: Environ, limit: int) -> bytes | None:
+    """Return the whole body, which the app can still read; None if it is over `limit` bytes."""
     length = environ.get("CONTENT_LENGTH") or ""
     if length.isdecimal():
         expected = int(length) if len(length) < 16 else limit + 1
@@ -237,7 +236,7 @@ def _body(environ: Environ, limit: int) -> bytes | None:
         expected = limit + 1 if environ.get("wsgi.input_terminated") else 0
     if length and expected > limit:
         return None
-    body = _read(environ["wsgi.input"], expected)
+    body = _read_at_most(environ["wsgi.input"], expected)
     if len(body) > limit:
         return None
     environ["wsgi.input"] = BytesIO(body)
@@ -246,8 +245,8 @@ def _body(environ: Environ, limit: int) -> bytes | None:
     return body
 
 
-def _read(source: Any, size: int) -> bytes:
-    """At most `size` bytes; a server may give fewer at a time than it is asked for."""
+def _read_at_most(source: Any, size: int) -> bytes:
+    """Return at most `size` bytes; a server may return fewer at a time than requested."""
     parts: list[bytes] = []
     while size > 0 and (part := source.read(min(size, _CHUNK))):
         parts.append(part)
@@ -255,12 +254,12 @@ def _read(source: Any, size: int) -> bytes:
     return b"".join(parts)
 
 
-def _status_line(status: int) -> str:
+def _build_status_line(status: int) -> str:
     try:
         return f"{status} {HTTPStatus(status).phrase}"
     except ValueError:
         return f"{status} Unknown"
 
 
-def _framework_answer(refusal: StoredResponse) -> Answer:
+def _build_view_response(refusal: StoredResponse) -> _ViewResponse:
     return refusal.body, refusal.status, list(refusal.headers)
