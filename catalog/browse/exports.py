@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from catalog.evidence.nodes import Node, list_part_nodes
-from catalog.evidence.parts import PartShape
+from catalog.evidence.nodes import Node
+from catalog.evidence.parts import PartShape, list_part_nodes
 from catalog.models import Operation, WitnessReport
 from wire.tables import Table
 
@@ -62,7 +62,7 @@ def _property_rows(shapes: Sequence[PartShape]) -> Iterator[Sequence[Any]]:
 
 
 def _node_cells(node: Node) -> Sequence[Any]:
-    first_day, last_day = (day.isoformat() if day else None for day in (node.first, node.last))
+    first_day, last_day = (day.isoformat() if day else None for day in (node.first_day, node.last_day))
     return (
         node.pointer, node.type, node.reason, node.seen, node.parents, node.presence, node.nulls, node.types,
         node.redacted, first_day, last_day,

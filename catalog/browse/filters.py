@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from catalog.address import split_words
-from wire.filters import read_text
+from wire.filters import read_text, split_words
 
 # By what the list can be sorted: the member of the address, the column's title and its class
 SORTED_COLUMNS = (
@@ -21,8 +20,8 @@ STATUS_CLASSES = ("2xx", "3xx", "4xx", "5xx")
 # What `show=` narrows the list to; the last two depend on the period of the page.
 SUBSETS = {
     "unknown": "with an unknown type",
-    "drifted": "drifted in this time",
-    "unseen": "not seen in this time",
+    "drifted": "drifted in this period",
+    "unseen": "not seen in this period",
 }
 
 
@@ -33,7 +32,7 @@ class OperationFilters:
     query: str = ""
     method: str = ""
     status: str = ""
-    show: str = ""
+    subset: str = ""
     sort: str = "path"
 
     @classmethod
@@ -44,7 +43,7 @@ class OperationFilters:
             query=read_text(address, "q"),
             method=read_text(address, "method").upper(),
             status=status if expand_status(status) else "",
-            show=subset if subset in SUBSETS else "",
+            subset=subset if subset in SUBSETS else "",
             sort=sort if sort in SORT_KEYS else "path",
         )
 
@@ -58,8 +57,8 @@ class OperationFilters:
         return expand_status(self.status)
 
     @property
-    def narrowing(self) -> bool:
-        return bool(self.words or self.method or self.status or self.show)
+    def is_active(self) -> bool:
+        return bool(self.words or self.method or self.status or self.subset)
 
 
 def expand_status(status: str) -> list[str]:

@@ -32,7 +32,7 @@ def list_operations(environment: Environment, period: Period, filters: Operation
         operations = operations.filter(method=filters.method)
     if filters.statuses:
         operations = operations.filter(statuses__has_any_keys=filters.statuses)
-    match filters.show:
+    match filters.subset:
         case "unknown":
             operations = operations.filter(unknowns__gt=0)
         case "drifted":

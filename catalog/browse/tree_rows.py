@@ -3,47 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from catalog.evidence.nodes import Node
+from catalog.evidence.pointers import ITEMS, VALUES
 
 CLOSED_FROM = 20  # a branch of as many nodes is closed at first
+MAX_INDENT = 8
+NAMELESS_LABELS = {"": "the whole body", ITEMS: "each item", VALUES: "each value"}
+
+
+@dataclass(frozen=True)
+class TreeRow:
+    """A node as a row.
+
+    size: nodes beneath it. is_branch: some are. is_closed: they are left out until someone opens the row.
+    branch_ends: how many open branches end with this row.
+    """
+
+    node: Node
+    size: int = 0
+    is_branch: bool = False
+    is_closed: bool = False
+    branch_ends: int = 0
+
+    @property
+    def label(self) -> str:
+        return NAMELESS_LABELS.get(self.node.name, self.node.name) if self.node.is_nameless else self.node.name
+
+    @property
+    def indent(self) -> int:
+        return min(self.node.depth, MAX_INDENT)
+
+    @property
+    def tags(self) -> list[str]:
+        """What else there is to know of the node."""
+        node = self.node
+        tags = ["redacted"] if node.redacted else []
+        tags += [f"{node.map_names:,} names"] if node.map_names else []
+        tags += ["names not kept"] if node.collapsed else []
+        return [*tags, "baseline reset"] if node.is_reset else tags
+
+    @property
+    def last_day(self) -> str:
+        return f"{self.node.last_day:%-d %b %Y}" if self.node.last_day else ""
+
+    @property
+    def days(self) -> str:
+        first, last = self.node.first_day, self.node.last_day
+        return f"first {first:%-d %b %Y}, last {last:%-d %b %Y}" if first and last else ""
+
+    @property
+    def each_branch_end(self) -> range:
+        """For a template, which cannot count."""
+        return range(self.branch_ends)
 
 
 def build_rows(
     nodes: Sequence[Node], *, pointer: str = "", inside_only: bool = False, limit: int
-) -> tuple[list[Node], bool]:
+) -> tuple[list[TreeRow], bool]:
     """Return the rows of one page, at most `limit`, and whether there were more.
 
     pointer: the node to begin with, the root where there is no such node. inside_only: without that node's own row.
     What large branches further down contain is left out.
     """
-    sizes, _ = measure_branches(nodes)
+    sizes, _ = _measure_branches(nodes)
     start = next((index for index, node in enumerate(nodes) if node.pointer == pointer), 0)
     end = start + sizes[start] + 1
-    rows = list(close_large_branches(nodes[start:end], sizes[start:end]))[1 if inside_only else 0 :]
-    return mark_branch_ends(rows[:limit]), len(rows) > limit
+    rows = list(_close_large_branches(nodes[start:end], sizes[start:end]))[1 if inside_only else 0 :]
+    return _mark_branches(rows[:limit]), len(rows) > limit
 
 
-def close_large_branches(nodes: Sequence[Node], sizes: Sequence[int]) -> Iterator[Node]:
-    """Yield the nodes with their sizes, the first one open, without what large branches contain."""
+def _close_large_branches(nodes: Sequence[Node], sizes: Sequence[int]) -> Iterator[TreeRow]:
+    """Yield the nodes as rows, the first one open, without what large branches contain."""
     index = 0
     while index < len(nodes):
         size = sizes[index]
-        lazy = index > 0 and size >= CLOSED_FROM
-        yield replace(nodes[index], size=size, lazy=lazy)
-        index += 1 + (size if lazy else 0)
+        is_closed = index > 0 and size >= CLOSED_FROM
+        yield TreeRow(nodes[index], size=size, is_closed=is_closed)
+        index += 1 + (size if is_closed else 0)
 
 
-def mark_branch_ends(rows: Sequence[Node]) -> list[Node]:
-    """Return the rows with how many branches end at each."""
+def _mark_branches(rows: Sequence[TreeRow]) -> list[TreeRow]:
+    """Return the rows with where branches begin and end among them."""
+    measures = _measure_branches([row.node for row in rows])
     return [
-        replace(row, closes=ends, opens=row.lazy or size > 0)
-        for row, size, ends in zip(rows, *measure_branches(rows), strict=True)
+        replace(row, is_branch=row.is_closed or size > 0, branch_ends=ends)
+        for row, size, ends in zip(rows, *measures, strict=True)
     ]
 
 
-def measure_branches(nodes: Sequence[Node]) -> tuple[list[int], list[int]]:
+def _measure_branches(nodes: Sequence[Node]) -> tuple[list[int], list[int]]:
     """Return for each node how many nodes are beneath it, and how many branches above end with it."""
     sizes = [0] * len(nodes)
     ends = [0] * len(nodes)

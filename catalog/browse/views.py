@@ -20,8 +20,8 @@ from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
 from catalog.drift.exports import export_changes, export_versions
 from catalog.drift.history import build_timeline, compare_versions
-from catalog.evidence.nodes import Node, list_part_nodes
-from catalog.evidence.parts import PartShape, build_part_shapes, choose_part, list_parameters
+from catalog.evidence.nodes import Node
+from catalog.evidence.parts import PartShape, build_part_shapes, choose_part, list_parameters, list_part_nodes
 from catalog.evidence.pointers import VALUES
 from catalog.models import MapRule, Operation
 from catalog.queries import dead_letters, find_operation
@@ -55,16 +55,16 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
         return {
             "filters": filters,
             "operations": page,
-            "empty": not (page.paginator.count or filters.narrowing),
-            "empty_body": write_example_report(environment),
+            "is_empty": not (page.paginator.count or filters.is_active),
+            "example_report": write_example_report(environment),
             "methods": list_methods(environment),
             "status_classes": STATUS_CLASSES,
-            "shows": SUBSETS.items(),
-            "forms": FORMATS,
-            "others": environment.workspace.environments.exclude(pk=environment.pk),
+            "subsets": SUBSETS.items(),
+            "formats": FORMATS,
+            "other_environments": environment.workspace.environments.exclude(pk=environment.pk),
             "columns": SORTED_COLUMNS,
-            "parked": reports[:MAX_DEAD_LETTERS_SHOWN],
-            "parked_in_all": reports.count(),
+            "dead_letters": reports[:MAX_DEAD_LETTERS_SHOWN],
+            "dead_letter_count": reports.count(),
         }
 
     tables = [exports.export_operations(operations), exports.export_dead_letters(reports)]
@@ -96,11 +96,11 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             "shapes": shapes,
             "parameters": list_parameters(operation),
             "timeline": build_timeline(operation),
-            "compared": comparison,
-            "fresh_starts": [start for start in operation.baseline_resets.all() if not start.through_id],
+            "comparison": comparison,
+            "baseline_resets": [start for start in operation.baseline_resets.all() if not start.through_id],
             "map_rules": operation.map_rules.all(),
             "template": build_template_context(operation, request.GET),
-            "place": build_node_context(operation, shape, nodes, pointer),
+            "selected": build_node_context(operation, shape, nodes, pointer),
         }
 
     tables = [
@@ -109,7 +109,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
         export_versions(operation),
         export_changes(comparison),
     ]
-    partial = "catalog/_partials/inside.html" if pointer else ""
+    partial = "catalog/_partials/branch.html" if pointer else ""
     return Page("catalog/operation.html", build_context, tables, partial=partial)
 
 
@@ -132,8 +132,8 @@ def build_tree_context(
     """Return the rows of a shape from the node `at` on, and its schema where all of the shape is shown."""
     pointer = request.GET.get("at", "")
     rows, is_cut = build_rows(nodes, pointer=pointer, inside_only=inside_only, limit=MAX_ROWS)
-    context = {"part": shape, "nodes": rows, "at": pointer, "nodes_shown": MAX_ROWS, "is_cut": is_cut}
-    context["elsewhere"] = build_query_without(request, "at")
+    context = {"part": shape, "rows": rows, "at": pointer, "max_rows": MAX_ROWS, "is_cut": is_cut}
+    context["query_without_at"] = build_query_without(request, "at")
     if len(rows) < len(nodes):
         return context
     schema = build_schema(describe(shape.evidence, counts=False))
@@ -149,7 +149,7 @@ def build_node_context(
     """
     by_pointer = {node.pointer: node for node in nodes}
     node = by_pointer.get(pointer, nodes[0])
-    has_keys = not node.names and f"{node.pointer}/{VALUES}" in by_pointer
+    has_keys = not node.map_names and f"{node.pointer}/{VALUES}" in by_pointer
     return {"node": node, "rule": find_map_rule(operation, shape, node), "has_keys": has_keys}
 
 

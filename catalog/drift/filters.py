@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from catalog.address import split_words
 from catalog.drift_kinds import CHANGE_KINDS
-from wire.filters import read_text
+from wire.filters import read_text, split_words
 
 
 @dataclass(frozen=True)
@@ -33,5 +32,5 @@ class DriftFilters:
         return split_words(self.query)
 
     @property
-    def narrowing(self) -> bool:
+    def is_active(self) -> bool:
         return bool(self.words or self.kind or self.breaking)

@@ -32,7 +32,7 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
             "kinds": CHANGE_KINDS.items(),
             "changes": Paginator(drift, CHANGES_A_PAGE).get_page(request.GET.get("page")),
             "breaking": drift.exclude(breaks="").count(),
-            "empty": not visible_operations(environment).exists(),
+            "is_empty": not visible_operations(environment).exists(),
         }
 
     tables = [exports.export_drift(drift)]
@@ -51,7 +51,7 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
     def build_context() -> Mapping[str, Any]:
         changes = list(list_changes())
         return {
-            "others": other_environments,
+            "other_environments": other_environments,
             "against": against,
             "rows": Paginator(changes, CHANGES_A_PAGE).get_page(request.GET.get("page")),
             "breaking": sum(bool(row.change.breaks) for row in changes),

@@ -1,4 +1,4 @@
-"""The nodes of a shape (pure): one for every place in it, in the order of the tree, with its evidence."""
+"""The nodes of a shape (pure): every property, item and value in it, in the order of the tree, with its evidence."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from datetime import date, timedelta
 from typing import Any
 
 from affidavit import Evidence, describe
-from catalog.evidence.parts import PartShape
+from catalog.evidence.outlines import Descriptor
 from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
 
 EPOCH = date(1970, 1, 1)
-DEEPEST_INDENT = 8
-PLACES = {"": "the whole body", ITEMS: "each item", VALUES: "each value"}
 EMPTY_OBJECT = "always {} so far"
 
 
 @dataclass(frozen=True)
 class Node:
-    """One place in a shape.
+    """One node of a shape.
 
-    name: the property, `[]` for items of an array, `{}` for what keys that are data hold, "" the root; only the pointer
-    tells these from properties of such names.
-    parents: how often it could have been there: its parent was an object, or for the root the observations.
-    types: counts per type, null included, where more than one was seen. names: of an object that is shown as a map,
-    how many it has. fresh: it was started afresh, and `seen` and `parents` count since. size: nodes beneath it.
-    opens: something is beneath it; lazy: which is left for when it is opened. closes: how many folded nodes end here.
+    name: of the property; `[]` for the items of an array, `{}` for the values of keys that are data, "" for the root.
+    Only the pointer tells these from properties with such names.
+    parents: how often it could have been there, which is how often its parent was an object; for the root, the
+    observations; None where nothing tells.
+    types: counts by type, null included, where more than one was seen. collapsed: its names were not kept.
+    map_names: how many names an object has that is shown as a map. is_reset: its baseline was reset, so that `seen`
+    and `parents` count from then on.
     """
 
     name: str
@@ -40,127 +39,81 @@ class Node:
     types: Mapping[str, int]
     redacted: bool
     collapsed: bool
-    first: date | None
-    last: date | None
-    names: int = 0
-    fresh: bool = False
-    size: int = 0
-    opens: bool = False
-    closes: int = 0
-    lazy: bool = False
-
-    @property
-    def label(self) -> str:
-        return PLACES.get(self.name, self.name) if self.is_place else self.name
+    first_day: date | None
+    last_day: date | None
+    map_names: int = 0
+    is_reset: bool = False
 
     @property
     def presence(self) -> float | None:
-        """Share of the times that it could have been there, 0 to 1; None where it never could."""
+        """Return the share of the times that it could have been there, 0 to 1; None where it never could."""
         return self.seen / self.parents if self.parents else None
 
     @property
-    def last_words(self) -> str:
-        return f"{self.last:%-d %b %Y}" if self.last else ""
-
-    @property
-    def days(self) -> str:
-        return f"first {self.first:%-d %b %Y}, last {self.last:%-d %b %Y}" if self.first and self.last else ""
-
-    @property
-    def is_place(self) -> bool:
-        """It has no name of its own: the root, items of an array, values of a map."""
+    def is_nameless(self) -> bool:
+        """Whether it is no property: the root, the items of an array, the values of a map."""
         return self.depth == 0 or self.pointer.rpartition("/")[2] in (ITEMS, VALUES)
 
     @property
     def is_object(self) -> bool:
         """Whether an object was seen here, perhaps among other types."""
-        return self.color == "object" or "object" in self.types or self.reason == EMPTY_OBJECT
+        return self.main_type == "object" or "object" in self.types or self.reason == EMPTY_OBJECT
 
     @property
-    def color(self) -> str:
-        """The type of which the whole is coloured: an array's own, not its items'."""
-        return {"map": "object"}.get(first := self.type.split()[0], first)
-
-    @property
-    def tags(self) -> list[str]:
-        """What else there is to know of it."""
-        tags = ["redacted"] if self.redacted else []
-        tags += [f"{self.names:,} names"] if self.names else []
-        tags += ["names not kept"] if self.collapsed else []
-        return [*tags, "afresh"] if self.fresh else tags
-
-    @property
-    def indent(self) -> int:
-        return min(self.depth, DEEPEST_INDENT)
-
-    @property
-    def closes_each(self) -> range:
-        return range(self.closes)
+    def main_type(self) -> str:
+        """Return the type without that of its items or values: `array` of `array of string`, `object` of a map."""
+        main_type = self.type.split()[0]
+        return "object" if main_type == "map" else main_type
 
 
-def list_part_nodes(shape: PartShape) -> Iterator[Node]:
-    """Yield every node of a part, in the order of the tree."""
-    return nodes(shape.evidence, observations=shape.observations, maps=shape.maps, fresh=shape.fresh)
-
-
-def nodes(
+def list_nodes(
     evidence: Evidence,
     *,
     observations: int,
     maps: Mapping[str, int] | None = None,
-    fresh: Mapping[str, int | None] | None = None,
+    resets: Mapping[str, int | None] | None = None,
 ) -> Iterator[Node]:
-    """Every node of a shape; `observations` is how often the root could have been there.
+    """Yield every node of a shape; `observations` is how often the root could have been there.
 
-    maps, fresh: as in catalog.evidence.epochs.Shown.
+    maps: how many names each map has, by pointer. resets: how often each node whose baseline was reset could have been
+    there since, by pointer; None where nothing tells.
     """
-    for node in walk("", "", 0, evidence, describe(evidence, max_nodes=None), observations):
-        yield marked(node, maps, fresh) if maps or fresh else node
+    maps, resets = maps or {}, resets or {}
+    for node in _walk("", "", 0, evidence, describe(evidence, max_nodes=None), observations):
+        pointer = node.pointer
+        if pointer in resets:
+            parents = resets[pointer]
+            node = replace(node, is_reset=True, parents=node.parents if parents is None else parents)
+        yield replace(node, map_names=maps[pointer]) if pointer in maps else node
 
 
-def marked(node: Node, maps: Mapping[str, int] | None, fresh: Mapping[str, int | None] | None) -> Node:
-    since = (fresh or {}).get(node.pointer)
-    return replace(
-        node,
-        names=(maps or {}).get(node.pointer, 0),
-        fresh=node.pointer in (fresh or {}),
-        parents=node.parents if since is None else since,
-    )
-
-
-def walk(
-    name: str,
-    pointer: str,
-    depth: int,
-    evidence: Evidence,
-    descriptor: Mapping[str, Any],
-    parents: int | None,
+def _walk(
+    name: str, pointer: str, depth: int, evidence: Evidence, descriptor: Descriptor, parents: int | None
 ) -> Iterator[Node]:
     yield Node(
         name=name,
         pointer=pointer,
         depth=depth,
         type=describe_type(descriptor),
-        reason=reason_words(descriptor),
+        reason=_describe_reason(descriptor),
         seen=evidence.seen,
         parents=parents,
         nulls=descriptor.get("nulls", 0),
-        types=types_seen(descriptor),
+        types=_count_types(descriptor),
         redacted=evidence.redacted,
         collapsed=evidence.collapsed,
-        first=day(evidence.first),
-        last=day(evidence.last),
+        first_day=_convert_day(evidence.first),
+        last_day=_convert_day(evidence.last),
     )
     objects = evidence.counts.get("object", 0)
     for child, inner in descriptor.get("properties", {}).items():
-        yield from walk(child, join_property(pointer, child), depth + 1, evidence.properties[child], inner, objects)
-    for child, held in ((ITEMS, evidence.items), (VALUES, evidence.values)):
-        member = "items" if child == ITEMS else "values"
-        if held is not None and member in descriptor:
-            yield from walk(child, f"{pointer}/{child}", depth + 1, held, descriptor[member], None)
+        yield from _walk(child, join_property(pointer, child), depth + 1, evidence.properties[child], inner, objects)
+    for member, step, inner_evidence in (("items", ITEMS, evidence.items), ("values", VALUES, evidence.values)):
+        if inner_evidence is not None and member in descriptor:
+            yield from _walk(step, f"{pointer}/{step}", depth + 1, inner_evidence, descriptor[member], None)
 
 
-def reason_words(descriptor: Mapping[str, Any]) -> str:
+def _describe_reason(descriptor: Descriptor) -> str:
     match descriptor.get("reason"), descriptor.get("of"), descriptor["type"]:
         case "empty", "object", _:
             return EMPTY_OBJECT
@@ -170,17 +123,22 @@ def reason_words(descriptor: Mapping[str, Any]) -> str:
             return "different types"
         case "limit", _, _:
             return "cut by a limit"
-    empty = descriptor["type"] == "array" and descriptor["items"].get("reason") == "empty"
-    return "always empty so far" if empty and not descriptor["items"].get("of") else ""
+        case _, _, "array" if _is_empty_item(descriptor["items"]):
+            return "always empty so far"
+    return ""
 
 
-def types_seen(descriptor: Mapping[str, Any]) -> dict[str, int]:
-    """Counts by type, null among them; empty where there is only one."""
-    types = dict(descriptor.get("types", {}))
+def _is_empty_item(item: Descriptor) -> bool:
+    return item.get("reason") == "empty" and not item.get("of")
+
+
+def _count_types(descriptor: Descriptor) -> Mapping[str, int]:
+    """Count the types of a node, null among them; empty where there is only one."""
+    types: dict[str, Any] = dict(descriptor.get("types", {}))
     if types and descriptor.get("nulls"):
         types["null"] = descriptor["nulls"]
     return types
 
 
-def day(number: int | None) -> date | None:
+def _convert_day(number: int | None) -> date | None:
     return None if number is None else EPOCH + timedelta(days=number)

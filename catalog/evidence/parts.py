@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from affidavit import Evidence
 from affidavit.operations import Part, choose_names, merge_parameter_types
 from catalog.evidence.epochs import Held, NodeStart, Shown, as_maps, from_epochs, shown
+from catalog.evidence.nodes import Node, list_nodes
 from catalog.models import BaselineReset, Operation
 
 QUERY = "query"  # its names are parameters: only by hand are they keys
@@ -148,3 +149,8 @@ def list_parameters(operation: Operation) -> list[tuple[str, str]]:
     """Name and type of each parameter of the path, as the catalog has them."""
     names = choose_names([Counter(counts) for counts in operation.names])
     return [(name, merge_parameter_types(types)) for name, types in zip(names, operation.types, strict=True)]
+
+
+def list_part_nodes(shape: PartShape) -> Iterator[Node]:
+    """Yield every node of a part, in the order of the tree."""
+    return list_nodes(shape.evidence, observations=shape.observations, maps=shape.maps, resets=shape.fresh)

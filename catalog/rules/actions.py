@@ -11,8 +11,8 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from catalog.evidence.nodes import Node, list_part_nodes
-from catalog.evidence.parts import build_part_shapes
+from catalog.evidence.nodes import Node
+from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import Operation
 from catalog.queries import find_operation
 from catalog.rules import baseline
@@ -57,7 +57,7 @@ def show_as(request: HttpRequest, slug: str, environment: str) -> HttpResponseRe
     if as_map is None:
         raise InvalidRequest("Send as=map or as=properties.")
     if not node.is_object:
-        detail = "No object was seen at this place, so it has no names. Choose a place of type object or map."
+        detail = "No object was observed in this field. Choose a field of type object or map."
         raise InvalidRequest(detail)
     map_rules.add_map_rule(operation, part, node.pointer, as_map=as_map, **stamp(request))
     return redirect_to_operation(operation, part, node.pointer)
@@ -138,7 +138,7 @@ def require_node(request: HttpRequest, operation: Operation) -> tuple[str, Node]
         for node in list_part_nodes(shape) if shape.key == part else ():
             if node.pointer == pointer:
                 return part, node
-    raise NotFound("This operation has no such place. Choose one on its page.")
+    raise NotFound("This operation has no such field. Choose one on its page.")
 
 
 def stamp(request: HttpRequest) -> dict[str, Any]:
@@ -149,4 +149,4 @@ def stamp(request: HttpRequest) -> dict[str, Any]:
 def redirect_to_operation(operation: Operation, part: str = "", pointer: str = "") -> HttpResponseRedirect:
     """Redirect to the operation's page; to a node on it where the action was about one."""
     query = {"method": operation.method, "path": operation.path, "part": part, "at": pointer}
-    return redirect_to_page("operation", operation.environment, query, fragment="place" if part else "afresh")
+    return redirect_to_page("operation", operation.environment, query, fragment="overrides" if part else "baseline")

@@ -87,8 +87,8 @@ def show_rules(request: HttpRequest, environment: Environment, period: Period) -
             "sections": [build_section(kind, environment) for kind in RULE_KINDS],
             "may_act": list_workspaces(request.user).filter(pk=environment.workspace_id).exists(),
             "fault": redaction_rules.REDACTION_RULE_ERRORS.get(fault),
-            "refused": fault == "circle",
-            "given": {name: request.GET.get(name, "") for name in ("kind", "name", "everywhere")},
+            "has_circle": fault == "circle",
+            "form": {name: request.GET.get(name, "") for name in ("kind", "name", "everywhere")},
             "max_name": redaction_rules.MAX_NAME,
         }
 
@@ -97,8 +97,8 @@ def show_rules(request: HttpRequest, environment: Environment, period: Period) -
 
 def build_section(kind: RuleKind, environment: Environment) -> Mapping[str, Any]:
     rules = kind.list_rules(environment)
-    in_force = rules.filter(reverted_at=None)
-    return {"kind": kind, "rows": rules[:MAX_SHOWN], "in_all": rules.count(), "holding": in_force.count()}
+    active = rules.filter(reverted_at=None)
+    return {"kind": kind, "rules": rules[:MAX_SHOWN], "total": rules.count(), "active": active.count()}
 
 
 def export_rules(kind: RuleKind, environment: Environment) -> Table:

@@ -50,7 +50,7 @@ def test_levels_come_when_they_are_opened_and_only_once(new_tab, large):
 def test_without_javascript_a_level_is_a_page(new_tab, large):
     page = new_tab(javascript=False).open(large)
     page.locator("summary", has_text="groupb").click()
-    page.get_by_role("link", name="Show the 220 places inside").locator("visible=true").click()
+    page.get_by_role("link", name="Show the 220 fields inside").locator("visible=true").click()
     assert "at=%2Fgroupb" in page.url
     assert "partc" in page.inner_text(".tree")
     assert "groupa" not in page.inner_text(".tree")
@@ -71,12 +71,12 @@ def test_the_page_of_a_place_is_clean_with_all_that_it_can_open(new_tab, large, 
 
 def test_a_place_is_chosen_by_its_row_shown_as_a_map_and_back(new_tab, large):
     page = new_tab().open(f"{large}&at=/groupb")
-    page.get_by_role("link", name="Decide on /groupb/partc by hand").click()
+    page.get_by_role("link", name="Manual overrides of /groupb/partc").click()
     page.wait_for_url(re.compile("at=%2Fgroupb%2Fpartc"))
     page.get_by_role("button", name="Show as a map").click()
     page.wait_for_load_state("networkidle")
     assert "map of integer" in page.inner_text(".tree")
-    page.get_by_role("button", name="Take back that 200 /groupb/partc is shown so").click()
+    page.get_by_role("button", name="Undo how 200 /groupb/partc is shown").click()
     page.wait_for_load_state("networkidle")
     assert "map of integer" not in page.inner_text("#shape")
 

@@ -115,8 +115,8 @@ def test_a_member_starts_afresh_and_takes_it_back_on_the_page(browser_client, ch
     answer = act(browser_client, changed)
     assert (answer.status_code, BaselineReset.objects.get().actor) == (303, "test-operator")
     page = browser_client.get(answer["Location"]).content.decode()
-    assert "what is shown begins here" in page
-    assert "since this operation was started afresh" in page
+    assert "baseline begins here" in page
+    assert "since the baseline reset" in page
     start, here = BaselineReset.objects.get(), {"method": "GET", "path": PATH}
     back = taken_back(browser_client, changed, "fresh-starts", start.pk, **here)
     assert (back.status_code, "/operation?" in back["Location"]) == (303, True)

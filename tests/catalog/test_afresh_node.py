@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from affidavit import Evidence, describe, infer
 from catalog import queries
-from catalog.evidence.nodes import list_part_nodes
-from catalog.evidence.parts import build_part_shapes
+from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import BaselineReset, Drift, Operation, OperationPart
 from catalog.rules import templates as template_rules
 from catalog.rules.baseline import reset_baseline, revert_baseline_reset
@@ -68,8 +67,8 @@ def test_its_presence_is_counted_from_then_on(api, changed):
     deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3, observation(response={}, lastSeenAt=AT))
     (shape,) = build_part_shapes(Operation.objects.get())
     nodes = {node.pointer: node for node in list_part_nodes(shape)}
-    assert (nodes["/id"].seen, nodes["/id"].parents, nodes["/id"].fresh) == (3, 4, True)
-    assert (nodes["/total"].seen, nodes["/total"].parents, nodes["/total"].fresh) == (9, 10, False)
+    assert (nodes["/id"].seen, nodes["/id"].parents, nodes["/id"].is_reset) == (3, 4, True)
+    assert (nodes["/total"].seen, nodes["/total"].parents, nodes["/total"].is_reset) == (9, 10, False)
 
 
 def test_its_first_type_is_a_version_and_no_drift_and_what_follows_is_drift(api, changed):
@@ -204,8 +203,8 @@ def test_a_member_starts_a_node_afresh_and_takes_it_back_on_the_page(browser_cli
     start = BaselineReset.objects.get()
     assert (answer.status_code, start.part, start.pointer, start.actor) == (303, "200", "/id", "test-operator")
     page = browser_client.get(answer["Location"]).content.decode()
-    assert '<span class="tag">afresh</span>' in page
-    assert "what is shown begins here" not in page
+    assert '<span class="tag">baseline reset</span>' in page
+    assert "baseline begins here" not in page
     assert taken_back(browser_client, changed, "fresh-starts", start.pk, method="GET", path=PATH).status_code == 303
     assert shown()["properties"]["id"]["type"] == "unknown"
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from catalog.evidence.nodes import list_part_nodes
-from catalog.evidence.parts import build_part_shapes
+from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import BaselineReset, Drift, Operation, OperationPart
 from catalog.rules.baseline import reset_baseline, revert_baseline_reset
 from catalog.rules.templates import add_template_rule

@@ -174,7 +174,7 @@ def page(client: Client, created: Any, **query: str) -> str:
 def test_a_member_decides_on_the_page_and_takes_it_back(browser_client, alike):
     shown = page(browser_client, alike, at="/by")
     assert ">40 names<" in shown
-    assert "what they hold is alike" in shown
+    assert "their values are alike" in shown
     answer = act(browser_client, alike, **{"as": "properties"})
     assert (answer.status_code, MapRule.objects.get().actor) == (303, "test-operator")
     assert "Show as a map" in browser_client.get(answer["Location"]).content.decode()

@@ -12,8 +12,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from affidavit.operations import strip_names
 from bench._exported_schemas import Place, of_openapi, of_schemas
-from catalog.evidence.nodes import list_part_nodes
-from catalog.evidence.parts import build_part_shapes
+from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import Operation
 from tests.catalog.test_recorded_traffic import deliver, exchanges, observed
 

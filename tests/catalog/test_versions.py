@@ -78,7 +78,7 @@ def test_what_was_always_there_and_now_is_not_is_drift_once_with_its_numbers(api
         deliver(api, workspace, *[with_it, without] * times)
     assert told() == [("200", "/a", "optional", "in each of 500", "in 250 of 500", "consumer")]
     (drift,) = Drift.objects.all()
-    assert (drift.seen, drift.of, drift.words, drift.version) == (250, 500, "not always there any more", 1)
+    assert (drift.seen, drift.of, drift.words, drift.version) == (250, 500, "now optional", 1)
 
 
 def test_in_a_request_it_breaks_nobody(api, workspace):

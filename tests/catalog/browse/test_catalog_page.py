@@ -27,7 +27,7 @@ def address(created: Any, form: str = "", environment: str = "production") -> st
 
 
 @pytest.fixture
-def filled(api: Any, workspace: Any) -> Any:
+def filled_workspace(api: Any, workspace: Any) -> Any:
     deliver(
         api,
         workspace,
@@ -40,26 +40,26 @@ def filled(api: Any, workspace: Any) -> Any:
     return workspace
 
 
-def rows(client: Any, created: Any, **query: str) -> list[dict[str, Any]]:
+def list_rows(client: Any, created: Any, **query: str) -> list[dict[str, Any]]:
     response = client.get(address(created, ".json"), query)
     assert response.status_code == 200
     return json.loads(b"".join(response.streaming_content))["tables"]["operations"]
 
 
-def paths(client: Any, created: Any, **query: str) -> list[str]:
-    return [f"{row['method']} {row['path']}" for row in rows(client, created, **query)]
+def list_paths(client: Any, created: Any, **query: str) -> list[str]:
+    return [f"{row['method']} {row['path']}" for row in list_rows(client, created, **query)]
 
 
-def test_the_list_shows_what_was_observed(browser_client, filled):
-    page = browser_client.get(address(filled)).content.decode()
+def test_the_list_shows_what_was_observed(browser_client, filled_workspace):
+    page = browser_client.get(address(filled_workspace)).content.decode()
     assert "12,207" in page
     assert "/customers/<wbr>{customerId}" in page
     assert "/scanned" not in page
     assert "3 operations" in page
 
 
-def test_the_downloads_have_every_operation_with_its_numbers(browser_client, filled):
-    customers, orders, _ = rows(browser_client, filled)
+def test_the_downloads_have_every_operation_with_its_numbers(browser_client, filled_workspace):
+    customers, orders, _ = list_rows(browser_client, filled_workspace)
     assert customers == {
         "method": "GET",
         "path": "/customers/{customerId}",
@@ -73,9 +73,9 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
         "driftedAt": None,
     }
     assert (orders["observations"], orders["statuses"], orders["properties"]) == (12_207, {"200": 12_204, "404": 3}, 2)
-    response = browser_client.get(address(filled, ".csv"), {"table": "operations"})
-    exported = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
-    assert [(row["path"], row["observations"]) for row in exported] == [
+    response = browser_client.get(address(filled_workspace, ".csv"), {"table": "operations"})
+    exported_rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    assert [(row["path"], row["observations"]) for row in exported_rows] == [
         ("/customers/{customerId}", "9"),
         ("/orders", "12207"),
         ("/orders", "1"),
@@ -83,7 +83,7 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "expected"),
     [
         ({"q": "ORDERS"}, ["GET /orders", "POST /orders"]),
         ({"q": "total_price"}, ["GET /orders"]),
@@ -104,30 +104,32 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
         ({"sort": "?"}, ["GET /customers/{customerId}", "GET /orders", "POST /orders"]),
     ],
 )
-def test_filters_and_order_hold_for_the_page_and_its_downloads(browser_client, filled, query, found):
-    assert paths(browser_client, filled, **query) == found
-    page = browser_client.get(address(filled), query).content.decode().replace("<wbr>", "")
-    shown = [page.find(f'<code class="path">{path.split()[1]}</code>') for path in found]
-    assert -1 not in shown
-    if not found:
-        assert "No operation fits" in page
+def test_filters_and_order_hold_for_the_page_and_its_downloads(browser_client, filled_workspace, query, expected):
+    assert list_paths(browser_client, filled_workspace, **query) == expected
+    page = browser_client.get(address(filled_workspace), query).content.decode().replace("<wbr>", "")
+    positions = [page.find(f'<code class="path">{path.split()[1]}</code>') for path in expected]
+    assert -1 not in positions
+    if not expected:
+        assert "No matching operations" in page
 
 
-def test_htmx_gets_the_list_alone(browser_client, filled):
-    response = browser_client.get(address(filled), {"q": "sku"}, headers={"HX-Request": "true"})
+def test_htmx_gets_the_list_alone(browser_client, filled_workspace):
+    response = browser_client.get(address(filled_workspace), {"q": "sku"}, headers={"HX-Request": "true"})
     page = response.content.decode()
     assert page.startswith("<section")
     assert "<html" not in page
     assert "HX-Request" in response["Vary"]
 
 
-def test_more_than_a_page_is_paged_and_counted(browser_client, filled, monkeypatch):
+def test_more_than_a_page_is_paged_and_counted(browser_client, filled_workspace, monkeypatch):
     monkeypatch.setattr(views, "OPERATIONS_A_PAGE", 2)
-    first, second = (browser_client.get(address(filled), {"page": page}).content.decode() for page in ("1", "2"))
+    first, second = (
+        browser_client.get(address(filled_workspace), {"page": page}).content.decode() for page in ("1", "2")
+    )
     assert "1 to 2 of 3" in " ".join(first.split())
     assert "page=2" in first
     assert "3 to 3 of 3" in " ".join(second.split())
-    assert len(rows(browser_client, filled, page="2")) == 3
+    assert len(list_rows(browser_client, filled_workspace, page="2")) == 3
 
 
 def test_an_empty_catalog_says_how_to_begin(browser_client, workspace):
@@ -147,33 +149,35 @@ def test_the_call_on_the_empty_page_puts_an_operation_on_that_page(api, browser_
     assert "/orders/<wbr>{orderId}" in browser_client.get(address(workspace, environment=name)).content.decode()
 
 
-def test_a_parked_report_is_shown_and_exported(api, browser_client, filled):
-    sent = report(observation())
-    api.post("/api/witness-reports", sent)
-    WitnessReport.objects.filter(report_id=sent["reportId"]).update(
+def test_a_dead_letter_is_shown_and_exported(api, browser_client, filled_workspace):
+    body = report(observation())
+    api.post("/api/witness-reports", body)
+    WitnessReport.objects.filter(report_id=body["reportId"]).update(
         dead_lettered_at=timezone.now(), fault="It is broken."
     )
-    assert environment_of(filled).witness_reports.exclude(dead_lettered_at=None).count() == 1
-    page = browser_client.get(address(filled)).content.decode()
-    assert sent["reportId"] in page
+    assert environment_of(filled_workspace).witness_reports.exclude(dead_lettered_at=None).count() == 1
+    page = browser_client.get(address(filled_workspace)).content.decode()
+    assert body["reportId"] in page
     assert "It is broken." in page
-    response = browser_client.get(address(filled, ".csv"), {"table": "parked"})
-    assert sent["reportId"] in b"".join(response.streaming_content).decode()
+    response = browser_client.get(address(filled_workspace, ".csv"), {"table": "parked"})
+    assert body["reportId"] in b"".join(response.streaming_content).decode()
 
 
-def test_nothing_of_another_environment_is_shown(browser_client, filled):
-    assert "/customers" not in browser_client.get(address(filled, environment="staging")).content.decode()
-    response = browser_client.get(address(filled, ".json", "staging"))
+def test_nothing_of_another_environment_is_shown(browser_client, filled_workspace):
+    assert "/customers" not in browser_client.get(address(filled_workspace, environment="staging")).content.decode()
+    response = browser_client.get(address(filled_workspace, ".json", "staging"))
     assert b'"operations": []' in b"".join(response.streaming_content)
 
 
-def test_an_outsider_finds_no_page(client, filled, other_workspace):
+def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace):
     client.force_login(get_user_model().objects.create_user("outsider"))
-    assert client.get(address(filled)).status_code == 404
+    assert client.get(address(filled_workspace)).status_code == 404
     stranger = {"x-service-api-key": other_workspace.secret_key}
-    assert client.get(address(filled, ".json"), headers=stranger).status_code == 404
+    assert client.get(address(filled_workspace, ".json"), headers=stranger).status_code == 404
 
 
-def test_a_secret_key_of_the_workspace_reads_the_downloads(client, filled):
-    response = client.get(address(filled, ".json"), headers={"x-service-api-key": filled.secret_key})
+def test_a_secret_key_of_the_workspace_reads_the_downloads(client, filled_workspace):
+    response = client.get(
+        address(filled_workspace, ".json"), headers={"x-service-api-key": filled_workspace.secret_key}
+    )
     assert response.status_code == 200

@@ -23,7 +23,7 @@ def address(created: Any, form: str = "") -> str:
 
 
 @pytest.fixture
-def filled(api: Any, workspace: Any) -> Any:
+def filled_workspace(api: Any, workspace: Any) -> Any:
     body = {"id": 1, "status": "x", "password": "p", "lines": [{"sku": "a"}, {"sku": None}], "none": []}
     deliver(
         api,
@@ -39,34 +39,40 @@ def filled(api: Any, workspace: Any) -> Any:
     return workspace
 
 
-def shown(client: Any, created: Any, **query: str) -> str:
+def open_page(client: Any, created: Any, **query: str) -> str:
     response = client.get(address(created), {"method": "GET", "path": PATH, **query})
     assert response.status_code == 200, response.content
     return response.content.decode()
 
 
-def properties(client: Any, created: Any, **query: str) -> list[dict[str, Any]]:
+def list_properties(client: Any, created: Any, **query: str) -> list[dict[str, Any]]:
     response = client.get(address(created, ".json"), {"method": "GET", "path": PATH, **query})
     return json.loads(b"".join(response.streaming_content))["tables"]["properties"]
 
 
-def test_the_facts_stand_on_top(browser_client, filled):
-    page = shown(browser_client, filled)
+def test_the_facts_stand_on_top(browser_client, filled_workspace):
+    page = open_page(browser_client, filled_workspace)
     assert '<h1 class="mono path">/orders/<wbr>{orderId}</h1>' in page
     assert re.search(r"Observations</small>\s*<div class=\"v\">9</div>", page)
     assert re.search(r"<code>orderId</code> <span class=\"integer\">integer</span>", page)
 
 
-def test_the_first_2xx_is_shown_unless_the_address_names_a_part(browser_client, filled):
-    assert re.search(r'part=200#shape"\s+aria-current="true">\s*200 · 2\s*<', shown(browser_client, filled))
-    assert re.search(r'part=404#shape"\s+aria-current="true">\s*404 · 7\s*<', shown(browser_client, filled, part="404"))
-    query = shown(browser_client, filled, part="query")
+def test_the_first_2xx_is_shown_unless_the_address_names_a_part(browser_client, filled_workspace):
+    assert re.search(
+        r'part=200#shape"\s+aria-current="true">\s*200 · 2\s*<', open_page(browser_client, filled_workspace)
+    )
+    assert re.search(
+        r'part=404#shape"\s+aria-current="true">\s*404 · 7\s*<', open_page(browser_client, filled_workspace, part="404")
+    )
+    query = open_page(browser_client, filled_workspace, part="query")
     assert re.search(r'part=query#shape"\s+aria-current="true">\s*Query\s*<', query)
-    assert re.search(r'part=200#shape"\s+aria-current="true"', shown(browser_client, filled, part="nonsense"))
+    assert re.search(
+        r'part=200#shape"\s+aria-current="true"', open_page(browser_client, filled_workspace, part="nonsense")
+    )
 
 
-def test_the_tree_tells_type_presence_nulls_and_differing_types(browser_client, filled):
-    page = shown(browser_client, filled)
+def test_the_tree_tells_type_presence_nulls_and_differing_types(browser_client, filled_workspace):
+    page = open_page(browser_client, filled_workspace)
     assert "array of object" in page
     assert "always empty so far" in page
     assert "different types" in page
@@ -76,8 +82,11 @@ def test_the_tree_tells_type_presence_nulls_and_differing_types(browser_client, 
     assert page.count("<details") == page.count("</details>")
 
 
-def test_the_table_has_every_node_of_every_part(browser_client, filled):
-    rows = {(row["part"], row["status"], row["pointer"]): row for row in properties(browser_client, filled, part="404")}
+def test_the_table_has_every_node_of_every_part(browser_client, filled_workspace):
+    rows = {
+        (row["part"], row["status"], row["pointer"]): row
+        for row in list_properties(browser_client, filled_workspace, part="404")
+    }
     assert set(rows) == {
         ("query", None, ""), ("query", None, "/expand"),
         ("response", 200, ""), ("response", 200, "/id"), ("response", 200, "/lines"), ("response", 200, "/lines/[]"),
@@ -92,76 +101,82 @@ def test_the_table_has_every_node_of_every_part(browser_client, filled):
     assert status["firstDay"] == status["lastDay"] == "2026-09-21"
 
 
-def test_the_csv_has_the_same_rows(browser_client, filled):
+def test_the_csv_has_the_same_rows(browser_client, filled_workspace):
     query = {"method": "GET", "path": PATH, "table": "properties"}
-    lines = b"".join(browser_client.get(address(filled, ".csv"), query).streaming_content).decode().splitlines()
-    assert len(lines) == 1 + len(properties(browser_client, filled))
+    lines = (
+        b"".join(browser_client.get(address(filled_workspace, ".csv"), query).streaming_content).decode().splitlines()
+    )
+    assert len(lines) == 1 + len(list_properties(browser_client, filled_workspace))
 
 
-def test_any_names_of_the_parameters_find_it(browser_client, filled):
-    response = browser_client.get(address(filled), {"method": "get", "path": "/orders/{id}"})
+def test_any_names_of_the_parameters_find_it(browser_client, filled_workspace):
+    response = browser_client.get(address(filled_workspace), {"method": "get", "path": "/orders/{id}"})
     assert "/orders/<wbr>{orderId}</h1>" in response.content.decode()
 
 
-def test_a_status_without_a_body_says_so(browser_client, filled):
-    response = browser_client.get(address(filled), {"method": "DELETE", "path": PATH})
+def test_a_status_without_a_body_says_so(browser_client, filled_workspace):
+    response = browser_client.get(address(filled_workspace), {"method": "DELETE", "path": PATH})
     assert "none had a JSON body" in response.content.decode()
 
 
-def test_an_undecided_segment_is_shown_as_such(browser_client, filled):
-    response = browser_client.get(address(filled), {"method": "GET", "path": "/shops/red/{id}"})
-    assert re.search(r"<code>red</code> may be data: for 4 observations", response.content.decode())
+def test_an_undecided_segment_is_shown_as_such(browser_client, filled_workspace):
+    response = browser_client.get(address(filled_workspace), {"method": "GET", "path": "/shops/red/{id}"})
+    assert re.search(
+        r"<code>red</code> may be data: reporters could not tell in 4 observations", response.content.decode()
+    )
 
 
-def test_the_inside_of_a_large_place_comes_when_it_is_opened(api, browser_client, filled):
+def test_the_inside_of_a_large_place_comes_when_it_is_opened(api, browser_client, filled_workspace):
     body = {f"field{letter}": {f"inner{other}": {"x": 1} for other in "abcdefghijkl"} for letter in "abc"}
-    deliver(api, filled, observation("GET", "/large", response=body))
+    deliver(api, filled_workspace, observation("GET", "/large", response=body))
     query = {"method": "GET", "path": "/large"}
-    page = browser_client.get(address(filled), query).content.decode()
+    page = browser_client.get(address(filled_workspace), query).content.decode()
     assert "innera" not in page
     assert "24 inside" in page
-    opened = browser_client.get(address(filled), {**query, "at": "/fieldb"}, headers={"HX-Request": "true"})
-    rows = opened.content.decode()
+    branch = browser_client.get(address(filled_workspace), {**query, "at": "/fieldb"}, headers={"HX-Request": "true"})
+    rows = branch.content.decode()
     assert "innera" in rows
     assert "<html" not in rows
     assert rows.count("<details") == rows.count("</details>")
-    alone = browser_client.get(address(filled), {**query, "at": "/fieldb"}).content.decode()
-    assert "innera" in alone
-    assert "fielda<" not in alone
-    assert "the whole body</a>" in alone
+    branch_page = browser_client.get(address(filled_workspace), {**query, "at": "/fieldb"}).content.decode()
+    assert "innera" in branch_page
+    assert "fielda<" not in branch_page
+    assert "the whole body</a>" in branch_page
 
 
-def test_a_shape_that_is_too_large_for_a_page_says_that_it_was_cut(browser_client, filled, monkeypatch):
+def test_a_shape_that_is_too_large_for_a_page_says_that_it_was_cut(browser_client, filled_workspace, monkeypatch):
     monkeypatch.setattr(views, "MAX_ROWS", 3)
-    page = shown(browser_client, filled)
-    assert "more than 3 places" in page
+    page = open_page(browser_client, filled_workspace)
+    assert "first 3 fields" in page
     assert page.count("<details") == page.count("</details>")
-    assert len(properties(browser_client, filled)) == 12
+    assert len(list_properties(browser_client, filled_workspace)) == 12
 
 
-def test_the_call_stands_beside_the_shape_as_it_is_in_the_downloads(api, browser_client, filled):
-    page = unescape(shown(browser_client, filled))
+def test_the_call_stands_beside_the_shape_as_it_is_in_the_downloads(api, browser_client, filled_workspace):
+    page = unescape(open_page(browser_client, filled_workspace))
     assert "https://api.example.com/orders/{orderId}?expand={string}" in page
     exported = api.get("/api/catalog/tools.json").json()["tools"]
     (tool,) = [tool for tool in exported if tool["operation"] == f"GET {PATH}"]
     assert json.dumps(tool, indent=2) in page
-    for other in exported:
-        method, path = other["operation"].split(" ")
-        one = browser_client.get(address(filled), {"method": method, "path": path}).content.decode()
-        assert json.dumps(other, indent=2) in unescape(one)
+    for tool in exported:
+        method, path = tool["operation"].split(" ")
+        page = browser_client.get(address(filled_workspace), {"method": method, "path": path}).content.decode()
+        assert json.dumps(tool, indent=2) in unescape(page)
 
 
-def test_operations_that_would_be_called_the_same_are_named_as_in_the_downloads(api, browser_client, filled):
+def test_operations_that_would_be_called_the_same_are_named_as_in_the_downloads(api, browser_client, filled_workspace):
     twins = ["/a/{id}", "/a/by/id", "/A/by-id", "/a/{other}/id"]
-    deliver(api, filled, *[observation("GET", path, 200) for path in twins])
+    deliver(api, filled_workspace, *[observation("GET", path, 200) for path in twins])
     for tool in api.get("/api/catalog/tools.json").json()["tools"]:
         query = dict(zip(("method", "path"), tool["operation"].split(" "), strict=True))
-        assert f'"name": "{tool["name"]}"' in unescape(browser_client.get(address(filled), query).content.decode())
+        assert f'"name": "{tool["name"]}"' in unescape(
+            browser_client.get(address(filled_workspace), query).content.decode()
+        )
 
 
-def test_a_tool_definition_that_is_too_long_is_left_to_the_download(browser_client, filled, monkeypatch):
+def test_a_tool_definition_that_is_too_long_is_left_to_the_download(browser_client, filled_workspace, monkeypatch):
     monkeypatch.setattr(views, "MAX_TOOL_LENGTH", 100)
-    page = shown(browser_client, filled)
+    page = open_page(browser_client, filled_workspace)
     assert "all tool definitions</a>" in page
     assert "inputSchema" not in page
 
@@ -169,21 +184,21 @@ def test_a_tool_definition_that_is_too_long_is_left_to_the_download(browser_clie
 @pytest.mark.parametrize(
     "query", [{}, {"method": "GET"}, {"method": "PUT", "path": PATH}, {"method": "GET", "path": "/\0"}]
 )
-def test_a_missing_operation_is_404_and_says_what_to_do(browser_client, filled, query):
-    response = browser_client.get(address(filled), query, headers={"Accept": "text/html"})
+def test_a_missing_operation_is_404_and_says_what_to_do(browser_client, filled_workspace, query):
+    response = browser_client.get(address(filled_workspace), query, headers={"Accept": "text/html"})
     assert response.status_code == 404
     assert "Look for it in the catalog" in response.content.decode()
-    assert browser_client.get(address(filled, ".json"), query).json()["code"] == "not-found"
+    assert browser_client.get(address(filled_workspace, ".json"), query).json()["code"] == "not-found"
 
 
-def test_an_operation_that_has_not_begun_is_missing(api, browser_client, filled):
-    deliver(api, filled, observation("GET", "/scanned", 404))
-    assert browser_client.get(address(filled), {"method": "GET", "path": "/scanned"}).status_code == 404
+def test_an_operation_that_has_not_begun_is_missing(api, browser_client, filled_workspace):
+    deliver(api, filled_workspace, observation("GET", "/scanned", 404))
+    assert browser_client.get(address(filled_workspace), {"method": "GET", "path": "/scanned"}).status_code == 404
 
 
-def test_an_outsider_finds_no_page(client, filled, other_workspace):
+def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace):
     query = {"method": "GET", "path": PATH}
     client.force_login(get_user_model().objects.create_user("outsider"))
-    assert client.get(address(filled), query).status_code == 404
+    assert client.get(address(filled_workspace), query).status_code == 404
     stranger = {"x-service-api-key": other_workspace.secret_key}
-    assert client.get(address(filled, ".json"), query, headers=stranger).status_code == 404
+    assert client.get(address(filled_workspace, ".json"), query, headers=stranger).status_code == 404

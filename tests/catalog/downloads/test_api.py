@@ -30,7 +30,7 @@ def catalog(response: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def filled(api: Any, workspace: Any) -> Any:
+def client_with_data(api: Any, workspace: Any) -> Any:
     deliver(
         api,
         workspace,
@@ -43,11 +43,11 @@ def filled(api: Any, workspace: Any) -> Any:
     return api
 
 
-def test_every_operation_that_has_begun_is_there_sorted_by_path_then_method(filled):
-    found = catalog(filled.get(ADDRESS))
-    assert list(found) == ["environment", "revision", "operations"]
-    assert found["environment"] == "production"
-    assert [(row["path"], row["method"]) for row in found["operations"]] == [
+def test_every_operation_that_has_begun_is_there_sorted_by_path_then_method(client_with_data):
+    document = catalog(client_with_data.get(ADDRESS))
+    assert list(document) == ["environment", "revision", "operations"]
+    assert document["environment"] == "production"
+    assert [(row["path"], row["method"]) for row in document["operations"]] == [
         ("/Zebra", "GET"),
         ("/orders", "GET"),
         ("/orders", "POST"),
@@ -55,8 +55,8 @@ def test_every_operation_that_has_begun_is_there_sorted_by_path_then_method(fill
     ]
 
 
-def test_an_operation_has_its_parts_and_their_evidence(filled):
-    _, listing, placing, one = catalog(filled.get(ADDRESS))["operations"]
+def test_an_operation_has_its_parts_and_their_evidence(client_with_data):
+    _, listing, placing, one = catalog(client_with_data.get(ADDRESS))["operations"]
     assert listing["observations"] == 2
     assert listing["firstSeenAt"] == listing["lastSeenAt"] == AT
     assert listing["query"]["properties"]["page"] == {"type": "string", "seen": 1}
@@ -68,58 +68,58 @@ def test_an_operation_has_its_parts_and_their_evidence(filled):
 
 
 def test_an_empty_catalog_is_a_catalog(api):
-    found = catalog(api.get(ADDRESS, environment="staging"))
-    assert (found["environment"], found["operations"]) == ("staging", [])
-    assert found["revision"]
+    document = catalog(api.get(ADDRESS, environment="staging"))
+    assert (document["environment"], document["operations"]) == ("staging", [])
+    assert document["revision"]
 
 
-def test_without_evidence_nothing_is_left_that_counting_changes(filled, workspace):
-    before = content(filled.get(ADDRESS, evidence="0"))
-    deliver(filled, workspace, observation("GET", "/Zebra", 200, 99, response={"a": None}))
-    assert content(filled.get(ADDRESS, evidence="0")) == before
+def test_without_evidence_nothing_is_left_that_counting_changes(client_with_data, workspace):
+    before = content(client_with_data.get(ADDRESS, evidence="0"))
+    deliver(client_with_data, workspace, observation("GET", "/Zebra", 200, 99, response={"a": None}))
+    assert content(client_with_data.get(ADDRESS, evidence="0")) == before
     assert not [word for word in (b"seen", b"SeenAt", b"observations", b"nulls") if word in before]
 
 
-def test_the_revision_changes_with_the_content_and_not_with_the_evidence(filled, workspace):
+def test_the_revision_changes_with_the_content_and_not_with_the_evidence(client_with_data, workspace):
     def revision(**query: str) -> str:
-        return catalog(filled.get(ADDRESS, **query))["revision"]
+        return catalog(client_with_data.get(ADDRESS, **query))["revision"]
 
     first = revision()
-    deliver(filled, workspace, observation("GET", "/Zebra", 200, 5, response={"a": None}))
+    deliver(client_with_data, workspace, observation("GET", "/Zebra", 200, 5, response={"a": None}))
     assert revision() == revision(evidence="0") == first
-    deliver(filled, workspace, observation("GET", "/Zebra", 200, response={"b": None}))
+    deliver(client_with_data, workspace, observation("GET", "/Zebra", 200, response={"b": None}))
     assert revision() == revision(evidence="0") != first
 
 
 @pytest.mark.parametrize("evidence", ["0", "1"])
-@pytest.mark.parametrize("given", ["{}", "W/{}", '"other", {}', "*"])
-def test_a_known_etag_is_not_modified(filled, evidence, given):
-    first = filled.get(ADDRESS, evidence=evidence)
+@pytest.mark.parametrize("header", ["{}", "W/{}", '"other", {}', "*"])
+def test_a_known_etag_is_not_modified(client_with_data, evidence, header):
+    first = client_with_data.get(ADDRESS, evidence=evidence)
     assert first["ETag"].startswith('"')
-    sent = {"If-None-Match": given.format(first["ETag"])}
-    again = filled.get(ADDRESS, evidence=evidence, headers=sent)
+    headers = {"If-None-Match": header.format(first["ETag"])}
+    again = client_with_data.get(ADDRESS, evidence=evidence, headers=headers)
     assert (again.status_code, again.content, again["ETag"]) == (304, b"", first["ETag"])
 
 
-def test_another_etag_gets_the_same_bytes_again(filled):
-    first = filled.get(ADDRESS)
-    again = filled.get(ADDRESS, headers={"If-None-Match": '"other"'})
+def test_another_etag_gets_the_same_bytes_again(client_with_data):
+    first = client_with_data.get(ADDRESS)
+    again = client_with_data.get(ADDRESS, headers={"If-None-Match": '"other"'})
     assert content(again) == content(first)
     assert again["ETag"] == first["ETag"]
 
 
-def test_evidence_changes_the_etag_of_the_whole_and_not_of_the_outline(filled, workspace):
-    etags = {evidence: filled.get(ADDRESS, evidence=evidence)["ETag"] for evidence in "01"}
-    deliver(filled, workspace, observation("GET", "/Zebra", 200, 5, response={"a": None}))
-    assert filled.get(ADDRESS, evidence="0")["ETag"] == etags["0"]
-    assert filled.get(ADDRESS, evidence="1")["ETag"] != etags["1"]
+def test_evidence_changes_the_etag_of_the_whole_and_not_of_the_outline(client_with_data, workspace):
+    etags = {evidence: client_with_data.get(ADDRESS, evidence=evidence)["ETag"] for evidence in "01"}
+    deliver(client_with_data, workspace, observation("GET", "/Zebra", 200, 5, response={"a": None}))
+    assert client_with_data.get(ADDRESS, evidence="0")["ETag"] == etags["0"]
+    assert client_with_data.get(ADDRESS, evidence="1")["ETag"] != etags["1"]
     assert etags["0"] != etags["1"]
 
 
-def test_head_tells_the_etag_and_sends_no_body(filled, workspace):
+def test_head_tells_the_etag_and_sends_no_body(client_with_data, workspace):
     response = Client().head(ADDRESS, headers={"x-service-api-key": workspace.secret_key})
     assert response.status_code == 200
-    assert response["ETag"] == filled.get(ADDRESS)["ETag"]
+    assert response["ETag"] == client_with_data.get(ADDRESS)["ETag"]
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
@@ -148,19 +148,19 @@ def test_keys_are_checked_as_everywhere(api, workspace):
     assert Client().get(ADDRESS).json()["code"] == "missing-api-key"
 
 
-def test_another_workspaces_key_sees_nothing_of_it(filled, other_workspace):
-    assert catalog(filled.get(ADDRESS, key=other_workspace.secret_key))["operations"] == []
+def test_another_workspaces_key_sees_nothing_of_it(client_with_data, other_workspace):
+    assert catalog(client_with_data.get(ADDRESS, key=other_workspace.secret_key))["operations"] == []
 
 
-def test_a_signed_in_reader_names_the_workspace(filled, workspace, browser_client):
-    found = catalog(browser_client.get(ADDRESS, {"workspace": workspace.workspace.slug}))
-    assert len(found["operations"]) == 4
+def test_a_signed_in_reader_names_the_workspace(client_with_data, workspace, browser_client):
+    document = catalog(browser_client.get(ADDRESS, {"workspace": workspace.workspace.slug}))
+    assert len(document["operations"]) == 4
     assert browser_client.get(ADDRESS).json()["code"] == "invalid-request"
     elsewhere = browser_client.get(ADDRESS, {"workspace": workspace.workspace.slug, "environment": "x"})
     assert elsewhere.json()["code"] == "unknown-environment"
 
 
-def test_a_member_reads_only_their_own_workspaces(filled, workspace, other_workspace, client):
+def test_a_member_reads_only_their_own_workspaces(client_with_data, workspace, other_workspace, client):
     member = get_user_model().objects.create_user("member")
     Membership.objects.create(workspace=other_workspace.workspace, user=member)
     client.force_login(member)

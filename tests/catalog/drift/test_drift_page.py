@@ -19,7 +19,7 @@ PATH = "/orders/{orderId}"
 
 
 @pytest.fixture
-def filled(api: Any, workspace: Any) -> Any:
+def filled_workspace(api: Any, workspace: Any) -> Any:
     deliver(api, workspace, *[observation(response={"id": 1, "note": "x"})] * 30, observation("GET", "/health", 204))
     deliver(api, workspace, observation(response={"id": 1, "note": "x", "total": 2}))
     deliver(api, workspace, observation(response={"id": "1", "note": None}))
@@ -30,27 +30,27 @@ def address(created: Any, page: str, form: str = "") -> str:
     return f"/w/{created.workspace.slug}/production/{page}{form}"
 
 
-def shown(client: Any, created: Any, name: str, **query: str) -> str:
+def open_page(client: Any, created: Any, name: str, **query: str) -> str:
     response = client.get(address(created, name), query)
     assert response.status_code == 200, response.content
     return " ".join(response.content.decode().split())
 
 
-def rows(client: Any, created: Any, name: str, table: str, **query: str) -> list[dict[str, Any]]:
+def list_rows(client: Any, created: Any, name: str, table: str, **query: str) -> list[dict[str, Any]]:
     response = client.get(address(created, name, ".json"), query)
     assert response.status_code == 200
     return json.loads(b"".join(response.streaming_content))["tables"][table]
 
 
-def changes(client: Any, created: Any, **query: str) -> list[tuple[str, str]]:
-    return [(row["pointer"], row["change"]) for row in rows(client, created, "drift", "drift", **query)]
+def list_changes(client: Any, created: Any, **query: str) -> list[tuple[str, str]]:
+    return [(row["pointer"], row["change"]) for row in list_rows(client, created, "drift", "drift", **query)]
 
 
-def test_the_feed_tells_what_changed_where_and_whom_it_breaks(browser_client, filled):
-    page = shown(browser_client, filled, "drift")
-    assert "3 in this time, 2 breaking" in page
+def test_the_feed_tells_what_changed_where_and_whom_it_breaks(browser_client, filled_workspace):
+    page = open_page(browser_client, filled_workspace, "drift")
+    assert "3 in this period, 2 breaking" in page
     assert re.search(r"different types \(integer 31, string 1\)", page)
-    (latest, *_) = rows(browser_client, filled, "drift", "drift")
+    (latest, *_) = list_rows(browser_client, filled_workspace, "drift", "drift")
     assert latest == {
         "at": latest["at"], "since": latest["since"], "method": "GET", "path": PATH, "version": 3, "part": "200",
         "pointer": "/note", "change": "nullable", "before": "string", "after": "string or null",
@@ -63,13 +63,13 @@ def test_of_what_went_quiet_the_day_is_told_and_no_time_that_nobody_knows(api, b
     seen, missing = observation(response={"id": 1, "note": "x"}), observation(response={"id": 1})
     deliver(api, workspace, *[{**seen, "lastSeenAt": noon}] * 30)
     deliver(api, workspace, *[{**missing, "lastSeenAt": noon + 86400}] * 30)
-    (row,) = rows(browser_client, workspace, "drift", "drift", kind="quiet")
+    (row,) = list_rows(browser_client, workspace, "drift", "drift", kind="quiet")
     assert (row["pointer"], row["since"], row["lastDay"]) == ("/note", None, "2026-09-21")
-    assert "last seen on 21 Sep 2026" in shown(browser_client, workspace, "drift")
+    assert "last seen on 21 Sep 2026" in open_page(browser_client, workspace, "drift")
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "expected"),
     [
         ({}, [("/note", "nullable"), ("/id", "type"), ("/total", "new")]),
         ({"breaking": "1"}, [("/note", "nullable"), ("/id", "type")]),
@@ -80,65 +80,65 @@ def test_of_what_went_quiet_the_day_is_told_and_no_time_that_nobody_knows(api, b
         ({"from": "2020-01-01", "to": "2020-01-02"}, []),
     ],
 )
-def test_filters_and_range_hold_for_the_page_and_its_downloads(browser_client, filled, query, found):
-    assert sorted(changes(browser_client, filled, **query)) == sorted(found)
-    response = browser_client.get(address(filled, "drift", ".csv"), query)
-    exported = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
-    assert len(exported) == len(found)
-    page = shown(browser_client, filled, "drift", **query)
-    assert ("No change fits" in page or "Nothing has changed" in page) is (not found)
+def test_filters_and_range_hold_for_the_page_and_its_downloads(browser_client, filled_workspace, query, expected):
+    assert sorted(list_changes(browser_client, filled_workspace, **query)) == sorted(expected)
+    response = browser_client.get(address(filled_workspace, "drift", ".csv"), query)
+    exported_rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    assert len(exported_rows) == len(expected)
+    page = open_page(browser_client, filled_workspace, "drift", **query)
+    assert ("No matching changes" in page or "No changes in this period" in page) is (not expected)
 
 
-def test_htmx_gets_the_feed_alone(browser_client, filled):
-    response = browser_client.get(address(filled, "drift"), headers={"HX-Request": "true"})
+def test_htmx_gets_the_feed_alone(browser_client, filled_workspace):
+    response = browser_client.get(address(filled_workspace, "drift"), headers={"HX-Request": "true"})
     assert response.content.startswith(b"<section")
 
 
-def test_more_than_a_page_is_paged_and_counted(browser_client, filled, monkeypatch):
+def test_more_than_a_page_is_paged_and_counted(browser_client, filled_workspace, monkeypatch):
     monkeypatch.setattr(views, "CHANGES_A_PAGE", 2)
-    assert "1 to 2 of 3" in shown(browser_client, filled, "drift")
-    assert "3 to 3 of 3" in shown(browser_client, filled, "drift", page="2")
-    assert len(changes(browser_client, filled, page="2")) == 3
+    assert "1 to 2 of 3" in open_page(browser_client, filled_workspace, "drift")
+    assert "3 to 3 of 3" in open_page(browser_client, filled_workspace, "drift", page="2")
+    assert len(list_changes(browser_client, filled_workspace, page="2")) == 3
 
 
 def test_an_empty_feed_says_what_will_be_here(browser_client, workspace):
-    assert "No operation has been observed yet" in shown(browser_client, workspace, "drift")
+    assert "No operations observed yet" in open_page(browser_client, workspace, "drift")
 
 
-def test_an_operation_shows_its_versions_and_the_difference_of_any_two(browser_client, filled):
+def test_an_operation_shows_its_versions_and_the_difference_of_any_two(browser_client, filled_workspace):
     query = {"method": "GET", "path": PATH}
-    page = shown(browser_client, filled, "operation", **query)
+    page = open_page(browser_client, filled_workspace, "operation", **query)
     assert "3 so far" in page
     assert "first seen" in page
-    numbers = [row["version"] for row in rows(browser_client, filled, "operation", "versions", **query)]
+    numbers = [row["version"] for row in list_rows(browser_client, filled_workspace, "operation", "versions", **query)]
     assert numbers == [3, 2, 1]
-    between = rows(browser_client, filled, "operation", "changes", before="3", after="1", **query)
-    assert [(row["pointer"], row["change"], row["breaksFor"]) for row in between] == [
+    comparison = list_rows(browser_client, filled_workspace, "operation", "changes", before="3", after="1", **query)
+    assert [(row["pointer"], row["change"], row["breaksFor"]) for row in comparison] == [
         ("/id", "type", ""),
         ("/note", "not-null", ""),
         ("/total", "gone", "consumer"),
     ]
-    assert "Version 3 → 1" in shown(browser_client, filled, "operation", before="3", after="1", **query)
-    assert "are the same" in shown(browser_client, filled, "operation", before="2", after="2", **query)
+    assert "Version 3 → 1" in open_page(browser_client, filled_workspace, "operation", before="3", after="1", **query)
+    assert "are the same" in open_page(browser_client, filled_workspace, "operation", before="2", after="2", **query)
 
 
 @pytest.mark.parametrize("numbers", [("1", "9"), ("", "1"), ("x", "1"), ("-1", "1"), ("9" * 30, "1")])
-def test_versions_that_do_not_exist_are_left_out(browser_client, filled, numbers):
+def test_versions_that_do_not_exist_are_left_out(browser_client, filled_workspace, numbers):
     query = {"method": "GET", "path": PATH, "before": numbers[0], "after": numbers[1]}
-    assert rows(browser_client, filled, "operation", "changes", **query) == []
-    assert "3 so far" in shown(browser_client, filled, "operation", **query)
+    assert list_rows(browser_client, filled_workspace, "operation", "changes", **query) == []
+    assert "3 so far" in open_page(browser_client, filled_workspace, "operation", **query)
 
 
-def test_the_difference_says_what_would_change_if_this_were_the_other(api, browser_client, filled):
+def test_the_difference_says_what_would_change_if_this_were_the_other(api, browser_client, filled_workspace):
     deliver(
         api,
-        filled,
+        filled_workspace,
         observation(path="/orders/{id}", response={"id": "x"}),
         observation("PUT", "/new", 200),
         environment="staging",
     )
-    found = rows(browser_client, filled, "difference", "difference", against="staging")
-    assert [(row["method"], row["path"], row["part"], row["pointer"], row["change"]) for row in found] == [
+    differences = list_rows(browser_client, filled_workspace, "difference", "difference", against="staging")
+    assert [(row["method"], row["path"], row["part"], row["pointer"], row["change"]) for row in differences] == [
         ("GET", "/health", "operation", "", "gone"),
         ("PUT", "/new", "operation", "", "new"),
         ("GET", PATH, "path", "/id", "renamed"),
@@ -146,28 +146,28 @@ def test_the_difference_says_what_would_change_if_this_were_the_other(api, brows
         ("GET", PATH, "200", "/note", "gone"),
         ("GET", PATH, "200", "/total", "gone"),
     ]
-    page = shown(browser_client, filled, "difference", against="staging")
+    page = open_page(browser_client, filled_workspace, "difference", against="staging")
     assert "6 in all, 3 breaking" in page
 
 
 def test_two_environments_with_the_same_shapes_do_not_differ(api, browser_client, workspace):
     for environment, count in (("production", 3), ("staging", 1)):
         deliver(api, workspace, observation(response={"id": 1}, count=count), environment=environment)
-    assert rows(browser_client, workspace, "difference", "difference") == []
-    assert "The two are the same" in shown(browser_client, workspace, "difference", against="nowhere")
+    assert list_rows(browser_client, workspace, "difference", "difference") == []
+    assert "No differences" in open_page(browser_client, workspace, "difference", against="nowhere")
 
 
 @pytest.mark.parametrize("page", ["drift", "difference"])
-def test_an_outsider_finds_no_page(client, filled, other_workspace, page):
+def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace, page):
     client.force_login(get_user_model().objects.create_user("outsider"))
-    assert client.get(address(filled, page)).status_code == 404
+    assert client.get(address(filled_workspace, page)).status_code == 404
     stranger = {"x-service-api-key": other_workspace.secret_key}
-    assert client.get(address(filled, page, ".json"), headers=stranger).status_code == 404
+    assert client.get(address(filled_workspace, page, ".json"), headers=stranger).status_code == 404
 
 
-def test_the_list_can_be_narrowed_to_what_drifted_is_unknown_or_was_not_seen(browser_client, filled):
+def test_the_list_can_be_narrowed_to_what_drifted_is_unknown_or_was_not_seen(browser_client, filled_workspace):
     def paths(**query: str) -> list[str]:
-        return [row["path"] for row in rows(browser_client, filled, "catalog", "operations", **query)]
+        return [row["path"] for row in list_rows(browser_client, filled_workspace, "catalog", "operations", **query)]
 
     assert paths(show="drifted") == paths(show="unknown") == [PATH]
     assert paths(show="unseen") == []

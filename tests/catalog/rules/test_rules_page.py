@@ -1,8 +1,9 @@
-"""The page of rules: everything that was decided by hand, when and by whom; each taken back there."""
+"""The page of rules: every manual override, when it was made and by whom; each is undone there."""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ def address(created: Any, page: str = "rules") -> str:
 
 
 @pytest.fixture
-def decided(api: Any, workspace: Any) -> Any:
+def with_rules(api: Any, workspace: Any) -> Any:
     """One decision of each kind."""
     environment = environment_of(workspace)
     deliver(api, workspace, observation(path=RED, response={"a": {"b": 1}}), observation(path="/shops/blue/{x}"))
@@ -41,35 +42,39 @@ def decided(api: Any, workspace: Any) -> Any:
     return workspace
 
 
-def tables(client: Any, created: Any) -> Any:
+def load_tables(client: Any, created: Any) -> Any:
     return json.loads(b"".join(client.get(address(created, "rules.json")).streaming_content))["tables"]
 
 
-def test_every_kind_of_decision_is_listed_with_when_and_by_whom(browser_client, decided):
-    page = browser_client.get(address(decided)).content.decode()
-    for text in ("/shops/red/", "and whatever else matches", "a map", "user*Email", "ann"):
+def test_every_kind_of_decision_is_listed_with_when_and_by_whom(browser_client, with_rules):
+    page = browser_client.get(address(with_rules)).content.decode()
+    for text in ("/shops/red/", "also matching paths", "a map", "user*Email", "ann"):
         assert text in page
-    found = tables(browser_client, decided)
-    assert set(found) == KINDS
-    assert {(len(rows), rows[0]["by"], rows[0]["takenBackAt"]) for rows in found.values()} == {(1, "ann", None)}
-    rule = found["template-rules"][0]
+    table_rows = load_tables(browser_client, with_rules)
+    assert set(table_rows) == KINDS
+    assert {(len(rows), rows[0]["by"], rows[0]["takenBackAt"]) for rows in table_rows.values()} == {(1, "ann", None)}
+    rule = table_rows["template-rules"][0]
     assert (rule["method"], rule["source"], rule["target"], rule["matching"]) == (None, "/shops/red/{}", SHOP, True)
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_each_is_a_table_of_its_own(browser_client, decided, kind):
-    answer = browser_client.get(address(decided, "rules.csv"), {"table": kind})
+def test_each_is_a_table_of_its_own(browser_client, with_rules, kind):
+    answer = browser_client.get(address(with_rules, "rules.csv"), {"table": kind})
     assert len(b"".join(answer.streaming_content).decode().splitlines()) == 2
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_each_is_taken_back_there(browser_client, decided, kind):
-    rule = next(one for one in views.RULE_KINDS if one.name == kind).list_rules(environment_of(decided)).get()
-    answer = browser_client.post(address(decided, f"rules/{kind}/{rule.pk}/take-back"))
-    assert (answer.status_code, answer["Location"]) == (303, f"{address(decided)}#{kind}")
+def test_each_is_undone_there(browser_client, with_rules, kind):
+    rule = (
+        next(rule_kind for rule_kind in views.RULE_KINDS if rule_kind.name == kind)
+        .list_rules(environment_of(with_rules))
+        .get()
+    )
+    answer = browser_client.post(address(with_rules, f"rules/{kind}/{rule.pk}/take-back"))
+    assert (answer.status_code, answer["Location"]) == (303, f"{address(with_rules)}#{kind}")
     rule.refresh_from_db()
     assert rule.reverted_at
-    assert browser_client.post(address(decided, f"rules/{kind}/{rule.pk}/take-back")).status_code == 303
+    assert browser_client.post(address(with_rules, f"rules/{kind}/{rule.pk}/take-back")).status_code == 303
 
 
 def test_an_empty_page_says_where_decisions_are_made(browser_client, workspace):
@@ -77,86 +82,86 @@ def test_an_empty_page_says_where_decisions_are_made(browser_client, workspace):
     assert page.count("operation's page") + page.count("operation&#x27;s page") == 3
 
 
-@pytest.mark.parametrize("then", ["rules/nothing/1/take-back", "rules/template-rules/999/take-back"])
-def test_what_does_not_exist_is_404(browser_client, decided, then):
-    assert browser_client.post(address(decided, then)).status_code == 404
+@pytest.mark.parametrize("address_end", ["rules/nothing/1/take-back", "rules/template-rules/999/take-back"])
+def test_what_does_not_exist_is_404(browser_client, with_rules, address_end):
+    assert browser_client.post(address(with_rules, address_end)).status_code == 404
 
 
-def test_a_key_reads_but_does_not_act(client, decided):
-    key = {"x-service-api-key": decided.secret_key}
-    assert "Take back" not in client.get(address(decided), headers=key).content.decode()
+def test_a_key_reads_but_does_not_act(client, with_rules):
+    key = {"x-service-api-key": with_rules.secret_key}
+    assert not re.search(r"\bUndo\b", client.get(address(with_rules), headers=key).content.decode())
     rule = TemplateRule.objects.get()
-    assert client.post(address(decided, f"rules/template-rules/{rule.pk}/take-back"), headers=key).status_code == 302
+    assert client.post(address(with_rules, f"rules/template-rules/{rule.pk}/take-back"), headers=key).status_code == 302
     rule.refresh_from_db()
     assert rule.reverted_at is None
 
 
-def test_an_outsider_finds_nothing_and_changes_nothing(client, decided, other_workspace):
+def test_an_outsider_finds_nothing_and_changes_nothing(client, with_rules, other_workspace):
     client.force_login(get_user_model().objects.create_user("outsider"))
     rule = TemplateRule.objects.get()
-    assert client.get(address(decided)).status_code == 404
-    assert client.get(address(decided, "rules.json")).status_code == 404
-    assert client.post(address(decided, f"rules/template-rules/{rule.pk}/take-back")).status_code == 404
-    assert client.post(address(decided, "operation/template"), {"method": "GET", "path": SHOP}).status_code == 404
+    assert client.get(address(with_rules)).status_code == 404
+    assert client.get(address(with_rules, "rules.json")).status_code == 404
+    assert client.post(address(with_rules, f"rules/template-rules/{rule.pk}/take-back")).status_code == 404
+    assert client.post(address(with_rules, "operation/template"), {"method": "GET", "path": SHOP}).status_code == 404
     stranger = {"x-service-api-key": other_workspace.secret_key}
-    assert client.get(address(decided), headers=stranger).status_code == 404
+    assert client.get(address(with_rules), headers=stranger).status_code == 404
 
 
-def show(client: Any, created: Any, **members: str) -> Any:
-    sent = {"method": "GET", "path": "/shops/blue/{x}", "target": SHOP, **members}
-    return client.post(address(created, "operation/template"), sent)
+def submit_template(client: Any, created: Any, **members: str) -> Any:
+    form = {"method": "GET", "path": "/shops/blue/{x}", "target": SHOP, **members}
+    return client.post(address(created, "operation/template"), form)
 
 
 @pytest.fixture
-def observed(api: Any, workspace: Any) -> Any:
+def with_data(api: Any, workspace: Any) -> Any:
     deliver(api, workspace, observation(path=RED), observation(path="/shops/blue/{x}", count=3))
     return workspace
 
 
-def test_a_member_shows_an_operation_under_another_template_on_its_page(browser_client, observed):
-    answer = show(browser_client, observed, only="1")
+def test_a_member_shows_an_operation_under_another_template_on_its_page(browser_client, with_data):
+    answer = submit_template(browser_client, with_data, only="1")
     rule = TemplateRule.objects.get()
     assert (answer.status_code, rule.actor, rule.method, rule.matching) == (303, "test-operator", "GET", False)
     page = browser_client.get(answer["Location"]).content.decode()
     assert "Reported as" in page
-    assert "as it was reported" in page
-    old = browser_client.get(address(observed, "operation"), {"method": "GET", "path": "/shops/blue/{x}"})
+    assert "as reported" in page
+    old = browser_client.get(address(with_data, "operation"), {"method": "GET", "path": "/shops/blue/{x}"})
     assert "is shown here" in old.content.decode()
 
 
-def test_what_was_reported_can_still_be_looked_at(browser_client, observed):
-    show(browser_client, observed)
+def test_what_was_reported_can_still_be_looked_at(browser_client, with_data):
+    submit_template(browser_client, with_data)
     query = {"method": "GET", "path": "/shops/blue/{y}", "as": "reported"}
-    page = browser_client.get(address(observed, "operation"), query).content.decode()
-    assert "This is what was reported under this very template" in page
+    page = browser_client.get(address(with_data, "operation"), query).content.decode()
+    assert "This is what was reported under this template" in page
     assert "show-under" not in page
-    assert "Show there" not in page
+    assert ">Show under another template" not in page
 
 
-def test_a_fresh_start_of_what_was_shown_together_is_listed_where_it_was_made_alone(browser_client, observed):
-    environment = environment_of(observed)
+def test_a_fresh_start_of_what_was_shown_together_is_listed_where_it_was_made_alone(browser_client, with_data):
+    environment = environment_of(with_data)
     by = {"actor": "ann", "now": timezone.now()}
     rule = add_template_rule(environment, RED, "/shops/blue/{x}", **by)
     reset_baseline(queries.find_operation(environment, "GET", RED), **by)
     revert_template_rule(rule, **by)
     pages = [
-        browser_client.get(address(observed, "operation"), {"method": "GET", "path": path}).content.decode()
+        browser_client.get(address(with_data, "operation"), {"method": "GET", "path": path}).content.decode()
         for path in (RED, "/shops/blue/{x}")
     ]
-    assert ["what is shown begins here" in page for page in pages] == [False, True]
-    assert "Take back what was started afresh" not in pages[0]
-    along = BaselineReset.objects.exclude(through=None).get()
-    assert browser_client.post(address(observed, f"rules/fresh-starts/{along.pk}/take-back")).status_code == 404
+    assert ["baseline begins here" in page for page in pages] == [False, True]
+    assert "Undo the baseline reset" not in pages[0]
+    member_reset = BaselineReset.objects.exclude(through=None).get()
+    assert browser_client.post(address(with_data, f"rules/fresh-starts/{member_reset.pk}/take-back")).status_code == 404
 
 
-def test_a_nul_in_what_is_sent_is_left_out(browser_client, observed):
-    assert show(browser_client, observed, path="/shops/blue/{x}\0").status_code == 303
+def test_a_nul_in_what_is_sent_is_left_out(browser_client, with_data):
+    assert submit_template(browser_client, with_data, path="/shops/blue/{x}\0").status_code == 303
     assert TemplateRule.objects.get().source == "/shops/blue/{}"
 
 
 @pytest.mark.parametrize(("target", "code"), [("/shops", "segments"), ("/a/{b}/{b}", "clash"), ("", "start")])
-def test_a_fault_is_told_beside_what_was_written(browser_client, observed, target, code):
-    answer = show(browser_client, observed, target=target, matching="1")
+def test_a_fault_is_told_beside_what_was_written(browser_client, with_data, target, code):
+    answer = submit_template(browser_client, with_data, target=target, matching="1")
     assert answer.status_code == 303
     page = browser_client.get(answer["Location"]).content.decode()
     assert TEMPLATE_RULE_ERRORS[code] in page
@@ -164,23 +169,23 @@ def test_a_fault_is_told_beside_what_was_written(browser_client, observed, targe
     assert not TemplateRule.objects.exists()
 
 
-def test_a_value_in_a_target_is_repeated_nowhere(browser_client, observed):
-    answer = show(browser_client, observed, target="/shops/anna@example.org/{id}")
+def test_a_value_in_a_target_is_repeated_nowhere(browser_client, with_data):
+    answer = submit_template(browser_client, with_data, target="/shops/anna@example.org/{id}")
     assert TEMPLATE_RULE_ERRORS["raw"] in browser_client.get(answer["Location"]).content.decode()
     assert "example.org" not in answer["Location"]
 
 
-def test_what_cannot_be_taken_back_yet_says_so(browser_client, observed):
-    environment = environment_of(observed)
+def test_a_rule_that_cannot_be_undone_yet_says_so(browser_client, with_data):
+    environment = environment_of(with_data)
     by = {"actor": "ann", "now": timezone.now()}
     pinned = add_template_rule(environment, RED, RED, **by)
     add_template_rule(environment, "/shops/blue/{}", SHOP, matching=True, **by)
     add_template_rule(environment, SHOP, RED, **by)
-    answer = browser_client.post(address(observed, f"rules/template-rules/{pinned.pk}/take-back"))
-    assert "cannot be taken back yet" in browser_client.get(answer["Location"]).content.decode()
+    answer = browser_client.post(address(with_data, f"rules/template-rules/{pinned.pk}/take-back"))
+    assert "cannot be undone yet" in browser_client.get(answer["Location"]).content.decode()
     pinned.refresh_from_db()
     assert pinned.reverted_at is None
 
 
-def test_the_catalog_leads_to_it(browser_client, observed):
-    assert f'href="{address(observed)}"' in browser_client.get(address(observed, "catalog")).content.decode()
+def test_the_catalog_leads_to_it(browser_client, with_data):
+    assert f'href="{address(with_data)}"' in browser_client.get(address(with_data, "catalog")).content.decode()

@@ -1,0 +1,52 @@
+"""The nodes of a shape: each once, with its evidence, and nothing that was not seen."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from hypothesis import given
+
+from affidavit import Evidence, infer
+from catalog.evidence.nodes import Node, list_nodes
+from tests.catalog.json_values import VALUES
+
+
+def nodes_of(*values: object) -> dict[str, Node]:
+    evidence = Evidence()
+    for value in values:
+        evidence.add(infer(value, day=20_000))
+    return {node.pointer: node for node in list_nodes(evidence, observations=len(values))}
+
+
+def test_a_property_is_present_as_often_as_its_parent_was_an_object():
+    nodes = nodes_of({"a": {"b": 1}}, {"a": {}}, {"a": None}, {})
+    assert (nodes["/a"].seen, nodes["/a"].parents, nodes["/a"].presence) == (3, 4, 0.75)
+    assert (nodes["/a/b"].seen, nodes["/a/b"].parents) == (1, 2)
+    assert nodes["/a"].nulls == 1
+
+
+def test_different_types_are_counted():
+    nodes = nodes_of({"a": 1}, {"a": "x"}, {"a": "y"}, {"a": None})
+    assert (nodes["/a"].type, nodes["/a"].reason) == ("unknown", "different types")
+    assert nodes["/a"].types == {"integer": 1, "string": 2, "null": 1}
+
+
+def test_arrays_and_maps_say_of_what():
+    nodes = nodes_of({"list": [{"id": 1}], "none": [], "map": {"4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": "x"}, "o": {}})
+    assert nodes["/list"].type == "array of object"
+    assert nodes["/list/[]/id"].type == "integer"
+    assert (nodes["/none"].type, nodes["/none"].reason) == ("array of unknown", "always empty so far")
+    assert nodes["/map"].type == "map of string"
+    assert (nodes["/o"].type, nodes["/o"].reason) == ("unknown", "always {} so far")
+
+
+def test_a_node_has_its_days_and_says_whether_it_is_sensitive():
+    nodes = nodes_of({"password": "x"})
+    assert nodes["/password"].redacted
+    assert nodes["/password"].first_day == nodes["/password"].last_day == date(2024, 10, 4)
+
+
+@given(VALUES)
+def test_no_two_nodes_have_one_pointer(value):
+    pointers = [node.pointer for node in list_nodes(infer(value), observations=1)]
+    assert len(set(pointers)) == len(pointers)
