@@ -24,7 +24,7 @@ def _bare_environment(monkeypatch):
 
 def run(*arguments):
     parser = argparse.ArgumentParser()
-    outcomes.add_to(parser.add_subparsers())
+    outcomes.add_parser(parser.add_subparsers())
     options = parser.parse_args(["outcomes", *map(str, arguments)])
     options.run(options)
 

@@ -1,4 +1,4 @@
-"""What every command that talks to a hub asks for, and how it says that something went wrong."""
+"""The options and errors of every command that talks to a hub."""
 
 import argparse
 import os
@@ -9,7 +9,7 @@ from affidavit._hub.transport import DEFAULT_BASE_URL, HttpTransport
 
 
 class UsageError(AffidavitError):
-    """The command was given something that it cannot work with."""
+    """The options or files of a command cannot be used."""
 
 
 class Undelivered(AffidavitError):
@@ -22,8 +22,8 @@ def add_hub_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--environment", metavar="NAME", help="default production")
 
 
-def hub_and_key(options: argparse.Namespace) -> tuple[HttpTransport, str]:
-    """From the options, else from the environment variables. UsageError when they cannot be right."""
+def read_hub_options(options: argparse.Namespace) -> tuple[HttpTransport, str]:
+    """Return transport and key from the options, else from the environment variables. UsageError if invalid."""
     hub = options.hub or os.environ.get("AFFIDAVIT_HUB") or DEFAULT_BASE_URL
     key = options.key or os.environ.get("AFFIDAVIT_API_KEY")
     if not key:

@@ -1,4 +1,4 @@
-"""The catalog that a hub would make of observations: what `--dry-run` prints (contract 4 and 5)."""
+"""Preview the catalog that a hub would make of observations: the output of `--dry-run` (contract 4 and 5)."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -10,29 +10,29 @@ from affidavit.operations._documents import build_operation_document, has_begun
 from affidavit.operations._sums import PARAMETER, Identity, OperationSum, OperationSums, Part, strip_names
 
 
-def preview(observations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The operations that wire observations make, each as in `GET /api/catalog`, by path, then method."""
+def preview_catalog(observations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the operations of wire observations, each as in `GET /api/catalog`, sorted by path and method."""
     sums = OperationSums()
     for observation in observations:
-        sums.add(Identity(observation["method"], strip_names(observation["path"])), _sum_of(observation))
-    shown = [build_operation_document(identity, total) for identity, total in sums if has_begun(total)]
-    return sorted(shown, key=lambda operation: (operation["path"], operation["method"]))
+        sums.add(Identity(observation["method"], strip_names(observation["path"])), _build_sum(observation))
+    documents = [build_operation_document(identity, total) for identity, total in sums if has_begun(total)]
+    return sorted(documents, key=lambda operation: (operation["path"], operation["method"]))
 
 
-def _sum_of(observation: Mapping[str, Any]) -> OperationSum:
-    """The sum of one observation of our own making, which has its times and types."""
-    times, status = observation["count"], observation["status"]
+def _build_sum(observation: Mapping[str, Any]) -> OperationSum:
+    """Return the sum of one observation; it was made here, so all its members are present."""
+    count, status = observation["count"], observation["status"]
     names = PARAMETER.findall(observation["path"])
     return OperationSum(
         first=observation["firstSeenAt"],
         last=observation["lastSeenAt"],
-        statuses=Counter({status: times}),
-        names=[Counter({name: times}) for name in names],
-        types=[Counter({observation["parameters"][name]["type"]: times}) for name in names],
-        evidence=_evidence(observation, times, status),
+        statuses=Counter({status: count}),
+        names=[Counter({name: count}) for name in names],
+        types=[Counter({observation["parameters"][name]["type"]: count}) for name in names],
+        evidence=_read_evidence(observation, count, status),
     )
 
 
-def _evidence(observation: Mapping[str, Any], times: int, status: int) -> dict[Part, Evidence]:
+def _read_evidence(observation: Mapping[str, Any], count: int, status: int) -> dict[Part, Evidence]:
     parts = {"query": Part("query"), "request": Part("request"), "response": Part("response", status)}
-    return {part: from_descriptor(observation[name], seen=times) for name, part in parts.items() if name in observation}
+    return {part: from_descriptor(observation[name], seen=count) for name, part in parts.items() if name in observation}

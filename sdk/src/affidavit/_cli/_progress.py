@@ -1,4 +1,4 @@
-"""A progress bar on standard error, where a person is looking."""
+"""A progress bar on standard error, if that is a terminal."""
 
 import sys
 import time
@@ -7,13 +7,13 @@ from contextlib import contextmanager
 
 from affidavit._har.scan import Progress
 
-WIDTH = 30
-INTERVAL = 0.1  # seconds between two drawings
+_WIDTH = 30
+_INTERVAL = 0.1  # seconds between two drawings
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Progress | None]:
-    """A callable to tell bytes done and in all; None when standard error is no terminal."""
+def show_progress_bar(label: str) -> Iterator[Progress | None]:
+    """Show a bar until the block ends. Yield a callable for the amount done and the total; None without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -33,8 +33,8 @@ class _Bar:
         now = time.monotonic()
         if now < self._due or not total:
             return
-        self._due = now + INTERVAL
-        filled = WIDTH * done // total
-        bar = "█" * filled + "░" * (WIDTH - filled)
+        self._due = now + _INTERVAL
+        filled = _WIDTH * done // total
+        bar = "█" * filled + "░" * (_WIDTH - filled)
         sys.stderr.write(f"\r{self._label} {bar} {100 * done // total:3d} %\x1b[K")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Files that are read twice, though they may come through a pipe."""
+"""Make files readable twice, even if they come through a pipe."""
 
 import os
 import shutil
@@ -8,14 +8,14 @@ from tempfile import NamedTemporaryFile
 
 from affidavit._errors import HarError
 
-STREAMS = ("/dev/", "/proc/")  # of open files, whose place in the file may be shared
+_STREAMS = ("/dev/", "/proc/")  # open files, whose position may be shared
 
 
 @contextmanager
-def replayable(path: str) -> Iterator[str]:
-    """The path of a file that can be read from its beginning any number of times.
+def make_replayable(path: str) -> Iterator[str]:
+    """Yield the path of a file that can be read any number of times.
 
-    What comes through a pipe is copied to a temporary file that only this user can read, gone afterwards.
+    A pipe is copied to a temporary file that only this user can read, deleted afterwards.
     """
     if not os.path.exists(path) or os.path.isdir(path) or _is_regular(path):
         yield path
@@ -31,4 +31,4 @@ def replayable(path: str) -> Iterator[str]:
 
 
 def _is_regular(path: str) -> bool:
-    return os.path.isfile(path) and not os.path.realpath(path).startswith(STREAMS)
+    return os.path.isfile(path) and not os.path.realpath(path).startswith(_STREAMS)

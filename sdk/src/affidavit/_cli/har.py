@@ -1,4 +1,4 @@
-"""`affidavit har`: recorded traffic in, shapes out. Bodies and values never leave this process."""
+"""`affidavit har`: send the shapes of recorded traffic. Bodies and values never leave this process."""
 
 import argparse
 import json
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from affidavit._cli._hub import Undelivered, add_hub_options, hub_and_key
-from affidavit._cli._preview import preview
-from affidavit._cli._progress import progress_bar
-from affidavit._cli._replay import replayable
+from affidavit._cli._hub import Undelivered, add_hub_options, read_hub_options
+from affidavit._cli._preview import preview_catalog
+from affidavit._cli._progress import show_progress_bar
+from affidavit._cli._replay import make_replayable
 from affidavit._errors import ReportError
 from affidavit._har.entries import Exchange, LeftOut, Skip, read_har
 from affidavit._hub.transport import Transport
@@ -23,18 +23,18 @@ from affidavit._paths.templates import Template
 from affidavit._witness.delivery import make_content_report_id, send_observations
 from affidavit._witness.observations import Observations
 
-DESCRIPTION = """Read a HAR file, infer the shapes of its traffic on this machine, and send nothing but the
+_DESCRIPTION = """Read a HAR file, infer the shapes of its traffic on this machine, and send nothing but the
 shapes to a hub. Sending the same file again changes nothing. Paths with a segment that may be a value are
 listed and held back."""
 
-HOW_TO_SEND = "--send-undecided sends such"
-MAX_LISTED = 50  # lines
-MAX_PATH = 2000  # characters of a template that the hub takes
+_HOW_TO_SEND = "--send-undecided sends such"
+_MAX_LISTED = 50  # lines
+_MAX_PATH = 2000  # characters of a template that the hub takes
 
 
-def add_to(commands: Any) -> None:
+def add_parser(commands: Any) -> None:
     """Add this command to argparse's subcommands."""
-    parser = commands.add_parser("har", help="send the shapes of recorded traffic", description=DESCRIPTION)
+    parser = commands.add_parser("har", help="send the shapes of recorded traffic", description=_DESCRIPTION)
     parser.add_argument("file", metavar="FILE", help="a HAR file, plain or gzip")
     add_hub_options(parser)
     parser.add_argument("--dry-run", action="store_true", help="send nothing, print the catalog as JSON")
@@ -45,26 +45,26 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Raises UsageError, HarError or Undelivered. The file is read to its end before anything is sent."""
-    transport, key = (None, "") if options.dry_run else hub_and_key(options)
-    recording = read(options.file, send_undecided=options.send_undecided)
+    """Run the command. The file is read to its end before anything is sent. UsageError, HarError or Undelivered."""
+    transport, key = (None, "") if options.dry_run else read_hub_options(options)
+    recording = read_recording(options.file, send_undecided=options.send_undecided)
     if transport is None:
         catalog = {"environment": options.environment or "production", "operations": recording.operations}
         print(json.dumps(catalog, indent=2))
         print(f"Nothing sent of {recording.size}.{recording.remarks}", file=sys.stderr)
     else:
-        send(recording, transport, key, options.environment)
+        send_recording(recording, transport, key, options.environment)
         print(f"Sent {recording.size}, refused none.{recording.remarks}")
-    for line in listed(recording.held_back):
+    for line in list_held_back(recording.held_back):
         print(line, file=sys.stderr)
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What one file came to.
+    """What one file contains.
 
-    decided, undecided: wire observations, these with a segment that may be a value; held_back: such as are not to be
-    sent. operations: the catalog that the others make.
+    decided, undecided: wire observations to send, the latter with a segment that may be a value. held_back: undecided
+    ones that are not sent. operations: the catalog of all that is sent.
     """
 
     decided: Sequence[Mapping[str, Any]]
@@ -76,62 +76,71 @@ class Recording:
 
     @property
     def entries(self) -> Sequence[Mapping[str, Any]]:
+        """All observations to send, in order."""
         return [*self.decided, *self.undecided]
 
     @property
     def size(self) -> str:
-        seen, made = _observed(self.entries), len(self.operations)
-        return f"{_counted(seen, 'observation')} of {_counted(made, 'operation')}"
+        """The number of observations and operations, in words."""
+        observation_count, operation_count = _count_observations(self.entries), len(self.operations)
+        return f"{_format_count(observation_count, 'observation')} of {_format_count(operation_count, 'operation')}"
 
     @property
     def remarks(self) -> str:
-        """A sentence for each thing that was not taken, every reason counted."""
-        idle = _observed(self.entries) - sum(operation["observations"] for operation in self.operations)
-        told = [f" Skipped {_counted(self.skipped.total(), 'entry', 'entries')}{_reasons(self.skipped)}."]
-        if bodies := self.left_out.total():
-            told.append(f" Left out {_counted(bodies, 'body', 'bodies')}{_reasons(self.left_out)}.")
-        if idle:
-            told.append(f" {_counted(idle, 'observation')} of nothing but 404, 405 and 501: no operation.")
-        if held := _observed(self.held_back):
-            told.append(f" Held back {_counted(held, 'observation')} whose path may hold a value; {HOW_TO_SEND}.")
-        return "".join(told)
+        """A sentence for everything that is not sent, with the count of each reason."""
+        idle_count = _count_observations(self.entries) - sum(operation["observations"] for operation in self.operations)
+        sentences = [
+            f" Skipped {_format_count(self.skipped.total(), 'entry', 'entries')}{_format_reasons(self.skipped)}."
+        ]
+        if body_count := self.left_out.total():
+            sentences.append(
+                f" Left out {_format_count(body_count, 'body', 'bodies')}{_format_reasons(self.left_out)}."
+            )
+        if idle_count:
+            sentences.append(
+                f" {_format_count(idle_count, 'observation')} of nothing but 404, 405 and 501: no operation."
+            )
+        if held_back_count := _count_observations(self.held_back):
+            held_back = _format_count(held_back_count, "observation")
+            sentences.append(f" Held back {held_back} whose path may hold a value; {_HOW_TO_SEND}.")
+        return "".join(sentences)
 
 
-def read(path: str, *, send_undecided: bool = False) -> Recording:
-    """Sum up a whole file, with progress bars where somebody watches.
+def read_recording(path: str, *, send_undecided: bool = False) -> Recording:
+    """Sum up a whole file, with progress bars on a terminal.
 
-    It is read twice: the templates of its paths are learned from all of it before any path is taken.
+    It is read twice: path templates are learned from all paths before any is used.
     """
     observations, skipped, left_out = Observations(), Counter[Skip](), Counter[LeftOut]()
-    with replayable(path) as file:
-        learner = _learned(file, path)
-        for item in _items(file, path, "Reading"):
+    with make_replayable(path) as file:
+        learner = _learn_templates(file, path)
+        for item in _read_items(file, path, "Reading"):
             if isinstance(item, Skip):
                 skipped[item] += 1
-            elif len((known := learner.template(item.path)).path) > MAX_PATH:
+            elif len((path_template := learner.template(item.path)).path) > _MAX_PATH:
                 skipped[Skip.TOO_LARGE] += 1
             else:
-                _add(observations, item, known, left_out)
+                _add(observations, item, path_template, left_out)
     decided, undecided = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     for entry in observations.entries():
         (undecided if "undecided" in entry else decided).append(entry)
     undecided, held_back = (undecided, []) if send_undecided else ([], undecided)
-    operations = preview([*decided, *undecided])
+    operations = preview_catalog([*decided, *undecided])
     return Recording(decided, undecided, held_back, operations, skipped, left_out)
 
 
-def listed(held_back: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """A line for each operation that is held back, the segments that may be values in brackets."""
-    lines = sorted({f"  {_bracketed(entry)}" for entry in held_back})
-    yield from lines[:MAX_LISTED]
-    if len(lines) > MAX_LISTED:
-        yield f"  and {len(lines) - MAX_LISTED} more"
+def list_held_back(held_back: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each operation that is held back, with the segments that may be values in brackets."""
+    lines = sorted({f"  {_mark_undecided(entry)}" for entry in held_back})
+    yield from lines[:_MAX_LISTED]
+    if len(lines) > _MAX_LISTED:
+        yield f"  and {len(lines) - _MAX_LISTED} more"
 
 
-def send(recording: Recording, transport: Transport, key: str, environment: str | None) -> None:
-    """Deliver under report ids that follow from the content, so that sending again changes nothing.
+def send_recording(recording: Recording, transport: Transport, key: str, environment: str | None) -> None:
+    """Send with report ids that follow from the content, so that sending again changes nothing.
 
-    What is undecided goes in reports of its own: it can be sent later, and the others are still the same.
+    Undecided observations have reports of their own: they can be sent later, without changing the others.
     """
     delivered = 0
     for part in (recording.decided, recording.undecided):
@@ -140,70 +149,71 @@ def send(recording: Recording, transport: Transport, key: str, environment: str 
                 part, api_key=key, transport=transport, environment=environment, report_id=make_content_report_id
             )
         except ReportError as error:
-            sent, total = _observed(recording.entries[: delivered + error.sent]), _observed(recording.entries)
-            again = " What was sent counts once, however often the file is sent." if sent else ""
-            counted = f"Sent {sent} of {_counted(total, 'observation')}, refused {total - sent}."
-            raise Undelivered(f"{error} {counted}{again}{recording.remarks}") from None
+            sent_count = _count_observations(recording.entries[: delivered + error.sent])
+            total = _count_observations(recording.entries)
+            reassurance = " What was sent counts once, however often the file is sent." if sent_count else ""
+            summary = f"Sent {sent_count} of {_format_count(total, 'observation')}, refused {total - sent_count}."
+            raise Undelivered(f"{error} {summary}{reassurance}{recording.remarks}") from None
         delivered += len(part)
 
 
-def _add(observations: Observations, exchange: Exchange, known: Template, left_out: Counter[LeftOut]) -> None:
+def _add(observations: Observations, exchange: Exchange, path_template: Template, left_out: Counter[LeftOut]) -> None:
     left_out.update(body for body in (exchange.request, exchange.response) if isinstance(body, LeftOut))
     observations.add(
         exchange.method,
-        known,
+        path_template,
         exchange.status,
         at=exchange.at,
         query=exchange.query or None,
-        request=_without(exchange.request),
-        response=_without(exchange.response),
+        request=_omit_left_out(exchange.request),
+        response=_omit_left_out(exchange.response),
     )
 
 
-def _learned(file: str, name: str) -> Learner:
+def _learn_templates(file: str, name: str) -> Learner:
     learner = Learner()
-    for item in _items(file, name, "Learning"):
+    for item in _read_items(file, name, "Learning"):
         if isinstance(item, Exchange):
             learner.learn(
                 item.method,
                 item.path,
                 item.status,
-                request=_without(item.request),
-                response=_without(item.response),
+                request=_omit_left_out(item.request),
+                response=_omit_left_out(item.response),
             )
     return learner
 
 
-def _items(file: str, name: str, label: str) -> Iterator[Exchange | Skip]:
-    with progress_bar(label) as progress:
+def _read_items(file: str, name: str, label: str) -> Iterator[Exchange | Skip]:
+    with show_progress_bar(label) as progress:
         yield from read_har(file, now=time.time(), progress=progress, name=name)
 
 
-def _without(body: "Json | Absent | LeftOut") -> "Json | Absent":
+def _omit_left_out(body: "Json | Absent | LeftOut") -> "Json | Absent":
     return ABSENT if isinstance(body, LeftOut) else body
 
 
-def _bracketed(entry: Mapping[str, Any]) -> str:
-    """`GET /files/[anna]`: an operation with what is undecided marked."""
+def _mark_undecided(entry: Mapping[str, Any]) -> str:
+    """Return an operation with its undecided segments marked: `GET /files/[anna]`."""
     segments = entry["path"].split("/")
     for index in entry["undecided"]:
         segments[index + 1] = f"[{segments[index + 1]}]"
     return f"{entry['method']} {'/'.join(segments)}"
 
 
-def _observed(entries: Iterable[Mapping[str, Any]]) -> int:
+def _count_observations(entries: Iterable[Mapping[str, Any]]) -> int:
     return sum(entry["count"] for entry in entries)
 
 
-def _counted(number: int, one: str, several: str = "") -> str:
-    return f"{number} {one if number == 1 else several or one + 's'}"
+def _format_count(number: int, singular: str, plural: str = "") -> str:
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
-def _reasons(counts: Mapping[Any, int]) -> str:
-    """`: 1 malformed, 3 not HTTP`, or nothing."""
-    listed = ", ".join(f"{counts[reason]} {reason.value}" for reason in sorted(counts, key=_word))
-    return listed and f": {listed}"
+def _format_reasons(counts: Mapping[Any, int]) -> str:
+    """Return the reasons as `: 1 malformed, 3 not HTTP`; empty without any."""
+    reasons = ", ".join(f"{counts[reason]} {reason.value}" for reason in sorted(counts, key=_read_words))
+    return reasons and f": {reasons}"
 
 
-def _word(reason: Enum) -> str:
+def _read_words(reason: Enum) -> str:
     return str(reason.value)

@@ -1,4 +1,4 @@
-"""`affidavit verify`: one intent against one request, check by check. Nothing is burnt, nothing leaves."""
+"""`affidavit verify`: check one intent against one request, step by step. No nonce is burnt, nothing is sent."""
 
 import argparse
 import math
@@ -16,21 +16,21 @@ from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.reasons import REASONS
 from affidavit._intents.verifier import IntentVerifier
 
-DESCRIPTION = """Check an intent against the request that carries it and print every check in order, with both
+_DESCRIPTION = """Check an intent against the request that carries it and print every check in order, with both
 sides where they are no secret. Whether the nonce was used before is known to your backend's store alone. Exit
 status: 0 when every check passes, 1 when one fails."""
 
-SECRET_VARIABLE = "AFFIDAVIT_SIGNING_SECRET"
-STANDARD_INPUT = "-"
-WIDTH = 100
-INDENT = " " * 6
+_SECRET_VARIABLE = "AFFIDAVIT_SIGNING_SECRET"
+_STANDARD_INPUT = "-"
+_WIDTH = 100
+_INDENT = " " * 6
 _MARKS = {"passed": "ok  ", "failed": "FAIL", "not-bound": "n/a ", "not-reached": "-   "}
 _NONCE_UNKNOWN = "Only your backend's store knows whether this intent was used before; it was not asked."
 
 
-def add_to(commands: Any) -> None:
+def add_parser(commands: Any) -> None:
     """Add this command to argparse's subcommands."""
-    parser = commands.add_parser("verify", help="check an intent against a request", description=DESCRIPTION)
+    parser = commands.add_parser("verify", help="check an intent against a request", description=_DESCRIPTION)
     header = parser.add_mutually_exclusive_group(required=True)
     header.add_argument("--header", metavar="VALUE", help="the value of X-Service-Intent")
     header.add_argument("--header-file", metavar="FILE", help="a file that holds it; - is standard input")
@@ -44,18 +44,18 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--operation", help="what a view of another transport declares")
     parser.add_argument("--minimum-version", type=int, choices=(1, 2), help="what the route demands")
     parser.add_argument("--step-up", action="store_true", help="the stronger verification has run")
-    parser.add_argument("--at", type=_finite, metavar="TIME", help="as if it were then, in Unix seconds")
+    parser.add_argument("--at", type=_parse_time, metavar="TIME", help="as if it were then, in Unix seconds")
     parser.set_defaults(run=run)
 
 
 def _add_secret_options(parser: argparse.ArgumentParser) -> None:
     secret = parser.add_mutually_exclusive_group()
     secret.add_argument("--secret-file", metavar="FILE", help="a file that holds the signing secret")
-    secret.add_argument("--secret-env", metavar="NAME", default=SECRET_VARIABLE, help="default %(default)s")
+    secret.add_argument("--secret-env", metavar="NAME", default=_SECRET_VARIABLE, help="default %(default)s")
 
 
-def _finite(text: str) -> float:
-    """A time that others can be compared with: all that is compared with NaN is false."""
+def _parse_time(text: str) -> float:
+    """Parse a finite time: every comparison with NaN is false."""
     try:
         seconds = float(text)
     except ValueError:
@@ -66,77 +66,77 @@ def _finite(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    """The exit status. Raises UsageError, whose message repeats no secret."""
-    if options.header_file == options.body_file == STANDARD_INPUT:
+    """Return the exit status. Raises UsageError, whose message repeats no secret."""
+    if options.header_file == options.body_file == _STANDARD_INPUT:
         raise UsageError("Only one of --header-file and --body-file can be standard input.")
-    header = options.header if options.header_file is None else _text(options.header_file)
-    body = b"" if options.body_file is None else _bytes(options.body_file)
+    header = options.header if options.header_file is None else _read_text(options.header_file)
+    body = b"" if options.body_file is None else _read_bytes(options.body_file)
     path, _, query = options.path.partition("?")
-    checks = _verifier(options).explain(
+    checks = _build_verifier(options).explain(
         header, options.method, path, query, body, options.content_type if body else None,
         operation=options.operation, minimum_version=options.minimum_version,
     )  # fmt: skip
-    for line in told(checks):
+    for line in format_checks(checks):
         print(line)
     return 1 if any(check.state == "failed" for check in checks) else 0
 
 
-def told(checks: Sequence[Check]) -> Iterator[str]:
-    """The checks as lines for a terminal."""
+def format_checks(checks: Sequence[Check]) -> Iterator[str]:
+    """Yield the checks as lines for a terminal."""
     for check in checks:
         is_unknown = check.name == "nonce" and check.state == "passed"
         yield f"{_MARKS['not-bound' if is_unknown else check.state]}  {check.title}"
         if check.signed is not None:
-            yield f"{INDENT}signed  {_printable(check.signed)}"
+            yield f"{_INDENT}signed  {_escape_unprintable(check.signed)}"
         if check.actual is not None:
-            yield f"{INDENT}actual  {_printable(check.actual)}"
+            yield f"{_INDENT}actual  {_escape_unprintable(check.actual)}"
         if check.reason is not None:
-            yield from _wrapped(f"{check.reason}: {_printable(check.detail)}")
-            yield from _wrapped(REASONS[check.reason].usual_fix)
+            yield from _wrap(f"{check.reason}: {_escape_unprintable(check.detail)}")
+            yield from _wrap(REASONS[check.reason].usual_fix)
         elif is_unknown:
-            yield from _wrapped(_NONCE_UNKNOWN)
+            yield from _wrap(_NONCE_UNKNOWN)
 
 
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+def _wrap(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
 
 
-def _verifier(options: argparse.Namespace) -> IntentVerifier:
+def _build_verifier(options: argparse.Namespace) -> IntentVerifier:
     clock = time.time if options.at is None else lambda: options.at
     nonces = MemoryNonces(several_workers=True)
     try:
         return IntentVerifier(
-            _secret(options), options.workspace, options.audience, nonces,
+            _read_secret(options), options.workspace, options.audience, nonces,
             step_up=lambda *_: options.step_up, now=clock,
         )  # fmt: skip
     except ValueError as fault:  # a weak secret, an empty workspace: the message repeats neither
         raise UsageError(f"This cannot be checked: {fault}.") from None
 
 
-def _secret(options: argparse.Namespace) -> str:
+def _read_secret(options: argparse.Namespace) -> str:
     if options.secret_file is not None:
-        return _text(options.secret_file)
+        return _read_text(options.secret_file)
     secret = os.environ.get(options.secret_env)
     if not secret:
         raise UsageError(f"No signing secret. Set {options.secret_env}, or pass --secret-file.")
     return secret
 
 
-def _text(path: str) -> str:
-    """A file's text without the line end that editors put there."""
+def _read_text(path: str) -> str:
+    """Return a file's text without the line end that editors add."""
     try:
-        return _bytes(path).decode("utf-8").rstrip("\r\n")
+        return _read_bytes(path).decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not text in UTF-8.") from None
 
 
-def _bytes(path: str) -> bytes:
+def _read_bytes(path: str) -> bytes:
     try:
-        return sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
+        return sys.stdin.buffer.read() if path == _STANDARD_INPUT else Path(path).read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _printable(text: str) -> str:
-    """What was signed may hold anything; a terminal gets no control characters."""
-    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+def _escape_unprintable(text: str) -> str:
+    """Escape control characters: what was signed may hold anything."""
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
