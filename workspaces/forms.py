@@ -14,15 +14,15 @@ class SignInForm(AuthenticationForm):
     """User name and password."""
 
     error_messages = {
-        "invalid_login": "No user has this name and password. Check both; capital letters matter.",
-        "inactive": "This user may not sign in any more.",
+        "invalid_login": "Wrong username or password. Both are case-sensitive.",
+        "inactive": "This account is disabled.",
     }
 
 
 class WorkspaceForm(forms.Form):
     """A new workspace, and its environments besides production."""
 
-    name = forms.CharField(max_length=100, error_messages={"required": "Give the workspace a name."})
+    name = forms.CharField(max_length=100, error_messages={"required": "Enter a name."})
     environments = forms.CharField(required=False)
 
     def clean_environments(self) -> list[str]:

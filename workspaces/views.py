@@ -48,10 +48,10 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
     """Show a button on GET, sign in on POST: software that previews links must not use them up."""
     now = timezone.now()
     if request.method != "POST":
-        return render(request, "workspaces/sign_in_link.html", {"found": find_link_user(token, now=now)})
+        return render(request, "workspaces/sign_in_link.html", {"link_user": find_link_user(token, now=now)})
     user = use_link(token, now=now)
     if user is None:
-        return render(request, "workspaces/sign_in_link.html", {"found": None}, status=410)
+        return render(request, "workspaces/sign_in_link.html", {"link_user": None}, status=410)
     login(request, user, backend=MODEL_BACKEND)
     return redirect("home")
 

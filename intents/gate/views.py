@@ -46,14 +46,14 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
 
     def build_context() -> Mapping[str, Any]:
         if not queries.has_confirmations(environment):
-            return {"first_question": FIRST_CONFIRMATION % environment.name}
+            return {"first_confirmation": FIRST_CONFIRMATION % environment.name}
         page = Paginator(confirmations, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         return {
-            "waiting": pending[:MAX_PENDING],
-            "waiting_in_all": pending.count(),
-            "asked": page,
-            "states": [(confirmation, confirmation.state_at(now)) for confirmation in page],
-            "too_late": request.GET.get("too-late", ""),
+            "pending": pending[:MAX_PENDING],
+            "pending_total": pending.count(),
+            "confirmations": page,
+            "rows": [(confirmation, confirmation.state_at(now)) for confirmation in page],
+            "decided_state": request.GET.get("too-late", ""),
         }
 
     return Page("intents/confirmations.html", build_context, tables)

@@ -34,7 +34,7 @@ def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:
 
 def _reason_row(summary: ReasonSummary) -> Sequence[Any]:
     reason = REASONS[summary.reason]
-    numbers = (summary.count, summary.share, summary.before, summary.last_at)
+    numbers = (summary.count, summary.share, summary.previous_count, summary.last_at)
     return (summary.reason, *numbers, reason.check, reason.meaning, reason.usual_fix)
 
 

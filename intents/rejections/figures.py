@@ -12,7 +12,6 @@ from intents.rejections.totals import ReasonSummary
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6
-BAR_LENGTHS = {"hour": "an hour", "day": "a day", "month": "a month"}
 HOVER_FORMATS = {"hour": "%a %-d %b, %H:%M", "day": "%a %-d %b %Y", "month": "%B %Y"}
 TICK_FORMATS = {"hour": "%H:%M\n%a %-d %b", "day": "%a %-d %b", "month": "%b %Y"}
 TIME_FORMATS = {"hour": "%Y-%m-%d %H:%M", "day": "%Y-%m-%d", "month": "%Y-%m-%d"}
@@ -58,25 +57,25 @@ def describe_reasons(summaries: Sequence[ReasonSummary], *, step: str, reason: s
     """
     summaries = [summary for summary in summaries if reason in ("", summary.reason)]
     if not summaries:
-        return "Nothing was rejected in this range."
-    beginning = f"{_format_rejections(sum(summary.count for summary in summaries))}, {BAR_LENGTHS[step]} each bar"
+        return "No rejections in this period."
+    beginning = f"{_format_rejections(sum(summary.count for summary in summaries))}, one bar per {step}"
     if reason:
-        return f"{beginning}: {reason} alone, {_describe_change(summaries[0])}."
+        return f"{beginning}: {reason} only, {_describe_change(summaries[0])}."
     return f"{beginning}; {summaries[0].reason} leads with {summaries[0].count:,}{_describe_growth(summaries)}."
 
 
 def _describe_growth(summaries: Sequence[ReasonSummary]) -> str:
-    fastest = max(summaries, key=lambda summary: summary.count - summary.before)
-    growth = fastest.count - fastest.before
+    fastest = max(summaries, key=lambda summary: summary.count - summary.previous_count)
+    growth = fastest.count - fastest.previous_count
     subject = "and" if fastest is summaries[0] else fastest.reason
-    return f", {subject} grew most, by {growth:,} on the period before" if growth > 0 else ", none grew"
+    return f", {subject} grew most, by {growth:,} over the previous period" if growth > 0 else ", none grew"
 
 
 def _describe_change(summary: ReasonSummary) -> str:
-    change = summary.count - summary.before
+    change = summary.count - summary.previous_count
     if not change:
-        return "as many as in the period before"
-    return f"{abs(change):,} {'more' if change > 0 else 'fewer'} than in the period before"
+        return "as many as in the previous period"
+    return f"{abs(change):,} {'more' if change > 0 else 'fewer'} than in the previous period"
 
 
 def _format_rejections(count: int) -> str:

@@ -31,9 +31,9 @@ def parse_filters(query: Mapping[str, str]) -> RejectionFilters:
     faults = []
     if reason and reason not in REASONS:
         reason = ""
-        faults.append("There is no such reason; all are shown.")
+        faults.append("Unknown reason: all are shown.")
     if version and version not in VERSIONS:
-        faults.append("Versions are 1 and 2; all are shown.")
+        faults.append("Unknown version: all are shown.")
     # No stored text holds NUL, and PostgreSQL takes none; the sign that a browser shows for it finds nothing either.
     operation = query.get("operation", "").replace("\0", "\ufffd")
     return RejectionFilters(reason, VERSIONS.get(version, 0), operation, " ".join(faults))

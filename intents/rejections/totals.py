@@ -45,7 +45,7 @@ class ReasonSummary:
     reason: str
     count: int
     share: float
-    before: int
+    previous_count: int
     last_at: datetime
 
 
@@ -57,7 +57,7 @@ class VersionShare:
     v2: int
 
     @property
-    def told(self) -> int:
+    def total(self) -> int:
         """All verifications with a known version."""
         return self.v1 + self.v2
 

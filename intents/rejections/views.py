@@ -42,7 +42,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
         if not has_verifications(environment):
             return {"first_report": _build_first_report(environment), "first_lines": _build_first_lines(environment)}
         rejections = Paginator(analysis.rejections, REJECTIONS_PER_PAGE).get_page(request.GET.get("page"))
-        return {**_build_overview(analysis), **_build_breakdown(analysis), "singles": rejections}
+        return {**_build_overview(analysis), **_build_breakdown(analysis), "rejections": rejections}
 
     return Page("intents/rejections.html", build_context, build_tables(analysis))
 
@@ -67,12 +67,12 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "filters": analysis.filters,
         "verifications": totals.count_verifications(analysis.totals),
         "rejected": totals.count_rejections(analysis.totals),
-        "verifications_before": totals.count_verifications(analysis.previous_totals),
-        "rejected_before": totals.count_rejections(analysis.previous_totals),
+        "previous_verifications": totals.count_verifications(analysis.previous_totals),
+        "previous_rejected": totals.count_rejections(analysis.previous_totals),
         "figure": figures.build_rejections_figure(analysis.buckets, step=step),
         "sentence": figures.describe_reasons(analysis.reasons, step=step, reason=analysis.filters.reason),
         "step": step,
-        "charted": list(series),
+        "charted_reasons": list(series),
         "buckets": figures.build_table_rows(analysis.buckets, series),
     }
 
@@ -85,6 +85,6 @@ def _build_breakdown(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "versions": analysis.versions,
         "share": totals.compute_version_share(analysis.totals),
         "operations": operations[:MAX_OPERATIONS],
-        "operations_in_all": len(operations),
+        "operations_total": len(operations),
         "all_reasons": REASONS.values(),
     }

@@ -31,7 +31,7 @@ def test_who_is_in_no_workspace_is_told_so_and_sees_none(client, workspace):
     client.force_login(get_user_model().objects.create_user("stranger"))
     answer = client.get("/")
     assert answer.status_code == 200
-    assert b"You are in no workspace yet" in answer.content
+    assert b"You are not in a workspace yet" in answer.content
     assert b"Lumen" not in answer.content
 
 
@@ -52,8 +52,8 @@ def test_a_new_workspace_shows_its_keys_once_and_says_what_is_next(browser_clien
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        ({"name": ""}, "Give the workspace a name."),
-        ({"name": "  "}, "Give the workspace a name."),
+        ({"name": ""}, "Enter a name."),
+        ({"name": "  "}, "Enter a name."),
         ({"name": "Shop", "environments": "Staging"}, "lower-case letters"),
         ({"name": "Shop", "environments": " ".join(f"e{n}" for n in range(51))}, "at most 50 environments"),
     ],

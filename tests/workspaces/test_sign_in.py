@@ -26,7 +26,7 @@ def test_a_wrong_password_signs_nobody_in_and_is_not_repeated(client, ada):
     assert answer.status_code == 200
     assert not signed_in(client)
     assert b"wrong horse" not in answer.content
-    assert b"No user has this name and password" in answer.content
+    assert b"Wrong username or password" in answer.content
 
 
 ELSEWHERE = ["https://evil.example/", "//evil.example/", "javascript:alert(1)", r"/\evil.example"]

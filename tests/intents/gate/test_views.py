@@ -39,7 +39,7 @@ def decide(browser_client, address):
 def test_an_empty_page_shows_the_call_that_fills_it(browser_client, address, api):
     response = browser_client.get(address)
     assert "/api/confirmations" in response.content.decode()
-    assert api.post("/api/confirmations", response.context["first_question"].encode()).status_code == 201
+    assert api.post("/api/confirmations", response.context["first_confirmation"].encode()).status_code == 201
     assert "Refund 12.50 for order 8412" in browser_client.get(address).content.decode()
 
 
@@ -56,15 +56,15 @@ def test_a_member_decides_on_the_page(decide, browser_client, address, pending, 
     pending.refresh_from_db()
     assert (pending.state, pending.decided_by) == (state, "test-operator")
     page = browser_client.get(address)
-    assert list(page.context["waiting"]) == []
-    assert [shown_state for _, shown_state in page.context["states"]] == [state]
+    assert list(page.context["pending"]) == []
+    assert [shown_state for _, shown_state in page.context["rows"]] == [state]
 
 
 def test_a_second_decision_changes_nothing_and_the_page_says_so(decide, browser_client, pending):
     decide(pending, "decline")
     response = decide(pending, "confirm")
     text = browser_client.get(response["Location"]).content.decode()
-    assert "that confirmation is declined already" in text
+    assert "this confirmation is already declined" in text
     pending.refresh_from_db()
     assert pending.state == "declined"
 
@@ -78,8 +78,8 @@ def test_an_unknown_decision_is_refused(decide, pending):
 def test_an_expired_confirmation_is_no_longer_pending(browser_client, address, production):
     confirmations.request_confirmation(production, CALL, "Old", now=timezone.now() - timedelta(minutes=16))
     page = browser_client.get(address)
-    assert list(page.context["waiting"]) == []
-    assert [state for _, state in page.context["states"]] == ["expired"]
+    assert list(page.context["pending"]) == []
+    assert [state for _, state in page.context["rows"]] == ["expired"]
 
 
 def test_exports_have_every_row_and_null_for_what_has_not_happened(browser_client, address, production, pending):
@@ -97,13 +97,13 @@ def test_a_long_queue_says_how_long_it_is(browser_client, address, production):
     for number in range(52):
         confirmations.request_confirmation(production, CALL, f"Question {number}", now=timezone.now())
     page = browser_client.get(address)
-    assert len(page.context["waiting"]) == 50
+    assert len(page.context["pending"]) == 50
     assert "The first 50 of 52" in page.content.decode()
 
 
 def test_another_environment_neither_shows_nor_loses_it(browser_client, address, pending):
     page = browser_client.get(address.replace("production", "staging"))
-    assert "Nothing has been asked yet" in page.content.decode()
+    assert "No confirmations yet" in page.content.decode()
 
 
 def test_an_outsider_sees_and_decides_nothing(decide, address, pending, other_workspace):

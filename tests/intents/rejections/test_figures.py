@@ -68,19 +68,20 @@ def build_summaries(*counts: tuple[str, int, int]) -> list[ReasonSummary]:
 def test_the_sentence_names_the_leader_and_what_grew_most():
     sentence = describe_reasons(build_summaries(("expired", 1200, 1300), ("replayed", 30, 10)), step="day")
     assert sentence == (
-        "1,230 rejections, a day each bar; expired leads with 1,200, replayed grew most, by 20 on the period before."
+        "1,230 rejections, one bar per day; expired leads with 1,200, "
+        "replayed grew most, by 20 over the previous period."
     )
 
 
 def test_a_leader_that_grew_most_is_named_once():
     sentence = describe_reasons(build_summaries(("expired", 1200, 0)), step="hour")
-    assert sentence.endswith("expired leads with 1,200, and grew most, by 1,200 on the period before.")
+    assert sentence.endswith("expired leads with 1,200, and grew most, by 1,200 over the previous period.")
 
 
 def test_the_sentence_of_one_reason_compares_it_with_itself():
     sentence = describe_reasons(build_summaries(("expired", 5, 8), ("replayed", 1, 0)), step="hour", reason="expired")
-    assert sentence == "5 rejections, an hour each bar: expired alone, 3 fewer than in the period before."
+    assert sentence == "5 rejections, one bar per hour: expired only, 3 fewer than in the previous period."
 
 
 def test_a_period_without_rejections_says_so():
-    assert describe_reasons([], step="day") == "Nothing was rejected in this range."
+    assert describe_reasons([], step="day") == "No rejections in this period."

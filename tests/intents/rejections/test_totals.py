@@ -41,7 +41,7 @@ def test_reasons_come_the_most_frequent_first_with_the_period_before(totals, bef
     summaries = total_rows.group_by_reason(totals, before)
     assert [summary.count for summary in summaries] == sorted((summary.count for summary in summaries), reverse=True)
     for summary in summaries:
-        assert summary.before == sum(total.count for total in before if total.result == summary.reason)
+        assert summary.previous_count == sum(total.count for total in before if total.result == summary.reason)
         assert summary.last_at == max(total.last_at for total in totals if total.result == summary.reason)
 
 
@@ -55,4 +55,4 @@ def test_a_filter_on_the_reason_keeps_what_was_verified(totals, reason):
 @given(TOTALS)
 def test_the_share_of_versions_leaves_out_what_has_none(totals):
     share = total_rows.compute_version_share(totals)
-    assert share.told == sum(total.count for total in totals if total.version)
+    assert share.total == sum(total.count for total in totals if total.version)

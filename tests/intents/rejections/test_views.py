@@ -60,7 +60,7 @@ def read_rows(response, table: str) -> list[dict]:
 
 def test_an_empty_page_shows_the_call_that_fills_it(page, workspace):
     text = page().content.decode()
-    assert "No verification has been reported yet" in text
+    assert "No verifications yet" in text
     assert "/api/verification-reports" in text
     assert workspace.secret_key[:12] in text
     assert workspace.secret_key not in text
@@ -69,7 +69,7 @@ def test_an_empty_page_shows_the_call_that_fills_it(page, workspace):
 def test_the_call_on_the_empty_page_is_taken_as_it_stands(page, api):
     body = page().context["first_report"]
     assert api.post("/api/verification-reports", body.encode()).json() == {"recorded": 42}
-    assert "No verification has been reported yet" not in page().content.decode()
+    assert "No verifications yet" not in page().content.decode()
 
 
 def test_the_lines_on_the_empty_page_make_a_protection_that_lets_a_minted_intent_in(page, workspace, production):
@@ -98,7 +98,7 @@ def test_an_operation_that_no_text_can_be_finds_nothing(page, filled, operation)
 def test_the_facts_count_what_was_reported_in_the_range(page, filled):
     context = page().context
     assert (context["verifications"], context["rejected"]) == (106, 6)
-    assert (context["verifications_before"], context["rejected_before"]) == (7, 7)
+    assert (context["previous_verifications"], context["previous_rejected"]) == (7, 7)
     text = page().content.decode()
     assert "n = 106" in text
     assert "5.7 %" in text
@@ -142,7 +142,7 @@ def test_the_series_adds_up_to_the_facts_and_to_each_reason(page, filled):
 
 def test_the_page_says_how_much_of_version_1_is_left(page, filled, workspace):
     text = " ".join(page().content.decode().split())
-    assert "89.5 % of 105 verifications that told a version were of version 2; 11 still of version 1." in text
+    assert "89.5 % of 105 verifications with a known version; 11 still on version 1." in text
     assert "the dual-accept window is open" in text
     workspace.workspace.v1_until = datetime(2027, 1, 31, 12, tzinfo=UTC)
     workspace.workspace.save()
@@ -169,12 +169,12 @@ def test_filters_narrow_the_page_and_its_downloads_alike(page, filled, query, ve
     assert response.status_code == 200
     context = response.context
     assert (context["verifications"], context["rejected"]) == (verifications, rejected)
-    assert context["singles"].paginator.count == singles
+    assert context["rejections"].paginator.count == singles
 
 
 def test_a_filter_that_does_not_exist_is_named_and_ignored(page, filled):
     response = page(reason="no-such-reason", version="7")
-    assert "There is no such reason" in response.content.decode()
+    assert "Unknown reason" in response.content.decode()
     assert response.context["rejected"] == 6
 
 
@@ -182,9 +182,9 @@ def test_single_rejections_are_the_latest_first_and_page(page, production):
     reported = [build_verification("expired", days_ago=day / 40, tool_call_id=f"c{day}") for day in range(60)]
     record_verifications(production, reported)
     first = page()
-    assert [rejection.tool_call_id for rejection in first.context["singles"]][:2] == ["c0", "c1"]
+    assert [rejection.tool_call_id for rejection in first.context["rejections"]][:2] == ["c0", "c1"]
     assert "1 to 25 of 60" in first.content.decode()
-    assert [rejection.tool_call_id for rejection in page(page="3").context["singles"]][-1] == "c59"
+    assert [rejection.tool_call_id for rejection in page(page="3").context["rejections"]][-1] == "c59"
     assert len(read_rows(page(".json"), "rejections")) == 60
 
 
