@@ -6,17 +6,18 @@ import sys
 
 from django.core.management import execute_from_command_line
 
-from hub.local import embedded_postgres, startup_errors
+from hub.local.embedded_postgres import lend_server
+from hub.local.startup_errors import EXPECTED_ERRORS, format_error
 
 
 def main() -> None:
-    """Whatever keeps a command from starting is one clear line, never a traceback."""
+    """Run one command; what keeps it from starting is one clear line, never a traceback."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
     try:
-        with embedded_postgres.lent_to(sys.argv[1:]):
+        with lend_server(sys.argv[1:]):
             execute_from_command_line(sys.argv)
-    except startup_errors.TOLD as error:
-        sys.exit(startup_errors.line(error))
+    except EXPECTED_ERRORS as error:
+        sys.exit(format_error(error))
 
 
 if __name__ == "__main__":

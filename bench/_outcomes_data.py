@@ -95,7 +95,7 @@ class Filled:
 
 
 def connect(folder: Path) -> psycopg.Connection[Any]:
-    found = Server(folder).connection()
+    found = Server(folder).connection_settings()
     return psycopg.connect(
         host=found["HOST"], user=found["USER"], password=found["PASSWORD"], dbname=found["NAME"], autocommit=True
     )

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
 from catalog.queries import measure_fold_lag
-from hub.local.database import pending_migrations
+from hub.local.database import count_pending_migrations
 
 LATE_FOLD_SECONDS = 300
 
@@ -19,16 +19,16 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200 when everything below is in order, else 503; both say what was looked at."""
-    checks = readiness()
+    """Answer 200 when every check passes, else 503, with the result of each check."""
+    checks = run_checks()
     ready = all(check["ok"] for check in checks.values())
     status = {"status": "ready" if ready else "not-ready", "checks": checks}
     return JsonResponse(status, status=200 if ready else 503, headers={} if ready else {"Retry-After": "5"})
 
 
-def readiness() -> dict[str, dict[str, Any]]:
+def run_checks() -> dict[str, dict[str, Any]]:
     try:
-        pending = pending_migrations()
+        pending = count_pending_migrations()
         oldest = measure_fold_lag(now=timezone.now()) if not pending else None
     except Error as error:
         return {"database": {"ok": False, "detail": type(error).__name__}}

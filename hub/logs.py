@@ -4,13 +4,16 @@ import json
 import logging
 import traceback
 from datetime import UTC, datetime
+from typing import Any
 
 from wire.http.request_id import current_request_id
 
 
 class JsonFormatter(logging.Formatter):
+    """Format a record as one line of JSON."""
+
     def format(self, record: logging.LogRecord) -> str:
-        line = {
+        line: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,

@@ -1,15 +1,18 @@
 """Django's settings, from environment variables; each stands in docs/settings.md (a test compares them)."""
 
-import secrets
+import logging
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from environs import Env, EnvValidationError
 from kombu import Connection
 
 from affidavit import __version__
-from hub.local import embedded_postgres
-from hub.local.startup_errors import Refusal
+from hub.local.data_dir import find_data_dir, load_or_create_secret
+from hub.local.embedded_postgres import Server
+from hub.local.startup_errors import StartupError
 
 env = Env(eager=True)
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -17,66 +20,55 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
 HUB_PORT = env.int("HUB_PORT", 8000)
 if not 1 <= HUB_PORT <= 65535:
-    raise Refusal("HUB_PORT: not a port. Set a number from 1 to 65535.")
-HUB_DATA_DIR = embedded_postgres.server_of_environment().data_dir
+    raise StartupError("HUB_PORT: not a port. Set a number from 1 to 65535.")
+HUB_DATA_DIR = find_data_dir()
 DATABASE_URL = env.str("DATABASE_URL", "")
 HUB_SAMPLE = env.bool("HUB_SAMPLE", not DATABASE_URL)
 
 
-def made_and_kept(path: Path) -> str:
-    """A secret of this data directory: made at the first start, then always the same."""
-    if not path.exists():
-        embedded_postgres.private_folder(path.parent)
-        fresh = path.with_suffix(".new")
-        fresh.touch(mode=0o600)
-        fresh.write_text(secrets.token_urlsafe(48))
-        fresh.rename(path)
-    return path.read_text().strip()
-
-
-def from_variable_or_file(name: str) -> str:
-    """NAME, or the content of the file that NAME_FILE names, as secret stores mount them."""
+def read_variable_or_file(name: str) -> str:
+    """Return NAME, or the content of the file that NAME_FILE names, as secret stores mount them."""
     file = env.str(f"{name}_FILE", "")
     if not file:
         return env.str(name, "")
     try:
         return Path(file).read_text().strip()
     except OSError as error:
-        raise Refusal(f"{name}_FILE: cannot read {file} ({error.strerror}). Name a readable file.") from None
+        raise StartupError(f"{name}_FILE: cannot read {file} ({error.strerror}). Name a readable file.") from None
 
 
-def trimmed(items: list[str]) -> list[str]:
+def strip_items(items: list[str]) -> list[str]:
     return [item.strip() for item in items if item.strip()]
 
 
-def database() -> dict[str, object]:
+def read_database() -> dict[str, Any]:
+    """Return Django's settings of the database that DATABASE_URL names, or of the embedded one."""
     if not DATABASE_URL:
-        return embedded_postgres.Server(HUB_DATA_DIR).connection()
-    try:
-        found = env.dj_db_url("DATABASE_URL")
-    except (EnvValidationError, ValueError):
-        found = {}
-    name = str(found.get("NAME") or "/")  # one with these signs was cut out of a password
-    if found.get("ENGINE") != "django.db.backends.postgresql" or set(name) & set("@/"):
-        raise Refusal("DATABASE_URL: not a PostgreSQL address. Write postgresql://USER:PASSWORD@HOST:5432/NAME.")
-    return found
+        return Server(HUB_DATA_DIR).connection_settings()
+    connection_settings: dict[str, Any] = {}
+    with suppress(EnvValidationError, ValueError):
+        connection_settings = dict(env.dj_db_url("DATABASE_URL"))
+    name = str(connection_settings.get("NAME") or "/")  # one with these signs was cut out of a password
+    if connection_settings.get("ENGINE") != "django.db.backends.postgresql" or set(name) & set("@/"):
+        raise StartupError("DATABASE_URL: not a PostgreSQL address. Write postgresql://USER:PASSWORD@HOST:5432/NAME.")
+    return connection_settings
 
 
-def broker() -> str:
-    """Where doorbells go; several addresses, by semicolons, are tried in turn."""
-    found = env.str("CELERY_BROKER_URL", "") or "filesystem://"
-    addresses = found.split(";")
+def read_broker_url() -> str:
+    """Return where doorbells go; several addresses, separated by semicolons, are tried in turn."""
+    url = env.str("CELERY_BROKER_URL", "") or "filesystem://"
+    addresses = url.split(";")
     if any(address.startswith(("redis", "sentinel")) for address in addresses) and not find_spec("redis"):
         cure = "Install it: .venv/bin/python -m pip install -r requirements/redis.txt"
-        raise Refusal(f"CELERY_BROKER_URL: the package redis is not installed. {cure}")
+        raise StartupError(f"CELERY_BROKER_URL: the package redis is not installed. {cure}")
     if not all(is_broker(address) for address in addresses):
         cure = "Write redis://HOST:6379/0 or another address of Celery's, or leave it out."
-        raise Refusal(f"CELERY_BROKER_URL: not a broker that can be used here. {cure}")
-    return found
+        raise StartupError(f"CELERY_BROKER_URL: not a broker that can be used here. {cure}")
+    return url
 
 
 def is_broker(address: str) -> bool:
-    """Whether kombu can read it and has what it takes; nothing is connected. It takes a bare word for a host."""
+    """Whether kombu can read the address and has its transport; kombu takes a bare word for a host."""
     try:
         Connection(address)
     except Exception:  # each of kombu's transports has its own way to refuse
@@ -84,19 +76,19 @@ def is_broker(address: str) -> bool:
     return "://" in address
 
 
-FOUND_DATABASE = database()
+DATABASE = read_database()
 
-SECRET_KEY = from_variable_or_file("SECRET_KEY")
+SECRET_KEY = read_variable_or_file("SECRET_KEY")
 if not SECRET_KEY and DATABASE_URL:
-    raise Refusal("SECRET_KEY: required with DATABASE_URL, the same on every host. Set 50 random characters.")
-SECRET_KEY = SECRET_KEY or made_and_kept(HUB_DATA_DIR / "secret.key")
+    raise StartupError("SECRET_KEY: required with DATABASE_URL, the same on every host. Set 50 random characters.")
+SECRET_KEY = SECRET_KEY or load_or_create_secret(HUB_DATA_DIR / "secret.key")
 if len(SECRET_KEY) < 32:
-    raise Refusal("SECRET_KEY: too short to protect secrets at rest. Set at least 32 random characters.")
-SECRET_KEY_FALLBACKS = trimmed(env.list("SECRET_KEY_FALLBACKS", []))
+    raise StartupError("SECRET_KEY: too short to protect secrets at rest. Set at least 32 random characters.")
+SECRET_KEY_FALLBACKS = strip_items(env.list("SECRET_KEY_FALLBACKS", []))
 
 DEBUG = False
-ALLOWED_HOSTS = trimmed(env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]", HUB_HOST]))
-CSRF_TRUSTED_ORIGINS = trimmed(env.list("CSRF_TRUSTED_ORIGINS", []))
+ALLOWED_HOSTS = strip_items(env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]", HUB_HOST]))
+CSRF_TRUSTED_ORIGINS = strip_items(env.list("CSRF_TRUSTED_ORIGINS", []))
 BEHIND_TLS = env.bool("BEHIND_TLS", False)
 if BEHIND_TLS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -173,14 +165,14 @@ TEMPLATES = [
 DATABASE_PREPARE = env.bool("DATABASE_PREPARE", not DATABASE_URL)
 DATABASES = {
     "default": {
-        **FOUND_DATABASE,
+        **DATABASE,
         "CONN_MAX_AGE": None,
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             "connect_timeout": 5,
             "application_name": "affidavit",
             "prepare_threshold": 0 if DATABASE_PREPARE else None,
-            **FOUND_DATABASE.get("OPTIONS", {}),
+            **DATABASE.get("OPTIONS", {}),
         },
     }
 }
@@ -244,7 +236,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
 }
 
-CELERY_BROKER_URL = broker()
+CELERY_BROKER_URL = read_broker_url()
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -265,7 +257,7 @@ CELERY_BEAT_SCHEDULE = {
     "prune verification reports": {"task": "intents.tasks.prune", "schedule": 3600.0},
 }
 
-LOG_LEVEL = env.log_level("LOG_LEVEL", "WARNING")
+LOG_LEVEL = env.log_level("LOG_LEVEL", logging.WARNING)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

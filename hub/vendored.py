@@ -1,4 +1,4 @@
-"""Files of other packages that pages need, served as they stand in their wheels; nothing else of those wheels is."""
+"""Files of other packages that pages need, served out of their wheels; nothing else of those wheels is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.staticfiles.finders import BaseFinder
 from django.core.files.storage import FileSystemStorage
 
-# Served under its key's folder: (package, folder in it, files).
+# By the folder under which they are served: (package, folder in it, files).
 VENDORED: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "plotly": ("plotly", "package_data", ("plotly.min.js",)),
     "django_htmx": ("django_htmx", "static/django_htmx", ("htmx-2.min.js",)),
@@ -22,11 +22,21 @@ VENDORED: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 }
 
 
+class VendoredStorage(FileSystemStorage):
+    """A folder of a package; collectstatic puts its files under `prefix`."""
+
+    def __init__(self, prefix: str, package: str, folder: str) -> None:
+        super().__init__(location=find_package(package) / folder)
+        self.prefix = prefix
+
+
 class VendoredFinder(BaseFinder):
     """Finds exactly the files of VENDORED."""
 
     def __init__(self, app_names: Any = None, *args: Any, **kwargs: Any) -> None:
-        self.storages = {prefix: storage(prefix, package, folder) for prefix, (package, folder, _) in VENDORED.items()}
+        self.storages = {
+            prefix: VendoredStorage(prefix, package, folder) for prefix, (package, folder, _) in VENDORED.items()
+        }
 
     def check(self, **kwargs: Any) -> list[Any]:
         return []
@@ -35,20 +45,18 @@ class VendoredFinder(BaseFinder):
         prefix, _, name = path.partition("/")
         if prefix not in VENDORED or name not in VENDORED[prefix][2]:
             return []
-        found = self.storages[prefix].path(name)
-        return [found] if find_all else found
+        path = self.storages[prefix].path(name)
+        return [path] if find_all else path
 
-    def list(self, ignore_patterns: Any) -> Iterator[tuple[str, FileSystemStorage]]:
+    def list(self, ignore_patterns: Any) -> Iterator[tuple[str, VendoredStorage]]:
         for prefix, (_, _, names) in VENDORED.items():
             for name in names:
                 yield name, self.storages[prefix]
 
 
-def storage(prefix: str, package: str, folder: str) -> FileSystemStorage:
-    """find_spec does not import the package: plotly's would cost every process memory and start-up time."""
-    spec = importlib.util.find_spec(package)
+def find_package(name: str) -> Path:
+    """Return a package's folder without importing it: plotly would cost every process memory and start-up time."""
+    spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError(f"{package} is not installed", name=package)
-    found = FileSystemStorage(location=Path(spec.submodule_search_locations[0]) / folder)
-    found.prefix = prefix
-    return found
+        raise ModuleNotFoundError(f"{name} is not installed", name=name)
+    return Path(spec.submodule_search_locations[0])

@@ -25,7 +25,7 @@ def start() -> None:
     atexit.register(end)
     server.start()
     os.environ[FOLDER] = str(folder)
-    facts = server.connection()  # for the stores of the SDK's tests, which know no hub
+    facts = server.connection_settings()  # for the stores of the SDK's tests, which know no hub
     os.environ["AFFIDAVIT_TEST_POSTGRES"] = make_conninfo(
         host=facts["HOST"], user=facts["USER"], password=facts["PASSWORD"], dbname=facts["NAME"]
     )

@@ -1,46 +1,48 @@
-"""Is the database fit for this code: new enough, not newer than we are, and migrated?"""
+"""Make the database fit for this code: check its versions, then migrate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import cast
 
 from django.core.management import call_command
 from django.db import DatabaseError, NotSupportedError, connection
+from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.migrations.exceptions import MigrationSchemaMissing
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-from hub.local.startup_errors import Refusal
+from hub.local.startup_errors import StartupError
 
-OLDEST = 15
-NO_RIGHT = "42501"
+OLDEST_POSTGRES = 15
+INSUFFICIENT_PRIVILEGE = "42501"
 
 
-def prepare() -> bool:
-    """For a start: make or bring up to date every table. Returns whether nobody had used the database before.
+def prepare_database() -> bool:
+    """Make every table or bring it up to date, for a start. Return whether the database was unused before.
 
-    Raises Refusal where it is not fit for that.
+    Raises StartupError where it is not fit for that.
     """
-    refuse_unfit()
-    with one_at_a_time():
+    check_fitness()
+    with lock_migrations():
         unused = is_unused()
         migrate()
     return unused
 
 
-def prepare_unused() -> None:
-    """For a command that may be the first to use the database, and may run beside a hub: make every table, once.
+def prepare_unused_database() -> None:
+    """Make every table of an unused database, for a command that may come first and may run beside a hub.
 
-    Raises Refusal where the database is not fit, or waits for an upgrade: that is for the next start to do.
+    Raises StartupError where the database is not fit or needs an upgrade, which is for the next start to do.
     """
-    refuse_unfit()
-    with one_at_a_time():
+    check_fitness()
+    with lock_migrations():
         if is_unused():
             migrate()
-        elif pending_migrations():
-            raise Refusal("an older version of Affidavit wrote the database. Start this one once; it migrates.")
+        elif count_pending_migrations():
+            raise StartupError("an older version of Affidavit wrote the database. Start this one once; it migrates.")
 
 
 def is_unused() -> bool:
@@ -48,33 +50,33 @@ def is_unused() -> bool:
     return not MigrationRecorder(connection).has_table()
 
 
-def pending_migrations() -> int:
+def count_pending_migrations() -> int:
     executor = MigrationExecutor(connection)
     return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 
 
-def refuse_unfit() -> None:
-    refuse_older_server()
-    refuse_newer_database()
+def check_fitness() -> None:
+    check_server_version()
+    check_written_version()
 
 
-def refuse_older_server() -> None:
+def check_server_version() -> None:
     try:
-        found = connection.pg_version // 10_000
-    except NotSupportedError:  # Django looks too, for an older one
-        found = 0
-    if found < OLDEST:
-        raise Refusal(f"DATABASE_URL: the server is older than PostgreSQL {OLDEST}. Name a newer one.")
+        major = cast(DatabaseWrapper, connection).pg_version // 10_000
+    except NotSupportedError:  # Django itself refuses still older ones
+        major = 0
+    if major < OLDEST_POSTGRES:
+        raise StartupError(f"DATABASE_URL: the server is older than PostgreSQL {OLDEST_POSTGRES}. Name a newer one.")
 
 
-def refuse_newer_database() -> None:
-    """Raises Refusal where the database holds migrations of our apps that this version does not know."""
+def check_written_version() -> None:
+    """Refuse a database with migrations of our apps that this version does not know."""
     loader = MigrationLoader(connection)
     ours = {app for app, _ in loader.disk_migrations}
     unknown = [key for key in loader.applied_migrations if key[0] in ours and key not in loader.disk_migrations]
     if unknown:
         app, name = sorted(unknown)[0]
-        raise Refusal(
+        raise StartupError(
             f"the database was written by a newer version of Affidavit (it has {app}.{name}). "
             "Install that version, or restore a backup made by this one."
         )
@@ -84,19 +86,20 @@ def migrate() -> None:
     try:
         call_command("migrate", verbosity=0, interactive=False)
     except DatabaseError as error:
-        if isinstance(error, MigrationSchemaMissing) or getattr(error.__cause__, "sqlstate", None) == NO_RIGHT:
-            raise Refusal("DATABASE_URL: this user may not make tables. Give it a database that it owns.") from None
-        raise
+        may_create = getattr(error.__cause__, "sqlstate", None) != INSUFFICIENT_PRIVILEGE
+        if may_create and not isinstance(error, MigrationSchemaMissing):
+            raise
+        raise StartupError("DATABASE_URL: this user may not make tables. Give it a database that it owns.") from None
 
 
 @contextmanager
-def one_at_a_time() -> Iterator[None]:
-    """Whoever comes second waits, and finds the tables made; also on other hosts."""
-    holder = connection.copy()
+def lock_migrations() -> Iterator[None]:
+    """Let only one start or command migrate at a time, also across hosts; the second finds the tables made."""
+    lock_connection = connection.copy()
     try:
-        holder.set_autocommit(False)  # a transaction's lock: poolers lose a session's
-        with holder.cursor() as cursor:
+        lock_connection.set_autocommit(False)  # a transaction's lock: poolers lose a session's
+        with lock_connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('hub.database', 0))")
         yield
     finally:
-        holder.close()
+        lock_connection.close()

@@ -1,7 +1,7 @@
 """The folder of files that carries doorbells on one machine: kombu's, with messages that appear whole.
 
-kombu opens a message under its final name and then writes it; a reader that comes between finds it empty, and a
-worker that reads an empty message ends.
+kombu opens a message under its final name and then writes it. A worker that reads it in between finds it empty, and
+ends.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from kombu.utils.json import dumps
 
 
 class Channel(filesystem.Channel):
-    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:
-        """Write under a name that no reader looks for, then rename."""
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # as kombu's own
+        """Write under a hidden name, then rename, so that a reader finds it whole."""
         name = f"{time.monotonic_ns() // 1_000_000}_{uuid.uuid4()}.{queue}.msg"
-        unseen = Path(self.data_folder_out, f".{name}")
+        unfinished = Path(self.data_folder_out, f".{name}")
         try:
-            unseen.write_text(dumps(payload))
-            unseen.rename(unseen.with_name(name))
+            unfinished.write_text(dumps(payload))
+            unfinished.rename(unfinished.with_name(name))
         except OSError as error:
             raise ChannelError(f"cannot add a message to {self.data_folder_out}") from error
 

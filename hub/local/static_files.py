@@ -1,4 +1,4 @@
-"""Static files with hashed names at each start; compressed copies beside them, made once the hub is up.
+"""Static files with hashed names, collected at each start, and compressed copies, made once the hub is up.
 
 Compressing plotly.js well takes longer than a start may; the web server finds the copies at its next start.
 """
@@ -19,11 +19,11 @@ from whitenoise.compress import main as whitenoise_compress
 
 MANIFEST, STAMP = "staticfiles.json", "compressed.json"
 NICE = 15
-WAIT_SECONDS = 30  # whoever has just started a hub wants its pages first
+DELAY_SECONDS = 30  # whoever has just started a hub wants its pages first
 
 
 class HashedNames(ManifestStaticFilesStorage):
-    """Names that carry a hash of the content, with nothing rewritten inside: our files name no others."""
+    """Put a hash of the content into each name and rewrite nothing inside: our files name no others."""
 
     patterns = ()
 
@@ -32,8 +32,8 @@ def collect() -> None:
     call_command("collectstatic", verbosity=0, interactive=False)
 
 
-def compress() -> Iterator[subprocess.Popen[bytes]]:
-    """Start compressing in the background where these very files have no copies yet."""
+def start_compressing() -> Iterator[subprocess.Popen[bytes]]:
+    """Start compressing in the background, unless these very files have their copies already."""
     root = Path(settings.STATIC_ROOT)
     if (root / STAMP).exists() and (root / STAMP).read_bytes() == (root / MANIFEST).read_bytes():
         return
@@ -41,13 +41,13 @@ def compress() -> Iterator[subprocess.Popen[bytes]]:
     yield subprocess.Popen(command, cwd=settings.BASE_DIR, start_new_session=True)  # a terminal's Ctrl-C is for `up`
 
 
-def main(root: Path) -> None:
+def compress(root: Path) -> None:
     os.nice(NICE)
-    time.sleep(WAIT_SECONDS)
+    time.sleep(DELAY_SECONDS)
     manifest = (root / MANIFEST).read_bytes()
     whitenoise_compress([str(root), "--quiet"])
     (root / STAMP).write_bytes(manifest)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    compress(Path(sys.argv[1]))

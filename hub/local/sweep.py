@@ -1,4 +1,4 @@
-"""The sweep for work that no doorbell announced, in a thread of the worker: it needs no broker, beat does."""
+"""The sweep for work that no doorbell announced. It runs in a thread of the worker, as beat would need the broker."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ log = logging.getLogger("affidavit.sweep")
 
 
 @worker_init.connect
-def start(**of_the_worker: object) -> None:
-    """Before the worker looks for the broker, which it does for as long as the broker is away."""
-    threading.Thread(target=run, name="sweep", daemon=True).start()
+def start_thread(**signal_arguments: object) -> None:
+    """Start before the worker looks for the broker, which it does for as long as the broker is away."""
+    threading.Thread(target=sweep_forever, name="sweep", daemon=True).start()
 
 
-def run() -> None:
+def sweep_forever() -> None:
     while True:
         time.sleep(EVERY_SECONDS)
-        once()
+        sweep_once()
 
 
-def once() -> None:
+def sweep_once() -> None:
     try:
         sweep()
-    except Exception:  # whatever it was, work would wait for good if the thread ended over it
+    except Exception:  # whatever failed: were the thread to end, work would wait for good
         log.exception("the sweep failed; it goes on in %s s", EVERY_SECONDS)
         connections.close_all()

@@ -26,60 +26,63 @@ from honcho.manager import Manager
 from honcho.printer import Message, Printer
 
 from hub.celery import app
-from hub.local import database, embedded_postgres, static_files
-from hub.local.startup_errors import Refusal
-from hub.sample import workspace
+from hub.local import embedded_postgres, static_files
+from hub.local.data_dir import lock_data_dir, make_private_folder
+from hub.local.database import prepare_database
+from hub.local.startup_errors import StartupError
+from hub.sample import workspace as sample
 
 READY_SECONDS = 60
 WEB_WORKERS = 2
 WEB_THREADS = 4
-STOPPED = {128 + signal.SIGINT, 128 + signal.SIGTERM}  # as asked
+STOPPED_AS_ASKED = {128 + signal.SIGINT, 128 + signal.SIGTERM}
 
 
-def up(*, announce: Callable[[], None]) -> int:
-    """Run until stopped; calls `announce` once the web server answers. Returns the exit status."""
+def run_hub(*, announce: Callable[[], None]) -> int:
+    """Run until stopped; call `announce` once the web server answers. Return the exit status."""
     stop_on_signals()
-    with embedded_postgres.the_only_one(settings.HUB_DATA_DIR):
-        refuse_taken_port(settings.HUB_HOST, settings.HUB_PORT)
-        with running_database():
+    with lock_data_dir(settings.HUB_DATA_DIR):
+        check_port(settings.HUB_HOST, settings.HUB_PORT)
+        with run_database():
             prepare()
             return supervise(announce)
 
 
 def stop_on_signals() -> None:
-    """Ctrl-C, SIGTERM and a terminal that goes away unwind the start as well; honcho takes over the first two later."""
+    """Let Ctrl-C, SIGTERM and a closed terminal unwind the start as well; honcho takes over the first two later."""
 
     def stop(number: int, frame: object) -> None:
         sys.exit(128 + number)
 
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # the terminal goes, and nobody said nohup
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # ignored under nohup
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
 
 
-def refuse_taken_port(host: str, port: int) -> None:
+def check_port(host: str, port: int) -> None:
+    """Raises StartupError where the port is taken or the address is not this machine's."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
-        raise Refusal(
+        raise StartupError(
             f"cannot listen on {host} port {port} ({error.strerror}). Set HUB_HOST or HUB_PORT to a free address."
         ) from None
 
 
 @contextmanager
-def running_database() -> Iterator[None]:
+def run_database() -> Iterator[None]:
     if settings.DATABASE_URL:
         yield
         return
     server = embedded_postgres.Server(settings.HUB_DATA_DIR)
     server.start()
-    # The password was made after the settings were read where the cluster is new.
-    settings.DATABASES["default"].update(server.connection())
-    connections["default"].settings_dict.update(server.connection())
+    # Where the cluster is new, its password was made after the settings were read.
+    settings.DATABASES["default"].update(server.connection_settings())
+    connections["default"].settings_dict.update(server.connection_settings())
     try:
         yield
     finally:
@@ -89,15 +92,15 @@ def running_database() -> Iterator[None]:
 
 def prepare() -> None:
     for folder in ("broker", "broker-control"):
-        embedded_postgres.private_folder(settings.HUB_DATA_DIR / folder)
+        make_private_folder(settings.HUB_DATA_DIR / folder)
     declare_queue()
-    if database.prepare() and settings.HUB_SAMPLE:
-        workspace.make(now=timezone.now())
+    if prepare_database() and settings.HUB_SAMPLE:
+        sample.create(now=timezone.now())
     static_files.collect()
 
 
-class QuietPrinter(Printer):
-    """The processes' own lines; of honcho's, only what is no part of a start."""
+class QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types
+    """Print the processes' own lines; of honcho's, only what is no part of a start."""
 
     def write(self, message: Message) -> None:
         text = message.data if isinstance(message.data, str) else message.data.decode(errors="replace")
@@ -116,66 +119,48 @@ def declare_queue() -> None:
 def supervise(announce: Callable[[], None]) -> int:
     manager = Manager(QuietPrinter(sys.stderr))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    for name, command in processes().items():
+    for name, command in list_commands().items():
         manager.add_process(name, shlex.join(command), quiet=False, env=environment, cwd=str(settings.BASE_DIR))
-    beside: list[subprocess.Popen[bytes]] = []
+    side_processes: list[subprocess.Popen[bytes]] = []
 
-    def ready() -> None:
+    def start_side_processes() -> None:
         announce()
-        beside.extend(workspace.start(address(local=True)))
-        beside.extend(static_files.compress())
+        side_processes.extend(sample.start_processes(build_address(local=True)))
+        side_processes.extend(static_files.start_compressing())
 
-    threading.Thread(target=when_ready, args=(ready, manager), daemon=True).start()
+    threading.Thread(target=wait_until_ready, args=(start_side_processes, manager), daemon=True).start()
     manager.loop()
-    end(beside)
-    return 0 if manager.returncode in STOPPED else manager.returncode or 0
+    stop_processes(side_processes)
+    status = int(manager.returncode or 0)
+    return 0 if status in STOPPED_AS_ASKED else status
 
 
-def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+def stop_processes(processes: Sequence[subprocess.Popen[bytes]]) -> None:
     for process in processes:
         process.terminate()
     for process in processes:
         process.wait()
 
 
-def processes() -> dict[str, list[str]]:
-    python = [sys.executable, "-m"]
-    web = [*python, "granian", "--interface", "wsgi", "hub.wsgi:application", "--host", settings.HUB_HOST]
-    web += [
-        "--port",
-        str(settings.HUB_PORT),
-        "--workers",
-        str(WEB_WORKERS),
-        "--blocking-threads",
-        str(WEB_THREADS),
-    ]
+def list_commands() -> dict[str, list[str]]:
+    """Return the command lines of the web server and the worker, by name."""
+    web = [sys.executable, "-m", "granian", "--interface", "wsgi", "hub.wsgi:application"]
+    web += ["--host", settings.HUB_HOST, "--port", str(settings.HUB_PORT)]
+    web += ["--workers", str(WEB_WORKERS), "--blocking-threads", str(WEB_THREADS)]
     web += ["--no-ws", "--log-level", "warning", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
-    # Whoever waits for an answer comes first. As root, which a container often is, Celery warns of pickles; no task
-    # here takes any.
-    worker = [
-        "nice",
-        sys.executable,
-        "-W",
-        "ignore:You're running the worker",
-        "-m",
-        "celery",
-        "--quiet",
-        "--app",
-        "hub",
-        "worker",
-        "--beat",
-        "--pool",
-        "solo",
-    ]
-    worker += ["--loglevel", "warning", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    # `nice`, as whoever waits for an answer comes first. As root, which a container often is, Celery warns of
+    # pickles; no task here takes any.
+    worker = ["nice", sys.executable, "-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
+    worker += ["--app", "hub", "worker", "--beat", "--pool", "solo", "--loglevel", "warning"]
+    worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     return {"web": web, "worker": worker}
 
 
-def when_ready(announce: Callable[[], None], manager: Manager) -> None:
+def wait_until_ready(on_ready: Callable[[], None], manager: Manager) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while time.monotonic() < deadline:
-        if answers():
-            announce()
+        if is_answering():
+            on_ready()
             connections.close_all()
             return
         time.sleep(0.05)
@@ -183,18 +168,18 @@ def when_ready(announce: Callable[[], None], manager: Manager) -> None:
     manager.terminate()
 
 
-def answers() -> bool:
+def is_answering() -> bool:
     try:
-        with urllib.request.urlopen(f"{address(local=True)}/healthz", timeout=2) as response:
-            return response.status == 200
+        with urllib.request.urlopen(f"{build_address(local=True)}/healthz", timeout=2) as response:
+            return bool(response.status == 200)
     except urllib.error.HTTPError:
         return True
     except OSError:
         return False
 
 
-def address(*, local: bool = False) -> str:
-    """Where the hub is to be found; `local` names this machine where it listens everywhere."""
+def build_address(*, local: bool = False) -> str:
+    """Return the hub's address; `local` names this machine where the hub listens on all addresses."""
     host = settings.HUB_HOST
     if local and host in {"0.0.0.0", "::"}:
         host = "127.0.0.1"

@@ -35,7 +35,7 @@ def keys_file() -> Path:
 
 
 @transaction.atomic
-def make(*, now: datetime) -> None:
+def create(*, now: datetime) -> None:
     """The workspace and its keys; what happens in it comes later."""
     created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - BEGAN_BEFORE)
     record_audit(created.workspace.pk, MADE, {"days": 0}, actor=ACTOR, now=now)
@@ -45,7 +45,7 @@ def make(*, now: datetime) -> None:
         json.dump(created.as_json(), file)
 
 
-def start(address: str) -> Iterator[subprocess.Popen[bytes]]:
+def start_processes(address: str) -> Iterator[subprocess.Popen[bytes]]:
     """Its traffic, and what is missing of its history. address: of this hub."""
     if not settings.HUB_SAMPLE or not (made := found()):
         return

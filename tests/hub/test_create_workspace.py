@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from hub.local import embedded_postgres
-from hub.local.startup_errors import Refusal
+from hub.local import data_dir
+from hub.local.startup_errors import StartupError
 from tests.hub.running import Hub, running_hub
 from workspaces.create import hash_key
 from workspaces.models import ApiKey, Workspace
@@ -50,7 +50,7 @@ def test_two_workspaces_of_one_name_get_two_slugs():
 
 @pytest.mark.parametrize("arguments", [("",), ("x" * 101,), ("Shop", "--environment", "Not A Name")])
 def test_what_cannot_be_made_is_one_line_and_makes_nothing(arguments):
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StartupError) as refusal:
         said(*arguments)
     assert "\n" not in str(refusal.value)
     assert not Workspace.objects.exists()
@@ -85,7 +85,7 @@ def test_what_it_refuses_is_one_line_like_that_of_a_start(hub):
 
 @pytest.mark.xdist_group("whole hub")
 def test_a_hub_does_not_begin_on_a_database_that_ends_with_a_command(hub):
-    with embedded_postgres.the_only_one(hub.folder / "var"):
+    with data_dir.lock_data_dir(hub.folder / "var"):
         done = hub.manage("create_workspace", "Tea House")
     assert done.returncode == 1
     assert "HUB_DATA_DIR" in done.stderr

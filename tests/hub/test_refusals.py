@@ -8,13 +8,13 @@ import pytest
 from django.db import OperationalError, connection
 
 from hub.local import database, startup_errors
-from hub.local.startup_errors import Refusal
+from hub.local.startup_errors import StartupError
 
 
 def told(said: str, sqlstate: str | None = None) -> str:
     error = OperationalError(said)
     error.__cause__ = type("DiskFull", (Exception,), {"sqlstate": sqlstate})()
-    return startup_errors.line(error)
+    return startup_errors.format_error(error)
 
 
 @pytest.mark.parametrize(
@@ -45,17 +45,17 @@ def test_the_embedded_server_is_named_where_no_other_is_set():
 
 
 def test_a_folder_that_cannot_be_used_names_its_setting():
-    assert "HUB_DATA_DIR" in startup_errors.line(OSError(errno.ENOSPC, "No space left on device", "/data"))
+    assert "HUB_DATA_DIR" in startup_errors.format_error(OSError(errno.ENOSPC, "No space left on device", "/data"))
 
 
 @pytest.mark.django_db
 def test_a_server_of_the_oldest_version_is_taken_and_an_older_one_refused(monkeypatch):
     found = connection.pg_version // 10_000
-    monkeypatch.setattr(database, "OLDEST", found)
-    database.refuse_older_server()
-    monkeypatch.setattr(database, "OLDEST", found + 1)
-    with pytest.raises(Refusal, match="DATABASE_URL: the server is older than PostgreSQL"):
-        database.refuse_older_server()
+    monkeypatch.setattr(database, "OLDEST_POSTGRES", found)
+    database.check_server_version()
+    monkeypatch.setattr(database, "OLDEST_POSTGRES", found + 1)
+    with pytest.raises(StartupError, match="DATABASE_URL: the server is older than PostgreSQL"):
+        database.check_server_version()
 
 
 @pytest.mark.django_db
@@ -63,5 +63,5 @@ def test_a_database_that_waits_for_an_upgrade_is_not_migrated_by_a_command(monke
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_migrations WHERE app = 'outcomes'")
     monkeypatch.setattr(database, "migrate", lambda: pytest.fail("migrated beneath a running hub"))
-    with pytest.raises(Refusal, match="older version"):
-        database.prepare_unused()
+    with pytest.raises(StartupError, match="older version"):
+        database.prepare_unused_database()

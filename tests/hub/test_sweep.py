@@ -38,5 +38,5 @@ def test_a_round_that_fails_is_logged_and_the_next_one_comes(monkeypatch, caplog
     monkeypatch.setattr(sweep, "sweep", sweeping)
     monkeypatch.setattr(sweep, "EVERY_SECONDS", 0)
     with pytest.raises(KeyboardInterrupt):
-        sweep.run()
+        sweep.sweep_forever()
     assert [record.levelname for record in caplog.records] == ["ERROR"]

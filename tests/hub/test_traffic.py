@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from hub.local import embedded_postgres
+from hub.local import embedded_postgres, postgres_programs
 from tests.hub.running import Hub, running_hub
 
 pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(600)]
@@ -218,9 +218,9 @@ def collect(value: Any, names: set[str], values: set[str]) -> None:
 def everything(hub: Hub, workspace: dict[str, Any]) -> str:
     """All that could hold a value: a dump of the database, every log, every download."""
     server = embedded_postgres.Server(hub.folder / "var")
-    connection = server.connection()
+    connection = server.connection_settings()
     dump = subprocess.run(
-        [str(embedded_postgres.binaries() / "pg_dump"), "--inserts", "-h", str(server.sockets),
+        [str(postgres_programs.find_binaries() / "pg_dump"), "--inserts", "-h", str(server.sockets),
          "-U", "affidavit", "affidavit"],
         env={"PGPASSWORD": str(connection["PASSWORD"])}, capture_output=True, text=True, check=True,
     )  # fmt: skip

@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError
 from django.utils import timezone
 
-from hub.local.database import prepare_unused
-from hub.local.startup_errors import Refusal
+from hub.local.database import prepare_unused_database
+from hub.local.startup_errors import StartupError
 from workspaces.create import InvalidWorkspace, NewWorkspace, create_workspace
 
 
@@ -22,22 +22,23 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="what people read; addresses get a slug made of it")
-        repeated = {"metavar": "NAME", "action": "append", "default": []}
-        parser.add_argument("--environment", **repeated, help="besides production; may be repeated")
+        parser.add_argument(
+            "--environment", metavar="NAME", action="append", default=[], help="besides production; may be repeated"
+        )
         parser.add_argument("--json", action="store_true", help="one JSON object on one line")
 
     def handle(self, *args: Any, name: str, environment: list[str], **options: Any) -> None:
-        prepare_unused()
+        prepare_unused_database()
         try:
             created = create_workspace(name, environment, actor="command line", now=timezone.now())
         except InvalidWorkspace as error:
-            raise Refusal(str(error)) from None
+            raise StartupError(str(error)) from None
         except DatabaseError as error:
-            raise Refusal(f"the database refused or is away ({type(error).__name__}).") from None
-        self.stdout.write(json.dumps(created.as_json()) if options["json"] else "\n".join(lines(created)))
+            raise StartupError(f"the database refused or is away ({type(error).__name__}).") from None
+        self.stdout.write(json.dumps(created.as_json()) if options["json"] else "\n".join(format_lines(created)))
 
 
-def lines(created: NewWorkspace) -> Iterator[str]:
+def format_lines(created: NewWorkspace) -> Iterator[str]:
     facts = created.as_json()
     yield f"{facts['name']} ({facts['workspaceId']})"
     yield f"  pages             /w/{facts['slug']}/production/overview"
@@ -46,4 +47,4 @@ def lines(created: NewWorkspace) -> Iterator[str]:
     yield f"  secret key        {facts['secretKey']}"
     yield f"  publishable key   {facts['publishableKey']}"
     yield f"  signing secret    {facts['signingSecret']}"
-    yield "Keep the last three now: they are not stored in a form that could be shown again."
+    yield "Copy the last three into your secret store now: they cannot be shown again."

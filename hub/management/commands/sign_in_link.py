@@ -5,8 +5,8 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.urls import reverse
 from django.utils import timezone
 
-from hub.local.database import prepare_unused
-from hub.local.startup_errors import Refusal
+from hub.local.database import prepare_unused_database
+from hub.local.startup_errors import StartupError
 from workspaces.sign_in import create_link
 
 
@@ -17,8 +17,8 @@ class Command(BaseCommand):
         parser.add_argument("username", nargs="?", default="operator")
 
     def handle(self, *args: object, username: str, **options: object) -> None:
-        prepare_unused()
+        prepare_unused_database()
         user = get_user_model().objects.filter(username=username).first()
         if user is None:
-            raise Refusal(f"there is no user {username}. Make one: manage.py createsuperuser.")
+            raise StartupError(f"there is no user {username}. Make one: manage.py createsuperuser.")
         self.stdout.write(reverse("sign-in-by-link", args=[create_link(user, now=timezone.now())]))

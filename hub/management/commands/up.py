@@ -6,7 +6,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from hub.local.up import address, up
+from hub.local.up import build_address, run_hub
 from workspaces.sign_in import create_link
 
 OPERATOR = "operator"
@@ -18,13 +18,13 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def handle(self, *args: object, **options: object) -> None:
-        sys.exit(up(announce=self.announce))
+        sys.exit(run_hub(announce=self.announce))
 
     def announce(self) -> None:
-        """The one line of a start. The operator opens every workspace of this hub."""
+        """Print the one line of a start, with a link for the operator, who may open every workspace of this hub."""
         operator, _ = get_user_model().objects.get_or_create(
             username=OPERATOR, defaults={"is_superuser": True, "is_staff": True}
         )
-        link = f"{address(local=True)}/sign-in/{create_link(operator, now=timezone.now())}"
-        self.stdout.write(f"Affidavit is ready at {address(local=True)}. Sign in once with {link} (15 minutes).")
+        link = f"{build_address(local=True)}/sign-in/{create_link(operator, now=timezone.now())}"
+        self.stdout.write(f"Affidavit is ready at {build_address(local=True)}. Sign in once with {link} (15 minutes).")
         self.stdout.flush()

@@ -1,0 +1,59 @@
+"""The hub's data directory: private folders, a lock that one process holds, and a secret made at the first start."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hub.local.startup_errors import StartupError
+
+
+def find_data_dir() -> Path:
+    """Return HUB_DATA_DIR, by default `var` in the working directory."""
+    return Path(os.environ.get("HUB_DATA_DIR") or "var").absolute()
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder that only this user can enter; raises StartupError where it belongs to somebody else."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.is_symlink() or path.stat().st_uid != os.getuid():
+        raise StartupError(f"{path} belongs to another user; set HUB_DATA_DIR to a folder of your own.")
+    path.chmod(0o700)
+
+
+def write_private_file(path: Path, text: str) -> None:
+    """Write a file of mode 0600 that did not exist before."""
+    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+
+
+def load_or_create_secret(path: Path) -> str:
+    """Return the secret in this file; a new one at the first start."""
+    if not path.exists():
+        make_private_folder(path.parent)
+        unfinished = path.with_suffix(".new")
+        unfinished.touch(mode=0o600)
+        unfinished.write_text(secrets.token_urlsafe(48))
+        unfinished.rename(path)
+    return path.read_text().strip()
+
+
+@contextmanager
+def lock_data_dir(data_dir: Path) -> Iterator[None]:
+    """Hold the data directory for this process; the lock goes with it, however it ends. Raises StartupError."""
+    make_private_folder(data_dir)
+    with (data_dir / "hub.lock").open("a+") as lock:
+        try:
+            # A record lock is this process's alone: honcho's forks would share one of flock's and keep it.
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise StartupError(
+                f"another hub is running on {data_dir}, or a command that needs its database. "
+                "Stop it, or set HUB_DATA_DIR and HUB_PORT for a second one."
+            ) from None
+        yield
