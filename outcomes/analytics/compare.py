@@ -25,20 +25,20 @@ class KeyComparison:
     key: str
     outcomes: int
     reached: int
-    outcomes_there: int
-    reached_there: int
+    sibling_outcomes: int
+    sibling_reached: int
 
     @property
     def outcomes_of_both(self) -> int:
-        return self.outcomes + self.outcomes_there
+        return self.outcomes + self.sibling_outcomes
 
 
 @dataclass(frozen=True)
 class EnvironmentComparison:
     """The totals of an environment and of its sibling, and a line of all outcomes for each."""
 
-    here: Totals
-    there: Totals
+    totals: Totals
+    sibling_totals: Totals
     chart: Chart
 
 
@@ -46,8 +46,8 @@ SELECT_KEY_COMPARISONS = f"""
 SELECT outcome_key,
        coalesce(sum(outcomes) FILTER (WHERE compared = %(environment)s), 0)::bigint AS outcomes,
        coalesce(sum(reached) FILTER (WHERE compared = %(environment)s), 0)::bigint AS reached,
-       coalesce(sum(outcomes) FILTER (WHERE compared = %(sibling)s), 0)::bigint AS outcomes_there,
-       coalesce(sum(reached) FILTER (WHERE compared = %(sibling)s), 0)::bigint AS reached_there
+       coalesce(sum(outcomes) FILTER (WHERE compared = %(sibling)s), 0)::bigint AS sibling_outcomes,
+       coalesce(sum(reached) FILTER (WHERE compared = %(sibling)s), 0)::bigint AS sibling_reached
 FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[]) AS segment (grain, since, till)
 CROSS JOIN unnest(ARRAY[%(environment)s, %(sibling)s]::bigint[]) AS compared
 CROSS JOIN LATERAL (

@@ -84,7 +84,7 @@ def _series_rows(chart: Chart) -> Rows:
 def _comparison_rows(analytics: Analytics) -> Rows:
     sibling_name = analytics.sibling and analytics.sibling.name
     for row in analytics.stream_key_comparisons():
-        yield row.key, row.outcomes, row.reached, sibling_name, row.outcomes_there, row.reached_there
+        yield row.key, row.outcomes, row.reached, sibling_name, row.sibling_outcomes, row.sibling_reached
 
 
 def _comparison_series_rows(analytics: Analytics) -> Rows:
@@ -103,7 +103,7 @@ def _conversation_rows(environment: Environment, period: Period, key: str) -> Ro
 
 
 def _lag_rows(environment: Environment, period: Period, key: str) -> Rows:
-    for bar in read_lags(environment, period, key).shown:
+    for bar in read_lags(environment, period, key).visible_bars:
         yield None if bar.least is None else int(bar.least.total_seconds()), bar.label, bar.count
 
 

@@ -9,21 +9,21 @@ from django.http import QueryDict
 from outcomes.analytics.chart_data import MAX_LINES
 from wire.filters import read_text, strip_nul
 
-LEADING = 5  # keys that have a line of their own where none was chosen
+LEADING = 5  # keys that have a line of their own where none was selected
 MAX_RANK = 100
 ROWS_PER_PAGE = 50
 
 
 @dataclass(frozen=True)
 class KeyFilters:
-    """search: text in a key; chosen: keys of the chart, else those from `rank` on; opened: no key is folded away;
+    """search: text in a key; selected: keys of the chart, else those from `rank` on; unfolded: no key is folded away;
     compare_with: the name of another environment.
     """
 
     search: str = ""
-    chosen: tuple[str, ...] = ()
+    selected: tuple[str, ...] = ()
     rank: int = 1
-    opened: bool = False
+    unfolded: bool = False
     page: int = 1
     compare_with: str = ""
 
@@ -33,13 +33,13 @@ class KeyFilters:
 
 
 def parse_key_filters(query: QueryDict) -> KeyFilters:
-    chosen = dict.fromkeys(key for key in map(strip_nul, query.getlist("show")) if key)
+    selected = dict.fromkeys(key for key in map(strip_nul, query.getlist("show")) if key)
     page, search = _parse_number(query.get("page")), read_text(query, "q")
     return KeyFilters(
         search=search,
-        chosen=tuple(chosen)[:MAX_LINES],
+        selected=tuple(selected)[:MAX_LINES],
         rank=min(_parse_number(query.get("rank")), MAX_RANK),
-        opened=page > 1 or bool(search) or query.get("keys") == "all",
+        unfolded=page > 1 or bool(search) or query.get("keys") == "all",
         page=page,
         compare_with=read_text(query, "beside"),
     )

@@ -40,7 +40,7 @@ class LagDistribution:
     median: timedelta | None
 
     @property
-    def shown(self) -> Sequence[LagBar]:
+    def visible_bars(self) -> Sequence[LagBar]:
         """Leave out the bar of negative lags where there is none."""
         return self.bars if self.bars[0].count else self.bars[1:]
 

@@ -52,14 +52,14 @@ class Analytics:
         return self._read_keys((page.total.keys - 1) // ROWS_PER_PAGE * ROWS_PER_PAGE)
 
     def _read_keys(self, start: int) -> KeyPage:
-        lead = 0 if self.filters.chosen else self.filters.next_rank - 1
-        limit = ROWS_PER_PAGE if self.filters.opened else UNFOLDED_KEYS + 2
+        lead = 0 if self.filters.selected else self.filters.next_rank - 1
+        limit = ROWS_PER_PAGE if self.filters.unfolded else UNFOLDED_KEYS + 2
         search = self.filters.search
         return read_top_page(self.environment, self.period, search=search, start=start, limit=limit, lead=lead)
 
     @property
     def is_folded(self) -> bool:
-        return not self.filters.opened and self.key_page.total.keys > UNFOLDED_KEYS + 1
+        return not self.filters.unfolded and self.key_page.total.keys > UNFOLDED_KEYS + 1
 
     @property
     def rows(self) -> Sequence[KeyTotals]:
@@ -81,8 +81,8 @@ class Analytics:
 
     @cached_property
     def chart(self) -> Chart:
-        if self.filters.chosen:
-            return read_chart(self.environment, self.period, self.filters.chosen)
+        if self.filters.selected:
+            return read_chart(self.environment, self.period, self.filters.selected)
         ranked = [row.key for row in self.key_page.leading]
         first = self.filters.rank - 1
         return read_chart(self.environment, self.period, ranked[first:], without=ranked[:first])

@@ -34,7 +34,7 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
             return {"empty": True, **first_report_snippets(environment)}
         return {
             "totals": analytics.totals,
-            "before": analytics.totals_before,
+            "totals_before": analytics.totals_before,
             **_describe_keys(analytics),
             **_describe_chart(analytics),
             **_describe_comparison(analytics),
@@ -48,25 +48,25 @@ def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:
     keys_of_rows = {row.key for row in analytics.rows}
     page, filters = analytics.key_page, analytics.filters
     return {
-        "asked": filters,
-        "lines": [(row, analytics.lookalikes.get(row.key, ())) for row in analytics.rows],
-        "others": analytics.folded_tail,
+        "filters": filters,
+        "rows": [(row, analytics.lookalikes.get(row.key, ())) for row in analytics.rows],
+        "folded_tail": analytics.folded_tail,
         "pages": _paginate(page.total.keys, filters.page),
-        "keys_counted": page.is_counted,
-        "folded_from": UNFOLDED_KEYS,
-        "chosen_elsewhere": [key for key in filters.chosen if key not in keys_of_rows],
+        "is_counted": page.is_counted,
+        "unfolded_keys": UNFOLDED_KEYS,
+        "selected_off_page": [key for key in filters.selected if key not in keys_of_rows],
         "siblings": analytics.environment.workspace.environments.exclude(pk=analytics.environment.pk),
     }
 
 
 def _describe_chart(analytics: Analytics) -> Mapping[str, Any]:
     filters, totals, chart = analytics.filters, analytics.totals, analytics.chart
-    has_more = not filters.chosen and analytics.key_page.total.keys >= filters.next_rank
+    has_more = not filters.selected and analytics.key_page.total.keys >= filters.next_rank
     leading = chart.lines[0] if chart.lines else None
     return {
         **_draw_chart(chart, analytics.period),
         "sentence": figures.summarize_chart(totals.outcomes, totals.conversations, leading),
-        "openable": has_more and filters.next_rank <= MAX_RANK,
+        "has_next_keys": has_more and filters.next_rank <= MAX_RANK,
     }
 
 
@@ -89,12 +89,12 @@ def _describe_comparison(analytics: Analytics) -> Mapping[str, Any]:
     rows = analytics.compare_top_keys(MAX_COMPARED_KEYS + 1)
     drawing = _draw_chart(analytics.comparison.chart, analytics.period)
     return {
-        "both": analytics.comparison,
+        "comparison": analytics.comparison,
         "sibling": analytics.sibling,
-        "pairs": rows[:MAX_COMPARED_KEYS],
-        "pairs_cut": len(rows) > MAX_COMPARED_KEYS,
-        "pair_figure": drawing["figure"],
-        "pair_buckets": drawing["buckets"],
+        "compared_keys": rows[:MAX_COMPARED_KEYS],
+        "has_more_compared_keys": len(rows) > MAX_COMPARED_KEYS,
+        "comparison_figure": drawing["figure"],
+        "comparison_buckets": drawing["buckets"],
     }
 
 
@@ -115,11 +115,11 @@ def _describe_key(environment: Environment, period: Period, key: str) -> Mapping
     lookalikes = find_lookalikes(environment, [key]).get(key, ())
     lag = read_lags(environment, period, key)
     return {
-        "line": read_keys(environment, period, [key])[key],
+        "key_totals": read_keys(environment, period, [key])[key],
         "totals": read_totals(environment, period),
-        "alike": list(read_keys(environment, period, lookalikes).values()) if lookalikes else [],
+        "lookalikes": list(read_keys(environment, period, lookalikes).values()) if lookalikes else [],
         "lag": lag,
-        "lag_figure": figures.draw_bars([(bar.label, bar.count) for bar in lag.shown], unit="outcomes"),
+        "lag_figure": figures.draw_bars([(bar.label, bar.count) for bar in lag.visible_bars], unit="outcomes"),
         **_draw_chart(read_key_chart(environment, period, key), period),
     }
 
@@ -129,8 +129,8 @@ def _list_conversations(environment: Environment, period: Period, key: str, *, c
     page = rows[:ROWS_PER_PAGE]
     return {
         "rows": page,
-        "older": page[-1].cursor if len(rows) > ROWS_PER_PAGE else "",
-        "newest": not parse_cursor(cursor, key),
+        "older_cursor": page[-1].cursor if len(rows) > ROWS_PER_PAGE else "",
+        "is_first_page": not parse_cursor(cursor, key),
     }
 
 

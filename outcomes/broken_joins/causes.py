@@ -44,7 +44,7 @@ class Cause:
         return self.examples[0]
 
     @property
-    def sample(self) -> Sequence[str]:
+    def example_ids(self) -> Sequence[str]:
         """A few of the ids, each once."""
         return list(dict.fromkeys(join.conversation_id for join in self.examples))
 
@@ -58,7 +58,7 @@ def group_by_cause(joins: Iterable[BrokenJoin]) -> Sequence[Cause]:
         cause = join.diagnosis.kind, join.diagnosis.found_in
         counts[cause] += 1
         oldest[cause] = min(oldest.get(cause, join.first_reported_at), join.first_reported_at)
-        if len(sample := examples.setdefault(cause, [])) < MAX_EXAMPLES:
-            sample.append(join)
+        if len(first_joins := examples.setdefault(cause, [])) < MAX_EXAMPLES:
+            first_joins.append(join)
     ordered = sorted(counts, key=lambda cause: (-counts[cause], cause))
     return [Cause(*cause, counts[cause], examples[cause], oldest[cause]) for cause in ordered]

@@ -35,15 +35,15 @@ class KnownConversation:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """`kind` is one of ADVICE; `found` is the conversation that was probably meant."""
+    """`kind` is one of ADVICE; `match` is the conversation that was probably meant."""
 
     kind: str
-    found: KnownConversation | None = None
+    match: KnownConversation | None = None
 
     @property
     def found_in(self) -> str:
         """The environment that knows the id, for `other-environment`; else ""."""
-        return self.found.environment if self.found and self.kind == "other-environment" else ""
+        return self.match.environment if self.match and self.kind == "other-environment" else ""
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,9 @@ def list_joins_tables(environment: Environment, period: Period, filters: JoinFil
 def _broken_join_rows(environment: Environment, period: Period, filters: JoinFilters) -> Rows:
     api_key_names = list_api_key_names(environment)
     for join in stream_broken_joins(environment, period):
-        if filters and not join.matches(filters.why, filters.found_in):
+        if filters and not join.matches(filters.diagnosis, filters.found_in):
             continue
-        match = join.diagnosis.found
+        match = join.diagnosis.match
         yield (
             join.conversation_id,
             join.outcome_key,
@@ -59,7 +59,7 @@ def _broken_join_rows(environment: Environment, period: Period, filters: JoinFil
 
 def _cause_rows(environment: Environment, period: Period) -> Rows:
     for cause in group_by_cause(stream_broken_joins(environment, period)):
-        match = cause.example.diagnosis.found
+        match = cause.example.diagnosis.match
         yield (
             cause.kind,
             cause.environment or None,

@@ -12,17 +12,17 @@ from wire.filters import read_text
 
 @dataclass(frozen=True)
 class JoinFilters:
-    """why: a diagnosis; found_in: the environment that knows the id, for `other-environment`. Empty: all."""
+    """diagnosis: its kind; found_in: the environment that knows the id, for `other-environment`. Empty: all."""
 
-    why: str = ""
+    diagnosis: str = ""
     found_in: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.why)
+        return bool(self.diagnosis)
 
 
 def parse_join_filters(query: QueryDict) -> JoinFilters:
-    why = query.get("why", "")
-    if why not in ADVICE or why == "late":
+    diagnosis = query.get("why", "")
+    if diagnosis not in ADVICE or diagnosis == "late":
         return JoinFilters()
-    return JoinFilters(why, read_text(query, "in") if why == "other-environment" else "")
+    return JoinFilters(diagnosis, read_text(query, "in") if diagnosis == "other-environment" else "")

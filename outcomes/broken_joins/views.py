@@ -46,11 +46,11 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
             return {"empty": True, **first_report_snippets(environment)}
         totals = read_totals(environment, period)
         return {
-            "asked": filters,
+            "filters": filters,
             "totals": totals,
-            "before": read_totals(environment, period.previous()),
-            "healed": measure_healing(environment, period),
-            "late": find_healed_outcomes(environment, period)[:ROWS_PER_PAGE],
+            "totals_before": read_totals(environment, period.previous()),
+            "healing": measure_healing(environment, period),
+            "healed_outcomes": find_healed_outcomes(environment, period)[:ROWS_PER_PAGE],
             "oldest": find_oldest_report(environment),
             **_describe_joins(environment, period, filters, request.GET.get("page"), totals.broken),
             **_draw_rates(environment, period),
@@ -72,9 +72,9 @@ def _describe_joins(
     api_key_names = list_api_key_names(environment)
     return {
         "causes": [(cause, ADVICE[cause.kind]) for cause in group_by_cause(newest)],
-        "causes_of": len(newest),
-        "partial": len(newest) == NEWEST_DIAGNOSED,
-        "kinds": [(kind, advice.name) for kind, advice in ADVICE.items() if kind != "late"],
+        "diagnosed_joins": len(newest),
+        "is_partial": len(newest) == NEWEST_DIAGNOSED,
+        "diagnoses": [(kind, advice.name) for kind, advice in ADVICE.items() if kind != "late"],
         "rows": rows,
         "joins": [(join, ADVICE[join.diagnosis.kind].name, api_key_names.get(join.reported_by)) for join in joins],
     }
@@ -84,7 +84,7 @@ JoinsPage = tuple[PageOfRows[Any], Iterable[BrokenJoin]]
 
 
 def _page_matching(newest: Sequence[BrokenJoin], filters: JoinFilters, page_number: str | None) -> JoinsPage:
-    matching = [join for join in newest if join.matches(filters.why, filters.found_in)]
+    matching = [join for join in newest if join.matches(filters.diagnosis, filters.found_in)]
     page = Paginator(matching, ROWS_PER_PAGE).get_page(page_number)
     return page, list(page)
 
@@ -102,8 +102,13 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
         ("API key", "rates-by-key", read_rates_by_api_key(environment, period)),
     )
     return {
-        "trends": [
-            {"by": subject, "table": table, "trend": chart, "figure": figures.draw_rates(chart.buckets, chart.lines)}
+        "rate_charts": [
+            {
+                "subject": subject,
+                "table": table,
+                "chart": chart,
+                "figure": figures.draw_rates(chart.buckets, chart.lines),
+            }
             for subject, table, chart in charts
             if chart.rates
         ]
@@ -119,7 +124,7 @@ def _describe_moves(
     return {
         "moves": Move.objects.list_for(environment)[:MAX_MOVES],
         "may_move": may_move,
-        "move_to": target,
-        "movable": len(find_movable(environment, target, period)) if target and may_move else 0,
-        "done": request.GET.get("done", ""),
+        "target": target,
+        "movable_joins": len(find_movable(environment, target, period)) if target and may_move else 0,
+        "result": request.GET.get("done", ""),
     }

@@ -48,7 +48,7 @@ def test_conversations_are_paged_each_once(production, browser_client):
         response = browser_client.get(PAGE, {"key": "purchase", "cursor": cursor})
         rows = response.context["rows"]
         found += [row.conversation_id for row in rows]
-        cursor = response.context["older"]
+        cursor = response.context["older_cursor"]
         if not cursor:
             break
         assert len(rows) == 50
@@ -76,7 +76,7 @@ def test_any_key_has_a_page(production, browser_client, key):
 
 def test_keys_that_look_alike_are_pointed_out(production, browser_client):
     record_outcomes(production, [Report("c001", "Purchase ")], now=timezone.now())
-    assert "differs from it only by case" in browser_client.get(f"{PAGE}?key=purchase").content.decode()
+    assert "differs only by case" in browser_client.get(f"{PAGE}?key=purchase").content.decode()
 
 
 def test_an_outsider_sees_nothing(production, api, client, other_workspace):
@@ -95,5 +95,5 @@ def test_every_lag_is_in_exactly_one_bar_and_in_the_right_one(lags):
     ends = [least for least, _ in LAG_RANGES[1:]] + [timedelta.max]
     for bar, end in zip(found.bars, ends, strict=True):
         assert bar.count == sum((timedelta.min if bar.least is None else bar.least) <= lag < end for lag in lags)
-    bars = [(bar.label, bar.count) for bar in found.shown]
+    bars = [(bar.label, bar.count) for bar in found.visible_bars]
     plotly.graph_objects.Figure(figures.draw_bars(bars, unit="outcomes"))

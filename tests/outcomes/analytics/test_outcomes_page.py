@@ -26,8 +26,8 @@ def production(workspace):
     return workspace.workspace.environments.get(name="production")
 
 
-def chart_of(environment, **asked):
-    return Analytics(environment, parse_period({}, now=timezone.now()), KeyFilters(**asked)).chart
+def chart_of(environment, **filters):
+    return Analytics(environment, parse_period({}, now=timezone.now()), KeyFilters(**filters)).chart
 
 
 def happened(environment, now=None):
@@ -132,7 +132,7 @@ def test_what_lies_before_the_range_is_not_in_it_but_is_compared_with(production
     happened(production, timezone.now() - timedelta(days=7))
     tables = tables_of(browser_client.get(f"{PAGE}.json?range=24h"))
     assert [(line["outcomes"], line["outcomesBefore"]) for line in tables["keys"]] == [(0, 2), (0, 1)]
-    assert "Look at all time" not in browser_client.get(f"{PAGE}?range=24h").content.decode()
+    assert "show all time" not in browser_client.get(f"{PAGE}?range=24h").content.decode()
 
 
 @pytest.mark.parametrize("query", ["range=24h", "range=12m", "range=all", "range=90d&tz=Asia/Kathmandu", "page=x"])
@@ -190,7 +190,7 @@ def test_the_series_over_all_keys_has_conversations_and_broken_joins_too(product
 
 def test_chosen_keys_have_lines_of_their_own_and_all_others_share_one(production, browser_client):
     reached(production, {"a": 5, "b": 4, "c": 3, "d": 2})
-    assert [(line.key, line.total) for line in chart_of(production, chosen=("d", "b", "none")).lines] == [
+    assert [(line.key, line.total) for line in chart_of(production, selected=("d", "b", "none")).lines] == [
         ("d", 2), ("b", 4), (None, 8),
     ]  # fmt: skip
     series = tables_of(browser_client.get(f"{PAGE}.json?show=d&show=b"))["series"]
@@ -201,7 +201,7 @@ def test_chosen_keys_have_lines_of_their_own_and_all_others_share_one(production
 
 def test_the_other_keys_can_be_opened_rank_by_rank(production, browser_client):
     reached(production, {f"k{n:02}": 20 - n for n in range(12)})
-    assert "Open the other keys" in browser_client.get(PAGE).content.decode()
+    assert "Show the next keys" in browser_client.get(PAGE).content.decode()
     lines = chart_of(production, rank=6).lines
     assert [line.key for line in lines] == ["k05", "k06", "k07", "k08", "k09", None]
     assert lines[-1].total == 10 + 9
@@ -254,7 +254,7 @@ def test_two_environments_stand_side_by_side(production, browser_client, workspa
     sums = {name: sum(row["outcomes"] for row in tables["beside-series"] if row["environment"] == name)
             for name in ("production", "staging")}  # fmt: skip
     assert sums == {"production": 3, "staging": 3}
-    assert "production beside staging" in browser_client.get(f"{PAGE}?beside=staging").content.decode()
+    assert "production compared with staging" in browser_client.get(f"{PAGE}?beside=staging").content.decode()
     for unknown in ("nowhere", "production", "Staging"):
         assert not tables_of(browser_client.get(f"{PAGE}.json?beside={unknown}"))["beside"]
 

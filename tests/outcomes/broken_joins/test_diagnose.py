@@ -80,7 +80,7 @@ def test_the_right_one_is_found_behind_wrong_ones_of_the_same_bare_form():
         KnownConversation("https://shop.example/1/chat", "production"),
         KnownConversation("CHAT", "production"),
     ]
-    assert diagnose("chat", siblings={}, candidates=candidates[::-1]).found == candidates[1]
+    assert diagnose("chat", siblings={}, candidates=candidates[::-1]).match == candidates[1]
 
 
 @given(ids)
