@@ -12,7 +12,7 @@ from affidavit import from_descriptor
 from affidavit.operations import OperationSum, OperationSums, build_operation_document, has_begun, strip_names
 from catalog.downloads.json_schema import build_schema_document
 from catalog.downloads.openapi import MEDIA_TYPE, build_openapi_document
-from catalog.evidence.epochs import Held, shown
+from catalog.evidence.epochs import EpochEvidence, build_visible_part
 from catalog.ingest.sanitize import Observation, sum_observations
 
 
@@ -93,5 +93,7 @@ def _observation(entry: Mapping[str, Any]) -> Observation:
 
 def _as_shown(total: OperationSum) -> OperationSum:
     """With maps by alike values shown as such."""
-    total.evidence = {part: shown([Held({0: evidence})]).evidence for part, evidence in total.evidence.items()}
+    total.evidence = {
+        part: build_visible_part([EpochEvidence({0: evidence})]).evidence for part, evidence in total.evidence.items()
+    }
     return total

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
-from affidavit.operations import strip_names
+from affidavit.operations import Identity, strip_names
 from catalog.drift_kinds import CHANGE_KINDS
 from catalog.path_template import MAX_PATH_BYTES
 from workspaces.models import Environment, Workspace
@@ -108,6 +108,10 @@ class Operation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.method, self.key)
 
     @property
     def merged_rows(self) -> list[Operation]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db.models import F, Min, Prefetch, QuerySet
 from django.db.models.functions import Coalesce, Collate
@@ -45,14 +44,15 @@ def find_operation(environment: Environment, method: str, path: str, *, as_repor
     reported = Operation.objects.filter(environment=environment, method=method, key=strip_names(path))
     visible_pk = F("pk") if as_reported else Coalesce("shown_under_id", "pk")
     operations = Operation.objects.filter(environment=environment, begun=True, pk__in=reported.values_list(visible_pk))
-    prefetched = operations.prefetch_related("parts", "baseline_resets", "map_rules", prefetch_members())
-    return prefetched.defer(*LARGE_TEXTS).first()
+    return prefetch_evidence(operations).first()
 
 
-def prefetch_members() -> Prefetch[Any]:
-    """Prefetch the operations that are shown under another one, with their evidence."""
+def prefetch_evidence(operations: QuerySet[Operation]) -> QuerySet[Operation]:
+    """Load what a projection is made of, for each operation and for those that are shown under it."""
     members = Operation.objects.defer(*LARGE_TEXTS).order_by("method", "key")
-    return Prefetch("shown_here", members.prefetch_related("parts", "baseline_resets"))
+    members = members.prefetch_related("parts", "baseline_resets")
+    evidence = ("parts", "baseline_resets", "map_rules", Prefetch("shown_here", members))
+    return operations.defer(*LARGE_TEXTS).prefetch_related(*evidence)
 
 
 def dead_letters(environment: Environment) -> QuerySet[WitnessReport]:

@@ -1,7 +1,7 @@
-"""What a property's absence tells (pure): that it went quiet, was seen again, or is not always there any more.
+"""What the absence of a property means (pure): no longer seen, seen again, or not always there any more.
 
-How long nothing was heard of it is counted in the objects that it could have been in, so that a busy hour and a
-quiet night are the same; and one that has always come in bursts has to be missing for longer than ever before.
+An absence is counted in the objects that the property could have been in, so that a busy hour and a quiet night are the
+same. A property that has always come in bursts has to be absent for longer than ever before.
 """
 
 from __future__ import annotations
@@ -11,41 +11,59 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from affidavit import Evidence
-from catalog.drift.renames import successors
-from catalog.evidence.pointers import ITEMS, VALUES, join_property
+from catalog.drift.renames import find_successors
+from catalog.evidence.pointers import ITEMS, VALUES, join_property, parent_pointer
 
-EXPECTED = 20  # times that it should have been seen by now, at its usual rate
-LONGER = 3  # times the longest silence so far
+EXPECTED = 20  # times that the property should have been seen by now, at its usual rate
+LONGER = 3  # times the longest absence so far
 ENOUGH = 20  # observations without exception that are taken for a rule
 
-QUIET, BACK, OPTIONAL = "quiet", "back", "optional"
+NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS = "quiet", "back", "optional"
 
-
-class Silence(NamedTuple):
-    """What is held of a property that was missed, or that came later than its object; of others nothing is.
-
-    missed: objects without it in a row; longest: the most before that; told: whether it was, with which successor.
-    seen, of: how often it was there by the end of the fold in which it first came, of how many objects.
-    """
-
-    missed: int = 0
-    longest: int = 0
-    told: int = 0
-    successor: str = ""
-    seen: int = 0
-    of: int = 0
-
-
-Held = Mapping[str, Sequence[Any]]
-"""The members of a `Silence` by pointer, as JSON has them."""
+AbsenceStates = Mapping[str, Sequence[Any]]
+"""The stored form: by pointer the members of an Absence in their order, as a JSON array."""
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What is to be told of a property. kind: QUIET, BACK or OPTIONAL.
+class Absence:
+    """The counters of a property that was absent, or that came later than its object. Others need none.
 
-    seen, of: how often it was there, of the objects that came since it was first missed. always: of one that was
-    always there, how often that was. successor: the name under which a quiet one seems to come since, if any.
+    absent: objects without it in a row, up to now. longest: the longest such run before.
+    is_reported: whether this run was reported, with `successor` as the probable new name.
+    first_seen, first_objects: how often it was there, of how many objects, after the fold in which it first came.
+
+    Members are only ever added at the end: stored arrays have them in this order, older ones fewer of them.
+    """
+
+    absent: int = 0
+    longest: int = 0
+    is_reported: bool = False
+    successor: str = ""
+    first_seen: int = 0
+    first_objects: int = 0
+
+    @classmethod
+    def from_state(cls, state: Sequence[Any]) -> Absence:
+        absence = cls(*state)
+        return replace(absence, is_reported=bool(absence.is_reported))
+
+    def to_state(self) -> list[Any]:
+        return [
+            self.absent,
+            self.longest,
+            int(self.is_reported),
+            self.successor,
+            self.first_seen,
+            self.first_objects,
+        ]
+
+
+@dataclass(frozen=True)
+class AbsenceEvent:
+    """Something to report of a property. kind: NO_LONGER_SEEN, SEEN_AGAIN or NOT_ALWAYS.
+
+    seen, of: how often it was there, of the objects that came since it was first absent. always: for NOT_ALWAYS, how
+    often it had been there without exception. successor: for NO_LONGER_SEEN, its probable new name, if any.
     """
 
     kind: str
@@ -57,116 +75,124 @@ class Heard:
     successor: str = ""
 
 
-def listen(held: Held, total: Evidence, added: Evidence) -> tuple[dict[str, Silence], list[Heard]]:
-    """What is held after `added`, which is in `total` already, and what is to be told of it: each silence once."""
-    now = {pointer: Silence(*kept) for pointer, kept in held.items()}
-    told: list[tuple[Chance, Heard]] = []
-    for chance in chances(total, added):
-        becomes, heard = after(now.pop(chance.pointer, Silence()), chance)
-        if becomes != Silence():
-            now[chance.pointer] = becomes
-        if heard:
-            told.append((chance, heard))
-    named = new_names(now, [chance for chance, heard in told if heard.kind == QUIET])
-    for pointer, name in named.items():
-        now[pointer] = now[pointer]._replace(successor=name)
-    return now, [replace(heard, successor=named.get(heard.pointer, "")) for _, heard in told]
-
-
-class Chance(NamedTuple):
-    """A property that could have been there: in how many of the objects that came, and in how many it was."""
+class Occasion(NamedTuple):
+    """A property in the objects that came: how many these were, and in how many of them it was."""
 
     pointer: str
     parent: Evidence
     name: str
-    could: int
+    objects: int
     seen: int
 
     @property
-    def place(self) -> Evidence:
+    def evidence(self) -> Evidence:
         return self.parent.properties[self.name]
 
     @property
-    def objects(self) -> int:
-        """How many objects there were ever, those that came among them."""
+    def total_objects(self) -> int:
+        """Objects ever, including those that came."""
         return self.parent.counts.get("object", 0)
 
     @property
-    def before(self) -> tuple[int, int]:
-        """How often it was there until then, of how many objects."""
-        return self.place.seen - self.seen, self.objects - self.could
+    def seen_before(self) -> int:
+        return self.evidence.seen - self.seen
+
+    @property
+    def objects_before(self) -> int:
+        return self.total_objects - self.objects
 
 
-def after(was: Silence, chance: Chance) -> tuple[Silence, Heard | None]:
-    return noticed(was, chance) if chance.seen else missed(was, chance)
+def update_absences(
+    states: AbsenceStates, total: Evidence, added: Evidence
+) -> tuple[dict[str, list[Any]], list[AbsenceEvent]]:
+    """Update the absence counters with `added`, which is already part of `total`.
+
+    Return the new counters and the events; each absence is reported once.
+    """
+    absences = {pointer: Absence.from_state(state) for pointer, state in states.items()}
+    events: list[AbsenceEvent] = []
+    no_longer_seen: list[Occasion] = []
+    for occasion in _list_occasions(total, added):
+        absence, event = _update(absences.pop(occasion.pointer, Absence()), occasion)
+        if absence != Absence():
+            absences[occasion.pointer] = absence
+        if event:
+            events.append(event)
+            no_longer_seen += [occasion] if event.kind == NO_LONGER_SEEN else []
+    successors = _find_new_names(absences, no_longer_seen)
+    for pointer, successor in successors.items():
+        absences[pointer] = replace(absences[pointer], successor=successor)
+    new_states = {pointer: absence.to_state() for pointer, absence in absences.items()}
+    return new_states, [replace(event, successor=successors.get(event.pointer, "")) for event in events]
 
 
-def missed(was: Silence, chance: Chance) -> tuple[Silence, Heard | None]:
-    run = was.missed + chance.could
-    is_quiet = quiet(run, was.longest, chance.place.seen, chance.objects)
-    becomes = was._replace(missed=run, told=int(was.told or is_quiet))
-    if is_quiet and not was.told:
-        return becomes, Heard(QUIET, chance.pointer, chance.place, 0, run)
-    return becomes, None
+def _update(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
+    return _count_present(absence, occasion) if occasion.seen else _count_absent(absence, occasion)
 
 
-def noticed(was: Silence, chance: Chance) -> tuple[Silence, Heard | None]:
-    """It was there, perhaps not in all: what was always there is told once that it is not any more."""
-    becomes = was._replace(missed=0, longest=max(was.missed, was.longest), told=0, successor="")
-    seen, objects = chance.before
-    if objects and not seen:
-        becomes = becomes._replace(seen=chance.place.seen, of=chance.objects)
-    since = was.missed + chance.could
-    if was.told:
-        return becomes, Heard(BACK, chance.pointer, chance.place, chance.seen, chance.could)
-    if since > chance.seen and (always := always_there(was, chance)) >= ENOUGH:
-        return becomes, Heard(OPTIONAL, chance.pointer, chance.place, chance.seen, since, always)
-    return becomes, None
+def _count_absent(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
+    absent = absence.absent + occasion.objects
+    is_gone = _is_no_longer_seen(absent, absence.longest, occasion.evidence.seen, occasion.total_objects)
+    updated = replace(absence, absent=absent, is_reported=absence.is_reported or is_gone)
+    if is_gone and not absence.is_reported:
+        return updated, AbsenceEvent(NO_LONGER_SEEN, occasion.pointer, occasion.evidence, 0, absent)
+    return updated, None
 
 
-def always_there(was: Silence, chance: Chance) -> int:
-    """In how many objects it was, all since it first came but for those that it is missing in; 0 where not in all."""
-    seen, objects = chance.before
-    times = seen - was.seen
-    return times if objects - was.of - times == was.missed else 0
+def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
+    """It was there, perhaps not in all objects: report once that a property is not always there any more."""
+    longest = max(absence.absent, absence.longest)
+    updated = replace(absence, absent=0, longest=longest, is_reported=False, successor="")
+    if occasion.objects_before and not occasion.seen_before:
+        updated = replace(updated, first_seen=occasion.evidence.seen, first_objects=occasion.total_objects)
+    of = absence.absent + occasion.objects
+    if absence.is_reported:
+        event = AbsenceEvent(SEEN_AGAIN, occasion.pointer, occasion.evidence, occasion.seen, occasion.objects)
+        return updated, event
+    if of > occasion.seen and (always := _count_always(absence, occasion)) >= ENOUGH:
+        return updated, AbsenceEvent(NOT_ALWAYS, occasion.pointer, occasion.evidence, occasion.seen, of, always)
+    return updated, None
 
 
-def quiet(missed: int, longest: int, seen: int, parents: int) -> bool:
-    """`parents`: objects in all, those that missed it among them."""
-    before = max(parents - missed, 1)
-    return missed * seen >= EXPECTED * before and missed > LONGER * longest
+def _count_always(absence: Absence, occasion: Occasion) -> int:
+    """Return in how many objects it was since it first came; 0 if it was absent before this run."""
+    seen = occasion.seen_before - absence.first_seen
+    return seen if occasion.objects_before - absence.first_objects - seen == absence.absent else 0
 
 
-def new_names(now: Mapping[str, Silence], gone: Sequence[Chance]) -> dict[str, str]:
-    """By the pointers of what went quiet just now, the names under which it seems to come since."""
-    by_object: dict[str, list[Chance]] = {}
-    for chance in gone:
-        by_object.setdefault(around(chance.pointer), []).append(chance)
-    found: dict[str, str] = {}
-    for outer, chances_there in by_object.items():
-        parent = chances_there[0].parent
-        held = {name: now.get(join_property(outer, name), Silence()) for name in parent.properties}
-        ruled_out = {name for name, silence in held.items() if silence.missed}
-        ruled_out |= {silence.successor for silence in held.values()}
-        named = successors(parent, {chance.name: held[chance.name].missed for chance in chances_there}, ruled_out)
-        found |= {join_property(outer, name): successor for name, successor in named.items()}
-    return found
+def _is_no_longer_seen(absent: int, longest: int, seen: int, objects: int) -> bool:
+    """objects: all, including those in which it was absent."""
+    objects_before = max(objects - absent, 1)
+    return absent * seen >= EXPECTED * objects_before and absent > LONGER * longest
 
 
-def around(pointer: str) -> str:
-    return pointer.rpartition("/")[0]
+def _find_new_names(absences: Mapping[str, Absence], no_longer_seen: Sequence[Occasion]) -> dict[str, str]:
+    """Return the probable new names of properties that are no longer seen, by their pointers."""
+    by_object: dict[str, list[Occasion]] = {}
+    for occasion in no_longer_seen:
+        by_object.setdefault(parent_pointer(occasion.pointer), []).append(occasion)
+    new_names: dict[str, str] = {}
+    for outer, occasions in by_object.items():
+        parent = occasions[0].parent
+        by_name = {name: absences.get(join_property(outer, name), Absence()) for name in parent.properties}
+        ruled_out = {name for name, absence in by_name.items() if absence.absent}
+        ruled_out |= {absence.successor for absence in by_name.values()}
+        absent = {occasion.name: by_name[occasion.name].absent for occasion in occasions}
+        successors = find_successors(parent, absent, ruled_out)
+        new_names |= {join_property(outer, name): successor for name, successor in successors.items()}
+    return new_names
 
 
-def chances(total: Evidence, added: Evidence, pointer: str = "") -> Iterator[Chance]:
-    """Each property that `added` could tell of, the outer ones first; none within one that was missed."""
-    could = added.counts.get("object", 0)
-    for name, place in total.properties.items():
-        here, inner = join_property(pointer, name), added.properties.get(name)
-        if inner is not None and inner.seen:
-            yield Chance(here, total, name, could, inner.seen)
-            yield from chances(place, inner, here)
-        elif could:
-            yield Chance(here, total, name, could, 0)
-    for name, place, inner in ((ITEMS, total.items, added.items), (VALUES, total.values, added.values)):
-        if place is not None and inner is not None:
-            yield from chances(place, inner, f"{pointer}/{name}")
+def _list_occasions(total: Evidence, added: Evidence, pointer: str = "") -> Iterator[Occasion]:
+    """Yield each property that `added` says something of, the outer ones first; none within an absent one."""
+    objects = added.counts.get("object", 0)
+    for name, node in total.properties.items():
+        child_pointer, child = join_property(pointer, name), added.properties.get(name)
+        if child is not None and child.seen:
+            yield Occasion(child_pointer, total, name, objects, child.seen)
+            yield from _list_occasions(node, child, child_pointer)
+        elif objects:
+            yield Occasion(child_pointer, total, name, objects, 0)
+    for step, total_child, child in ((ITEMS, total.items, added.items), (VALUES, total.values, added.values)):
+        if total_child is not None and child is not None:
+            yield from _list_occasions(total_child, child, f"{pointer}/{step}")

@@ -1,8 +1,8 @@
 """What changed between two outlines of an operation, and whom it breaks (pure).
 
-The rules are oasdiff's, turned on what was observed, and where they leave room a false alarm is preferred to a
-missed break. An answer that may be more than before breaks consumers; a request that may be more breaks the
-producer, one that may be less breaks consumers.
+The rules are oasdiff's, applied to what was observed; where they leave room, a false alarm is preferred to a missed
+break. A response that may be more than before breaks consumers. A request that may be more breaks the producer, one
+that may be less breaks consumers.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from catalog.evidence.outlines import Descriptor, Outline
 from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
 
 PATH = "path"
-LITTLE = frozenset({"nothing", "null", "cut"})  # whatever comes after these is no change of the operation
+LITTLE_KNOWN = frozenset({"nothing", "null", "cut"})  # whatever comes after these is no change of the operation
 UNKNOWN_WORDS = {"nothing": "nothing yet", "cut": "cut by a limit", "divergent": "different types"}
-# Of a type that became wider, narrower or another one: whom it breaks.
-IN_ANSWERS = {"wider": CONSUMER, "narrower": NOBODY, "other": CONSUMER}
-IN_REQUESTS = {"wider": PRODUCER, "narrower": CONSUMER, "other": BOTH}
+# Whom it breaks that a type becomes wider, narrower or another one.
+BREAKS_IN_RESPONSES = {"wider": CONSUMER, "narrower": NOBODY, "other": CONSUMER}
+BREAKS_IN_REQUESTS = {"wider": PRODUCER, "narrower": CONSUMER, "other": BOTH}
 
 IsWhole = Callable[[str, str], bool]
-"""From part and pointer to whether the new is there in all that was seen since: it may be required."""
+"""From part and pointer of something new to whether it was always there since, so that it may be required."""
 IsRule = Callable[[str, str], bool]
-"""From part and pointer of a place where nothing but null was seen to whether that was often enough to rely on."""
+"""From part and pointer of a node where only null was seen to whether that was often enough to rely on."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """part: `path`, `query`, `request` or a status; pointer: the place in it; before, after: types in words.
+    """part: `path`, `query`, `request` or a status; pointer: the node in it; before, after: its types in words.
 
     breaks: `consumer`, `producer`, `both`, or "" for a change that breaks nobody.
     """
@@ -47,7 +47,7 @@ class Change:
 
     @property
     def is_of_nothing(self) -> bool:
-        """Nothing at all was known of the place before."""
+        """Whether nothing at all was known of the node before."""
         return self.kind == "known" and self.before == UNKNOWN_WORDS["nothing"]
 
 
@@ -58,145 +58,141 @@ def compare_outlines(
     is_whole: IsWhole = lambda part, pointer: True,
     is_rule: IsRule = lambda part, pointer: False,
 ) -> list[Change]:
-    """All that differs, by part and place; [] exactly when the two are the same shapes under the same names."""
-    found = [*of_parameters(before["parameters"], after["parameters"])]
+    """Return all changes by part and node; [] exactly when both have the same shapes under the same names."""
+    changes = [*_compare_parameters(before["parameters"], after["parameters"])]
     for part in ("query", "request"):
-        found += at(part, "", before[part], after[part])
+        changes += _compare_nodes(part, "", before[part], after[part])
     for status in sorted(before["responses"].keys() | after["responses"].keys()):
-        found += at(status, "", before["responses"].get(status), after["responses"].get(status))
-    found = [end_of_null(change) if is_always_null(change, is_rule) else change for change in found]
-    return [replace(change, breaks=NOBODY) if is_optional(change, is_whole) else change for change in found]
+        changes += _compare_nodes(status, "", before["responses"].get(status), after["responses"].get(status))
+    return [_weigh_change(change, is_whole, is_rule) for change in changes]
 
 
-def is_optional(change: Change, is_whole: IsWhole) -> bool:
-    """Something new in a request breaks consumers only where it may be required."""
-    return change.kind == "new" and bool(change.breaks) and not is_whole(change.part, change.pointer)
+def build_removal(part: str, pointer: str, before: Descriptor, kind: str = "gone") -> Change:
+    """Return the change of something that is no longer sent. An error status that no longer comes breaks nobody."""
+    is_error = _is_response(part) and not pointer and part[0] not in "23"
+    breaks = NOBODY if is_error else CONSUMER if _is_response(part) else BOTH
+    return Change(part, pointer, kind, describe_descriptor(before), "", breaks)
 
 
-def is_always_null(change: Change, is_rule: IsRule) -> bool:
-    return (change.kind, change.before) == ("known", "null") and is_rule(change.part, change.pointer)
+def build_not_always(part: str, pointer: str, before: str, after: str) -> Change:
+    """Return the change of something that is not always there any more: it breaks its readers, not its senders."""
+    return Change(part, pointer, "optional", before, after, CONSUMER if _is_response(part) else NOBODY)
 
 
-def end_of_null(change: Change) -> Change:
-    """A type in place of what was always null: null by itself was one, and was relied on."""
-    return replace(change, kind="type", breaks=whom(change.part, "wider"))
-
-
-def not_always(part: str, pointer: str, before: str, after: str) -> Change:
-    """What was always there and is not any more: it breaks who reads it, and nobody who sends it."""
-    return Change(part, pointer, "optional", before, after, CONSUMER if is_answer(part) else NOBODY)
-
-
-def of_parameters(before: Mapping[str, Descriptor], after: Mapping[str, Descriptor]) -> Iterator[Change]:
-    """By position: two outlines of one template have as many."""
-    for (old, was), (new, told) in zip(before.items(), after.items(), strict=True):
-        if old != new:
-            yield Change(PATH, join_property("", new), "renamed", old, new)
-        yield from of_shape(PATH, join_property("", new), was, told)
-
-
-def at(part: str, pointer: str, before: Descriptor | None, after: Descriptor | None) -> Iterator[Change]:
-    """Of what is new or gone only the outermost place is told."""
-    if before is not None and after is not None:
-        yield from of_shape(part, pointer, before, after)
-    elif after is not None:
-        yield Change(part, pointer, "new", "", in_words(after), NOBODY if is_answer(part) else CONSUMER)
-    elif before is not None:
-        yield gone(part, pointer, before)
-
-
-def gone(part: str, pointer: str, before: Descriptor, kind: str = "gone") -> Change:
-    """What nobody sends any more. An error status that no longer comes breaks nobody."""
-    is_error = is_answer(part) and not pointer and part[0] not in "23"
-    breaks = NOBODY if is_error else CONSUMER if is_answer(part) else BOTH
-    return Change(part, pointer, kind, in_words(before), "", breaks)
-
-
-def of_shape(part: str, pointer: str, before: Descriptor, after: Descriptor) -> Iterator[Change]:
-    yield from of_type(part, pointer, before, after)
-    if before.get("redacted") != after.get("redacted"):
-        marks = ["redacted" if one.get("redacted") else "" for one in (before, after)]
-        yield Change(part, pointer, "redacted", *marks)
-    if is_other_map(before, after):
-        kind = "map" if "properties" not in after else "no-map"
-        yield Change(part, pointer, kind, in_words(before), in_words(after))
-    for name, was, told in children(before, after):
-        yield from at(part, f"{pointer}{name}", was, told)
-
-
-def children(before: Descriptor, after: Descriptor) -> Iterator[tuple[str, Descriptor | None, Descriptor | None]]:
-    """The places right below, as they were and are; where the place itself is of another kind, those of both."""
-    old, new = dict(inside(before)), dict(inside(after))
-    changed = kind_of(before) != kind_of(after) or is_other_map(before, after)
-    for name in sorted(old.keys() & new.keys() if changed else old.keys() | new.keys()):
-        yield name, old.get(name), new.get(name)
-
-
-def is_other_map(before: Descriptor, after: Descriptor) -> bool:
-    """Whether only one of both has the names of an object: they are no longer kept, or shown otherwise."""
-    if before.get("collapsed") != after.get("collapsed"):
-        return True
-    had, has = ({"properties", "values"} & one.keys() for one in (before, after))
-    became = "properties" in had and has == {"values"}
-    return became or (had == {"values"} and has == {"properties"})
-
-
-def inside(descriptor: Descriptor) -> Iterator[tuple[str, Descriptor]]:
-    for name, inner in descriptor.get("properties", {}).items():
-        yield join_property("", name), inner
-    for member, name in (("items", ITEMS), ("values", VALUES)):
-        if member in descriptor:
-            yield f"/{name}", descriptor[member]
-
-
-def of_type(part: str, pointer: str, before: Descriptor, after: Descriptor) -> Iterator[Change]:
-    was, told = kind_of(before), kind_of(after)
-    words = in_words(before), in_words(after)
-    if was != told and was in LITTLE:
-        yield Change(part, pointer, "known", *words)
-        return
-    if was != told:
-        breaks = NOBODY if told in LITTLE - {"null"} else whom(part, direction(part, was, told))
-        yield Change(part, pointer, "cut" if told == "cut" else "type", *words, breaks)
-    if bool(before.get("nullable")) != bool(after.get("nullable")):
-        kind, turn = ("nullable", "wider") if after.get("nullable") else ("not-null", "narrower")
-        yield Change(part, pointer, kind, *words, whom(part, turn))
-
-
-def kind_of(descriptor: Descriptor) -> str:
-    """The type; for unknown `divergent`, `cut`, `nothing`, or `object` for one that was always empty."""
-    match descriptor["type"], descriptor.get("reason", "empty"), descriptor.get("of"):
-        case "unknown", "empty", "object":
-            return "object"
-        case "unknown", reason, _:
-            return {"empty": "nothing", "limit": "cut"}.get(reason, reason)
-    return descriptor["type"]
-
-
-def direction(part: str, was: str, told: str) -> str:
-    """Whether a type came to allow more (`wider`), less (`narrower`), or something `other`."""
-    if is_wider(part, was, told):
-        return "wider"
-    return "narrower" if is_wider(part, told, was) else "other"
-
-
-def is_wider(part: str, was: str, told: str) -> bool:
-    """Every segment of a path is a string, whatever it reads like."""
-    return told == "divergent" or (was, told) == ("integer", "number") or (part == PATH and told == "string")
-
-
-def whom(part: str, turn: str) -> str:
-    return (IN_ANSWERS if is_answer(part) else IN_REQUESTS)[turn]
-
-
-def is_answer(part: str) -> bool:
-    return part.isdigit()
-
-
-def in_words(descriptor: Descriptor) -> str:
-    """`array of string or null`; of an unknown type, why."""
-    kind = kind_of(descriptor)
+def describe_descriptor(descriptor: Descriptor) -> str:
+    """Return `array of string or null`; of an unknown type, why it is unknown."""
+    kind = _kind_of(descriptor)
     if kind == "object" and descriptor["type"] == "unknown":
         kind = "empty object"
     words = UNKNOWN_WORDS.get(kind) or (kind if kind == "empty object" else describe_type(descriptor))
     return f"{words} or null" if descriptor.get("nullable") else words
+
+
+def _weigh_change(change: Change, is_whole: IsWhole, is_rule: IsRule) -> Change:
+    """Return the change with what the outlines alone do not tell: what is required, and what was always null."""
+    if change.kind == "new" and change.breaks and not is_whole(change.part, change.pointer):
+        return replace(change, breaks=NOBODY)  # new in a request, but optional
+    if (change.kind, change.before) == ("known", "null") and is_rule(change.part, change.pointer):
+        return replace(change, kind="type", breaks=_breaks_whom(change.part, "wider"))  # null was relied on
+    return change
+
+
+def _compare_parameters(before: Mapping[str, Descriptor], after: Mapping[str, Descriptor]) -> Iterator[Change]:
+    """Compare by position: two outlines of one template have as many parameters."""
+    for (old_name, old), (new_name, new) in zip(before.items(), after.items(), strict=True):
+        pointer = join_property("", new_name)
+        if old_name != new_name:
+            yield Change(PATH, pointer, "renamed", old_name, new_name)
+        yield from _compare_shapes(PATH, pointer, old, new)
+
+
+def _compare_nodes(part: str, pointer: str, before: Descriptor | None, after: Descriptor | None) -> Iterator[Change]:
+    """Report only the outermost added or removed node."""
+    if before is not None and after is not None:
+        yield from _compare_shapes(part, pointer, before, after)
+    elif after is not None:
+        breaks = NOBODY if _is_response(part) else CONSUMER
+        yield Change(part, pointer, "new", "", describe_descriptor(after), breaks)
+    elif before is not None:
+        yield build_removal(part, pointer, before)
+
+
+def _compare_shapes(part: str, pointer: str, before: Descriptor, after: Descriptor) -> Iterator[Change]:
+    yield from _compare_types(part, pointer, before, after)
+    if before.get("redacted") != after.get("redacted"):
+        marks = ["redacted" if descriptor.get("redacted") else "" for descriptor in (before, after)]
+        yield Change(part, pointer, "redacted", *marks)
+    if _is_other_map(before, after):
+        kind = "map" if "properties" not in after else "no-map"
+        yield Change(part, pointer, kind, describe_descriptor(before), describe_descriptor(after))
+    for step, old, new in _pair_children(before, after):
+        yield from _compare_nodes(part, f"{pointer}{step}", old, new)
+
+
+def _pair_children(before: Descriptor, after: Descriptor) -> Iterator[tuple[str, Descriptor | None, Descriptor | None]]:
+    """Yield the nodes right below, before and after; only those of both if the node itself is of another kind."""
+    old, new = dict(_list_children(before)), dict(_list_children(after))
+    is_other_kind = _kind_of(before) != _kind_of(after) or _is_other_map(before, after)
+    for step in sorted(old.keys() & new.keys() if is_other_kind else old.keys() | new.keys()):
+        yield step, old.get(step), new.get(step)
+
+
+def _is_other_map(before: Descriptor, after: Descriptor) -> bool:
+    """Whether only one of both has the names of an object: they are no longer kept, or shown otherwise."""
+    if before.get("collapsed") != after.get("collapsed"):
+        return True
+    old, new = ({"properties", "values"} & descriptor.keys() for descriptor in (before, after))
+    became_map = "properties" in old and new == {"values"}
+    return became_map or (old == {"values"} and new == {"properties"})
+
+
+def _list_children(descriptor: Descriptor) -> Iterator[tuple[str, Descriptor]]:
+    for name, child in descriptor.get("properties", {}).items():
+        yield join_property("", name), child
+    for member, step in (("items", ITEMS), ("values", VALUES)):
+        if member in descriptor:
+            yield f"/{step}", descriptor[member]
+
+
+def _compare_types(part: str, pointer: str, before: Descriptor, after: Descriptor) -> Iterator[Change]:
+    old, new = _kind_of(before), _kind_of(after)
+    words = describe_descriptor(before), describe_descriptor(after)
+    if old != new and old in LITTLE_KNOWN:
+        yield Change(part, pointer, "known", *words)
+        return
+    if old != new:
+        breaks = NOBODY if new in LITTLE_KNOWN - {"null"} else _breaks_whom(part, _find_direction(part, old, new))
+        yield Change(part, pointer, "cut" if new == "cut" else "type", *words, breaks)
+    if bool(before.get("nullable")) != bool(after.get("nullable")):
+        kind, direction = ("nullable", "wider") if after.get("nullable") else ("not-null", "narrower")
+        yield Change(part, pointer, kind, *words, _breaks_whom(part, direction))
+
+
+def _kind_of(descriptor: Descriptor) -> str:
+    """Return the type; for unknown `divergent`, `cut`, `nothing`, or `object` for one that was always empty."""
+    match descriptor["type"], descriptor.get("reason", "empty"), descriptor.get("of"):
+        case "unknown", "empty", "object":
+            return "object"
+        case "unknown", reason, _:
+            return {"empty": "nothing", "limit": "cut"}.get(reason, str(reason))
+    return str(descriptor["type"])
+
+
+def _find_direction(part: str, old: str, new: str) -> str:
+    """Return whether a type became `wider`, `narrower`, or an `other` one."""
+    if _is_wider(part, old, new):
+        return "wider"
+    return "narrower" if _is_wider(part, new, old) else "other"
+
+
+def _is_wider(part: str, old: str, new: str) -> bool:
+    """Whether `new` allows more; every segment of a path is a string, whatever it looks like."""
+    return new == "divergent" or (old, new) == ("integer", "number") or (part == PATH and new == "string")
+
+
+def _breaks_whom(part: str, direction: str) -> str:
+    return (BREAKS_IN_RESPONSES if _is_response(part) else BREAKS_IN_REQUESTS)[direction]
+
+
+def _is_response(part: str) -> bool:
+    return part.isdigit()

@@ -1,4 +1,4 @@
-"""Under which new name a property that went quiet seems to come since (pure): each new name is that of one at most."""
+"""Guess the new name of a property that is no longer seen (pure). A new name is that of one property at most."""
 
 from __future__ import annotations
 
@@ -9,45 +9,49 @@ from typing import Any
 from affidavit import Evidence, describe
 
 
-def successors(parent: Evidence, missed: Mapping[str, int], ruled_out: Collection[str]) -> dict[str, str]:
-    """New name by old one, for the properties of `parent` that have a successor.
+def find_successors(parent: Evidence, absent: Mapping[str, int], ruled_out: Collection[str]) -> dict[str, str]:
+    """Return new names by old ones, for the properties of `parent` that have a successor.
 
-    missed: by name, how often each that went quiet was missed; ruled_out: the names that are missed themselves, and the
-    new ones that were told of others before.
-    Where several come to one new name, it is that of the most alike; of none where two are equally so.
+    absent: in how many objects each property has been absent, by name. ruled_out: names that are absent themselves, and
+    those that are already the successor of another. Where several properties have one successor, it is that of the
+    property with the most similar name; of none, if two are equally similar.
     """
-    claims = {name: found for name, times in missed.items() if (found := successor(parent, name, times, ruled_out))}
-    rivals = {found: [name for name, other in claims.items() if other == found] for found in claims.values()}
-    return {name: found for found, names in rivals.items() for name in most_alike(found, names)}
+    candidates = {name: _find_successor(parent, name, objects, ruled_out) for name, objects in absent.items()}
+    claims: dict[str, list[str]] = {}
+    for name, successor in candidates.items():
+        if successor:
+            claims.setdefault(successor, []).append(name)
+    winners = {successor: _find_most_similar(successor, names) for successor, names in claims.items()}
+    return {name: successor for name, successor in candidates.items() if successor and winners[successor] == name}
 
 
-def successor(parent: Evidence, name: str, missed: int, ruled_out: Collection[str]) -> str:
-    """The only property that could be the new name of a quiet one, or ""."""
-    found = [other for other in could_succeed(parent, name, missed) if other not in ruled_out]
-    return found[0] if len(found) == 1 else ""
+def _find_successor(parent: Evidence, name: str, absent: int, ruled_out: Collection[str]) -> str:
+    """Return the only property that could be the new name of an absent one, or ""."""
+    candidates = [other for other in _list_candidates(parent, name, absent) if other not in ruled_out]
+    return candidates[0] if len(candidates) == 1 else ""
 
 
-def could_succeed(parent: Evidence, name: str, missed: int) -> Iterator[str]:
-    """Those of the same shape that were never seen before the other's last day, nor more often than it was missed."""
-    quiet = parent.properties[name]
-    for other, place in parent.properties.items():
-        if 0 < place.seen <= missed and began_after(place, quiet) and shape_of(place) == shape_of(quiet):
-            yield other
+def _list_candidates(parent: Evidence, name: str, absent: int) -> Iterator[str]:
+    """Yield properties of the same shape, first seen after the absent one and no more often than that was absent."""
+    old = parent.properties[name]
+    for candidate, node in parent.properties.items():
+        if 0 < node.seen <= absent and _began_after(node, old) and _describe_shape(node) == _describe_shape(old):
+            yield candidate
 
 
-def shape_of(place: Evidence) -> dict[str, Any]:
-    """Without the mark that only its own name gives it: that changes with the name."""
-    shape = describe(place, counts=False)
+def _began_after(node: Evidence, old: Evidence) -> bool:
+    return node.first is None or old.last is None or node.first >= old.last
+
+
+def _describe_shape(node: Evidence) -> dict[str, Any]:
+    """Return the descriptor without the mark of a sensitive name, which changes with the name."""
+    shape = describe(node, counts=False)
     shape.pop("redacted", None)
     return shape
 
 
-def began_after(place: Evidence, quiet: Evidence) -> bool:
-    return place.first is None or quiet.last is None or place.first >= quiet.last
-
-
-def most_alike(found: str, names: Collection[str]) -> list[str]:
-    """The name that is most like the new one; none where two are."""
-    alike = {name: SequenceMatcher(None, name.lower(), found.lower()).ratio() for name in names}
-    best = [name for name in names if alike[name] == max(alike.values())]
-    return best if len(best) == 1 else []
+def _find_most_similar(new_name: str, names: Collection[str]) -> str | None:
+    """Return the name that is most similar to the new one; None if two are equally similar."""
+    similarity = {name: SequenceMatcher(None, name.lower(), new_name.lower()).ratio() for name in names}
+    best = [name for name in names if similarity[name] == max(similarity.values())]
+    return best[0] if len(best) == 1 else None

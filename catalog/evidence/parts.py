@@ -1,4 +1,4 @@
-"""The parts of one operation, in the order in which they are shown."""
+"""The parts of one operation: its query, its request and its responses, from the rows that hold their evidence."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import Any
 
 from affidavit import Evidence
 from affidavit.operations import Part, choose_names, merge_parameter_types
-from catalog.evidence.epochs import Held, NodeStart, Shown, as_maps, from_epochs, shown
+from catalog.evidence.epochs import EpochEvidence, NodeReset, VisiblePart, build_visible_part
+from catalog.evidence.maps import apply_maps
 from catalog.evidence.nodes import Node, list_nodes
-from catalog.models import BaselineReset, Operation
+from catalog.models import BaselineReset, Operation, OperationPart
 
-QUERY = "query"  # its names are parameters: only by hand are they keys
+QUERY = "query"  # its names are parameters, which only a map rule makes keys
 
-Maps = Mapping[Part, Mapping[str, int]]
-"""What is shown as maps, by part: as in Shown."""
+PartMaps = Mapping[Part, Mapping[str, int]]
+"""By part, how many names each object has that is shown as a map, by pointer."""
 
 
 @dataclass(frozen=True)
 class PartShape:
-    """A part with its evidence; `observations` is how often it could have been there. maps, fresh: as in Shown."""
+    """One part as it is shown. observations: how often it could have been there. maps, reset_counts: as VisiblePart."""
 
     part: Part
     evidence: Evidence
     observations: int
     maps: Mapping[str, int] = field(default_factory=dict)
-    fresh: Mapping[str, int | None] = field(default_factory=dict)
+    reset_counts: Mapping[str, int | None] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
-        """How an address names it: `query`, `request`, or the status of a response."""
         return part_key(self.part)
 
     @property
@@ -40,61 +40,71 @@ class PartShape:
 
 
 def part_key(part: Part) -> str:
+    """Return how addresses, rules and drift name a part: `query`, `request`, or the status of a response."""
     return str(part.status or part.name)
 
 
-def shown_parts(operation: Operation) -> dict[Part, Shown]:
-    """What is shown of every part of an operation, with what is shown under it."""
-    together: dict[Part, list[Held]] = {}
-    for row in operation.merged_rows:
-        for part, held in held_parts(row).items():
-            together.setdefault(part, []).append(held)
-    rules = map_rules_of(operation)
-    return {
-        part: shown(held, maps=rules.get(part_key(part)), by_likeness=part.name != QUERY)
-        for part, held in together.items()
-    }
+def part_of(row: OperationPart) -> Part:
+    return Part(row.part, row.status)
 
 
-def own_evidence(operation: Operation) -> dict[Part, Evidence]:
-    """What was reported under this very template and is shown, its maps not yet as maps."""
-    return {part: from_epochs(*held)[0] for part, held in held_parts(operation).items()}
+def build_part_shapes(operation: Operation) -> list[PartShape]:
+    """Return request and query, where any was seen, then a response for every status, with a body or without."""
+    visible = _build_visible_parts(operation)
+    requests = [Part(name) for name in ("request", QUERY) if Part(name) in visible]
+    responses = [Part("response", status) for status in _count_statuses(operation, "")]
+    empty = VisiblePart(Evidence())
+    return [_build_shape(operation, part, visible.get(part, empty)) for part in requests + responses]
 
 
-def held_parts(operation: Operation) -> dict[Part, Held]:
-    """The evidence of this very template by part and epoch, from the fresh start on that holds."""
-    rows = (row for row in operation.parts.all() if row.evidence)
-    return held_of(operation, ((Part(row.part, row.status), row.epoch, row.evidence) for row in rows))
+def choose_part(shapes: Sequence[PartShape], key: str) -> PartShape:
+    """Return the part with this key; else the first 2xx, else the first response, else the first of all."""
+    responses = [shape for shape in shapes if shape.part.status]
+    successes = [shape for shape in responses if 200 <= (shape.part.status or 0) < 300]
+    with_key = [shape for shape in shapes if shape.key == key]
+    return [*with_key, *successes, *responses, *shapes][0]
 
 
-def held_of(operation: Operation, states: Iterable[tuple[Part, int, Any]]) -> dict[Part, Held]:
-    """The same of evidence that is given as states, each with its part and epoch."""
+def list_part_nodes(shape: PartShape) -> Iterator[Node]:
+    """Yield every node of a part, in the order of the tree."""
+    return list_nodes(shape.evidence, observations=shape.observations, maps=shape.maps, resets=shape.reset_counts)
+
+
+def list_parameters(operation: Operation) -> list[tuple[str, str]]:
+    """Return name and type of each parameter of the path, as the catalog shows them."""
+    names = choose_names([Counter(counts) for counts in operation.names])
+    return [(name, merge_parameter_types(types)) for name, types in zip(names, operation.types, strict=True)]
+
+
+def load_epochs(operation: Operation) -> dict[Part, dict[int, Evidence]]:
+    """Return the evidence that was reported under this operation's own template, from the epochs that are shown."""
+    rows = [row for row in operation.parts.all() if row.evidence]
+    return parse_epochs(operation, ((part_of(row), row.epoch, row.evidence) for row in rows))
+
+
+def parse_epochs(operation: Operation, states: Iterable[tuple[Part, int, Any]]) -> dict[Part, dict[int, Evidence]]:
+    """Return evidence by part and epoch, without the epochs before a baseline reset of the part."""
     epochs: dict[Part, dict[int, Evidence]] = {}
     for part, epoch, state in states:
-        if epoch >= first_epoch(operation, part_key(part)):
+        if epoch >= first_visible_epoch(operation, part_key(part)):
             epochs.setdefault(part, {})[epoch] = Evidence.from_state(state)
-    return {part: Held(by_epoch, node_starts(operation, part_key(part))) for part, by_epoch in epochs.items()}
+    return epochs
 
 
-def node_starts(operation: Operation, key: str) -> list[NodeStart]:
-    """The nodes of a part that were started afresh, by the starts that hold."""
-    starts = (start for start in operation.baseline_resets.all() if start.is_active and start.part == key)
-    return [NodeStart(start.epoch, start.pointer) for start in starts if start.epoch > operation.shown_from]
+def list_node_resets(operation: Operation, key: str) -> list[NodeReset]:
+    """Return the active resets of nodes in a part."""
+    resets = (reset for reset in operation.baseline_resets.all() if reset.is_active and reset.part == key)
+    return [NodeReset(reset.epoch, reset.pointer) for reset in resets if reset.epoch > operation.shown_from]
 
 
-def first_start(operation: Operation, key: str) -> BaselineReset | None:
-    """The fresh start from which on the whole of a part is shown: its own, or the operation's; None without any."""
-    whole = (start for start in operation.baseline_resets.all() if start.is_active and not start.pointer)
-    return max((start for start in whole if start.part in ("", key)), key=lambda start: start.epoch, default=None)
+def first_visible_epoch(operation: Operation, key: str) -> int:
+    """Return the epoch from which a part is shown: that of the latest reset of the part or of the operation."""
+    reset = _find_part_reset(operation, key)
+    return reset.epoch if reset else 0
 
 
-def first_epoch(operation: Operation, key: str) -> int:
-    start = first_start(operation, key)
-    return start.epoch if start else 0
-
-
-def map_rules_of(operation: Operation) -> dict[str, dict[str, bool]]:
-    """By part and pointer whether a place is a map, by the rules by hand that stand: the latest of each place."""
+def load_map_rules(operation: Operation) -> dict[str, dict[str, bool]]:
+    """Return by part and pointer whether a node is a map, by the active rules: the latest of each node applies."""
     rules: dict[str, dict[str, bool]] = {}
     for rule in operation.map_rules.all():
         if rule.reverted_at is None:
@@ -102,55 +112,48 @@ def map_rules_of(operation: Operation) -> dict[str, dict[str, bool]]:
     return rules
 
 
-def mapped(
+def apply_map_rules(
     evidence: Mapping[Part, Evidence], rules: Mapping[str, Mapping[str, bool]]
-) -> tuple[dict[Part, Evidence], Maps]:
-    """Every part with its maps shown as maps, and these."""
-    found = {
-        part: as_maps(held, rules.get(part_key(part), {}), by_likeness=part.name != QUERY)
-        for part, held in evidence.items()
+) -> tuple[dict[Part, Evidence], PartMaps]:
+    """Return every part with its maps shown as maps, and these maps."""
+    with_maps: dict[Part, Evidence] = {}
+    maps: dict[Part, Mapping[str, int]] = {}
+    for part, part_evidence in evidence.items():
+        part_rules = rules.get(part_key(part), {})
+        with_maps[part], maps[part] = apply_maps(part_evidence, part_rules, by_likeness=part.name != QUERY)
+    return with_maps, maps
+
+
+def _build_visible_parts(operation: Operation) -> dict[Part, VisiblePart]:
+    merged: dict[Part, list[EpochEvidence]] = {}
+    for row in operation.merged_rows:
+        for part, epochs in load_epochs(row).items():
+            resets = list_node_resets(row, part_key(part))
+            merged.setdefault(part, []).append(EpochEvidence(epochs, resets))
+    rules = load_map_rules(operation)
+    return {
+        part: build_visible_part(evidence, map_rules=rules.get(part_key(part)), by_likeness=part.name != QUERY)
+        for part, evidence in merged.items()
     }
-    return {part: held for part, (held, _) in found.items()}, {part: maps for part, (_, maps) in found.items()}
 
 
-def build_part_shapes(operation: Operation) -> list[PartShape]:
-    """Request and query where any was seen, then a response for every status, with a body or without."""
-    held = shown_parts(operation)
-    asked = [Part(name) for name in ("request", QUERY) if Part(name) in held]
-    answered = [Part("response", status) for status in counts_shown(operation, "")]
-    return [shape_of(operation, part, held.get(part, Shown(Evidence()))) for part in asked + answered]
-
-
-def shape_of(operation: Operation, part: Part, what: Shown) -> PartShape:
-    counts = counts_shown(operation, part_key(part))
+def _build_shape(operation: Operation, part: Part, visible: VisiblePart) -> PartShape:
+    counts = _count_statuses(operation, part_key(part))
     successes = sum(count for status, count in counts.items() if 200 <= status < 400)
     observations = counts[part.status] if part.status else successes
-    return PartShape(part, what.evidence, observations, what.maps, what.fresh)
+    return PartShape(part, visible.evidence, observations, visible.maps, visible.reset_counts)
 
 
-def counts_shown(operation: Operation, key: str) -> dict[int, int]:
-    """Observations by status since the fresh starts that hold for a part, of all that is shown together."""
+def _count_statuses(operation: Operation, key: str) -> dict[int, int]:
+    """Return observations by status since the active resets of a part, of everything that is shown here."""
     counts = Counter(dict(operation.status_counts))
     for row in operation.merged_rows:
-        if start := first_start(row, key):
-            counts.subtract({int(status): count for status, count in start.statuses.items()})
+        if reset := _find_part_reset(row, key):
+            counts.subtract({int(status): count for status, count in reset.statuses.items()})
     return dict(sorted(counts.items()))
 
 
-def choose_part(shapes: Sequence[PartShape], key: str) -> PartShape:
-    """The part that an address names; else the first 2xx, else the first response, else the first of all."""
-    responses = [shape for shape in shapes if shape.part.status]
-    good = [shape for shape in responses if 200 <= shape.part.status < 300]
-    named = [shape for shape in shapes if shape.key == key]
-    return [*named, *good, *responses, *shapes][0]
-
-
-def list_parameters(operation: Operation) -> list[tuple[str, str]]:
-    """Name and type of each parameter of the path, as the catalog has them."""
-    names = choose_names([Counter(counts) for counts in operation.names])
-    return [(name, merge_parameter_types(types)) for name, types in zip(names, operation.types, strict=True)]
-
-
-def list_part_nodes(shape: PartShape) -> Iterator[Node]:
-    """Yield every node of a part, in the order of the tree."""
-    return list_nodes(shape.evidence, observations=shape.observations, maps=shape.maps, resets=shape.fresh)
+def _find_part_reset(operation: Operation, key: str) -> BaselineReset | None:
+    """Return the latest active reset of a whole part: its own, or the operation's; None without any."""
+    whole = (reset for reset in operation.baseline_resets.all() if reset.is_active and not reset.pointer)
+    return max((reset for reset in whole if reset.part in ("", key)), key=lambda reset: reset.epoch, default=None)

@@ -1,80 +1,115 @@
-"""The places in a shape and how they are named (pure): `/lines/[]/sku`, `[]` for each item, `{}` for each value.
+"""The nodes of a shape and their pointers (pure): `/lines/[]/sku`, `[]` for each item, `{}` for each value of a map.
 
-Names are escaped as in RFC 6901, `~0` for `~` and `~1` for `/`; a property whose whole name is `[]` or `{}` is `~2]` or
-`~3}`, so that it is never taken for the items of an array or the values of a map.
+Names are escaped as in RFC 6901, `~0` for `~` and `~1` for `/`. A property whose whole name is `[]` or `{}` is `~2]` or
+`~3}`, so that it is never confused with the items of an array or the values of a map.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from affidavit import Evidence
+from catalog.evidence.outlines import Descriptor
 
 ITEMS, VALUES = "[]", "{}"
-NAMED_ALIKE = {ITEMS: "~2]", VALUES: "~3}"}  # properties of these names
-ALIKE_NAMES = {step: name for name, step in NAMED_ALIKE.items()}
+_STEP_BY_NAME = {ITEMS: "~2]", VALUES: "~3}"}  # of properties that are named like the steps above
+_NAME_BY_STEP = {step: name for name, step in _STEP_BY_NAME.items()}
 
 
 class EvidenceNode(NamedTuple):
-    """Evidence, and how often it could have been there: as often as its parent was an object, else None."""
+    """The evidence of one node. parents: how often it could have been there; None where that is unknown.
+
+    A property could have been there as often as its parent was an object; of items and values nobody knows.
+    """
 
     evidence: Evidence
     parents: int | None
 
 
 def join_property(pointer: str, name: str) -> str:
-    """The pointer of a property."""
+    """Return the pointer of a property of the object at `pointer`."""
     return f"{pointer}/{property_step(name)}"
 
 
 def property_step(name: str) -> str:
-    """The step to a property, which is neither ITEMS nor VALUES."""
-    return NAMED_ALIKE.get(name) or name.replace("~", "~0").replace("/", "~1")
+    """Return the step to a property, which is never ITEMS or VALUES."""
+    return _STEP_BY_NAME.get(name) or name.replace("~", "~0").replace("/", "~1")
 
 
 def property_name(step: str) -> str:
-    """The property to which a step leads."""
-    return ALIKE_NAMES.get(step) or step.replace("~1", "/").replace("~0", "~")
+    """Return the name of the property that a step leads to."""
+    return _NAME_BY_STEP.get(step) or step.replace("~1", "/").replace("~0", "~")
 
 
 def split_pointer(pointer: str) -> list[str]:
-    """The steps of a pointer as they stand in it: ITEMS, VALUES, or that of a property; the root has none."""
+    """Return the steps of a pointer, still escaped; the root has none."""
     return pointer.split("/")[1:]
 
 
+def parent_pointer(pointer: str) -> str:
+    return pointer.rpartition("/")[0]
+
+
 def is_within(pointer: str, outer: str) -> bool:
-    """Whether a place is at or beneath another."""
+    """Whether a node is `outer` itself or beneath it."""
     return f"{pointer}/".startswith(f"{outer}/")
 
 
 def list_children(evidence: Evidence, pointer: str) -> Iterator[tuple[str, str, Evidence]]:
-    """The places right under one: the step there, the pointer, the evidence."""
+    """Yield step, pointer and evidence of every node right below this one."""
     for name, child in evidence.properties.items():
         yield property_step(name), join_property(pointer, name), child
-    for name, held in ((ITEMS, evidence.items), (VALUES, evidence.values)):
-        if held is not None:
-            yield name, f"{pointer}/{name}", held
+    for step, nameless_child in ((ITEMS, evidence.items), (VALUES, evidence.values)):
+        if nameless_child is not None:
+            yield step, f"{pointer}/{step}", nameless_child
 
 
 def walk_nodes(
     evidence: Evidence, *, observations: int | None, pointer: str = ""
 ) -> Iterator[tuple[str, EvidenceNode]]:
-    """Every place by its pointer, the root first; `observations` is how often the root could have been there."""
+    """Yield every node with its pointer, the root first. observations: how often the root could have been there."""
     yield pointer, EvidenceNode(evidence, observations)
     objects = evidence.counts.get("object", 0)
-    for name, child in evidence.properties.items():
-        yield from walk_nodes(child, observations=objects, pointer=join_property(pointer, name))
-    for name, held in ((ITEMS, evidence.items), (VALUES, evidence.values)):
-        if held is not None:
-            yield from walk_nodes(held, observations=None, pointer=f"{pointer}/{name}")
+    for step, child_pointer, child in list_children(evidence, pointer):
+        parents = None if step in (ITEMS, VALUES) else objects
+        yield from walk_nodes(child, observations=parents, pointer=child_pointer)
 
 
-def describe_type(descriptor: Mapping[str, Any]) -> str:
-    """`array of object`, `map of string`, or the type itself."""
-    kind = descriptor["type"]
-    if kind == "array":
+def set_child(evidence: Evidence, step: str, child: Evidence) -> None:
+    if step == ITEMS:
+        evidence.items = child
+    elif step == VALUES:
+        evidence.values = child
+    else:
+        evidence.properties[property_name(step)] = child
+
+
+def copy_node(evidence: Evidence) -> Evidence:
+    """Return a copy whose children can be replaced; the children themselves are shared."""
+    copy = Evidence()
+    copy.counts, copy.redacted, copy.collapsed = dict(evidence.counts), evidence.redacted, evidence.collapsed
+    copy.items, copy.values, copy.properties = evidence.items, evidence.values, dict(evidence.properties)
+    copy.first, copy.last = evidence.first, evidence.last
+    return copy
+
+
+def sum_evidence(parts: Iterable[Evidence]) -> Evidence:
+    """Return the sum of these; if there is only one, that one itself."""
+    summands = list(parts)
+    if len(summands) == 1:
+        return summands[0]
+    total = Evidence()
+    for evidence in summands:
+        total.add(evidence)
+    return total
+
+
+def describe_type(descriptor: Descriptor) -> str:
+    """Return `array of object`, `map of string`, or the type itself."""
+    type_name = str(descriptor["type"])
+    if type_name == "array":
         return f"array of {descriptor['items']['type']}"
-    if kind == "object" and "values" in descriptor and not descriptor.get("properties"):
+    if type_name == "object" and "values" in descriptor and not descriptor.get("properties"):
         return f"map of {descriptor['values']['type']}"
-    return kind
+    return type_name

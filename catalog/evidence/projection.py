@@ -1,4 +1,4 @@
-"""What is shown of a sum (pure): the operation's JSON in the catalog, and what lists and searches need of it."""
+"""What is shown of a sum (pure): the operation's entry in the catalog, and what lists and searches need of it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from typing import Any
 
 from affidavit import Evidence
 from affidavit.operations import Identity, OperationSum, build_operation_document, has_begun
-from catalog.evidence.outlines import list_outline_parts
-
-NAMELESS = ("items", "values")
+from catalog.evidence.outlines import Descriptor, Outline, list_outline_parts
 
 
 @dataclass(frozen=True)
 class Projection:
-    """Everything that `catalog.models.Operation` shows, made of one sum."""
+    """The columns of catalog.models.Operation that are derived from its counts and evidence."""
 
     begun: bool
     path: str
@@ -31,56 +29,52 @@ class Projection:
     unknowns: int
 
 
-def project(identity: Identity, summed: OperationSum) -> Projection:
-    shown = build_operation_document(identity, summed)
-    document = json_text(shown)
-    bare = build_operation_document(identity, summed, counts=False)
-    outline = json_text(bare)
+def project(identity: Identity, total: OperationSum) -> Projection:
+    document = build_operation_document(identity, total)
+    outline = build_operation_document(identity, total, counts=False)
+    document_text, outline_text = _render_json(document), _render_json(outline)
     return Projection(
-        begun=has_begun(summed),
-        path=shown["path"],
-        observations=summed.observations,
-        properties=sum(property_count(evidence) for evidence in summed.evidence.values()),
-        search="\n".join([shown["path"], *sorted(set(typed_names(bare)))]),
-        document=document,
-        outline=outline,
-        document_digest=hashlib.sha256(document.encode()).digest(),
-        outline_digest=hashlib.sha256(outline.encode()).digest(),
-        unknowns=sum(unknown_count(shape) for _, shape in list_outline_parts(bare)),
+        begun=has_begun(total),
+        path=document["path"],
+        observations=total.observations,
+        properties=sum(_count_properties(evidence) for evidence in total.evidence.values()),
+        search="\n".join([document["path"], *sorted(set(_list_typed_names(outline)))]),
+        document=document_text,
+        outline=outline_text,
+        document_digest=hashlib.sha256(document_text.encode()).digest(),
+        outline_digest=hashlib.sha256(outline_text.encode()).digest(),
+        unknowns=sum(_count_unknowns(descriptor) for _, descriptor in list_outline_parts(outline)),
     )
 
 
-def typed_names(outline: Mapping[str, Any]) -> Iterator[str]:
-    """`total:number` for every property of every part, and `orderId:integer` for a parameter of the path."""
-    yield from (f"{name}:{told['type']}" for name, told in outline["parameters"].items())
-    for _, shape in list_outline_parts(outline):
-        yield from typed_names_in(shape)
+def _list_typed_names(outline: Outline) -> Iterator[str]:
+    """Yield `total:number` for every property of every part, and `orderId:integer` for a parameter of the path."""
+    yield from (f"{name}:{parameter['type']}" for name, parameter in outline["parameters"].items())
+    for _, descriptor in list_outline_parts(outline):
+        yield from _list_property_types(descriptor)
 
 
-def typed_names_in(descriptor: Mapping[str, Any]) -> Iterator[str]:
-    for name, inner in descriptor.get("properties", {}).items():
-        yield f"{name}:{inner['type']}"
-        yield from typed_names_in(inner)
-    for member in NAMELESS:
-        if member in descriptor:
-            yield from typed_names_in(descriptor[member])
+def _list_property_types(descriptor: Descriptor) -> Iterator[str]:
+    for name, child in descriptor.get("properties", {}).items():
+        yield f"{name}:{child['type']}"
+    for child in _list_child_descriptors(descriptor):
+        yield from _list_property_types(child)
 
 
-def property_count(evidence: Evidence) -> int:
-    own = sum(1 + property_count(inner) for inner in evidence.properties.values())
-    return own + sum(property_count(inner) for inner in beneath(evidence))
+def _count_properties(evidence: Evidence) -> int:
+    return len(evidence.properties) + sum(_count_properties(child) for child in evidence.children())
 
 
-def unknown_count(descriptor: Mapping[str, Any]) -> int:
-    """Places of which the type is unknown, itself among them."""
-    inner = [*descriptor.get("properties", {}).values(), *(descriptor[m] for m in NAMELESS if m in descriptor)]
-    return (descriptor["type"] == "unknown") + sum(unknown_count(place) for place in inner)
+def _count_unknowns(descriptor: Descriptor) -> int:
+    """Return how many nodes are of unknown type, this one included."""
+    own = int(descriptor["type"] == "unknown")
+    return own + sum(_count_unknowns(child) for child in _list_child_descriptors(descriptor))
 
 
-def beneath(evidence: Evidence) -> list[Evidence]:
-    """The nameless places below: items of an array, values of a map."""
-    return [inner for inner in (evidence.items, evidence.values) if inner is not None]
+def _list_child_descriptors(descriptor: Descriptor) -> Iterator[Descriptor]:
+    yield from descriptor.get("properties", {}).values()
+    yield from (descriptor[member] for member in ("items", "values") if member in descriptor)
 
 
-def json_text(value: Mapping[str, Any]) -> str:
+def _render_json(value: Mapping[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

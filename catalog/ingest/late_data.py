@@ -1,125 +1,120 @@
-"""Reports that come late: what was observed before the day of a fresh start counts for the epoch before it.
+"""Late data: what was observed before the day of a baseline reset counts for the epoch before it.
 
 Reporters keep their sums while the hub is away. An observation sums one UTC day, so only days can be told apart: those
-before the day of the start belong before it, whenever they are reported. On that day itself arrival decides: what was
+before the day of the reset belong before it, whenever they are reported. On that day itself arrival decides: what was
 folded by then was before, what is folded later comes after.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from affidavit import Evidence
-from affidavit.operations import DailySums, Identity, OperationSum, OperationSums, Part
-from catalog.evidence.epochs import from_epochs, summed
-from catalog.evidence.parts import held_of
-from catalog.evidence.sums import identity_of
-from catalog.models import PART_IDENTITY, BaselineReset, Operation, OperationPart
+from affidavit.operations import SECONDS_PER_DAY, DailySums, Identity, OperationSum, OperationSums, Part
+from catalog.evidence.epochs import sum_epochs
+from catalog.evidence.parts import list_node_resets, parse_epochs, part_key, part_of
+from catalog.evidence.pointers import sum_evidence
+from catalog.evidence.reported import save_parts
+from catalog.models import BaselineReset, Operation, OperationPart
 from catalog.queries import LARGE_TEXTS
 from workspaces.models import Environment
 
-SECONDS_PER_DAY = 86400
-
-Late = Mapping[Identity, Mapping[int, OperationSum]]
-"""By operation and epoch."""
+LateSums = Mapping[Identity, Mapping[int, OperationSum]]
+"""By operation and epoch, what came late for an epoch before the current one."""
 
 
 @dataclass
-class Epochs:
-    """The fresh starts of one operation, taken back or not: when its epochs began."""
+class EpochCalendar:
+    """The baseline resets of one operation, reverted or not: when its epochs began."""
 
-    operation: int
-    starts: list[BaselineReset] = field(default_factory=list)
+    operation_id: int
+    resets: list[BaselineReset] = field(default_factory=list)
 
-    def on(self, day: int) -> int:
-        """The epoch of a day (since 1970-01-01 UTC); the day of a start belongs to the epoch that it began."""
-        return max((start.epoch for start in self.starts if day_of(start) <= day), default=0)
+    def epoch_on(self, day: int) -> int:
+        """Return the epoch of a day (since 1970-01-01 UTC); the day of a reset belongs to the epoch that it began."""
+        days = ((int(reset.at.timestamp()) // SECONDS_PER_DAY, reset.epoch) for reset in self.resets)
+        return max((epoch for reset_day, epoch in days if reset_day <= day), default=0)
 
     @property
-    def latest(self) -> int:
-        return max(start.epoch for start in self.starts)
+    def latest_epoch(self) -> int:
+        return max(reset.epoch for reset in self.resets)
 
 
-def day_of(start: BaselineReset) -> int:
-    return int(start.at.timestamp()) // SECONDS_PER_DAY
+def store_late_evidence(environment: Environment, daily: DailySums) -> tuple[OperationSums, LateSums]:
+    """Store evidence that came late in its own epoch. Return what is still to be folded, and what came late.
 
-
-def put_in_place(environment: Environment, daily: DailySums) -> tuple[OperationSums, Late]:
-    """Store evidence that came late where it belongs. Returns what is to be folded, and what of it was late.
-
-    Of what was late only the counts are to be folded: statuses, names and times are those of all epochs.
+    Of late observations only the counts are still to be folded: statuses, names and times are those of all epochs.
     """
-    epochs = epochs_of(environment)
-    rest = OperationSums()
+    calendars = _load_calendars(environment)
+    to_fold = OperationSums()
     late: dict[Identity, dict[int, OperationSum]] = {}
     for day, sums in daily:
-        for identity, came in sums:
-            own = epochs.get(identity)
-            if own is None or (epoch := own.on(day)) == own.latest:
-                rest.add(identity, came)
+        for identity, added in sums:
+            calendar = calendars.get(identity)
+            if calendar is None or (epoch := calendar.epoch_on(day)) == calendar.latest_epoch:
+                to_fold.add(identity, added)
             else:
-                held = late.setdefault(identity, {}).setdefault(epoch, OperationSum(came.first, came.last))
-                held.add(OperationSum(came.first, came.last, statuses=came.statuses, evidence=came.evidence))
-                rest.add(identity, replace(came, evidence={}))
+                total = late.setdefault(identity, {}).setdefault(epoch, OperationSum(added.first, added.last))
+                total.add(OperationSum(added.first, added.last, statuses=added.statuses, evidence=added.evidence))
+                to_fold.add(identity, replace(added, evidence={}))
     for identity, by_epoch in late.items():
-        count(epochs[identity].starts, by_epoch)
-        store(epochs[identity].operation, by_epoch)
-    return rest, late
+        _count_before_resets(calendars[identity].resets, by_epoch)
+        _merge_late_parts(calendars[identity].operation_id, by_epoch)
+    return to_fold, late
 
 
-def epochs_of(environment: Environment) -> dict[Identity, Epochs]:
-    """Of the operations that were ever started afresh."""
-    found: dict[Identity, Epochs] = {}
-    starts = BaselineReset.objects.filter(operation__environment=environment).select_related("operation")
-    for start in starts.defer(*(f"operation__{text}" for text in LARGE_TEXTS)):
-        row = start.operation
-        found.setdefault(identity_of(row), Epochs(row.pk)).starts.append(start)
-    return found
-
-
-def count(starts: Iterable[BaselineReset], late: Mapping[int, OperationSum]) -> None:
-    """Each start counts what was observed before it."""
-    for start in starts:
-        statuses = Counter({int(status): times for status, times in start.statuses.items()})
-        for epoch, came in late.items():
-            if epoch < start.epoch:
-                statuses.update(came.statuses)
-        start.statuses = {str(status): statuses[status] for status in sorted(statuses)}
-    BaselineReset.objects.bulk_update(starts, ["statuses"])
-
-
-def store(operation: int, late: Mapping[int, OperationSum]) -> None:
-    rows = OperationPart.objects.filter(operation=operation, epoch__in=late)
-    stored = {(Part(row.part, row.status), row.epoch): row for row in rows}
-    changed = []
-    for epoch, came in late.items():
-        for part, evidence in came.evidence.items():
-            row = stored.get((part, epoch)) or empty_part(operation, part, epoch)
-            total = Evidence.from_state(row.evidence)
-            total.add(evidence)
-            row.evidence = total.to_state()
-            changed.append(row)
-    OperationPart.objects.bulk_create(
-        changed, update_conflicts=True, unique_fields=PART_IDENTITY, update_fields=["evidence"]
-    )
-
-
-def empty_part(operation: int, part: Part, epoch: int) -> OperationPart:
-    return OperationPart(operation_id=operation, part=part.name, status=part.status, epoch=epoch, evidence={})
-
-
-def shown_late(row: Operation, late: Late) -> dict[Part, Evidence]:
-    """What is shown on a row of all that came late: of itself and of what is shown under it."""
-    found: dict[Part, list[Evidence]] = {}
-    for one in row.merged_rows:
-        by_epoch = late.get(identity_of(one), {})
+def sum_visible_late(row: Operation, late: LateSums) -> dict[Part, Evidence]:
+    """Return what is shown on a row of all that came late, for itself and for the operations shown under it."""
+    by_part: dict[Part, list[Evidence]] = {}
+    for merged in row.merged_rows:
         states = (
             (part, epoch, evidence.to_state())
-            for epoch, came in by_epoch.items()
-            for part, evidence in came.evidence.items()
+            for epoch, total in late.get(merged.identity, {}).items()
+            for part, evidence in total.evidence.items()
         )
-        for part, held in held_of(one, states).items():
-            found.setdefault(part, []).append(from_epochs(*held)[0])
-    return {part: summed(parts) for part, parts in found.items()}
+        for part, epochs in parse_epochs(merged, states).items():
+            by_part.setdefault(part, []).append(sum_epochs(epochs, list_node_resets(merged, part_key(part)))[0])
+    return {part: sum_evidence(evidence) for part, evidence in by_part.items()}
+
+
+def _load_calendars(environment: Environment) -> dict[Identity, EpochCalendar]:
+    """Return the calendars of the operations that were ever reset."""
+    calendars: dict[Identity, EpochCalendar] = {}
+    resets = BaselineReset.objects.filter(operation__environment=environment).select_related("operation")
+    for reset in resets.defer(*(f"operation__{text}" for text in LARGE_TEXTS)):
+        row = reset.operation
+        calendars.setdefault(row.identity, EpochCalendar(row.pk)).resets.append(reset)
+    return calendars
+
+
+def _count_before_resets(resets: list[BaselineReset], late: Mapping[int, OperationSum]) -> None:
+    """Add what came late to the counts of every reset that it was observed before."""
+    for reset in resets:
+        statuses = Counter({int(status): count for status, count in reset.statuses.items()})
+        for epoch, total in late.items():
+            if epoch < reset.epoch:
+                statuses.update(total.statuses)
+        reset.statuses = {str(status): statuses[status] for status in sorted(statuses)}
+    BaselineReset.objects.bulk_update(resets, ["statuses"])
+
+
+def _merge_late_parts(operation_id: int, late: Mapping[int, OperationSum]) -> None:
+    rows = OperationPart.objects.filter(operation=operation_id, epoch__in=late)
+    stored = {(part_of(row), row.epoch): Evidence.from_state(row.evidence) for row in rows}
+    merged = []
+    for epoch, added in late.items():
+        for part, evidence in added.evidence.items():
+            total = stored.get((part, epoch), Evidence())
+            total.add(evidence)
+            merged.append(
+                OperationPart(
+                    operation_id=operation_id,
+                    part=part.name,
+                    status=part.status,
+                    epoch=epoch,
+                    evidence=total.to_state(),
+                )
+            )
+    save_parts(merged)

@@ -77,7 +77,7 @@ def show_under(request: HttpRequest, slug: str, environment: str) -> HttpRespons
         )
     except RuleError as fault:
         # A target that reads like a value does not come back in the address, which is logged.
-        members = {"path": path, "target": "" if fault.code == "raw" else target, "fault": fault.code}
+        members = {"path": path, "target": "" if fault.reason == "raw" else target, "fault": fault.reason}
         members |= {name: form.get(name, "") for name in ("only", "matching")}
     else:
         members = {"path": target}
@@ -96,9 +96,9 @@ def add_redaction_rule(request: HttpRequest, slug: str, environment: str) -> Htt
             target, form["kind"], form["name"], everywhere=bool(form["everywhere"]), **stamp(request)
         )
     except RuleError as fault:
-        if fault.code == "value":  # does not come back in the address, which is logged
+        if fault.reason == "value":  # does not come back in the address, which is logged
             form["name"] = ""
-        return redirect_to_page("rules", target, {"fault": fault.code, **form}, fragment="redaction-rules")
+        return redirect_to_page("rules", target, {"fault": fault.reason, **form}, fragment="redaction-rules")
     return redirect_to_page("rules", target, {}, fragment="redaction-rules")
 
 
@@ -118,7 +118,7 @@ def revert_rule(request: HttpRequest, slug: str, environment: str, kind: str, pk
     try:
         REVERT[kind](rule, **stamp(request))
     except RuleError as fault:
-        return redirect_to_page("rules", target, {"fault": fault.code}, fragment=kind)
+        return redirect_to_page("rules", target, {"fault": fault.reason}, fragment=kind)
     return redirect_to_operation(operation) if operation else redirect_to_page("rules", target, {}, fragment=kind)
 
 

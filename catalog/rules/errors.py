@@ -1,11 +1,13 @@
-"""Why a rule by hand cannot stand."""
+"""Why a rule cannot stand."""
 
 from __future__ import annotations
 
+from wire.errors import InvalidRequest
 
-class RuleError(ValueError):
-    """code: one of the FAULTS of the kind of rule; words: what they say, and what to do."""
 
-    def __init__(self, code: str, words: str) -> None:
-        super().__init__(words)
-        self.code = code
+class RuleError(InvalidRequest):
+    """reason: a code of the errors of its kind of rule; detail: what is wrong, and what to do."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason

@@ -1,4 +1,4 @@
-"""Which templates as reported are behind one operation that is shown, and the rules by hand that put them there."""
+"""Which reported templates are behind one operation that is shown, and the template rules that put them there."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from affidavit.operations import choose_names, fill_names, strip_names
-from catalog.evidence.sums import facts_of_row
+from catalog.evidence.reported import read_facts
 from catalog.models import Operation, TemplateRule
 from catalog.rules.queries import active_template_rules
 from catalog.rules.templates import TEMPLATE_RULE_ERRORS
 
 
 @dataclass(frozen=True)
-class Reported:
+class ReportedTemplate:
     """A template as it was reported, how often, and whether it is another one than the operation's own."""
 
     path: str
@@ -23,44 +23,41 @@ class Reported:
     is_other: bool
 
 
-def reported(operation: Operation) -> list[Reported]:
-    """All whose sum is shown, the most frequent first; [] where no rule has a hand in it."""
-    if operation.reported_facts is None:
-        return []
-    found = [one_reported(row, operation) for row in operation.merged_rows if facts_of_row(row).get("statuses")]
-    return sorted(found, key=lambda one: (-one.observations, one.path))
-
-
-def one_reported(row: Operation, place: Operation) -> Reported:
-    facts = facts_of_row(row)
-    names = choose_names([Counter(counts) for counts in facts["names"]])
-    return Reported(fill_names(row.key, names), sum(facts["statuses"].values()), row != place)
-
-
-def rules_leading_to(operation: Operation) -> Sequence[TemplateRule]:
-    """The rules that stand and that show something under this operation, or name its parameters."""
-    standing = active_template_rules(operation.environment).order_by("-id")
-    return [rule for rule in standing if leads_to(rule, operation)]
-
-
-def leads_to(rule: TemplateRule, operation: Operation) -> bool:
-    return rule.method in ("", operation.method) and rule.key == operation.key
-
-
 def build_template_context(operation: Operation, address: Mapping[str, str]) -> Mapping[str, Any]:
-    """For the operation's page: what is behind its template, and the form as it was sent where that had a fault."""
-    fault = TEMPLATE_RULE_ERRORS.get(address.get("fault", ""))
+    """For the operation's page: what is behind its template, and the form as it was sent if that had an error."""
+    error = TEMPLATE_RULE_ERRORS.get(address.get("fault", ""))
     return {
-        "reported": reported(operation),
-        "rules": rules_leading_to(operation),
-        "fault": fault,
-        "target": (fault and address.get("target")) or operation.path,
-        "only": bool(fault and address.get("only")),
-        "matching": bool(fault and address.get("matching")),
-        "came_from": came_from(operation, address.get("path", "")),
+        "reported": list_reported_templates(operation),
+        "rules": list_rules_leading_to(operation),
+        "fault": error,
+        "target": (error and address.get("target")) or operation.path,
+        "only": bool(error and address.get("only")),
+        "matching": bool(error and address.get("matching")),
+        "came_from": find_former_template(operation, address.get("path", "")),
     }
 
 
-def came_from(operation: Operation, path: str) -> str:
-    """The template that an address names, where what it stood for is shown here now; else ""."""
+def list_reported_templates(operation: Operation) -> list[ReportedTemplate]:
+    """Return all templates whose sum is shown, the most frequent first; [] where no rule changes what is shown."""
+    if operation.reported_facts is None:
+        return []
+    rows = [row for row in operation.merged_rows if read_facts(row).get("statuses")]
+    templates = [_describe_template(row, is_other=row != operation) for row in rows]
+    return sorted(templates, key=lambda template: (-template.observations, template.path))
+
+
+def list_rules_leading_to(operation: Operation) -> Sequence[TemplateRule]:
+    """Return the active rules that show something under this operation, or name its parameters."""
+    rules = active_template_rules(operation.environment).order_by("-id")
+    return [rule for rule in rules if rule.method in ("", operation.method) and rule.key == operation.key]
+
+
+def find_former_template(operation: Operation, path: str) -> str:
+    """Return the template that an address names, if its observations are shown here now; else ""."""
     return path if strip_names(path) != operation.key else ""
+
+
+def _describe_template(row: Operation, *, is_other: bool) -> ReportedTemplate:
+    facts = read_facts(row)
+    names = choose_names([Counter(counts) for counts in facts["names"]])
+    return ReportedTemplate(fill_names(row.key, names), sum(facts["statuses"].values()), is_other)

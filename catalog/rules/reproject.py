@@ -1,21 +1,74 @@
-"""Show operations anew after a decision by hand: another outline is a version, marked as such, and never drift."""
+"""Project operations: what is shown of one is the sum of what was reported under it and under those merged into it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from django.db import connection
 
 from affidavit.operations import Identity, OperationSum
-from catalog import queries
-from catalog.evidence.parts import map_rules_of, mapped
+from catalog.evidence.parts import PartMaps, apply_map_rules, load_map_rules
 from catalog.evidence.projection import project
-from catalog.evidence.sums import facts_of_row, identity_of, shown_sum
+from catalog.evidence.reported import ReportedOperation, load_reported
 from catalog.models import BaselineReset, Operation, OperationVersion
-from catalog.rules.resolution import Rules
+from catalog.queries import LARGE_TEXTS, prefetch_evidence
+from catalog.rules.resolution import RuleSet
 from workspaces.models import Environment
+
+
+class VisibleSum(NamedTuple):
+    """All that is shown of an operation, its maps as maps."""
+
+    total: OperationSum
+    maps: PartMaps
+
+
+def reproject(reported: Sequence[ReportedOperation], rules: RuleSet) -> VisibleSum:
+    """Set on a row what is shown of it, and return that; an empty sum, if nothing is shown there any more.
+
+    reported: what was reported under the row's own template, then under each that rules show there. Saves nothing.
+    """
+    own = reported[0]
+    row = own.row
+    row.reported_facts = own.facts if rules.applies_to(row.identity) else None
+    sums = ((operation.row.key, total) for operation in reported if (total := operation.sum_visible()))
+    total = rules.sum_under(row.identity, sums)
+    if not total.statuses:
+        clear_projection(row)
+        return VisibleSum(total, {})
+    total.evidence, maps = apply_map_rules(total.evidence, load_map_rules(row))
+    apply_projection(row, total)
+    return VisibleSum(total, maps)
+
+
+def apply_projection(row: Operation, total: OperationSum) -> None:
+    row.first_seen_at = datetime.fromtimestamp(total.first, UTC)
+    row.last_seen_at = datetime.fromtimestamp(total.last, UTC)
+    for name, value in (total.to_facts() | asdict(project(row.identity, total))).items():
+        setattr(row, name, value)
+
+
+def clear_projection(row: Operation) -> None:
+    """Show nothing on a row that a rule made and that has nothing of its own."""
+    row.begun, row.observations = False, 0
+    row.statuses, row.names, row.types, row.undecided = {}, [], [], {}
+
+
+def reproject_rows(environment: Environment, row_ids: Collection[int], rules: RuleSet, *, now: datetime) -> None:
+    """Project these rows again after a manual override. The caller holds the lock of the environment.
+
+    Another outline becomes a version, marked as an override, and never drift.
+    """
+    rows = Operation.objects.filter(environment=environment, pk__in=row_ids).order_by("pk")
+    for row in rows.defer(*LARGE_TEXTS).prefetch_related("baseline_resets__through__operation"):
+        _update_reach(row, rules)
+    for row in prefetch_evidence(rows):
+        reproject([load_reported(merged) for merged in row.merged_rows], rules)
+        _add_version(row, now=now)
+        row.save()
 
 
 def lock_environment(environment: Environment) -> None:
@@ -30,72 +83,43 @@ def lock_operations(environment: Environment) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"catalog.fold {environment.pk}"])
 
 
-def show_again(environment: Environment, rows: Collection[int], rules: Rules, *, now: datetime) -> None:
-    """Project these rows again under the rules and the fresh starts that stand. The caller holds the environment."""
-    for row in with_evidence(environment, rows):
-        settle(row, rules)
-    for row in with_evidence(environment, rows):
-        show(row, rules, now=now)
-
-
-def with_evidence(environment: Environment, rows: Collection[int]) -> Iterable[Operation]:
-    found = Operation.objects.filter(environment=environment, pk__in=rows).order_by("pk").defer(*queries.LARGE_TEXTS)
-    return found.prefetch_related(
-        "parts", "map_rules", "baseline_resets__through__operation", queries.prefetch_members()
-    )
-
-
-def settle(row: Operation, rules: Rules) -> None:
-    """Which of its fresh starts hold where it is shown now."""
-    starts = list(row.baseline_resets.all())
-    for start in starts:
-        start.in_reach = reaches(start, row, rules)
-    BaselineReset.objects.bulk_update(starts, ["in_reach"])
-    row.shown_from = max((start.epoch for start in starts if start.is_active and not start.part), default=0)
+def _update_reach(row: Operation, rules: RuleSet) -> None:
+    """Store which baseline resets of a row are active where it is shown now."""
+    resets = list(row.baseline_resets.all())
+    for reset in resets:
+        reset.in_reach = _is_in_reach(reset, row, rules)
+    BaselineReset.objects.bulk_update(resets, ["in_reach"])
+    row.shown_from = max((reset.epoch for reset in resets if reset.is_active and not reset.part), default=0)
     row.save(update_fields=["shown_from"])
 
 
-def reaches(start: BaselineReset, row: Operation, rules: Rules) -> bool:
-    """Whether it was for this row, or for one that this is shown under by rules that stood then."""
-    if start.through is None:
+def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
+    """Whether a reset was of this row, or of one that the rules of that time still show this row under."""
+    if reset.through is None:
         return True
-    for rule in rules.way(identity_of(row)):
-        if rule.number > start.newest_rule:
+    for rule in rules.resolution_path(row.identity):
+        if rule.number > reset.newest_rule:
             return False
-        if Identity(row.method, rule.key) == identity_of(start.through.operation):
+        if Identity(row.method, rule.target_key) == reset.through.operation.identity:
             return True
     return False
 
 
-def show(row: Operation, rules: Rules, *, now: datetime) -> None:
-    summed = shown_sum(row, rules)
-    row.reported_facts = dict(facts_of_row(row)) if rules.speak_of(identity_of(row)) else None
-    if summed is None:
-        tell_nothing(row)
-    else:
-        summed.evidence, _ = mapped(summed.evidence, map_rules_of(row))
-        tell(row, summed)
-    if row.begun and row.shown_under_id is None and row.outline != latest_outline(row):
-        row.version += 1
-        OperationVersion.objects.create(
-            operation=row, number=row.version, at=now, since=now, observations=row.observations, outline=row.outline,
-            by_hand=True,
-        )  # fmt: skip
-    row.save()
+def _add_version(row: Operation, *, now: datetime) -> None:
+    """Number another outline of a visible row as its next version."""
+    if not row.begun or row.shown_under_id is not None or row.outline == _read_latest_outline(row):
+        return
+    row.version += 1
+    OperationVersion.objects.create(
+        operation=row,
+        number=row.version,
+        at=now,
+        since=now,
+        observations=row.observations,
+        outline=row.outline,
+        by_hand=True,
+    )
 
 
-def tell(row: Operation, summed: OperationSum) -> None:
-    row.first_seen_at = datetime.fromtimestamp(summed.first, UTC)
-    row.last_seen_at = datetime.fromtimestamp(summed.last, UTC)
-    for name, value in (summed.to_facts() | asdict(project(identity_of(row), summed))).items():
-        setattr(row, name, value)
-
-
-def tell_nothing(row: Operation) -> None:
-    """A rule made this row, and nothing is shown under it any more."""
-    row.begun, row.observations = False, 0
-    row.statuses, row.names, row.types, row.undecided = {}, [], [], {}
-
-
-def latest_outline(row: Operation) -> str | None:
+def _read_latest_outline(row: Operation) -> str | None:
     return row.versions.values_list("outline", flat=True).first()

@@ -1,7 +1,7 @@
-"""Under which template an operation is shown, by the rules by hand that stand (pure).
+"""Under which template an operation is shown, by the active template rules (pure).
 
-Evidence stays under the template as reported; a rule acts on what is shown only, so that taking it back shows what
-would have been shown without it (contract 4).
+Evidence stays under the template as reported. A rule acts only on what is shown, so that reverting it shows what would
+have been shown without it (contract 4).
 """
 
 from __future__ import annotations
@@ -14,14 +14,18 @@ from functools import cached_property
 
 from affidavit.operations import PARAMETER, Identity, OperationSum, strip_names
 
-EVERY = ""  # as the method of a rule: all
+EVERY_METHOD = ""  # as the method of a rule
+
+
+class RuleCircle(ValueError):
+    """The rules lead from a template back to it."""
 
 
 @dataclass(frozen=True)
 class Rule:
     """Show what is reported under `source`, a nameless template, under `target`, a template with names.
 
-    number: a later rule has a higher one. matching: whatever else matches the target is shown there as well.
+    number: a later rule has a higher one. matching: whether all other templates that match the target are shown there.
     """
 
     number: int
@@ -31,132 +35,153 @@ class Rule:
     matching: bool = False
 
     @cached_property
-    def key(self) -> str:
+    def target_key(self) -> str:
         return strip_names(self.target)
 
     @cached_property
-    def names(self) -> list[str]:
+    def target_names(self) -> list[str]:
         return PARAMETER.findall(self.target)
 
     @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        return re.compile("[^/]+".join(map(re.escape, self.key.split("{}"))))
+    def target_pattern(self) -> re.Pattern[str]:
+        return re.compile("[^/]+".join(map(re.escape, self.target_key.split("{}"))))
 
     def is_for(self, method: str) -> bool:
-        return self.method in (EVERY, method)
+        return self.method in (EVERY_METHOD, method)
 
     def matches(self, identity: Identity) -> bool:
-        fits = self.matching and self.is_for(identity.method) and identity.key != self.key
-        return fits and bool(self.pattern.fullmatch(identity.key))
+        is_candidate = self.matching and self.is_for(identity.method) and identity.key != self.target_key
+        return is_candidate and bool(self.target_pattern.fullmatch(identity.key))
 
 
-class Rules:
-    """The rules that stand in one environment.
+class RuleSet:
+    """The active rules of one environment.
 
-    An operation follows the rule that names its template, for its method rather than for all; else, of those that it
-    merely matches, the one with the fewest parameters, and of such the oldest.
+    An operation follows the rule that names its template, for its method rather than for all. Failing that it follows,
+    of the rules that it merely matches, the one with the fewest parameters, and of such the oldest.
     """
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
-        self.standing = sorted(rules, key=lambda rule: rule.number)
-        self._by_source = {(rule.method, rule.source): rule for rule in self.standing}
-        matching = [rule for rule in self.standing if rule.matching]
-        self._matching = sorted(matching, key=lambda rule: len(rule.names))
+        self.rules = sorted(rules, key=lambda rule: rule.number)
+        self._by_source = {(rule.method, rule.source): rule for rule in self.rules}
+        matching = [rule for rule in self.rules if rule.matching]
+        self._matching = sorted(matching, key=lambda rule: len(rule.target_names))
 
     @property
-    def newest(self) -> int:
+    def newest_number(self) -> int:
         """The number of the newest rule; 0 without any."""
-        return self.standing[-1].number if self.standing else 0
+        return self.rules[-1].number if self.rules else 0
 
-    def rule_of(self, identity: Identity) -> Rule | None:
-        for method in (identity.method, EVERY):
+    def find_rule(self, identity: Identity) -> Rule | None:
+        """Return the rule that an operation follows."""
+        for method in (identity.method, EVERY_METHOD):
             if rule := self._by_source.get((method, identity.key)):
                 return rule
         return next((rule for rule in self._matching if rule.matches(identity)), None)
 
-    def way(self, identity: Identity) -> list[Rule]:
-        """The rules that lead from an operation to where it is shown, in their order; raises Circle."""
-        rules: list[Rule] = []
-        seen = {identity.key}
-        here = identity
-        while (rule := self.rule_of(here)) and rule.key != here.key:
-            if rule.key in seen:
-                raise Circle
-            rules.append(rule)
-            seen.add(rule.key)
-            here = Identity(identity.method, rule.key)
-        return rules
+    def resolution_path(self, identity: Identity) -> list[Rule]:
+        """Return the rules that lead from an operation to where it is shown, in order. Raises RuleCircle."""
+        path: list[Rule] = []
+        visited = {identity.key}
+        current = identity
+        while (rule := self.find_rule(current)) and rule.target_key != current.key:
+            if rule.target_key in visited:
+                raise RuleCircle
+            path.append(rule)
+            visited.add(rule.target_key)
+            current = Identity(identity.method, rule.target_key)
+        return path
 
-    def place(self, identity: Identity) -> Identity:
-        """Under which operation it is shown; itself, where no rule says otherwise."""
-        way = self.way(identity)
-        return Identity(identity.method, way[-1].key) if way else identity
+    def visible_identity(self, identity: Identity) -> Identity:
+        """Return the operation under which this one is shown; itself, if no rule says otherwise."""
+        path = self.resolution_path(identity)
+        return Identity(identity.method, path[-1].target_key) if path else identity
 
-    def reachable(self, identity: Identity) -> set[Identity]:
-        """Where it could be shown if some of these rules were taken back; itself among them."""
-        found = {identity}
-        new = [identity]
-        while new:
-            here = new.pop()
-            rules = [rule for rule in self.standing if rule.source == here.key or rule.matches(here)]
-            there = {Identity(identity.method, rule.key) for rule in rules if rule.is_for(identity.method)} - found
-            found |= there
-            new += there
-        return found
+    def list_reachable(self, identity: Identity) -> set[Identity]:
+        """Return the operations under which this one would be shown if some of the rules were reverted, and itself."""
+        reachable = {identity}
+        unvisited = [identity]
+        while unvisited:
+            current = unvisited.pop()
+            rules = [rule for rule in self.rules if rule.source == current.key or rule.matches(current)]
+            targets = {Identity(identity.method, rule.target_key) for rule in rules if rule.is_for(identity.method)}
+            unvisited += targets - reachable
+            reachable |= targets
+        return reachable
 
-    def names(self, identity: Identity) -> Sequence[str] | None:
-        """The names of its parameters by the newest rule that leads to it; None where none does."""
-        leading = (rule for rule in reversed(self.standing) if rule.key == identity.key)
-        return next((rule.names for rule in leading if rule.is_for(identity.method)), None)
+    def find_names(self, identity: Identity) -> Sequence[str] | None:
+        """Return the names of an operation's parameters by the newest rule that leads to it; None if none does."""
+        leading = (rule for rule in reversed(self.rules) if rule.target_key == identity.key)
+        return next((rule.target_names for rule in leading if rule.is_for(identity.method)), None)
 
-    def speak_of(self, identity: Identity) -> bool:
+    def applies_to(self, identity: Identity) -> bool:
         """Whether a rule leads from this operation or to it."""
-        return bool(self.rule_of(identity)) or self.names(identity) is not None
+        return bool(self.find_rule(identity)) or self.find_names(identity) is not None
 
     @property
     def has_circle(self) -> bool:
         """Whether some operation would be shown nowhere."""
-        keys = {key for rule in self.standing for key in (rule.source, rule.key)}
-        methods = {EVERY, *(rule.method for rule in self.standing)}
+        keys = {key for rule in self.rules for key in (rule.source, rule.target_key)}
+        methods = {EVERY_METHOD, *(rule.method for rule in self.rules)}
         try:
             for method in methods:
                 for key in keys:
-                    self.way(Identity(method, key))
-        except Circle:
+                    self.resolution_path(Identity(method, key))
+        except RuleCircle:
             return True
         return False
 
+    def sum_under(self, identity: Identity, sums: Iterable[tuple[str, OperationSum]]) -> OperationSum:
+        """Return the sum of several templates, each given with its key, as shown under one; an empty sum of none.
 
-class Circle(ValueError):
-    """The rules lead from a template back to it."""
+        The names that a rule gives win, and whoever wrote it has decided which segments are data. Of a single sum that
+        no rule changes this is that sum itself.
+        """
+        moved = [_move_to_template(total, key, identity.key) for key, total in sums]
+        names = self.find_names(identity)
+        if not moved:
+            return OperationSum(0, 0)
+        if len(moved) == 1 and names is None:
+            return moved[0]
+        result = _empty_like(moved[0])
+        for total in moved:
+            result.add(total)
+        if names is not None:
+            result.names = [Counter({name: result.observations}) for name in names]
+            result.undecided = Counter()
+        return result
 
 
-def laid_out(summed: OperationSum, source: str, target: str) -> OperationSum:
-    """The same sum under another nameless template of as many segments.
+def _move_to_template(total: OperationSum, source: str, target: str) -> OperationSum:
+    """Return the sum under another nameless template of as many segments; `undecided` is not kept.
 
-    Where that has a parameter in place of a literal, the literal was a string in all observations, without a name.
+    Where the target has a parameter in place of a literal, that was a string in all observations, without a name.
     """
     if source == target:
-        return summed
-    names, types = zip(*positions(summed, source, target), strict=True) if "{}" in target else ((), ())
+        return total
+    names, types = zip(*_map_positions(total, source, target), strict=True) if "{}" in target else ((), ())
     return OperationSum(
-        first=summed.first,
-        last=summed.last,
-        statuses=summed.statuses,
+        first=total.first,
+        last=total.last,
+        statuses=total.statuses,
         names=list(names),
         types=list(types),
-        evidence=summed.evidence,
+        evidence=total.evidence,
     )
 
 
-def positions(summed: OperationSum, source: str, target: str) -> Iterator[tuple[Counter[str], Counter[str]]]:
-    """Names and types for each parameter of `target`."""
-    reported = iter(list(zip(summed.names, summed.types, strict=True)))
-    for old, new in zip(source.split("/"), target.split("/"), strict=True):
-        here = [next(reported) for _ in range(old.count("{}"))]
-        wanted = new.count("{}")
-        yield from here if len(here) == wanted else [literal(summed.observations)] * wanted
+def _map_positions(total: OperationSum, source: str, target: str) -> Iterator[tuple[Counter[str], Counter[str]]]:
+    """Yield names and types for each parameter of `target`."""
+    reported = iter(list(zip(total.names, total.types, strict=True)))
+    for old_segment, new_segment in zip(source.split("/"), target.split("/"), strict=True):
+        old_parameters = [next(reported) for _ in range(old_segment.count("{}"))]
+        parameter_count = new_segment.count("{}")
+        literal: tuple[Counter[str], Counter[str]] = Counter(), Counter(string=total.observations)
+        yield from old_parameters if len(old_parameters) == parameter_count else [literal] * parameter_count
 
 
-def literal(observations: int) -> tuple[Counter[str], Counter[str]]:
-    return Counter(), Counter(string=observations)
+def _empty_like(total: OperationSum) -> OperationSum:
+    """Return an empty sum with as many parameters, to which others can be added without changing this one."""
+    return OperationSum(
+        total.first, total.last, names=[Counter() for _ in total.names], types=[Counter() for _ in total.types]
+    )

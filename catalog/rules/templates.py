@@ -1,22 +1,21 @@
-"""Merge two operations or rename a template by hand: rules that hold for future traffic and can be taken back."""
+"""Template rules: merge two operations, or rename a template, for past and future traffic."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 
 from affidavit import retemplate
 from affidavit.operations import Identity, strip_names
-from catalog.evidence.sums import identity_of
+from catalog.evidence.reported import build_empty_row
 from catalog.models import Operation, TemplateRule
 from catalog.path_template import MAX_PATH_BYTES, PATH_ERRORS, find_path_errors
 from catalog.rules.errors import RuleError
 from catalog.rules.queries import load_template_rules
-from catalog.rules.reproject import lock_environment, show_again
-from catalog.rules.resolution import Rules
+from catalog.rules.reproject import lock_environment, reproject_rows
+from catalog.rules.resolution import RuleSet
 from workspaces.audit import record_audit
 from workspaces.models import Environment
 
@@ -31,77 +30,88 @@ TEMPLATE_RULE_ERRORS: Mapping[str, str] = {
 
 @transaction.atomic
 def add_template_rule(
-    environment: Environment, source: str, target: str, *, method: str = "", matching: bool = False, actor: str,
+    environment: Environment,
+    source: str,
+    target: str,
+    *,
+    method: str = "",
+    matching: bool = False,
+    actor: str,
     now: datetime,
-) -> TemplateRule:  # fmt: skip
-    """Show what was and will be reported under `source` under `target`: a merge, where that is observed itself.
+) -> TemplateRule:
+    """Show everything reported under `source` under `target`; that is a merge if `target` was reported itself.
 
-    method: "" for all. matching: whatever else matches the target, too. Raises RuleError.
+    method: "" for all. matching: show every other template that matches the target there, too. Raises RuleError.
     """
     if code := find_target_error(source, target):
         raise RuleError(code, TEMPLATE_RULE_ERRORS[code])
     lock_environment(environment)
     before = load_template_rules(environment)
     rule = TemplateRule.objects.create(
-        environment=environment, method=method, source=strip_names(source), target=target, matching=matching, at=now,
+        environment=environment,
+        method=method,
+        source=strip_names(source),
+        target=target,
+        matching=matching,
+        at=now,
         actor=actor,
-    )  # fmt: skip
-    rearrange(environment, before, now=now)
-    log(rule, "operations shown under another template", actor=actor, now=now)
+    )
+    move_operations(environment, before, now=now)
+    _record(rule, "operations shown under another template", actor=actor, now=now)
     return rule
 
 
 @transaction.atomic
 def revert_template_rule(rule: TemplateRule, *, actor: str, now: datetime) -> None:
-    """Show what would have been shown without it; a second time changes nothing. Raises RuleError."""
+    """Show what would have been shown without the rule. A second time changes nothing. Raises RuleError."""
     lock_environment(rule.environment)
     before = load_template_rules(rule.environment)
     if TemplateRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
-        rearrange(rule.environment, before, now=now)
-        log(rule, "template rule taken back", actor=actor, now=now)
+        move_operations(rule.environment, before, now=now)
+        _record(rule, "template rule taken back", actor=actor, now=now)
 
 
 def find_target_error(source: str, target: str) -> str:
-    """The first thing that is wrong with a target, as a code; "" where nothing is."""
+    """Return the code of the first thing that is wrong with a target; "" if nothing is."""
     if len(target) > MAX_PATH_BYTES:
         return "bytes"
-    if found := find_path_errors(target):
-        return found[0]
+    if errors := find_path_errors(target):
+        return errors[0]
     if target.count("/") != source.count("/"):
         return "segments"
     return "raw" if retemplate(target, {}).path != target else ""
 
 
-def rearrange(environment: Environment, before: Rules, *, now: datetime) -> None:
-    """Put every operation where the rules that stand now show it. Raises RuleError where they lead in a circle."""
+def move_operations(environment: Environment, before: RuleSet, *, now: datetime) -> None:
+    """Put every operation where the active rules show it now. Raises RuleError where they lead in a circle.
+
+    before: the rules that were active until now.
+    """
     after = load_template_rules(environment)
     if after.has_circle:
         raise RuleError("circle", TEMPLATE_RULE_ERRORS["circle"])
-    rows = list(Operation.objects.filter(environment=environment).only("method", "key", "shown_under", "first_seen_at"))
-    moved = [row for row in rows if before.way(identity_of(row)) != after.way(identity_of(row))]
-    places = {identity_of(row): row for row in rows}
+    columns = ("method", "key", "shown_under", "first_seen_at")
+    rows = {row.identity: row for row in Operation.objects.filter(environment=environment).only(*columns)}
+    moved = [rows[key] for key in rows if before.resolution_path(key) != after.resolution_path(key)]
+    renamed = {rows[key].pk for key in rows if before.find_names(key) != after.find_names(key)}
     for row in moved:
-        place = after.place(identity_of(row))
-        if place not in places:
-            places[place] = empty_row(environment, place, row)
-        row.shown_under = None if places[place] == row else places[place]
+        _set_visible_row(environment, rows, row, after)
     Operation.objects.bulk_update(moved, ["shown_under"])
-    touched = {places[rules.place(identity_of(row))].pk for row in moved for rules in (before, after)}
-    renamed = {row.pk for row in rows if before.names(identity_of(row)) != after.names(identity_of(row))}
-    show_again(environment, touched | renamed | {row.pk for row in moved}, after, now=now)
+    visible = {rows[rules.visible_identity(row.identity)].pk for row in moved for rules in (before, after)}
+    reproject_rows(environment, visible | renamed | {row.pk for row in moved}, after, now=now)
 
 
-def empty_row(environment: Environment, place: Identity, shown_there: Operation) -> Operation:
-    """A row for a place where nothing was reported yet."""
-    return Operation.objects.create(
-        environment=environment, method=place.method, key=place.key, reported_facts={}, path=place.key,
-        first_seen_at=shown_there.first_seen_at, last_seen_at=shown_there.first_seen_at, begun=False, observations=0,
-        properties=0, search="", document="", outline="", document_digest=b"", outline_digest=b"",
-    )  # fmt: skip
+def _set_visible_row(environment: Environment, rows: dict[Identity, Operation], row: Operation, rules: RuleSet) -> None:
+    """Set under which row this one is shown; where nothing was reported under that template yet, create it."""
+    identity = rules.visible_identity(row.identity)
+    if identity not in rows:
+        rows[identity] = build_empty_row(environment, identity, seen_at=row.first_seen_at)
+        rows[identity].save()
+    row.shown_under = None if rows[identity] == row else rows[identity]
 
 
-def log(rule: TemplateRule, action: str, *, actor: str, now: datetime) -> None:
-    facts: dict[str, Any] = {
+def _record(rule: TemplateRule, action: str, *, actor: str, now: datetime) -> None:
+    facts = {
         "environment": rule.environment.name,
         "method": rule.method or "all",
         "source": rule.source,

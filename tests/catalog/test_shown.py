@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from map_values import PRICE, bodies, seen
 
 from affidavit import Evidence, describe, infer
-from catalog.evidence.epochs import Held, NodeStart, Shown, grafted
-from catalog.evidence.epochs import shown as shown_together
+from catalog.evidence.epochs import EpochEvidence, NodeReset, VisiblePart, build_visible_part, graft
 from catalog.evidence.pointers import ITEMS, VALUES, is_within, join_property, property_name, split_pointer, walk_nodes
 
 NAMES = ["a", "b", "", "x/y", "~0", "[]", "{}", "~2]"]
@@ -28,8 +27,10 @@ steps = st.lists(st.sampled_from([*NAMES, ITEM]), max_size=3)
 starts = st.lists(st.tuples(st.integers(1, 4), steps), max_size=4)
 
 
-def shown(epochs: dict[int, Evidence], *, starts: Sequence[NodeStart] = (), **options: Any) -> Shown:
-    return shown_together([Held(epochs, starts)], **options)
+def shown(
+    epochs: dict[int, Evidence], *, starts: Sequence[NodeReset] = (), maps: Any = None, **options: Any
+) -> VisiblePart:
+    return build_visible_part([EpochEvidence(epochs, starts)], map_rules=maps, **options)
 
 
 def pointer_of(path: list[str | None]) -> str:
@@ -49,7 +50,7 @@ def counted(evidence: Evidence) -> dict[str, dict[str, int]]:
     return {pointer: dict(place.evidence.counts) for pointer, place in found if place.evidence.counts}
 
 
-def one_by_one(batches: list[list[Any]], node_starts: list[NodeStart]) -> dict[str, dict[str, int]]:
+def one_by_one(batches: list[list[Any]], node_starts: list[NodeReset]) -> dict[str, dict[str, int]]:
     """The model: a value counts in a place when it came in or after the latest start of that place or one around it."""
     total: dict[str, dict[str, int]] = {}
     for epoch, batch in enumerate(batches):
@@ -65,7 +66,7 @@ def one_by_one(batches: list[list[Any]], node_starts: list[NodeStart]) -> dict[s
 @given(epochs, starts)
 @settings(deadline=None)
 def test_starts_at_any_places_and_times_nest_as_if_each_value_were_counted_by_itself(batches, given_starts):
-    node_starts = [NodeStart(epoch, pointer_of(path)) for epoch, path in given_starts]
+    node_starts = [NodeReset(epoch, pointer_of(path)) for epoch, path in given_starts]
     result = shown(summed_by_epoch(batches), starts=node_starts, by_likeness=False)
     assert counted(result.evidence) == one_by_one(batches, node_starts)
 
@@ -76,7 +77,7 @@ def test_what_is_shown_changes_nothing_of_what_was_summed(batches, given_starts)
     held = summed_by_epoch(batches)
     before = json.dumps([evidence.to_state() for evidence in held.values()])
     shown(
-        held, starts=[NodeStart(epoch, pointer_of(path)) for epoch, path in given_starts], maps={"": True, "/a": True}
+        held, starts=[NodeReset(epoch, pointer_of(path)) for epoch, path in given_starts], maps={"": True, "/a": True}
     )
     assert json.dumps([evidence.to_state() for evidence in held.values()]) == before
     assert shown(held).evidence == seen(*[value for batch in batches for value in batch])
@@ -92,14 +93,14 @@ def test_a_pointer_leads_back_to_its_steps(value, path):
 
 
 def test_a_node_without_anything_since_its_start_stays_and_is_empty():
-    descriptor = describe(grafted(seen({"a": {"b": 1}, "c": [1]}), ["a"], Evidence()))
+    descriptor = describe(graft(seen({"a": {"b": 1}, "c": [1]}), ["a"], Evidence()))
     assert descriptor["properties"]["a"] == {"type": "unknown", "reason": "empty", "seen": 0}
-    items = describe(grafted(seen({"c": [1, "x"]}), ["c", "[]"], Evidence()))["properties"]["c"]["items"]
+    items = describe(graft(seen({"c": [1, "x"]}), ["c", "[]"], Evidence()))["properties"]["c"]["items"]
     assert items == {"type": "unknown", "reason": "empty", "seen": 0}
 
 
 def test_a_sensitive_name_stays_marked_when_it_is_started_afresh():
-    started = shown({0: seen({"password": "x"})}, starts=[NodeStart(1, "/password")])
+    started = shown({0: seen({"password": "x"})}, starts=[NodeReset(1, "/password")])
     assert describe(started.evidence)["properties"]["password"]["redacted"]
 
 
@@ -107,17 +108,17 @@ def test_properties_named_like_places_are_told_from_them_and_started_by_themselv
     value = {"a": {"{}": 1, "17": "x"}, "b": [{"[]": 1}]}
     pointers = [pointer for pointer, _ in walk_nodes(infer(value), observations=None)]
     assert pointers == ["", "/a", "/a/~3}", "/a/{}", "/b", "/b/[]", "/b/[]/~2]"]
-    started = shown({0: infer(value)}, starts=[NodeStart(1, "/a/~3}"), NodeStart(1, "/b/[]/~2]")])
+    started = shown({0: infer(value)}, starts=[NodeReset(1, "/a/~3}"), NodeReset(1, "/b/[]/~2]")])
     seen_since = {pointer: place.evidence.seen for pointer, place in walk_nodes(started.evidence, observations=None)}
     assert (seen_since["/a/~3}"], seen_since["/a/{}"], seen_since["/b/[]/~2]"]) == (0, 1, 0)
-    assert set(started.fresh) == {"/a/~3}", "/b/[]/~2]"}
+    assert set(started.reset_counts) == {"/a/~3}", "/b/[]/~2]"}
 
 
 def test_presence_since_a_start_is_told_by_what_came_since():
     held = {0: seen(*[{"a": 1, "b": 1}] * 8), 1: seen({"a": "x"}, {"b": 2}, {"b": 3}, None)}
-    result = shown(held, starts=[NodeStart(1, "/a")])
-    assert (result.evidence.properties["a"].counts, result.fresh) == ({"string": 1}, {"/a": 3})
-    assert shown(held, starts=[NodeStart(1, "/a"), NodeStart(2, "")]).fresh == {"": None}
+    result = shown(held, starts=[NodeReset(1, "/a")])
+    assert (result.evidence.properties["a"].counts, result.reset_counts) == ({"string": 1}, {"/a": 3})
+    assert shown(held, starts=[NodeReset(1, "/a"), NodeReset(2, "")]).reset_counts == {"": None}
 
 
 def by_key(*kinds: Any) -> Evidence:
@@ -135,16 +136,16 @@ def old_of(evidence: Evidence) -> str:
 
 def test_a_start_within_a_map_holds_for_every_key():
     held = {0: by_key(1), 1: by_key("x")}
-    started = shown(held, starts=[NodeStart(1, "/list/[]/m/{}/old")])
+    started = shown(held, starts=[NodeReset(1, "/list/[]/m/{}/old")])
     assert shown(held).maps == started.maps == {"/list/[]/m": 40}
     assert [old_of(one.evidence) for one in (shown(held), started)] == ["unknown", "string"]
-    assert started.fresh["/list/[]/m/{}/old"] == 40
-    as_properties = shown(held, starts=[NodeStart(1, "/list/[]/m/{}/old")], maps={"/list/[]/m": False})
+    assert started.reset_counts["/list/[]/m/{}/old"] == 40
+    as_properties = shown(held, starts=[NodeReset(1, "/list/[]/m/{}/old")], maps={"/list/[]/m": False})
     assert as_properties.maps == {}
-    assert as_properties.fresh["/list/[]/m/bal/old"] == 1
+    assert as_properties.reset_counts["/list/[]/m/bal/old"] == 1
 
 
-def map_of(*values: Any, **options: Any) -> Shown:
+def map_of(*values: Any, **options: Any) -> VisiblePart:
     return shown({0: seen(*values)}, **options)
 
 
@@ -197,12 +198,12 @@ def test_the_same_evidence_is_shown_alike_however_it_came(some, others):
 @pytest.mark.parametrize("pointer", ["/nothing", "/a/[]", "/a/{}", "/nothing/a"])
 def test_a_start_where_nothing_is_changes_nothing(pointer):
     held = {0: seen({"a": 1})}
-    assert shown(held, starts=[NodeStart(1, pointer)]).evidence == held[0]
+    assert shown(held, starts=[NodeReset(1, pointer)]).evidence == held[0]
 
 
 def test_operations_that_are_shown_as_one_count_together_from_the_start_of_each():
-    ours = Held({0: seen(*[{"a": 1}] * 8), 1: seen({"a": "x"}, {})}, [NodeStart(1, "/a")])
-    theirs = Held({0: seen({"a": "y"}, {"b": 1}, {"b": 1})})
-    result = shown_together([ours, theirs])
-    assert (result.evidence.properties["a"].counts, result.fresh) == ({"string": 2}, {"/a": 5})
+    ours = EpochEvidence({0: seen(*[{"a": 1}] * 8), 1: seen({"a": "x"}, {})}, [NodeReset(1, "/a")])
+    theirs = EpochEvidence({0: seen({"a": "y"}, {"b": 1}, {"b": 1})})
+    result = build_visible_part([ours, theirs])
+    assert (result.evidence.properties["a"].counts, result.reset_counts) == ({"string": 2}, {"/a": 5})
     assert result.evidence.counts == {"object": 13}

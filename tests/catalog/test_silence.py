@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
-from catalog.drift.absence import BACK, ENOUGH, OPTIONAL, QUIET, Heard, listen
+from catalog.drift.absence import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, SEEN_AGAIN, AbsenceEvent, update_absences
 
 WITH, WITHOUT = {"id": 1, "note": "x"}, {"id": 1}
 
 
-def listened(batches: Iterable[list[Any]], *, days: bool = False) -> list[tuple[int, Heard]]:
+def listened(batches: Iterable[list[Any]], *, days: bool = False) -> list[tuple[int, AbsenceEvent]]:
     """What is told after which batch; days: each comes a day after the one before."""
     total, held, told = Evidence(), {}, []
     for number, batch in enumerate(batches):
@@ -24,7 +24,7 @@ def listened(batches: Iterable[list[Any]], *, days: bool = False) -> list[tuple[
         for value in batch:
             added.add(infer(value, day=number if days else None))
         total.add(added)
-        now, news = listen(held, total, added)
+        now, news = update_absences(held, total, added)
         held = json.loads(json.dumps(now))
         told += [(number, one) for one in news]
     return told
@@ -32,13 +32,13 @@ def listened(batches: Iterable[list[Any]], *, days: bool = False) -> list[tuple[
 
 def heard(batches: Iterable[list[Any]]) -> list[tuple[int, str, bool]]:
     """Silences by the number of the batch: pointer, and whether it began or ended."""
-    found = ((number, one) for number, one in listened(batches) if one.kind in (QUIET, BACK))
-    return [(number, one.pointer, one.kind == QUIET) for number, one in found]
+    found = ((number, one) for number, one in listened(batches) if one.kind in (NO_LONGER_SEEN, SEEN_AGAIN))
+    return [(number, one.pointer, one.kind == NO_LONGER_SEEN) for number, one in found]
 
 
 def not_always(*batches: list[Any]) -> list[tuple[int, str, int, int, int]]:
     """What was always there and is not any more: batch, pointer, how often always, then seen in how many."""
-    found = ((number, one) for number, one in listened(batches) if one.kind == OPTIONAL)
+    found = ((number, one) for number, one in listened(batches) if one.kind == NOT_ALWAYS)
     return [(number, one.pointer, one.always, one.seen, one.of) for number, one in found]
 
 
@@ -83,7 +83,7 @@ RENAMED = {"id": 1, "remark": "x"}
 
 def named_since(*batches: list[Any]) -> list[str]:
     """The successors that are told of what went quiet, of batches that come a day after another."""
-    return [one.successor for _, one in listened(batches, days=True) if one.kind == QUIET]
+    return [one.successor for _, one in listened(batches, days=True) if one.kind == NO_LONGER_SEEN]
 
 
 def test_a_property_of_the_same_shape_that_came_when_it_went_is_named_beside_it():

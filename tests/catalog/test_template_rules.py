@@ -177,7 +177,7 @@ def test_taking_back_what_keeps_a_circle_apart_is_refused(shops):
 def test_a_target_that_is_no_template_of_as_many_segments_is_refused(shops, target, code):
     with pytest.raises(RuleError) as caught:
         merge(shops, RED, target)
-    assert caught.value.code == code
+    assert caught.value.reason == code
     assert not TemplateRule.objects.exists()
 
 

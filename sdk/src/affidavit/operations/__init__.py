@@ -10,11 +10,12 @@ from ._documents import (
     name_path,
 )
 from ._maps import is_alike_map
-from ._sums import PARAMETER, DailySums, Identity, OperationSum, OperationSums, Part, strip_names
+from ._sums import PARAMETER, SECONDS_PER_DAY, DailySums, Identity, OperationSum, OperationSums, Part, strip_names
 
 __all__ = [
     "PARAMETER",
     "READS",
+    "SECONDS_PER_DAY",
     "DailySums",
     "Identity",
     "OperationSum",

@@ -1,0 +1,125 @@
+"""What one fold made of a visible operation: what drift, versions and absences are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from affidavit import Evidence
+from affidavit.operations import OperationSum, Part
+from catalog.drift.absence import AbsenceEvent, AbsenceStates, update_absences
+from catalog.drift.compare import Change
+from catalog.evidence.maps import merge_map_values
+from catalog.evidence.parts import PartMaps, first_visible_epoch, list_node_resets, part_key, part_of
+from catalog.evidence.pointers import EvidenceNode, is_within, walk_nodes
+from catalog.models import Operation, OperationPart
+
+
+@dataclass
+class FoldResult:
+    """One visible operation after a fold.
+
+    row: as projected now; its related rows are still those from before the fold. previous_version, previous_digest: of
+    its outline before. total: all that is shown now, maps as maps. maps: what is shown as maps. added: what this fold
+    added, maps not yet as maps. late: what is shown of the evidence that came for epochs before the current one; it is
+    part of `total`, but not of `added`.
+    """
+
+    row: Operation
+    previous_version: int
+    previous_digest: bytes
+    total: OperationSum
+    maps: PartMaps
+    added: OperationSum
+    late: Mapping[Part, Evidence] = field(default_factory=dict)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there was a version before: a first outline is no change."""
+        return self.previous_version > 0
+
+    @property
+    def is_new_version(self) -> bool:
+        return self.row.begun and not (self.is_known and self.previous_digest == self.row.outline_digest)
+
+    def is_first(self, change: Change) -> bool:
+        """Whether a change is only what came first after a baseline reset."""
+        is_reset = (change.part, change.pointer) in self._reset_nodes
+        return change.part in self._reset_parts or (is_reset and change.is_of_nothing)
+
+    @cached_property
+    def absences(self) -> dict[Part, tuple[AbsenceStates, list[AbsenceEvent]]]:
+        """By part that came, the new absence counters and what is to be reported."""
+        return {
+            part: update_absences(
+                self._find_absences(part), self.total.evidence[part], self._with_maps(part, self.added.evidence[part])
+            )
+            for part in self.added.evidence
+        }
+
+    @cached_property
+    def added_nodes(self) -> dict[tuple[str, str], EvidenceNode]:
+        """The nodes of what came, late evidence included, by part and pointer."""
+        nodes: dict[tuple[str, str], EvidenceNode] = {}
+        for part in {**self.added.evidence, **self.late}:
+            evidence = Evidence()
+            for parts in (self.added.evidence, self.late):
+                evidence.add(parts.get(part, Evidence()))
+            observations = self._count_added(part)
+            for pointer, node in walk_nodes(self._with_maps(part, evidence), observations=observations):
+                nodes[part_key(part), pointer] = node
+        return nodes
+
+    @cached_property
+    def total_nodes(self) -> dict[tuple[str, str], EvidenceNode]:
+        """The nodes of all that is shown, by part and pointer."""
+        return {
+            (part_key(part), pointer): node
+            for part, evidence in self.total.evidence.items()
+            for pointer, node in walk_nodes(evidence, observations=None)
+        }
+
+    @cached_property
+    def _reset_parts(self) -> set[str]:
+        """The parts whose evidence was all from before a baseline reset: their first outline is no change."""
+        rows = [(operation, row) for operation in self.row.merged_rows for row in operation.parts.all() if row.evidence]
+        keys = {part_key(part_of(row)) for _, row in rows}
+        return keys - {
+            part_key(part_of(row))
+            for operation, row in rows
+            if row.epoch >= first_visible_epoch(operation, part_key(part_of(row)))
+        }
+
+    @cached_property
+    def _reset_nodes(self) -> set[tuple[str, str]]:
+        """Part and pointer of the nodes that were reset: the first type of one is no change."""
+        resets = (reset for operation in self.row.merged_rows for reset in operation.baseline_resets.all())
+        return {(reset.part, reset.pointer) for reset in resets if reset.is_active}
+
+    def _with_maps(self, part: Part, evidence: Evidence) -> Evidence:
+        maps = self.maps.get(part, {})
+        return merge_map_values(evidence, lambda pointer, _: pointer in maps) if maps else evidence
+
+    def _find_absences(self, part: Part) -> AbsenceStates:
+        """Return the stored counters of a part: of its latest visible epoch, without nodes that were reset since."""
+        first_epoch = first_visible_epoch(self.row, part_key(part))
+        # Counters are never dropped, so a row without any was not counted: its evidence came late.
+        rows: list[OperationPart] = [
+            row for row in self.row.parts.all() if part_of(row) == part and row.epoch >= first_epoch and row.absences
+        ]
+        if not rows:
+            return {}
+        latest = max(rows, key=lambda row: row.epoch)
+        resets = [reset for reset in list_node_resets(self.row, part_key(part)) if reset.epoch > latest.epoch]
+        return {
+            pointer: state
+            for pointer, state in latest.absences.items()
+            if not any(is_within(pointer, reset.pointer) for reset in resets)
+        }
+
+    def _count_added(self, part: Part) -> int:
+        """Return how often a part could have been there in what came."""
+        if part.status:
+            return self.added.statuses[part.status]
+        return sum(count for status, count in self.added.statuses.items() if 200 <= status < 400)

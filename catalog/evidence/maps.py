@@ -1,0 +1,51 @@
+"""Show objects as maps (pure): by how alike their values are, or as a map rule says.
+
+The evidence of their names is kept as it was reported, so that both can be undone exactly (contract 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from affidavit import Evidence
+from affidavit.operations import is_alike_map
+from catalog.evidence.pointers import VALUES, copy_node, list_children, set_child, sum_evidence
+
+IsMap = Callable[[str, Evidence], bool]
+"""From the pointer of an object that has names, and its evidence, to whether it is shown as a map."""
+
+
+def apply_maps(evidence: Evidence, rules: Mapping[str, bool], *, by_likeness: bool) -> tuple[Evidence, dict[str, int]]:
+    """Return the evidence with its maps shown as maps, and by pointer how many names each of them has.
+
+    rules: by pointer whether an object is a map; these win. by_likeness: whether alike values make a map, too.
+    """
+    name_counts: dict[str, int] = {}
+
+    def is_map(pointer: str, node: Evidence) -> bool:
+        is_shown_as_map = rules.get(pointer, by_likeness and is_alike_map(node))
+        if is_shown_as_map:
+            name_counts[pointer] = len(node.properties)
+        return is_shown_as_map
+
+    return merge_map_values(evidence, is_map), name_counts
+
+
+def merge_map_values(evidence: Evidence, is_map: IsMap, pointer: str = "") -> Evidence:
+    """Return the evidence with everything under the names of a map summed as its values; itself if it has no map."""
+    merged = _merge_names(evidence) if evidence.properties and is_map(pointer, evidence) else evidence
+    result = merged
+    for step, child_pointer, child in list_children(merged, pointer):
+        new_child = merge_map_values(child, is_map, child_pointer)
+        if new_child is not child:
+            result = copy_node(merged) if result is evidence else result
+            set_child(result, step, new_child)
+    return result
+
+
+def _merge_names(evidence: Evidence) -> Evidence:
+    merged = copy_node(evidence)
+    merged.properties = {}
+    children = list(evidence.properties.values())
+    set_child(merged, VALUES, sum_evidence(children if evidence.values is None else [*children, evidence.values]))
+    return merged

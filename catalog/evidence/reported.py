@@ -1,0 +1,112 @@
+"""What was reported under one operation's own template, apart from anything that rules show there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from affidavit import Evidence
+from affidavit.operations import Identity, OperationSum, Part
+from catalog.evidence.epochs import sum_epochs
+from catalog.evidence.parts import list_node_resets, load_epochs, part_key
+from catalog.models import PART_IDENTITY, Operation, OperationPart
+from workspaces.models import Environment
+
+
+@dataclass
+class ReportedOperation:
+    """The row of an operation with the counts of all time and the evidence that were reported under its own template.
+
+    counts: without evidence; None where nothing was reported. epochs: by part and epoch, as far as they are shown.
+    changed_parts: to which evidence was added.
+    """
+
+    row: Operation
+    counts: OperationSum | None
+    epochs: dict[Part, dict[int, Evidence]]
+    changed_parts: set[Part] = field(default_factory=set)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The counts as `Operation.reported_facts` keeps them; {} where nothing was reported."""
+        if self.counts is None:
+            return {}
+        return {"first": self.counts.first, "last": self.counts.last, **self.counts.to_facts()}
+
+    def add(self, added: OperationSum) -> None:
+        """Merge a sum into the counts and the evidence of the current epoch. Do not change `added` afterwards."""
+        counts = replace(added, evidence={})
+        if self.counts is not None:
+            self.counts.add(counts)
+        else:
+            self.counts = counts
+        for part, evidence in added.evidence.items():
+            self.epochs.setdefault(part, {}).setdefault(self.row.epoch, Evidence()).add(evidence)
+        self.changed_parts.update(added.evidence)
+
+    def sum_visible(self) -> OperationSum | None:
+        """Return the counts with the evidence that is shown, objects not yet as maps; None where there are none."""
+        if self.counts is None:
+            return None
+        evidence = {
+            part: sum_epochs(epochs, list_node_resets(self.row, part_key(part)))[0]
+            for part, epochs in self.epochs.items()
+        }
+        return replace(self.counts, evidence=evidence)
+
+    def build_part_row(self, part: Part) -> OperationPart:
+        """Return the row of a part's evidence in the current epoch, empty where only other operations have any."""
+        evidence = self.epochs.get(part, {}).get(self.row.epoch, Evidence())
+        return OperationPart(
+            operation=self.row, part=part.name, status=part.status, epoch=self.row.epoch, evidence=evidence.to_state()
+        )
+
+
+def build_empty_row(environment: Environment, identity: Identity, *, seen_at: datetime) -> Operation:
+    """Return a new row on which nothing is shown yet. seen_at stands until something is."""
+    return Operation(
+        environment=environment,
+        method=identity.method,
+        key=identity.key,
+        reported_facts={},
+        first_seen_at=seen_at,
+        last_seen_at=seen_at,
+        path=identity.key,
+        begun=False,
+        observations=0,
+        properties=0,
+        search="",
+        document="",
+        outline="",
+        document_digest=b"",
+        outline_digest=b"",
+    )
+
+
+def load_reported(row: Operation) -> ReportedOperation:
+    facts = read_facts(row)
+    counts = OperationSum.from_state({**facts, "parts": []}) if facts.get("statuses") else None
+    return ReportedOperation(row, counts, load_epochs(row))
+
+
+def read_facts(row: Operation) -> Mapping[str, Any]:
+    """Return the counts that were reported under a row's own template, as `Operation.reported_facts` keeps them."""
+    if row.reported_facts is not None:
+        return row.reported_facts
+    return {
+        "first": int(row.first_seen_at.timestamp()),
+        "last": int(row.last_seen_at.timestamp()),
+        "statuses": row.statuses,
+        "names": row.names,
+        "types": row.types,
+        "undecided": row.undecided,
+    }
+
+
+def save_parts(rows: Iterable[OperationPart], *, fields: Iterable[str] = ("evidence",)) -> None:
+    """Insert these rows, or overwrite the named fields of those that exist."""
+    OperationPart.objects.bulk_create(
+        list(rows), update_conflicts=True, unique_fields=PART_IDENTITY, update_fields=list(fields)
+    )
