@@ -57,7 +57,7 @@ def page_paths(name: str, view: View) -> list[URLPattern]:
     ]
 
 
-def render_page(request: HttpRequest, page: Page, environment: Environment, name: str, period: Period) -> HttpResponse:
+def render_html(request: HttpRequest, page: Page, environment: Environment, name: str, period: Period) -> HttpResponse:
     """Answer with the page as HTML, or 304 where the browser has it already."""
     shared = {
         "environment": environment,
@@ -100,7 +100,7 @@ def _answer(view: View, name: str, format_: str, request: HttpRequest, slug: str
         return tables.stream_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
     if format_ == "json":
         return tables.stream_json(page.tables, _export_facts(environment_row, name, period))
-    return render_page(request, page, environment_row, name, period)
+    return render_html(request, page, environment_row, name, period)
 
 
 def _choose_template(request: HttpRequest, page: Page) -> str:

@@ -1,4 +1,4 @@
-"""The sections of the side bar, in their order, with the key that leads there after `g`."""
+"""The sections of the side bar, and how much waits in each for a decision."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ from dataclasses import dataclass
 
 from django import template
 from django.template import Context
+from django.utils import timezone
+
+from intents.gate.queries import list_pending
 
 register = template.Library()
 
 
 @dataclass(frozen=True)
 class Section:
-    """`page` is its first page's name in page_paths; `within` are the names of the pages beneath it."""
+    """A link of the side bar.
+
+    page: the name of its page in page_paths; key: leads there after `g`; within: the names of the pages beneath it.
+    """
 
     page: str
     label: str
@@ -34,14 +40,23 @@ SECTIONS = (
 
 
 @register.simple_tag
-def sections() -> tuple[Section, ...]:
+def list_sections() -> tuple[Section, ...]:
+    """Return the sections in the order of the side bar."""
     return SECTIONS
 
 
 @register.simple_tag(takes_context=True)
-def current(context: Context, section: Section) -> str:
-    """What `aria-current` of its link says: "page", "true" on a page beneath it, else ""."""
+def aria_current(context: Context, section: Section) -> str:
+    """Return `aria-current` of the link to a section: "page" on its page, "true" on a page beneath it, else ""."""
     page = context.get("page", "")
     if page == section.page:
         return "page"
     return "true" if page in section.within else ""
+
+
+@register.simple_tag(takes_context=True)
+def count_pending(context: Context, section: Section) -> int:
+    """Count what a person can decide now in a section of this environment."""
+    if section.page != "confirmations":
+        return 0
+    return list_pending(context["environment"], now=timezone.now()).count()

@@ -25,7 +25,7 @@ from workspaces.models import Environment
 from workspaces.page import Page, redirect_to_page
 
 ROWS_PER_PAGE = 25
-MAX_PENDING = 50  # pending confirmations on the page; the export has all
+MAX_PENDING_ROWS = 50  # pending confirmations on the page; the export has all
 CONFIRMATION_COLUMNS = (
     *("confirmationId", "state", "sub", "operation", "argsHash", "summary", "createdAt", "expiresAt"),
     *("decidedAt", "decidedBy", "usedAt", "toolCallId"),
@@ -49,7 +49,7 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
             return {"first_confirmation": FIRST_CONFIRMATION % environment.name}
         page = Paginator(confirmations, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         return {
-            "pending": pending[:MAX_PENDING],
+            "pending": pending[:MAX_PENDING_ROWS],
             "pending_total": pending.count(),
             "confirmations": page,
             "rows": [(confirmation, confirmation.state_at(now)) for confirmation in page],

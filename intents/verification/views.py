@@ -17,7 +17,7 @@ from intents.verification.received_request import ReceivedRequest
 from wire.period import Period, parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment
-from workspaces.page import Page, render_page
+from workspaces.page import Page, render_html
 
 HEADER_NAME = "x-service-intent:"
 INITIAL = {"method": "POST", "content_type": "application/json"}
@@ -61,7 +61,7 @@ def check(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
         return HttpResponseRedirect(reverse("inspector", args=[slug, environment]))
     environment_row = require_member_environment(request, slug, environment)
     page = Page("intents/inspector.html", lambda: _build_context(request, environment_row))
-    return render_page(request, page, environment_row, "inspector", parse_period(request.GET, now=timezone.now()))
+    return render_html(request, page, environment_row, "inspector", parse_period(request.GET, now=timezone.now()))
 
 
 def _build_context(request: HttpRequest, environment: Environment) -> Mapping[str, Any]:
