@@ -37,7 +37,7 @@ MAX_DEAD_LETTERS_SHOWN = 20
 MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
 MAX_ROWS = 1000  # of the tree
 # The downloads of contract 5, by the name of their address
-FORMATS = (("catalog-openapi", "OpenAPI"), ("catalog-schemas", "JSON Schema"), ("catalog-tools", "Tool definitions"))
+FORMAT_LINKS = {"catalog-openapi": "OpenAPI", "catalog-schemas": "JSON Schema", "catalog-tools": "Tool definitions"}
 EXAMPLE_REPORT = """{%s"reportId": "7c9e6679-7425-40de-944b-e07fc1f90ae7", "observations": [
     {"method": "GET", "path": "/orders/{orderId}", "status": 200, "count": 1,
      "parameters": {"orderId": {"type": "integer"}},
@@ -60,7 +60,7 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
             "methods": list_methods(environment),
             "status_classes": STATUS_CLASSES,
             "subsets": SUBSETS.items(),
-            "formats": FORMATS,
+            "formats": FORMAT_LINKS.items(),
             "other_environments": environment.workspace.environments.exclude(pk=environment.pk),
             "columns": SORTED_COLUMNS,
             "dead_letters": reports[:MAX_DEAD_LETTERS_SHOWN],

@@ -1,1 +1,1 @@
-"""The catalog as documents that tools read."""
+"""The catalog as documents for other tools."""

@@ -121,7 +121,7 @@ class FormatView(DownloadView):
         return documents.compute_format_etag(environment, self.format_name)
 
     def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
-        return build_response(documents.render_format(environment, self.format_name))
+        return respond_with(documents.render_format(environment, self.format_name))
 
 
 class OpenApi(FormatView):
@@ -156,13 +156,13 @@ class WitnessRules(DownloadView):
         return self.render(environment).etag
 
     def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
-        return build_response(self.render(environment))
+        return respond_with(self.render(environment))
 
     def render(self, environment: Environment) -> Document:
         return documents.render_small_document({"rules": redaction_rules.list_active_redactions(environment)})
 
 
-def build_response(document: Document) -> HttpResponse:
+def respond_with(document: Document) -> HttpResponse:
     return HttpResponse(document.body, content_type="application/json", headers={"ETag": document.etag})
 
 

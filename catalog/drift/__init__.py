@@ -1,1 +1,1 @@
-"""What changed in an operation, and the pages that list it."""
+"""Changes of operations: how a fold finds them, and the pages that show them."""

@@ -22,7 +22,7 @@ class OperationChange:
     change: Change
 
 
-def compare_environments(environment: Environment, against: Environment) -> Iterator[OperationChange]:
+def compare_catalogs(environment: Environment, against: Environment) -> Iterator[OperationChange]:
     """Yield what would change for `environment` if it were like `against`, by path and method.
 
     Reads the outlines only of operations whose digests differ.

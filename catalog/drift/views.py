@@ -9,7 +9,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 
 from catalog.drift import exports
-from catalog.drift.environments import OperationChange, compare_environments
+from catalog.drift.environments import OperationChange, compare_catalogs
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_drift
 from catalog.drift_kinds import CHANGE_KINDS
@@ -46,7 +46,7 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
     against = against or other_environments.first()
 
     def list_changes() -> Iterator[OperationChange]:
-        return compare_environments(environment, against) if against else iter(())
+        return compare_catalogs(environment, against) if against else iter(())
 
     def build_context() -> Mapping[str, Any]:
         changes = list(list_changes())

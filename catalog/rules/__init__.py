@@ -1,1 +1,1 @@
-"""What is decided by hand, holds for what comes, and can be taken back as if it never was."""
+"""Manual overrides: rules about what is shown, for past and future reports, each of which can be undone."""

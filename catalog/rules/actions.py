@@ -36,9 +36,9 @@ REVERT: Mapping[str, Callable[..., None]] = {
 
 @require_POST
 @login_required
-def reset_baseline(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+def post_baseline_reset(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Learn the shapes of the operation `method` `path` anew from now on; of one node only where `part` names it."""
-    operation = require_operation(request, slug, environment)
+    operation = require_member_operation(request, slug, environment)
     part, pointer = "", ""
     if request.POST.get("part"):
         part, node = require_node(request, operation)
@@ -49,9 +49,9 @@ def reset_baseline(request: HttpRequest, slug: str, environment: str) -> HttpRes
 
 @require_POST
 @login_required
-def show_as(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+def post_map_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Show the object at `part` and `pointer` as a map or with its properties, whatever its values look like."""
-    operation = require_operation(request, slug, environment)
+    operation = require_member_operation(request, slug, environment)
     part, node = require_node(request, operation)
     as_map = {"map": True, "properties": False}.get(request.POST.get("as", ""))
     if as_map is None:
@@ -65,9 +65,9 @@ def show_as(request: HttpRequest, slug: str, environment: str) -> HttpResponseRe
 
 @require_POST
 @login_required
-def show_under(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+def post_template_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Show the template `path` under the template `target`, and go there; with a fault, go back to the form."""
-    operation = require_operation(request, slug, environment)
+    operation = require_member_operation(request, slug, environment)
     form = request.POST
     path, target = read_text(form, "path"), form.get("target", "").strip()
     method, matching = operation.method if form.get("only") else "", bool(form.get("matching"))
@@ -87,7 +87,7 @@ def show_under(request: HttpRequest, slug: str, environment: str) -> HttpRespons
 
 @require_POST
 @login_required
-def add_redaction_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+def post_redaction_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
     """Redact the property `name` as `kind` says, in this environment or `everywhere`; then go back to the page."""
     target = require_member_environment(request, slug, environment)
     form = {name: request.POST.get(name, "") for name in ("kind", "name", "everywhere")}
@@ -104,13 +104,13 @@ def add_redaction_rule(request: HttpRequest, slug: str, environment: str) -> Htt
 
 @require_POST
 @login_required
-def revert_rule(request: HttpRequest, slug: str, environment: str, kind: str, pk: int) -> HttpResponseRedirect:
+def post_revert(request: HttpRequest, slug: str, environment: str, kind: str, pk: int) -> HttpResponseRedirect:
     """Revert one rule, from the page of rules or from that of the operation `method` `path`.
 
     A second time changes nothing.
     """
     target = require_member_environment(request, slug, environment)
-    operation = require_operation(request, slug, environment) if request.POST.get("path") else None
+    operation = require_member_operation(request, slug, environment) if request.POST.get("path") else None
     rule_kind = next((rule_kind for rule_kind in RULE_KINDS if rule_kind.name == kind), None)
     if rule_kind is None:
         raise Http404
@@ -122,7 +122,7 @@ def revert_rule(request: HttpRequest, slug: str, environment: str, kind: str, pk
     return redirect_to_operation(operation) if operation else redirect_to_page("rules", target, {}, fragment=kind)
 
 
-def require_operation(request: HttpRequest, slug: str, environment: str) -> Operation:
+def require_member_operation(request: HttpRequest, slug: str, environment: str) -> Operation:
     """Return the operation that the form names; raises Http404 or NotFound, the same where it is another's."""
     target = require_member_environment(request, slug, environment)
     operation = find_operation(target, read_text(request.POST, "method"), read_text(request.POST, "path"))

@@ -17,7 +17,7 @@ from django.utils import timezone
 from catalog import queries
 from catalog.downloads import documents
 from catalog.downloads.queries import compute_catalog_digest
-from catalog.drift.environments import compare_environments
+from catalog.drift.environments import compare_catalogs
 from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, OperationVersion, TemplateRule
 from catalog.rules import baseline
@@ -258,10 +258,10 @@ def test_environments_differ_by_what_is_shown_in_each(api, workspace, shops):
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}), environment="staging")
     staging = environment_of(workspace, "staging")
     merge(shops, RED, SHOP)
-    found = {(one.path, one.change.kind) for one in compare_environments(shops, staging)}
+    found = {(one.path, one.change.kind) for one in compare_catalogs(shops, staging)}
     assert found == {(SHOP, "gone"), (RED, "new"), (BLUE, "gone")}
     merge(staging, RED, SHOP)
-    assert SHOP not in {one.path for one in compare_environments(shops, staging) if one.change.part == "operation"}
+    assert SHOP not in {one.path for one in compare_catalogs(shops, staging) if one.change.part == "operation"}
 
 
 def test_both_are_in_the_audit_log(shops):
