@@ -66,8 +66,8 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @login_required
-@sensitive_variables("created")
-def new_workspace(request: HttpRequest) -> HttpResponse:
+@sensitive_variables("new_workspace")
+def add_workspace(request: HttpRequest) -> HttpResponse:
     """Create a workspace; operators only. Only the answer to the POST ever shows the keys and the signing secret."""
     if not request.user.is_superuser:
         raise Http404
@@ -75,13 +75,13 @@ def new_workspace(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         actor = request.user.get_username()
         try:
-            created = create_workspace(**form.cleaned_data, actor=actor, now=timezone.now())
+            new_workspace = create_workspace(**form.cleaned_data, actor=actor, now=timezone.now())
         except InvalidWorkspace as error:
             form.add_error(None, str(error))
         else:
-            return render(request, "workspaces/created.html", {"created": created})
-    first = not list_workspaces(request.user).exists()
-    return render(request, "workspaces/new.html", {"form": form, "first": first})
+            return render(request, "workspaces/created.html", {"new_workspace": new_workspace})
+    is_first = not list_workspaces(request.user).exists()
+    return render(request, "workspaces/new.html", {"form": form, "is_first": is_first})
 
 
 def _safe_target(request: HttpRequest) -> str:

@@ -37,8 +37,8 @@ def test_what_is_not_yours_looks_like_what_does_not_exist(workspace, other_works
     outsider = browser_of("outsider", other_workspace.workspace)
     headers = {"accept": "text/html", "x-request-id": "same"}
     pages = [outsider.get(at, headers=headers) for at in (PAGE, "/w/nowhere/production/overview")]
-    theirs, nobodys = (re.sub(rb'(csrf\w+" value=")\w+', rb"\1", page.content) for page in pages)
-    assert theirs == nobodys
+    foreign_page, missing_page = (re.sub(rb'(csrf\w+" value=")\w+', rb"\1", page.content) for page in pages)
+    assert foreign_page == missing_page
 
 
 def test_the_menu_of_workspaces_names_ones_own_only(workspace, other_workspace):

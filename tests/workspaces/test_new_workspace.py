@@ -38,19 +38,19 @@ def test_who_is_in_no_workspace_is_told_so_and_sees_none(client, workspace):
 def test_a_new_workspace_shows_its_keys_once_and_says_what_is_next(browser_client):
     form = {"name": "Tea House", "environments": "staging, dev  staging"}
     answer = browser_client.post("/workspaces/new", form)
-    made = answer.context["created"]
+    new_workspace = answer.context["new_workspace"]
     page = answer.content.decode()
-    assert made.as_json()["environments"] == ["production", "staging", "dev"]
-    for secret in (made.secret_key, made.publishable_key, made.signing_secret):
+    assert new_workspace.as_json()["environments"] == ["production", "staging", "dev"]
+    for secret in (new_workspace.secret_key, new_workspace.publishable_key, new_workspace.signing_secret):
         assert page.count(secret) == 1
     assert "/w/tea-house/production/overview" in page
     assert "no-store" in answer["Cache-Control"]
     assert AuditEntry.objects.get().actor == "test-operator"
-    assert made.secret_key not in browser_client.get("/workspaces/new").content.decode()
+    assert new_workspace.secret_key not in browser_client.get("/workspaces/new").content.decode()
 
 
 @pytest.mark.parametrize(
-    ("form", "said"),
+    ("form", "message"),
     [
         ({"name": ""}, "Enter a name."),
         ({"name": "  "}, "Enter a name."),
@@ -58,9 +58,9 @@ def test_a_new_workspace_shows_its_keys_once_and_says_what_is_next(browser_clien
         ({"name": "Shop", "environments": " ".join(f"e{n}" for n in range(51))}, "at most 50 environments"),
     ],
 )
-def test_what_cannot_be_a_workspace_is_refused_with_its_reason(browser_client, form, said):
+def test_what_cannot_be_a_workspace_is_refused_with_its_reason(browser_client, form, message):
     answer = browser_client.post("/workspaces/new", form)
-    assert said in answer.content.decode()
+    assert message in answer.content.decode()
     assert not Workspace.objects.exists()
 
 

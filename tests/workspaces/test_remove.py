@@ -43,9 +43,9 @@ def fill(created: NewWorkspace, api: Any) -> None:
     post("/api/witness-reports", {"reportId": str(uuid.uuid4()), "observations": [seen]})
     post("/api/verification-reports", {"reportId": str(uuid.uuid4()), "verifications": [{"result": "expired"}]})
     call = {"sub": "user_1", "operation": "POST /orders", "args": {}}
-    asked = post("/api/confirmations", {**call, "summary": "Order"})["confirmationId"]
-    post(f"/api/confirmations/{asked}/decision", {"decision": "confirm"})
-    post("/api/intents", {**call, "confirmationId": asked})
+    confirmation_id = post("/api/confirmations", {**call, "summary": "Order"})["confirmationId"]
+    post(f"/api/confirmations/{confirmation_id}/decision", {"decision": "confirm"})
+    post("/api/intents", {**call, "confirmationId": confirmation_id})
     for environment in Environment.objects.filter(workspace=created.workspace):
         fold_reports(environment, now=timezone.now())
 

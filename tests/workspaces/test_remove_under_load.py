@@ -42,9 +42,9 @@ class Writer(threading.Thread):
             connection.close()
 
     def round(self) -> None:
-        asked = self.post("/api/confirmations", {**CALL, "summary": "Order"}).get("confirmationId", "")
-        self.post(f"/api/confirmations/{asked or uuid.uuid4()}/decision", {"decision": "confirm"})
-        self.post("/api/intents", {**CALL, "confirmationId": asked or str(uuid.uuid4())})
+        confirmation_id = self.post("/api/confirmations", {**CALL, "summary": "Order"}).get("confirmationId", "")
+        self.post(f"/api/confirmations/{confirmation_id or uuid.uuid4()}/decision", {"decision": "confirm"})
+        self.post("/api/intents", {**CALL, "confirmationId": confirmation_id or str(uuid.uuid4())})
         self.post("/api/conversations", {"conversations": [{"conversationId": "c1"}]})
         self.post("/api/conversation-outcomes", {"outcomes": [{"conversationId": "c1", "outcomeKey": "paid"}]})
         self.post("/api/verification-reports", {"reportId": str(uuid.uuid4()), "verifications": [{"result": "replay"}]})
@@ -75,13 +75,13 @@ def test_writers_are_refused_and_never_failed_while_a_workspace_goes():
 
 def test_a_removal_waits_for_whoever_holds_the_environment(workspace: NewWorkspace):
     environment = Environment.objects.get(workspace=workspace.workspace, name="production")
-    held, go_on, removed = threading.Event(), threading.Event(), threading.Event()
+    is_held, go_on, removed = threading.Event(), threading.Event(), threading.Event()
 
     def write() -> None:
         with connection.cursor() as cursor:
             cursor.execute("BEGIN")
             environment.hold()
-            held.set()
+            is_held.set()
             go_on.wait(30)
             cursor.execute("COMMIT")
         connection.close()
@@ -93,7 +93,7 @@ def test_a_removal_waits_for_whoever_holds_the_environment(workspace: NewWorkspa
 
     threads = [threading.Thread(target=write), threading.Thread(target=take_away)]
     threads[0].start()
-    assert held.wait(10)
+    assert is_held.wait(10)
     threads[1].start()
     assert not removed.wait(0.3)
     go_on.set()
