@@ -1,4 +1,4 @@
-"""One raw ASGI exchange, as a server makes it."""
+"""One raw ASGI request, as a server makes it."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Answer:
+class AsgiResponse:
     status: int
     headers: Mapping[str, str]  # names in lower case
     body: bytes
@@ -25,20 +25,20 @@ async def exchange(
     headers: Sequence[tuple[str, str]] = (),
     chunks: Sequence[bytes] = (b"",),
     **scope: Any,
-) -> Answer:
-    """What `app` answers to one request whose body comes in these chunks; raises what the app raises."""
+) -> AsgiResponse:
+    """Return the app's response to one request with a body in these chunks; raise what the app raises."""
     path, _, query = target.partition("?")
-    coming = [
+    requests = [
         {"type": "http.request", "body": chunk, "more_body": number + 1 < len(chunks)}
         for number, chunk in enumerate(chunks)
     ]
-    sent: list[Any] = []
+    messages: list[Any] = []
 
     async def receive() -> Any:
-        return coming.pop(0) if coming else await asyncio.Event().wait()
+        return requests.pop(0) if requests else await asyncio.Event().wait()
 
     async def send(message: Any) -> None:
-        sent.append(message)
+        messages.append(message)
 
     facts = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
@@ -47,11 +47,11 @@ async def exchange(
         "server": ("testserver", 80), "client": ("127.0.0.1", 1), **scope,
     }  # fmt: skip
     await app(facts, receive, send)
-    return _answer(sent)
+    return _answer(messages)
 
 
-def _answer(sent: Sequence[Any]) -> Answer:
-    assert sent[0]["type"] == "http.response.start"
-    assert sum(message["type"] == "http.response.start" for message in sent) == 1
-    headers = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
-    return Answer(sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:]))
+def _answer(messages: Sequence[Any]) -> AsgiResponse:
+    assert messages[0]["type"] == "http.response.start"
+    assert sum(message["type"] == "http.response.start" for message in messages) == 1
+    headers = {name.decode().lower(): value.decode() for name, value in messages[0]["headers"]}
+    return AsgiResponse(messages[0]["status"], headers, b"".join(message.get("body", b"") for message in messages[1:]))

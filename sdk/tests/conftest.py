@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 from any_machine import pytest_make_parametrize_id as pytest_make_parametrize_id
-from witness_hub import close_all
+from witness_hub import close_witnesses
 
 
 @pytest.fixture(autouse=True)
 def _witnesses_closed() -> Iterator[None]:
     yield
-    close_all()
+    close_witnesses()

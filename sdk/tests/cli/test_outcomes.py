@@ -44,7 +44,7 @@ def csv_file(tmp_path):
     return write
 
 
-def sent(hub):
+def read_items(hub):
     return [tuple(item.values()) for request in hub.received for item in request.json["outcomes"]]
 
 
@@ -53,7 +53,7 @@ def test_a_csv_file_goes_out_in_batches_in_order(csv_file, capsys):
     with ScriptedHub(all_recorded) as hub:
         upload(path, hub, "--environment", "staging")
     assert [len(request.json["outcomes"]) for request in hub.received] == [500, 500, 200]
-    assert sent(hub) == [(f"c{n}", "purchase") for n in range(1200)]
+    assert read_items(hub) == [(f"c{n}", "purchase") for n in range(1200)]
     assert hub.received[0].json["environment"] == "staging"
     assert capsys.readouterr().out.splitlines()[1:] == ["Sent 1200 outcomes, 1200 recorded."]
     assert list(path.parent.iterdir()) == [path]
@@ -69,7 +69,7 @@ def test_json_lines_and_csv_keep_strange_texts_exactly(tmp_path):
     for path in (lines, table):
         with ScriptedHub(all_recorded) as hub:
             upload(path, hub)
-        assert sent(hub) == strange
+        assert read_items(hub) == strange
 
 
 def test_sending_the_same_file_again_goes_under_the_same_idempotency_keys(csv_file):
@@ -97,7 +97,7 @@ def test_an_interrupted_upload_goes_on_where_it_stopped(csv_file, capsys):
             upload(path, hub)
         hub.server.steps = [all_recorded]
         upload(path, hub)
-        assert [item[0] for item in sent(hub)[1000:]] == [f"c{n}" for n in range(500, 1200)]
+        assert [item[0] for item in read_items(hub)[1000:]] == [f"c{n}" for n in range(500, 1200)]
     assert "Sent 1200 outcomes, 1200 recorded. Went on after 500 outcomes sent before." in capsys.readouterr().out
 
 
@@ -110,20 +110,20 @@ def test_a_file_that_changed_meanwhile_is_sent_from_the_beginning(csv_file):
         hub.received.clear()
         hub.server.steps = [all_recorded]
         upload(path, hub)
-        assert len(sent(hub)) == 1200
+        assert len(read_items(hub)) == 1200
 
 
-@pytest.mark.parametrize("kept", ["", "[]", "{}", "nonsense", '{"target": 1, "items": "x"}'])
-def test_a_progress_file_that_cannot_be_read_costs_nothing(csv_file, kept):
+@pytest.mark.parametrize("content", ["", "[]", "{}", "nonsense", '{"target": 1, "items": "x"}'])
+def test_a_progress_file_that_cannot_be_read_costs_nothing(csv_file, content):
     path = csv_file(3)
-    path.with_name("outcomes.csv.progress").write_text(kept)
+    path.with_name("outcomes.csv.progress").write_text(content)
     with ScriptedHub(all_recorded) as hub:
         upload(path, hub)
-    assert len(sent(hub)) == 3
+    assert len(read_items(hub)) == 3
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("a.csv", "conversationId,outcomeKey\nc,k\n,k\nd\n", ["line 3: conversationId", "line 4: outcomeKey"]),
         ("a.csv", f"conversationId,outcomeKey\n{'x' * 256},k\n", ["line 2", "1 to 255"]),
@@ -136,17 +136,17 @@ def test_a_progress_file_that_cannot_be_read_costs_nothing(csv_file, kept):
         ("a.txt", "", ["give a .csv or a .jsonl file"]),
     ],
 )
-def test_faults_are_told_with_their_lines_and_nothing_is_sent(tmp_path, name, text, told):
+def test_faults_are_told_with_their_lines_and_nothing_is_sent(tmp_path, name, text, message):
     path = tmp_path / name
     path.write_text(text)
     with ScriptedHub(all_recorded) as hub, pytest.raises(UsageError) as caught:
         upload(path, hub)
-    assert [part for part in told if part not in str(caught.value)] == []
+    assert [part for part in message if part not in str(caught.value)] == []
     assert hub.received == []
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "message"),
     [
         ("a.csv", "conversationId,outcomeKey,outcomeKey\nc,k,l\n", ["names a column twice: outcomeKey."]),
         ("a.csv", "conversationId, conversationId ,outcomeKey\nc,d,k\n", ["names a column twice: conversationId."]),
@@ -157,12 +157,12 @@ def test_faults_are_told_with_their_lines_and_nothing_is_sent(tmp_path, name, te
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("options", [(), ("--environment", "staging")], ids=["unnamed", "named"])
-def test_a_file_that_could_mean_something_else_is_refused_whole(tmp_path, name, text, told, options):
+def test_a_file_that_could_mean_something_else_is_refused_whole(tmp_path, name, text, message, options):
     path = tmp_path / name
     path.write_text(text)
     with ScriptedHub(all_recorded) as hub, pytest.raises(UsageError) as caught:
         upload(path, hub, *options)
-    assert [part for part in told if part not in str(caught.value)] == []
+    assert [part for part in message if part not in str(caught.value)] == []
     assert "staging" not in str(caught.value)
     assert hub.received == []
 
@@ -178,12 +178,12 @@ def test_a_file_that_could_mean_something_else_is_refused_whole(tmp_path, name, 
 def test_what_is_not_sent_is_said_once(tmp_path, capsys, name, text):
     path = tmp_path / name
     path.write_text(text)
-    told = r"Ignored: 'order', 'amount\x1b'. Only conversationId and outcomeKey are sent."
+    message = r"Ignored: 'order', 'amount\x1b'. Only conversationId and outcomeKey are sent."
     with ScriptedHub(all_recorded) as hub:
         upload(path, hub)
-    assert capsys.readouterr().out.splitlines() == [told, "Sent 2 outcomes, 2 recorded."]
+    assert capsys.readouterr().out.splitlines() == [message, "Sent 2 outcomes, 2 recorded."]
     run(path, "--dry-run")
-    assert capsys.readouterr().out.splitlines()[0] == told
+    assert capsys.readouterr().out.splitlines()[0] == message
 
 
 def test_nothing_is_said_of_a_file_that_has_nothing_else(tmp_path, capsys):
@@ -211,8 +211,8 @@ def test_very_many_faults_are_counted(tmp_path):
 def test_a_file_that_is_not_utf_8_or_not_there_is_one_clear_line(tmp_path):
     path = tmp_path / "latin.csv"
     path.write_bytes(b"conversationId,outcomeKey\nc,caf\xe9\n")
-    for file, told in ((path, "not UTF-8"), (tmp_path / "none.csv", "cannot be read: No such file")):
-        with pytest.raises(UsageError, match=told):
+    for file, message in ((path, "not UTF-8"), (tmp_path / "none.csv", "cannot be read: No such file")):
+        with pytest.raises(UsageError, match=message):
             run(file, "--dry-run")
 
 

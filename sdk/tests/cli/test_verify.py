@@ -2,7 +2,7 @@ import io
 import json
 
 import pytest
-from signed_calls import AUDIENCE, SECRET, WORKSPACE, signed, signed_v1
+from signed_calls import AUDIENCE, SECRET, WORKSPACE, sign_call, sign_v1_call
 
 from affidavit import REASONS
 from affidavit._cli import main
@@ -22,12 +22,14 @@ def verify(tmp_path, monkeypatch, capsys):
     body.write_bytes(json.dumps(ARGS).encode())
 
     def run(header, *options, method="POST", path="/orders", body=body):
-        given = ["--header", header] if header is not None else []
-        sent = ["--body-file", str(body)] if body else []
-        status = main(["verify", *OPTIONS, "--method", method, "--path", path, *sent, *given, *options])
-        shown = capsys.readouterr()
-        assert SECRET not in shown.out + shown.err
-        return status, shown.out, shown.err
+        header_options = ["--header", header] if header is not None else []
+        body_options = ["--body-file", str(body)] if body else []
+        status = main(
+            ["verify", *OPTIONS, "--method", method, "--path", path, *body_options, *header_options, *options]
+        )
+        captured = capsys.readouterr()
+        assert SECRET not in captured.out + captured.err
+        return status, captured.out, captured.err
 
     return run
 
@@ -38,7 +40,7 @@ def marks(output: str) -> list[tuple[str, str]]:
 
 
 def test_every_check_of_a_good_call_is_shown_in_order_with_both_sides(verify):
-    status, output, _ = verify(signed("POST /orders", ARGS, now=NOW))
+    status, output, _ = verify(sign_call("POST /orders", ARGS, now=NOW))
     assert (status, [title for _, title in marks(output)]) == (0, list(CHECKS.values()))
     assert [mark for mark, _ in marks(output)] == ["ok"] * 10 + ["n/a"]
     for side in (WORKSPACE, AUDIENCE, "POST /orders", "version 2", "2027-01-15T08:00:00Z", UNKNOWABLE):
@@ -47,29 +49,29 @@ def test_every_check_of_a_good_call_is_shown_in_order_with_both_sides(verify):
 
 
 def test_the_first_failure_shows_both_sides_its_reason_and_the_usual_fix(verify):
-    status, output, _ = verify(signed("POST /orders/", ARGS, now=NOW))
+    status, output, _ = verify(sign_call("POST /orders/", ARGS, now=NOW))
     assert status == 1
     assert [mark for mark, _ in marks(output)] == ["ok"] * 7 + ["FAIL"] + ["-"] * 3
     assert "signed  POST /orders/\n" in output
     assert "actual  POST /orders\n" in output
-    told = " ".join(output.split())
-    assert "operation-mismatch: " in told
-    assert REASONS["operation-mismatch"].usual_fix in told
+    text = " ".join(output.split())
+    assert "operation-mismatch: " in text
+    assert REASONS["operation-mismatch"].usual_fix in text
 
 
 @pytest.mark.parametrize(("header", "options", "reason"), [
     ("", (), "missing-header"),
     ("nonsense!", (), "malformed"),
-    (signed("POST /orders", ARGS, now=NOW - 1000), (), "expired"),
-    (signed("POST /orders", ARGS, now=NOW), ("--audience", "elsewhere"), "audience-mismatch"),
-    (signed("POST /orders", ARGS, now=NOW), ("--workspace", "elsewhere"), "tenant-mismatch"),
-    (signed("POST /orders", ARGS, now=NOW), ("--content-type", "text/plain"), "args-mismatch"),
-    (signed("POST /orders", ARGS, now=NOW), ("--operation", "orders.create"), "operation-mismatch"),
-    (signed("POST /orders", ARGS, now=NOW, requires_step_up=True), (), "step-up-required"),
-    (signed("POST /orders", ARGS, now=NOW, requires_step_up=True), ("--step-up",), None),
-    (signed("orders.create", ARGS, now=NOW), ("--operation", "orders.create"), None),
-    (signed_v1("POST", "/orders", now=NOW), (), None),
-    (signed_v1("POST", "/orders", now=NOW), ("--minimum-version", "2"), "unsupported-version"),
+    (sign_call("POST /orders", ARGS, now=NOW - 1000), (), "expired"),
+    (sign_call("POST /orders", ARGS, now=NOW), ("--audience", "elsewhere"), "audience-mismatch"),
+    (sign_call("POST /orders", ARGS, now=NOW), ("--workspace", "elsewhere"), "tenant-mismatch"),
+    (sign_call("POST /orders", ARGS, now=NOW), ("--content-type", "text/plain"), "args-mismatch"),
+    (sign_call("POST /orders", ARGS, now=NOW), ("--operation", "orders.create"), "operation-mismatch"),
+    (sign_call("POST /orders", ARGS, now=NOW, requires_step_up=True), (), "step-up-required"),
+    (sign_call("POST /orders", ARGS, now=NOW, requires_step_up=True), ("--step-up",), None),
+    (sign_call("orders.create", ARGS, now=NOW), ("--operation", "orders.create"), None),
+    (sign_v1_call("POST", "/orders", now=NOW), (), None),
+    (sign_v1_call("POST", "/orders", now=NOW), ("--minimum-version", "2"), "unsupported-version"),
 ])  # fmt: skip
 def test_each_cause_is_named(verify, header, options, reason):
     status, output, _ = verify(header, *options)
@@ -78,13 +80,13 @@ def test_each_cause_is_named(verify, header, options, reason):
 
 
 def test_the_query_stands_behind_the_path(verify):
-    header = signed("GET /orders", {"page": "2"}, now=NOW)
+    header = sign_call("GET /orders", {"page": "2"}, now=NOW)
     assert verify(header, method="GET", path="/orders?page=2", body=None)[0] == 0
     assert verify(header, method="GET", path="/orders?page=3", body=None)[0] == 1
 
 
 def test_the_secret_may_stand_in_a_file_or_another_variable(verify, tmp_path, monkeypatch):
-    header = signed("POST /orders", ARGS, now=NOW)
+    header = sign_call("POST /orders", ARGS, now=NOW)
     monkeypatch.delenv("AFFIDAVIT_SIGNING_SECRET")
     file = tmp_path / "secret"
     file.write_text(SECRET + "\n")
@@ -99,7 +101,7 @@ def test_the_secret_may_stand_in_a_file_or_another_variable(verify, tmp_path, mo
 @pytest.mark.parametrize("moment", ["nan", "inf", "-inf", "1e999", "yesterday"])
 def test_a_time_that_nothing_can_be_compared_with_is_wrong_usage(verify, capsys, moment):
     with pytest.raises(SystemExit) as ended:
-        verify(signed("POST /orders", ARGS, now=NOW), f"--at={moment}")
+        verify(sign_call("POST /orders", ARGS, now=NOW), f"--at={moment}")
     assert ended.value.code == 2
     assert "--at: give Unix seconds, a finite number" in capsys.readouterr().err
 
@@ -110,7 +112,7 @@ def test_there_is_no_option_that_takes_a_secret(verify):
 
 
 def test_the_header_may_come_from_a_file_or_standard_input(verify, tmp_path, monkeypatch):
-    header = signed("POST /orders", ARGS, now=NOW)
+    header = sign_call("POST /orders", ARGS, now=NOW)
     file = tmp_path / "header"
     file.write_text(header + "\r\n")
     assert verify(None, "--header-file", str(file))[0] == 0
@@ -135,6 +137,6 @@ def test_a_file_that_cannot_be_read_is_wrong_usage(verify, tmp_path):
 
 
 def test_what_was_signed_cannot_steer_the_terminal(verify):
-    _, output, _ = verify(signed("POST /\x1b[2J\u202eorders", ARGS, now=NOW))
+    _, output, _ = verify(sign_call("POST /\x1b[2J\u202eorders", ARGS, now=NOW))
     assert "\\x1b[2J\\u202eorders" in output
     assert "\x1b" not in output

@@ -5,7 +5,7 @@ import time
 
 import pytest
 from asgi_calls import exchange
-from signed_calls import Away, Noted, as_json, protection, signed, signed_v1
+from signed_calls import RecordedReports, UnreachableStore, encode_json, make_protection, sign_call, sign_v1_call
 
 from affidavit import MemoryDeliveries
 from affidavit.contrib.asgi import IntentMiddleware, current_intent, intent_required
@@ -109,35 +109,35 @@ def shop(guard, *, everything=True, outermost=False, inner=(), instead=None):
 
 
 async def post(app, path, header, value=ARGS, headers=(), **options):
-    sent = [JSON, *headers, *([("x-service-intent", header)] if header else [])]
-    return await exchange(app, "POST", path, sent, [as_json(value)], **options)
+    sent_headers = [JSON, *headers, *([("x-service-intent", header)] if header else [])]
+    return await exchange(app, "POST", path, sent_headers, [encode_json(value)], **options)
 
 
 @in_loop
 async def test_a_signed_call_reaches_the_view_with_intent_arguments_and_body():
-    app = shop(protection())
-    answer = await post(app, "/orders", signed("POST /orders", ARGS))
+    app = shop(make_protection())
+    answer = await post(app, "/orders", sign_call("POST /orders", ARGS))
     assert (answer.status, answer.json) == (201, {"sub": "user-1", "body": ARGS})
     assert app.state.runs == [ARGS]
 
 
 @in_loop
 async def test_a_body_in_pieces_is_verified_whole_and_read_whole():
-    app = shop(protection())
-    body = as_json(ARGS)
-    headers = [JSON, ("x-service-intent", signed("POST /orders", ARGS))]
+    app = shop(make_protection())
+    body = encode_json(ARGS)
+    headers = [JSON, ("x-service-intent", sign_call("POST /orders", ARGS))]
     answer = await exchange(app, "POST", "/orders", headers, [body[:3], b"", body[3:]])
     assert answer.json["body"] == ARGS
 
 
 @pytest.mark.parametrize(("header", "reason"), [  # fresh when it is sent: an intent lasts five minutes
     (lambda: None, "missing-header"),
-    (lambda: signed("POST /orders", {}), "args-mismatch"),
-    (lambda: signed("POST /other", ARGS), "operation-mismatch"),
+    (lambda: sign_call("POST /orders", {}), "args-mismatch"),
+    (lambda: sign_call("POST /other", ARGS), "operation-mismatch"),
 ])  # fmt: skip
 @in_loop
 async def test_a_rejection_is_a_problem_document_with_its_reason(header, reason):
-    app = shop(protection())
+    app = shop(make_protection())
     answer = await post(app, "/orders", header())
     assert (answer.status, answer.headers["content-type"]) == (403, "application/problem+json")
     assert (answer.json["code"], answer.json["reason"]) == ("intent-rejected", reason)
@@ -146,15 +146,15 @@ async def test_a_rejection_is_a_problem_document_with_its_reason(header, reason)
 
 @in_loop
 async def test_two_headers_are_one_that_cannot_be_read():
-    header = signed("POST /orders", ARGS)
-    answer = await post(shop(protection()), "/orders", header, headers=[("x-service-intent", header)])
+    header = sign_call("POST /orders", ARGS)
+    answer = await post(shop(make_protection()), "/orders", header, headers=[("x-service-intent", header)])
     assert answer.json["reason"] == "malformed"
 
 
 @in_loop
 async def test_a_retry_gets_the_first_response_and_runs_nothing():
-    app = shop(protection())
-    first, second = [await post(app, "/orders", signed("POST /orders", ARGS, tool_call_id="c")) for _ in range(2)]
+    app = shop(make_protection())
+    first, second = [await post(app, "/orders", sign_call("POST /orders", ARGS, tool_call_id="c")) for _ in range(2)]
     assert (first.status, first.body) == (second.status, second.body)
     assert "idempotent-replayed" not in first.headers
     assert second.headers["idempotent-replayed"] == "true"
@@ -171,8 +171,8 @@ async def test_of_deliveries_at_once_one_runs_and_the_others_are_told_to_wait():
         await gate.wait()
         return JSONResponse({})
 
-    app = shop(protection(), instead=waiting)
-    headers = [signed("POST /orders", ARGS, tool_call_id="c") for _ in range(4)]
+    app = shop(make_protection(), instead=waiting)
+    headers = [sign_call("POST /orders", ARGS, tool_call_id="c") for _ in range(4)]
     calls = [asyncio.create_task(post(app, "/orders", header)) for header in headers]
     while sum(call.done() for call in calls) < 3:
         await asyncio.sleep(0.01)
@@ -186,19 +186,19 @@ async def test_of_deliveries_at_once_one_runs_and_the_others_are_told_to_wait():
 @pytest.mark.parametrize("outermost", [False, True])
 @in_loop
 async def test_after_a_view_that_raises_a_retry_runs(outermost):
-    app = shop(guard := protection(), everything=False, outermost=outermost)
+    app = shop(guard := make_protection(), everything=False, outermost=outermost)
     served = IntentMiddleware(app, guard, everything=False) if outermost else app
     with pytest.raises(RuntimeError, match="on purpose"):
-        await post(served, "/broken", signed("POST /broken", ARGS, tool_call_id="c"))
-    answer = await post(served, "/broken", signed("POST /broken", ARGS, tool_call_id="c"))
+        await post(served, "/broken", sign_call("POST /broken", ARGS, tool_call_id="c"))
+    answer = await post(served, "/broken", sign_call("POST /broken", ARGS, tool_call_id="c"))
     assert (answer.status, answer.json) == (200, {"runs": 2})
 
 
 @in_loop
 async def test_after_a_caller_that_went_away_a_retry_runs():
-    app = shop(protection())
+    app = shop(make_protection())
     for _ in range(2):
-        call = asyncio.create_task(post(app, "/slow", signed("POST /slow", ARGS, tool_call_id="c")))
+        call = asyncio.create_task(post(app, "/slow", sign_call("POST /slow", ARGS, tool_call_id="c")))
         runs = len(app.state.runs)
         while len(app.state.runs) == runs:
             await asyncio.sleep(0.01)
@@ -222,8 +222,8 @@ async def test_a_call_cancelled_while_its_claim_is_made_leaves_no_claim():
             abandoned.append(claim)
             super().abandon(claim)
 
-    app = shop(protection(deliveries=Slow(several_workers=True)))
-    call = asyncio.create_task(post(app, "/orders", signed("POST /orders", ARGS)))
+    app = shop(make_protection(deliveries=Slow(several_workers=True)))
+    call = asyncio.create_task(post(app, "/orders", sign_call("POST /orders", ARGS)))
     await asyncio.to_thread(claiming.wait, 10)
     call.cancel()
     await asyncio.sleep(0.01)
@@ -236,19 +236,19 @@ async def test_a_call_cancelled_while_its_claim_is_made_leaves_no_claim():
 
 @in_loop
 async def test_a_response_too_large_to_be_kept_is_sent_whole_and_never_made_twice():
-    app = shop(protection(max_kept=5000))
-    first = await post(app, "/large", signed("POST /large", ARGS, tool_call_id="c"))
+    app = shop(make_protection(max_kept=5000))
+    first = await post(app, "/large", sign_call("POST /large", ARGS, tool_call_id="c"))
     assert first.body == b"x" * 20_000
-    second = await post(app, "/large", signed("POST /large", ARGS, tool_call_id="c"))
+    second = await post(app, "/large", sign_call("POST /large", ARGS, tool_call_id="c"))
     assert (second.status, second.json["code"]) == (409, "response-not-kept")
     assert app.state.runs == ["large"]
 
 
-@pytest.mark.parametrize("stores", [{"nonces": Away()}, {"deliveries": Away()}])
+@pytest.mark.parametrize("stores", [{"nonces": UnreachableStore()}, {"deliveries": UnreachableStore()}])
 @in_loop
 async def test_a_store_that_is_away_is_503_and_nothing_runs(stores):
-    app = shop(protection(**stores))
-    answer = await post(app, "/orders", signed("POST /orders", ARGS))
+    app = shop(make_protection(**stores))
+    answer = await post(app, "/orders", sign_call("POST /orders", ARGS))
     assert (answer.status, answer.json["code"]) == (503, "unavailable")
     assert int(answer.headers["retry-after"]) > 0
     assert app.state.runs == []
@@ -256,8 +256,8 @@ async def test_a_store_that_is_away_is_503_and_nothing_runs(stores):
 
 @in_loop
 async def test_a_body_over_the_limit_is_413():
-    app = shop(protection(max_body=10))
-    answer = await post(app, "/orders", signed("POST /orders", ARGS))
+    app = shop(make_protection(max_body=10))
+    answer = await post(app, "/orders", sign_call("POST /orders", ARGS))
     assert (answer.status, answer.json["code"]) == (413, "body-too-large")
     assert app.state.runs == []
 
@@ -267,26 +267,26 @@ async def test_an_unprotected_view_may_get_a_body_of_any_size():
     async def reading(request):
         return JSONResponse(len(await request.body()))
 
-    app = shop(protection(max_body=10, exempt=lambda method, path: True), instead=reading)
+    app = shop(make_protection(max_body=10, exempt=lambda method, path: True), instead=reading)
     assert (await exchange(app, "POST", "/orders", [], [b"x" * 8] * 5)).json == 40
 
 
 @pytest.mark.parametrize("everything", [True, False])
 @in_loop
 async def test_a_route_may_demand_version_two(everything):
-    reports = Noted()
-    app = shop(protection(reports=reports), everything=everything)
-    answer = await post(app, "/refunds", signed_v1("POST", "/refunds", now=time.time()))
+    reports = RecordedReports()
+    app = shop(make_protection(reports=reports), everything=everything)
+    answer = await post(app, "/refunds", sign_v1_call("POST", "/refunds", now=time.time()))
     assert (answer.status, answer.json["reason"]) == (403, "unsupported-version")
-    assert (await post(app, "/refunds", signed("POST /refunds", ARGS))).json == {"refunded": ARGS}
+    assert (await post(app, "/refunds", sign_call("POST /refunds", ARGS))).json == {"refunded": ARGS}
     assert app.state.runs == ["refund"]
-    assert [result for result, _ in reports.told] == ["unsupported-version", "accepted"]
+    assert [result for result, _ in reports.verifications] == ["unsupported-version", "accepted"]
 
 
 @pytest.mark.parametrize("outermost", [False, True])
 @in_loop
 async def test_a_refused_view_answers_403_wherever_the_middleware_stands(outermost):
-    app = shop(guard := protection(), everything=False, outermost=outermost)
+    app = shop(guard := make_protection(), everything=False, outermost=outermost)
     served = IntentMiddleware(app, guard, everything=False) if outermost else app
     answer = await post(served, "/refunds", None)
     assert (answer.status, answer.json["reason"]) == (403, "missing-header")
@@ -294,18 +294,18 @@ async def test_a_refused_view_answers_403_wherever_the_middleware_stands(outermo
 
 @in_loop
 async def test_a_sync_view_of_another_transport_declares_its_operation_and_runs_in_a_thread():
-    app = shop(protection(reports=(reports := Noted())), everything=False)
-    answer = await post(app, "/rpc", signed("orders.cancel", ARGS))
+    app = shop(make_protection(reports=(reports := RecordedReports())), everything=False)
+    answer = await post(app, "/rpc", sign_call("orders.cancel", ARGS))
     assert (answer.status, answer.json) == (200, ARGS)
     assert app.state.runs == [False]
-    assert (await post(app, "/rpc", signed("POST /rpc", ARGS))).json["reason"] == "operation-mismatch"
+    assert (await post(app, "/rpc", sign_call("POST /rpc", ARGS))).json["reason"] == "operation-mismatch"
     assert reports.operations == [("accepted", "orders.cancel"), ("operation-mismatch", "orders.cancel")]
 
 
 @in_loop
 async def test_a_view_is_verified_also_after_somebody_has_read_the_body():
-    app = shop(protection(), everything=False)
-    answer = await post(app, "/after-reading", signed("POST /after-reading", ARGS))
+    app = shop(make_protection(), everything=False)
+    answer = await post(app, "/after-reading", sign_call("POST /after-reading", ARGS))
     assert (answer.status, answer.json) == (200, ARGS)
 
 
@@ -317,9 +317,9 @@ async def test_other_middleware_within_changes_nothing():
             response.headers["x-stamp"] = "1"
             return response
 
-    app = shop(protection(), everything=False, inner=[Middleware(Stamp)])
+    app = shop(make_protection(), everything=False, inner=[Middleware(Stamp)])
     assert (await post(app, "/refunds", None)).status == 403
-    answers = [await post(app, "/refunds", signed("POST /refunds", ARGS, tool_call_id="c")) for _ in range(2)]
+    answers = [await post(app, "/refunds", sign_call("POST /refunds", ARGS, tool_call_id="c")) for _ in range(2)]
     assert [answer.status for answer in answers] == [200, 200]
     assert answers[1].headers["x-stamp"] == "1"
     assert app.state.runs == ["refund"]
@@ -327,9 +327,9 @@ async def test_other_middleware_within_changes_nothing():
 
 @in_loop
 async def test_reports_name_the_route_where_it_is_known():
-    app = shop(protection(reports=(reports := Noted())))
+    app = shop(make_protection(reports=(reports := RecordedReports())))
     for path in ("/orders/17", "/v1/orders/17"):
-        assert (await exchange(app, "GET", path, [("x-service-intent", signed(f"GET {path}", {}))])).status == 200
+        assert (await exchange(app, "GET", path, [("x-service-intent", sign_call(f"GET {path}", {}))])).status == 200
     assert (await exchange(app, "GET", "/orders/17")).status == 403
     assert reports.operations == [
         ("accepted", "GET /orders/{order_id}"),
@@ -341,40 +341,40 @@ async def test_reports_name_the_route_where_it_is_known():
 @pytest.mark.parametrize("path", ["/shop/orders/5", "/orders/5"])
 @in_loop
 async def test_the_mount_prefix_is_part_of_the_operation_whether_the_server_adds_it_or_not(path):
-    app = shop(protection())
-    header = [("x-service-intent", signed("GET /shop/orders/5", {}))]
+    app = shop(make_protection())
+    header = [("x-service-intent", sign_call("GET /shop/orders/5", {}))]
     assert (await exchange(app, "GET", path, header, root_path="/shop")).status == 200
 
 
 @in_loop
 async def test_an_escaped_slash_is_refused():
-    header = [("x-service-intent", signed("GET /orders/5", {}))]
-    answer = await exchange(shop(protection()), "GET", "/orders/5", header, raw_path=b"/orders%2f5")
+    header = [("x-service-intent", sign_call("GET /orders/5", {}))]
+    answer = await exchange(shop(make_protection()), "GET", "/orders/5", header, raw_path=b"/orders%2f5")
     assert answer.json["reason"] == "operation-mismatch"
 
 
 @in_loop
 async def test_what_is_exempt_needs_no_intent():
-    app = shop(protection(exempt=lambda method, path: path == "/health"))
+    app = shop(make_protection(exempt=lambda method, path: path == "/health"))
     assert (await exchange(app, "GET", "/health")).json == {"ok": True}
     assert (await exchange(app, "GET", "/orders/1")).status == 403
 
 
 @in_loop
 async def test_web_sockets_are_closed_unless_exempt():
-    opened, sent = [], []
+    opened, messages = [], []
 
     async def app(scope, receive, send):
         opened.append(scope["type"])
 
     async def send(message):
-        sent.append(message)
+        messages.append(message)
 
     scope = {"type": "websocket", "path": "/ws", "headers": []}
-    await IntentMiddleware(app, protection())(scope, None, send)
-    assert (opened, sent) == ([], [{"type": "websocket.close", "code": 1008}])
-    await IntentMiddleware(app, protection(exempt=lambda *_: True))(scope, None, send)
-    await IntentMiddleware(app, protection())({"type": "lifespan"}, None, send)
+    await IntentMiddleware(app, make_protection())(scope, None, send)
+    assert (opened, messages) == ([], [{"type": "websocket.close", "code": 1008}])
+    await IntentMiddleware(app, make_protection(exempt=lambda *_: True))(scope, None, send)
+    await IntentMiddleware(app, make_protection())({"type": "lifespan"}, None, send)
     assert opened == ["websocket", "lifespan"]
 
 
@@ -399,9 +399,9 @@ async def test_an_event_stream_is_handed_on_as_it_comes():
         "type": "http",
         "method": "GET",
         "path": "/x",
-        "headers": [(b"x-service-intent", signed("GET /x", {}).encode())],
+        "headers": [(b"x-service-intent", sign_call("GET /x", {}).encode())],
     }
-    await IntentMiddleware(app, protection())(scope, receive, send)
+    await IntentMiddleware(app, make_protection())(scope, receive, send)
     assert order == ["start", 0, "body", 1, "body", "body"]
 
 
@@ -410,7 +410,7 @@ async def test_a_decorated_view_without_the_middleware_runs_for_nobody():
     app = Starlette(routes=ROUTES)
     app.state.runs = []
     with pytest.raises(RuntimeError, match="IntentMiddleware"):
-        await post(app, "/refunds", signed("POST /refunds", ARGS))
+        await post(app, "/refunds", sign_call("POST /refunds", ARGS))
     assert app.state.runs == []
 
 

@@ -5,8 +5,8 @@ import json
 
 import pytest
 from asgi_calls import exchange
-from signed_calls import as_json, protection, signed
-from witness_hub import AWAY, JSON, Hub, witness
+from signed_calls import encode_json, make_protection, sign_call
+from witness_hub import HUB_AWAY, JSON, Hub, make_witness
 
 from affidavit.contrib.asgi import IntentMiddleware, WitnessMiddleware
 
@@ -96,55 +96,55 @@ def shop(eye, *inner):
     return Starlette(routes=ROUTES, middleware=[Middleware(WitnessMiddleware, witness=eye), *inner])
 
 
-def told(eye, hub):
+def flush_entries(eye, hub):
     assert eye.flush()
     return {(entry["method"], entry["path"], entry["status"]): entry for entry in hub.entries}
 
 
 @in_loop
 async def test_a_starlette_app_is_told_by_its_own_routes():
-    app = shop(eye := witness(hub := Hub()))
+    app = shop(eye := make_witness(hub := Hub()))
     for number in range(3):
         assert (await exchange(app, "GET", f"/orders/{number}?full=1")).status == 200
     answer = await exchange(app, "POST", "/orders", TYPED, [b'{"books"', b":[1,2]}"])
     assert (answer.status, answer.json) == (201, {"books": [1, 2]})
     await exchange(app, "GET", "/threaded")
-    found = told(eye, hub)
-    got, posted = found["GET", "/orders/{order_id}", 200], found["POST", "/orders", 201]
-    assert (got["count"], got["parameters"]) == (3, {"order_id": {"type": "integer"}})
-    assert got["response"]["properties"]["email"]["redacted"]
-    assert "full" in got["query"]["properties"]
+    entries = flush_entries(eye, hub)
+    fetched, posted = entries["GET", "/orders/{order_id}", 200], entries["POST", "/orders", 201]
+    assert (fetched["count"], fetched["parameters"]) == (3, {"order_id": {"type": "integer"}})
+    assert fetched["response"]["properties"]["email"]["redacted"]
+    assert "full" in fetched["query"]["properties"]
     assert posted["request"]["properties"]["books"]["items"]["seen"] == 2
-    assert ("GET", "/threaded", 200) in found
+    assert ("GET", "/threaded", 200) in entries
     assert b"anna" not in hub.bodies[0]
 
 
 @in_loop
 async def test_a_mount_is_part_of_the_route_and_its_own_parameter_no_value():
-    app = shop(eye := witness(hub := Hub()))
+    app = shop(eye := make_witness(hub := Hub()))
     await exchange(app, "GET", "/v1/orders/17")
     await exchange(app, "GET", "/shop/tenants/acme/orders/17", root_path="/shop")
     await exchange(app, "GET", "/tenants/tenants/orders/18")
-    found = told(eye, hub)
-    assert {path for _, path, _ in found if "acme" in path or "18" in path} == set()
-    assert ("GET", "/v1/orders/{order_id}", 200) in found
-    assert ("GET", "/shop/tenants/{tenant}/orders/{order_id}", 200) in found
+    entries = flush_entries(eye, hub)
+    assert {path for _, path, _ in entries if "acme" in path or "18" in path} == set()
+    assert ("GET", "/v1/orders/{order_id}", 200) in entries
+    assert ("GET", "/shop/tenants/{tenant}/orders/{order_id}", 200) in entries
 
 
 @in_loop
 async def test_a_root_path_is_part_of_the_route():
-    app = shop(eye := witness(hub := Hub()))
+    app = shop(eye := make_witness(hub := Hub()))
     await exchange(app, "GET", "/shop/orders/5", root_path="/shop")
-    assert told(eye, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
+    assert flush_entries(eye, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
 
 
 @in_loop
 async def test_what_no_route_leads_to_is_not_seen():
-    app = shop(eye := witness(hub := Hub()))
+    app = shop(eye := make_witness(hub := Hub()))
     assert (await exchange(app, "GET", "/wp-login.php")).status == 404
     assert (await exchange(app, "GET", "/orders/17/")).status == 307
     assert (await exchange(app, "DELETE", "/orders/17")).status == 405
-    assert told(eye, hub).keys() == {("DELETE", "/orders/{order_id}", 405)}
+    assert flush_entries(eye, hub).keys() == {("DELETE", "/orders/{order_id}", 405)}
     assert eye.stats.observed == 1
 
 
@@ -159,13 +159,13 @@ async def test_an_odd_scope_breaks_nothing():
 
     for odd in ({}, {"headers": None}, {"path": 7}, {"headers": [(b"content-type",)]}, {"query_string": None}):
         passed = []
-        await WitnessMiddleware(app, witness())({"type": "http", **odd}, None, send)
+        await WitnessMiddleware(app, make_witness())({"type": "http", **odd}, None, send)
         assert passed == ["http.response.start", "http.response.body"]
 
 
 @in_loop
 async def test_every_message_passes_when_it_comes_and_as_it_is():
-    given, passed = [], []
+    arguments, passed = [], []
 
     async def app(scope, receive, send):
         for message in (
@@ -173,17 +173,17 @@ async def test_every_message_passes_when_it_comes_and_as_it_is():
             *({"type": "http.response.body", "body": b"[" * 1000, "more_body": True} for _ in range(50)),
             {"type": "http.response.body"},
         ):
-            given.append(message)
+            arguments.append(message)
             await send(message)
             assert passed[-1] is message
 
     async def send(message):
         passed.append(message)
 
-    eye = witness(hub := Hub(), max_body=5000)
+    eye = make_witness(hub := Hub(), max_body=5000)
     scope = {"type": "http", "method": "GET", "path": "/orders/1", "headers": [], "query_string": b""}
     await WitnessMiddleware(app, eye)(scope, None, send)
-    assert passed == given
+    assert passed == arguments
     eye.flush()
     assert eye.stats.bodies_left_out == {"too large": 1}
     assert len(hub.entries) == 1
@@ -191,33 +191,33 @@ async def test_every_message_passes_when_it_comes_and_as_it_is():
 
 @in_loop
 async def test_streams_files_and_packed_answers_pass_unchanged():
-    app = shop(eye := witness(hub := Hub()))
+    app = shop(eye := make_witness(hub := Hub()))
     assert (await exchange(app, "GET", "/orders/5/lines")).json == [{"n": 1}]
     assert (await exchange(app, "GET", "/packed")).body == gzip.compress(b'{"packed":1}', mtime=0)
     assert (await exchange(app, "GET", "/page")).body == b"hello"
     with open(__file__, "rb") as source:
         assert (await exchange(app, "GET", "/file")).body == source.read()
-    found = told(eye, hub)
-    assert found["GET", "/orders/{order_id}/lines", 200]["response"]["items"]["properties"].keys() == {"n"}
-    assert "packed" in found["GET", "/packed", 200]["response"]["properties"]
-    assert "response" not in found["GET", "/page", 200]
+    entries = flush_entries(eye, hub)
+    assert entries["GET", "/orders/{order_id}/lines", 200]["response"]["items"]["properties"].keys() == {"n"}
+    assert "packed" in entries["GET", "/packed", 200]["response"]["properties"]
+    assert "response" not in entries["GET", "/page", 200]
     assert eye.stats.bodies_left_out == {"not JSON by their type": 1, "not valid JSON": 1}
 
 
 @in_loop
 async def test_an_exception_is_the_host_s_and_told_as_a_status_only():
-    app = shop(eye := witness(hub := Hub()))
+    app = shop(eye := make_witness(hub := Hub()))
     for path in ("/broken", "/halfway"):
         with pytest.raises(RuntimeError, match="on purpose"):
             await exchange(app, "GET", path)
-    found = told(eye, hub)
-    assert found.keys() == {("GET", "/broken", 500), ("GET", "/halfway", 200)}
-    assert not any("response" in entry for entry in found.values())
+    entries = flush_entries(eye, hub)
+    assert entries.keys() == {("GET", "/broken", 500), ("GET", "/halfway", 200)}
+    assert not any("response" in entry for entry in entries.values())
 
 
 @in_loop
 async def test_a_body_that_the_app_does_not_read_is_not_read_for_it():
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
 
     async def send(message):
         pass
@@ -230,7 +230,7 @@ async def test_a_body_that_the_app_does_not_read_is_not_read_for_it():
         "query_string": b"", "root_path": "", "http_version": "1.1", "server": None, "scheme": "http",
     }  # fmt: skip
     await shop(eye)(scope, receive, send)
-    assert "request" not in told(eye, hub)["POST", "/unread", 200]
+    assert "request" not in flush_entries(eye, hub)["POST", "/unread", 200]
 
 
 @in_loop
@@ -239,22 +239,24 @@ async def test_inside_other_middleware_the_route_is_known_all_the_same():
         async def dispatch(self, request, call_next):
             return await call_next(request)
 
-    app = shop(eye := witness(hub := Hub()), Middleware(Outer), Middleware(GZipMiddleware, minimum_size=1))
+    app = shop(eye := make_witness(hub := Hub()), Middleware(Outer), Middleware(GZipMiddleware, minimum_size=1))
     answer = await exchange(app, "GET", "/orders/5", [("accept-encoding", "gzip")])
     assert json.loads(gzip.decompress(answer.body))["id"] == 1
-    assert "id" in told(eye, hub)["GET", "/orders/{order_id}", 200]["response"]["properties"]
+    assert "id" in flush_entries(eye, hub)["GET", "/orders/{order_id}", 200]["response"]["properties"]
 
 
 @in_loop
 async def test_beside_signed_intents_both_do_their_work():
-    app = shop(eye := witness(hub := Hub()), Middleware(IntentMiddleware, protection=protection()))
-    header = signed("POST /orders", {"books": [1]})
-    answer = await exchange(app, "POST", "/orders", [*TYPED, ("x-service-intent", header)], [as_json({"books": [1]})])
+    app = shop(eye := make_witness(hub := Hub()), Middleware(IntentMiddleware, protection=make_protection()))
+    header = sign_call("POST /orders", {"books": [1]})
+    answer = await exchange(
+        app, "POST", "/orders", [*TYPED, ("x-service-intent", header)], [encode_json({"books": [1]})]
+    )
     assert answer.status == 201
     assert (await exchange(app, "POST", "/orders", TYPED, [b"{}"])).status == 403
-    found = told(eye, hub)
-    assert "books" in found["POST", "/orders", 201]["request"]["properties"]
-    assert "reason" in found["POST", "/orders", 403]["response"]["properties"]
+    entries = flush_entries(eye, hub)
+    assert "books" in entries["POST", "/orders", 201]["request"]["properties"]
+    assert "reason" in entries["POST", "/orders", 403]["response"]["properties"]
     assert header.encode() not in hub.bodies[0]
 
 
@@ -271,43 +273,43 @@ async def test_a_caller_that_goes_away_leaves_no_half_a_shape():
     async def send(message):
         pass
 
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     scope = {"type": "http", "method": "GET", "path": "/orders/1", "headers": [], "query_string": b""}
     task = asyncio.create_task(WitnessMiddleware(app, eye)(scope, None, send))
     await started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert "response" not in told(eye, hub)["GET", "/orders/{orderId}", 200]
+    assert "response" not in flush_entries(eye, hub)["GET", "/orders/{orderId}", 200]
 
 
 @in_loop
 async def test_other_scopes_pass_untouched():
     passed = []
 
-    async def app(*given):
-        passed.append(given)
+    async def app(*arguments):
+        passed.append(arguments)
 
     for kind in ("lifespan", "websocket"):
         scope, receive, send = {"type": kind}, object(), object()
-        await WitnessMiddleware(app, witness())(scope, receive, send)
+        await WitnessMiddleware(app, make_witness())(scope, receive, send)
         assert passed.pop() == (scope, receive, send)
 
 
 @in_loop
 async def test_no_header_value_and_no_path_is_told():
-    app = shop(eye := witness(hub := Hub()))
+    app = shop(eye := make_witness(hub := Hub()))
     headers = [("authorization", "canary"), ("cookie", "s=canary"), ("content-type", "application/json; x=canary")]
     await exchange(app, "POST", "/orders?canary%40example.com=1", headers, [b'{"books":["canary"]}'])
     await exchange(app, "GET", "/canary/17")
-    assert told(eye, hub).keys() == {("POST", "/orders", 201)}
+    assert flush_entries(eye, hub).keys() == {("POST", "/orders", 201)}
     assert b"canary" not in hub.bodies[0]
 
 
-@pytest.mark.parametrize("fault", [AWAY, RuntimeError("on purpose")])
+@pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
 @in_loop
 async def test_with_the_hub_away_the_host_answers_as_without(fault):
-    app = shop(eye := witness(Hub(untold=fault)))
+    app = shop(eye := make_witness(Hub(rules_fault=fault)))
     for number in range(50):
         assert (await exchange(app, "GET", f"/orders/{number}")).json["id"] == 1
     eye.flush()

@@ -7,7 +7,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from signed_calls import Away, Noted, as_json, protection, signed, signed_v1
+from signed_calls import RecordedReports, UnreachableStore, encode_json, make_protection, sign_call, sign_v1_call
 
 from affidavit import REASONS
 
@@ -104,7 +104,7 @@ class Fails:
         raise RuntimeError("on purpose")
 
 
-def gone(request):
+def missing(request):
     SHOP.runs.append("gone")
     raise Http404
 
@@ -125,7 +125,7 @@ urlpatterns = [
     path("health", health),
     path("cart", Cart.as_view()),
     path("rendered", rendered),
-    path("gone", gone),
+    path("gone", missing),
     path("streamed", streamed),
     path("v1/", include([path("orders/<int:order_id>/", show)])),
     re_path(r"^old/(?P<number>[0-9]+)/$", lambda request, number: HttpResponse(number)),
@@ -140,7 +140,7 @@ def site(settings):
 
     def protected(guard=None, *, everything=True):
         settings.MIDDLEWARE = [MIDDLEWARE] if everything else []
-        settings.AFFIDAVIT_PROTECTION = guard or protection()
+        settings.AFFIDAVIT_PROTECTION = guard or make_protection()
         return Client(raise_request_exception=False, enforce_csrf_checks=True)
 
     return protected
@@ -173,7 +173,7 @@ def atomic_requests(tables):
 
 
 def in_database():
-    return protection(nonces=DjangoNonces(), deliveries=DjangoDeliveries())
+    return make_protection(nonces=DjangoNonces(), deliveries=DjangoDeliveries())
 
 
 def orders_written():
@@ -183,12 +183,12 @@ def orders_written():
 
 
 def post(client, address, header, value=ARGS, **headers):
-    sent = {**headers, **({"x-service-intent": header} if header else {})}
-    return client.post(address, as_json(value), content_type="application/json", headers=sent)
+    all_headers = {**headers, **({"x-service-intent": header} if header else {})}
+    return client.post(address, encode_json(value), content_type="application/json", headers=all_headers)
 
 
 def test_a_signed_call_reaches_the_view_with_intent_arguments_and_body(site):
-    answer = post(site(), "/orders", signed("POST /orders", ARGS))
+    answer = post(site(), "/orders", sign_call("POST /orders", ARGS))
     assert (answer.status_code, answer.json()) == (201, {"sub": "user-1", "body": ARGS})
     assert SHOP.runs == [ARGS]
 
@@ -196,8 +196,8 @@ def test_a_signed_call_reaches_the_view_with_intent_arguments_and_body(site):
 @pytest.mark.parametrize(("header", "reason"), [  # fresh when it is sent: an intent lasts five minutes
     (lambda: None, "missing-header"),
     (lambda: "nonsense!", "malformed"),
-    (lambda: signed("POST /orders", {}), "args-mismatch"),
-    (lambda: signed("POST /orders/", ARGS), "operation-mismatch"),
+    (lambda: sign_call("POST /orders", {}), "args-mismatch"),
+    (lambda: sign_call("POST /orders/", ARGS), "operation-mismatch"),
 ])  # fmt: skip
 def test_a_rejection_is_a_problem_document_with_its_reason_and_fix(site, header, reason):
     answer = post(site(), "/orders", header())
@@ -213,39 +213,39 @@ def test_a_decorated_view_is_protected_with_the_middleware_and_without(site, eve
     client = site(everything=everything)
     for address in ("/refunds", "/cart", "/awaited"):
         assert post(client, address, None).status_code == 403
-        assert post(client, address, signed(f"POST {address}", ARGS)).status_code == 200
-    answer = post(client, "/refunds", signed_v1("POST", "/refunds", now=time.time()))
+        assert post(client, address, sign_call(f"POST {address}", ARGS)).status_code == 200
+    answer = post(client, "/refunds", sign_v1_call("POST", "/refunds", now=time.time()))
     assert json.loads(answer.content)["reason"] == "unsupported-version"
 
 
 def test_a_verified_call_needs_no_csrf_token_and_others_still_do(site, settings):
-    client = site(protection(exempt=lambda method, path: path == "/gone"))
+    client = site(make_protection(exempt=lambda method, path: path == "/gone"))
     settings.MIDDLEWARE = [MIDDLEWARE, "django.middleware.csrf.CsrfViewMiddleware"]
     for address in ("/orders", "/refunds"):
-        assert post(client, address, signed(f"POST {address}", ARGS)).status_code in (200, 201)
+        assert post(client, address, sign_call(f"POST {address}", ARGS)).status_code in (200, 201)
     answer = post(client, "/gone", None)
     assert (answer.status_code, SHOP.runs) == (403, [ARGS, "refund"])
 
 
 def test_a_view_may_declare_its_own_operation(site):
-    client = site(protection(reports=(reports := Noted())))
-    assert post(client, "/rpc", signed("orders.cancel", ARGS)).status_code == 200
-    assert post(client, "/rpc", signed("POST /rpc", ARGS)).status_code == 403
+    client = site(make_protection(reports=(reports := RecordedReports())))
+    assert post(client, "/rpc", sign_call("orders.cancel", ARGS)).status_code == 200
+    assert post(client, "/rpc", sign_call("POST /rpc", ARGS)).status_code == 403
     assert reports.operations == [("accepted", "orders.cancel"), ("operation-mismatch", "orders.cancel")]
 
 
 def test_what_is_exempt_needs_no_intent(site):
-    client = site(protection(exempt=lambda method, path: path.startswith("/old/")))
+    client = site(make_protection(exempt=lambda method, path: path.startswith("/old/")))
     assert client.get("/health").status_code == 200
     assert client.get("/old/7/").content == b"7"
     assert client.get("/orders/7/").status_code == 403
 
 
 def test_reports_name_the_route_where_it_has_a_template(site):
-    client = site(protection(reports=(reports := Noted())))
+    client = site(make_protection(reports=(reports := RecordedReports())))
     for address in ("/orders/17/", "/v1/orders/17/", "/old/17/"):
         client.get(address)
-    client.get("/orders/17/", headers={"x-service-intent": signed("GET /orders/17/", {})})
+    client.get("/orders/17/", headers={"x-service-intent": sign_call("GET /orders/17/", {})})
     assert reports.operations == [
         ("missing-header", "GET /orders/{order_id}/"),
         ("missing-header", "GET /v1/orders/{order_id}/"),
@@ -255,22 +255,22 @@ def test_reports_name_the_route_where_it_has_a_template(site):
 
 
 def test_the_mount_prefix_is_part_of_the_operation(site):
-    client = site(protection(reports=(reports := Noted())))
-    header = {"x-service-intent": signed("GET /shop/orders/5/", {})}
+    client = site(make_protection(reports=(reports := RecordedReports())))
+    header = {"x-service-intent": sign_call("GET /shop/orders/5/", {})}
     assert client.get("/orders/5/", headers=header, SCRIPT_NAME="/shop").status_code == 200
     assert reports.operations == [("accepted", "GET /shop/orders/{order_id}/")]
 
 
 @pytest.mark.parametrize("variable", ["REQUEST_URI", "RAW_URI"])
 def test_an_escaped_slash_is_refused_where_the_server_shows_the_raw_target(site, variable):
-    header = {"x-service-intent": signed("GET /orders/5/", {})}
+    header = {"x-service-intent": sign_call("GET /orders/5/", {})}
     answer = site().get("/orders/5/", headers=header, **{variable: "/orders%2F5/?a=1"})
     assert json.loads(answer.content)["reason"] == "operation-mismatch"
 
 
 def test_step_up_is_asked_with_the_request(site):
-    client = site(protection(step_up=lambda intent, request: request.headers.get("X-Stepped-Up") == intent.sub))
-    header = signed("POST /orders", ARGS, requires_step_up=True)
+    client = site(make_protection(step_up=lambda intent, request: request.headers.get("X-Stepped-Up") == intent.sub))
+    header = sign_call("POST /orders", ARGS, requires_step_up=True)
     assert json.loads(post(client, "/orders", header).content)["reason"] == "step-up-required"
     assert post(client, "/orders", header, **{"x-stepped-up": "user-1"}).status_code == 201
 
@@ -279,14 +279,14 @@ def test_step_up_is_asked_with_the_request(site):
 def test_a_body_over_our_limit_or_django_s_is_413(site, settings, limits):
     if "django" in limits:
         settings.DATA_UPLOAD_MAX_MEMORY_SIZE = limits.pop("django")
-    answer = post(site(protection(**limits)), "/orders", signed("POST /orders", ARGS))
+    answer = post(site(make_protection(**limits)), "/orders", sign_call("POST /orders", ARGS))
     assert (answer.status_code, json.loads(answer.content)["code"]) == (413, "body-too-large")
 
 
-@pytest.mark.parametrize("stores", [{"nonces": Away()}, {"deliveries": Away()}])
+@pytest.mark.parametrize("stores", [{"nonces": UnreachableStore()}, {"deliveries": UnreachableStore()}])
 def test_a_store_that_is_away_is_503_and_nothing_runs(site, stores):
     for address in ("/orders", "/refunds"):
-        answer = post(site(protection(**stores)), address, signed(f"POST {address}", ARGS))
+        answer = post(site(make_protection(**stores)), address, sign_call(f"POST {address}", ARGS))
         assert (answer.status_code, json.loads(answer.content)["code"]) == (503, "unavailable")
         assert int(answer.headers["Retry-After"]) > 0
     assert SHOP.runs == []
@@ -297,7 +297,7 @@ def test_a_store_that_is_away_is_503_and_nothing_runs(site, stores):
 )
 def test_a_retry_gets_the_first_response_and_runs_nothing(site, address, run):
     client = site()
-    first, second = (post(client, address, signed(f"POST {address}", ARGS, tool_call_id="c")) for _ in range(2))
+    first, second = (post(client, address, sign_call(f"POST {address}", ARGS, tool_call_id="c")) for _ in range(2))
     assert (first.status_code, first.content) == (second.status_code, second.content)
     assert second.headers["Idempotent-Replayed"] == "true"
     assert "Idempotent-Replayed" not in first.headers
@@ -306,8 +306,8 @@ def test_a_retry_gets_the_first_response_and_runs_nothing(site, address, run):
 
 def test_another_call_under_the_same_id_is_422(site):
     client = site()
-    post(client, "/orders", signed("POST /orders", ARGS, tool_call_id="c"))
-    answer = post(client, "/orders", signed("POST /orders", {}, tool_call_id="c"), {})
+    post(client, "/orders", sign_call("POST /orders", ARGS, tool_call_id="c"))
+    answer = post(client, "/orders", sign_call("POST /orders", {}, tool_call_id="c"), {})
     assert (answer.status_code, json.loads(answer.content)["code"]) == (422, "tool-call-id-reused")
 
 
@@ -316,14 +316,14 @@ def test_after_a_view_that_raises_a_retry_runs(site, address):
     client = site()
     SHOP.fails = True
     for _ in range(2):
-        assert post(client, address, signed(f"POST {address}", ARGS, tool_call_id="c")).status_code in (404, 500)
+        assert post(client, address, sign_call(f"POST {address}", ARGS, tool_call_id="c")).status_code in (404, 500)
     assert SHOP.runs == [address[1:]] * 2
 
 
 def test_a_streamed_response_is_sent_and_never_made_twice(site):
     client = site()
-    assert b"".join(post(client, "/streamed", signed("POST /streamed", ARGS, tool_call_id="c"))) == b"ab"
-    answer = post(client, "/streamed", signed("POST /streamed", ARGS, tool_call_id="c"))
+    assert b"".join(post(client, "/streamed", sign_call("POST /streamed", ARGS, tool_call_id="c"))) == b"ab"
+    answer = post(client, "/streamed", sign_call("POST /streamed", ARGS, tool_call_id="c"))
     assert (answer.status_code, json.loads(answer.content)["code"]) == (409, "response-not-kept")
     assert SHOP.runs == ["streamed"]
 
@@ -335,9 +335,11 @@ def test_under_asgi_the_same_holds(site):
         client = AsyncClient(raise_request_exception=False)
         answers = []
         for address in ("/orders", "/awaited", "/awaited"):
-            header = signed(f"POST {address}", ARGS, tool_call_id=address)
+            header = sign_call(f"POST {address}", ARGS, tool_call_id=address)
             headers = {"x-service-intent": header}
-            answers.append(await client.post(address, as_json(ARGS), content_type="application/json", headers=headers))
+            answers.append(
+                await client.post(address, encode_json(ARGS), content_type="application/json", headers=headers)
+            )
         return answers
 
     answers = asyncio.run(calls())
@@ -348,7 +350,7 @@ def test_under_asgi_the_same_holds(site):
 
 @pytest.mark.parametrize("address", ["/written", "/required/written"])
 def test_under_atomic_requests_a_view_that_raises_rolls_back_and_its_nonce_stays_burnt(site, atomic_requests, address):
-    client, header = site(in_database()), signed(f"POST {address}", ARGS)
+    client, header = site(in_database()), sign_call(f"POST {address}", ARGS)
     SHOP.fails = True
     assert post(client, address, header).status_code == 500
     assert orders_written() == 0
@@ -363,7 +365,7 @@ def test_under_atomic_requests_a_retry_runs_after_a_failure_and_not_after_succes
     answers = []
     for fails in (True, False, False):
         SHOP.fails = fails
-        answers.append(post(client, address, signed(f"POST {address}", ARGS, tool_call_id="c")))
+        answers.append(post(client, address, sign_call(f"POST {address}", ARGS, tool_call_id="c")))
     assert [answer.status_code for answer in answers] == [500, 200, 200]
     assert answers[1].json() == answers[2].json() == {"in_transaction": True}
     assert answers[2].headers["Idempotent-Replayed"] == "true"
@@ -377,7 +379,7 @@ def test_under_atomic_requests_what_a_commit_refuses_is_not_kept(site, atomic_re
         editor.execute("INSERT INTO affidavit_test_orders VALUES (1)")
     client = site(in_database())
     for _ in range(2):
-        assert post(client, address, signed(f"POST {address}", ARGS, tool_call_id="c")).status_code == 500
+        assert post(client, address, sign_call(f"POST {address}", ARGS, tool_call_id="c")).status_code == 500
     assert (orders_written(), SHOP.runs) == (1, ["written", "written"])
 
 
@@ -385,7 +387,7 @@ def test_of_64_copies_of_an_intent_whose_view_raises_exactly_one_reaches_it(site
     site(in_database())
     SHOP.fails = True
     for _ in range(COPIES):
-        header = signed("POST /written", ARGS)
+        header = sign_call("POST /written", ARGS)
         statuses = statuses_of_copies(header)
         assert statuses == [403] * 63 + [500]
     assert orders_written() == 0
@@ -397,14 +399,14 @@ def statuses_of_copies(header: str) -> list[int]:
     context = multiprocessing.get_context("fork")
     answers, start = context.SimpleQueue(), context.Barrier(64)
 
-    def one():
+    def call_once():
         client = Client(raise_request_exception=False)
         start.wait(60)
         answers.put(post(client, "/written", header).status_code)
         connections.close_all()
 
     def work():
-        threads = [threading.Thread(target=one) for _ in range(16)]
+        threads = [threading.Thread(target=call_once) for _ in range(16)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -413,24 +415,24 @@ def statuses_of_copies(header: str) -> list[int]:
     workers = [context.Process(target=work) for _ in range(4)]
     for worker in workers:
         worker.start()
-    found = sorted(answers.get() for _ in range(64))
+    statuses = sorted(answers.get() for _ in range(64))
     for worker in workers:
         worker.join()
-    return found
+    return statuses
 
 
-@pytest.mark.parametrize("known", [None, "no.such.module", object()])
-def test_without_a_protection_in_the_settings_the_site_does_not_start(settings, known):
-    if known is None:
+@pytest.mark.parametrize("setting", [None, "no.such.module", object()])
+def test_without_a_protection_in_the_settings_the_site_does_not_start(settings, setting):
+    if setting is None:
         del settings.AFFIDAVIT_PROTECTION
     else:
-        settings.AFFIDAVIT_PROTECTION = known
+        settings.AFFIDAVIT_PROTECTION = setting
     with pytest.raises((ImproperlyConfigured, ImportError)):
         IntentMiddleware(lambda request: None)
 
 
 def test_the_setting_may_be_a_dotted_path(site, settings, monkeypatch):
     client = site()
-    monkeypatch.setattr("signed_calls.GUARD", protection(), raising=False)
+    monkeypatch.setattr("signed_calls.GUARD", make_protection(), raising=False)
     settings.AFFIDAVIT_PROTECTION = "signed_calls.GUARD"
-    assert post(client, "/orders", signed("POST /orders", ARGS)).status_code == 201
+    assert post(client, "/orders", sign_call("POST /orders", ARGS)).status_code == 201

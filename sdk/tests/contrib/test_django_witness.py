@@ -5,8 +5,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from signed_calls import as_json, protection, signed
-from witness_hub import AWAY, JSON, Hub, witness
+from signed_calls import encode_json, make_protection, sign_call
+from witness_hub import HUB_AWAY, JSON, Hub, make_witness
 
 pytest.importorskip("django", reason="needs Django")
 pytest.importorskip("pytest_django", reason="needs pytest-django")
@@ -99,7 +99,7 @@ def witnessed(settings):
 
     def make(hub=None, **options):
         hub = hub or Hub()
-        settings.AFFIDAVIT_WITNESS = SITE.eye = witness(hub, **options)
+        settings.AFFIDAVIT_WITNESS = SITE.eye = make_witness(hub, **options)
         return hub, settings.AFFIDAVIT_WITNESS
 
     return make
@@ -119,14 +119,14 @@ def test_a_site_is_told_by_its_own_routes(witnessed):
     client.get("/v2/acme/old/17/")
     client.get("/odd/17/")
     assert client.post("/orders", {"books": [1, 2]}, content_type=JSON).json() == {"books": [1, 2]}
-    found = entries(hub, eye)
-    assert {path for _, path, _ in found} == {
+    reported = entries(hub, eye)
+    assert {path for _, path, _ in reported} == {
         "/orders", "/api/{shop}/orders/{pk}/", "/api/{shop}/files/{name}", "/v2/{shop}/old/{pk}/", "/odd/{oddId}/",
     }  # fmt: skip
-    got, posted = found["GET", "/api/{shop}/orders/{pk}/", 200], found["POST", "/orders", 201]
-    assert (got["count"], got["parameters"]) == (3, {"shop": {"type": "string"}, "pk": {"type": "integer"}})
-    assert got["response"]["properties"]["email"]["redacted"]
-    assert "full" in got["query"]["properties"]
+    fetched, posted = reported["GET", "/api/{shop}/orders/{pk}/", 200], reported["POST", "/orders", 201]
+    assert (fetched["count"], fetched["parameters"]) == (3, {"shop": {"type": "string"}, "pk": {"type": "integer"}})
+    assert fetched["response"]["properties"]["email"]["redacted"]
+    assert "full" in fetched["query"]["properties"]
     assert posted["request"]["properties"]["books"]["items"]["seen"] == 2
     assert not [value for value in (b"anna", b"acme", b"c.txt") if value in b"".join(hub.bodies)]
 
@@ -194,9 +194,9 @@ def test_streams_files_packed_answers_and_pages_pass_unchanged(witnessed):
         assert b"".join(client.get("/file")) == source.read()
     assert client.get("/packed").content == gzip.compress(b'{"packed":1}', mtime=0)
     assert client.get("/page").content == b"<p>hello"
-    found = entries(hub, eye)
-    assert "packed" in found["GET", "/packed", 200]["response"]["properties"]
-    assert [path for _, path, _ in found if "response" in found["GET", path, 200]] == ["/packed"]
+    reported = entries(hub, eye)
+    assert "packed" in reported["GET", "/packed", 200]["response"]["properties"]
+    assert [path for _, path, _ in reported if "response" in reported["GET", path, 200]] == ["/packed"]
     assert eye.stats.bodies_left_out == {"not JSON by their type": 2, "not seen whole": 1}
 
 
@@ -221,12 +221,12 @@ def test_an_async_site_is_told_as_well(witnessed):
         assert (await client.get("/broken-awaited")).status_code == 500
 
     asyncio.run(calls())
-    found = entries(hub, eye)
-    assert found.keys() == {
+    reported = entries(hub, eye)
+    assert reported.keys() == {
         ("POST", "/awaited/{pk}", 200), ("POST", "/orders", 201), ("GET", "/broken-awaited", 500),
     }  # fmt: skip
-    assert "books" in found["POST", "/awaited/{pk}", 200]["request"]["properties"]
-    assert "books" in found["POST", "/orders", 201]["request"]["properties"]
+    assert "books" in reported["POST", "/awaited/{pk}", 200]["request"]["properties"]
+    assert "books" in reported["POST", "/orders", 201]["request"]["properties"]
 
 
 def test_in_an_async_site_the_middleware_stays_in_the_loop(witnessed):
@@ -242,15 +242,15 @@ def test_in_an_async_site_the_middleware_stays_in_the_loop(witnessed):
 @pytest.mark.parametrize("order_of_both", [[MIDDLEWARE, INTENTS], [INTENTS, MIDDLEWARE]])
 def test_beside_signed_intents_both_do_their_work(witnessed, settings, order_of_both):
     settings.MIDDLEWARE = order_of_both
-    settings.AFFIDAVIT_PROTECTION = protection()
+    settings.AFFIDAVIT_PROTECTION = make_protection()
     hub, eye = witnessed()
-    header = signed("POST /orders", {"books": [1]})
-    facts = {"data": as_json({"books": [1]}), "content_type": JSON}
+    header = sign_call("POST /orders", {"books": [1]})
+    facts = {"data": encode_json({"books": [1]}), "content_type": JSON}
     assert Client().post("/orders", **facts, headers={"x-service-intent": header}).status_code == 201
     assert Client().post("/orders", **facts).status_code == 403
-    found = entries(hub, eye)
-    assert "books" in found["POST", "/orders", 201]["request"]["properties"]
-    assert "reason" in found["POST", "/orders", 403]["response"]["properties"]
+    reported = entries(hub, eye)
+    assert "books" in reported["POST", "/orders", 201]["request"]["properties"]
+    assert "reason" in reported["POST", "/orders", 403]["response"]["properties"]
     assert header.encode() not in hub.bodies[0]
 
 
@@ -280,9 +280,9 @@ def test_the_setting_may_be_a_dotted_path_and_nothing_else(settings, witnessed, 
             WitnessMiddleware(lambda request: HttpResponse())
 
 
-@pytest.mark.parametrize("fault", [AWAY, RuntimeError("on purpose")])
+@pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
 def test_with_the_hub_away_the_host_answers_as_without(witnessed, fault):
-    _, eye = witnessed(Hub(untold=fault))
+    _, eye = witnessed(Hub(rules_fault=fault))
     for number in range(50):
         assert Client().get(f"/api/acme/orders/{number}/").json()["id"] == 1
     eye.flush()

@@ -2,7 +2,7 @@ import io
 import time
 
 import pytest
-from signed_calls import Away, Noted, as_json, protection, signed, signed_v1
+from signed_calls import RecordedReports, UnreachableStore, encode_json, make_protection, sign_call, sign_v1_call
 
 from affidavit import REASONS, IntentVerifier, MemoryNonces, Protection
 from affidavit.contrib.wsgi import IntentMiddleware, current_intent, intent_required
@@ -70,21 +70,21 @@ def shop(guard: Protection, *, everything: bool = True, **settings) -> flask.Fla
 def post(app, path, header, value=ARGS, **options):
     headers = {"X-Service-Intent": header} if header else {}
     return app.test_client().post(
-        path, data=as_json(value), content_type="application/json", headers=headers, **options
+        path, data=encode_json(value), content_type="application/json", headers=headers, **options
     )
 
 
 def test_a_signed_call_reaches_the_view_with_intent_arguments_and_body():
-    app = shop(protection())
-    answer = post(app, "/orders", signed("POST /orders", ARGS))
+    app = shop(make_protection())
+    answer = post(app, "/orders", sign_call("POST /orders", ARGS))
     assert (answer.status_code, answer.get_json()) == (201, {"sub": "user-1", "body": ARGS})
     assert app.runs == [ARGS]
 
 
 def test_query_arguments_are_verified():
-    app = shop(protection(reports=(reports := Noted())))
+    app = shop(make_protection(reports=(reports := RecordedReports())))
     client = app.test_client()
-    header = signed("GET /orders/17", {"full": "1"})
+    header = sign_call("GET /orders/17", {"full": "1"})
     answer = client.get("/orders/17?full=1", headers={"X-Service-Intent": header})
     assert answer.get_json() == {"id": 17, "args": {"full": "1"}}
     assert client.get("/orders/17?full=2", headers={"X-Service-Intent": header}).get_json()["reason"] == "args-mismatch"
@@ -98,11 +98,11 @@ def test_query_arguments_are_verified():
 @pytest.mark.parametrize(("header", "reason"), [  # fresh when it is sent: an intent lasts five minutes
     (lambda: None, "missing-header"),
     (lambda: "nonsense!", "malformed"),
-    (lambda: signed("POST /orders", {**ARGS, "qty": 3}), "args-mismatch"),
-    (lambda: signed("POST /order", ARGS), "operation-mismatch"),
+    (lambda: sign_call("POST /orders", {**ARGS, "qty": 3}), "args-mismatch"),
+    (lambda: sign_call("POST /order", ARGS), "operation-mismatch"),
 ])  # fmt: skip
 def test_a_rejection_is_a_problem_document_with_its_reason_and_fix(header, reason):
-    app = shop(protection())
+    app = shop(make_protection())
     answer = post(app, "/orders", header())
     problem = answer.get_json(force=True)
     assert (answer.status_code, answer.content_type) == (403, "application/problem+json")
@@ -112,15 +112,15 @@ def test_a_rejection_is_a_problem_document_with_its_reason_and_fix(header, reaso
 
 
 def test_a_header_passes_once():
-    app = shop(protection())
-    header = signed("POST /orders", ARGS)
+    app = shop(make_protection())
+    header = sign_call("POST /orders", ARGS)
     assert post(app, "/orders", header).status_code == 201
     assert post(app, "/orders", header).get_json(force=True)["reason"] == "replayed"
 
 
 def test_a_retry_gets_the_first_response_and_runs_nothing():
-    app = shop(protection())
-    answers = [post(app, "/orders", signed("POST /orders", ARGS, tool_call_id="c")) for _ in range(2)]
+    app = shop(make_protection())
+    answers = [post(app, "/orders", sign_call("POST /orders", ARGS, tool_call_id="c")) for _ in range(2)]
     assert [answer.get_data() for answer in answers] == [answers[0].get_data()] * 2
     assert [answer.status_code for answer in answers] == [201, 201]
     assert answers[1].headers["Idempotent-Replayed"] == "true"
@@ -131,98 +131,98 @@ def test_a_retry_gets_the_first_response_and_runs_nothing():
 
 
 def test_another_call_under_the_same_id_is_422():
-    app = shop(protection())
-    post(app, "/orders", signed("POST /orders", ARGS, tool_call_id="c"))
-    answer = post(app, "/orders", signed("POST /orders", {"qty": 9}, tool_call_id="c"), {"qty": 9})
+    app = shop(make_protection())
+    post(app, "/orders", sign_call("POST /orders", ARGS, tool_call_id="c"))
+    answer = post(app, "/orders", sign_call("POST /orders", {"qty": 9}, tool_call_id="c"), {"qty": 9})
     assert (answer.status_code, answer.get_json(force=True)["code"]) == (422, "tool-call-id-reused")
 
 
 def test_a_delivery_beside_a_running_one_is_409():
-    guard = protection()
+    guard = make_protection()
     app = flask.Flask(__name__)
     inner = []
 
     @app.post("/slow")
     def slow():
-        inner.append(post(app, "/slow", signed("POST /slow", ARGS, tool_call_id="c")))
+        inner.append(post(app, "/slow", sign_call("POST /slow", ARGS, tool_call_id="c")))
         return {}
 
     app.wsgi_app = IntentMiddleware(app.wsgi_app, guard)
-    assert post(app, "/slow", signed("POST /slow", ARGS, tool_call_id="c")).status_code == 200
+    assert post(app, "/slow", sign_call("POST /slow", ARGS, tool_call_id="c")).status_code == 200
     assert inner[0].status_code == 409
     assert 1 <= int(inner[0].headers["Retry-After"]) <= 60
 
 
 @pytest.mark.parametrize("propagates", [False, True])
 def test_after_a_view_that_raises_a_retry_runs(propagates):
-    app = shop(protection(), everything=False, PROPAGATE_EXCEPTIONS=propagates)
+    app = shop(make_protection(), everything=False, PROPAGATE_EXCEPTIONS=propagates)
     if propagates:
         with pytest.raises(RuntimeError):
-            post(app, "/broken", signed("POST /broken", ARGS, tool_call_id="c"))
+            post(app, "/broken", sign_call("POST /broken", ARGS, tool_call_id="c"))
     else:
-        assert post(app, "/broken", signed("POST /broken", ARGS, tool_call_id="c")).status_code == 500
-    answer = post(app, "/broken", signed("POST /broken", ARGS, tool_call_id="c"))
+        assert post(app, "/broken", sign_call("POST /broken", ARGS, tool_call_id="c")).status_code == 500
+    answer = post(app, "/broken", sign_call("POST /broken", ARGS, tool_call_id="c"))
     assert (answer.status_code, answer.get_json()) == (200, {"runs": 2})
 
 
 def test_an_answer_that_says_to_try_again_is_not_kept():
-    app = shop(protection())
+    app = shop(make_protection())
     for _ in range(2):
-        assert post(app, "/busy", signed("POST /busy", ARGS, tool_call_id="c")).status_code == 503
+        assert post(app, "/busy", sign_call("POST /busy", ARGS, tool_call_id="c")).status_code == 503
     assert app.runs == ["busy"] * 2
 
 
 def test_a_response_too_large_to_be_kept_is_sent_whole_and_never_made_twice():
-    app = shop(protection(max_kept=5000))
-    first = post(app, "/large", signed("POST /large", ARGS, tool_call_id="c"))
+    app = shop(make_protection(max_kept=5000))
+    first = post(app, "/large", sign_call("POST /large", ARGS, tool_call_id="c"))
     assert first.get_data() == b"x" * 20_000
-    second = post(app, "/large", signed("POST /large", ARGS, tool_call_id="c"))
+    second = post(app, "/large", sign_call("POST /large", ARGS, tool_call_id="c"))
     assert (second.status_code, second.get_json(force=True)["code"]) == (409, "response-not-kept")
     assert app.runs == ["large"]
 
 
-@pytest.mark.parametrize("stores", [{"nonces": Away()}, {"deliveries": Away()}])
+@pytest.mark.parametrize("stores", [{"nonces": UnreachableStore()}, {"deliveries": UnreachableStore()}])
 def test_a_store_that_is_away_is_503_and_nothing_runs(stores):
-    app = shop(protection(**stores))
-    answer = post(app, "/orders", signed("POST /orders", ARGS))
+    app = shop(make_protection(**stores))
+    answer = post(app, "/orders", sign_call("POST /orders", ARGS))
     assert (answer.status_code, answer.get_json(force=True)["code"]) == (503, "unavailable")
     assert int(answer.headers["Retry-After"]) > 0
     assert app.runs == []
 
 
 def test_what_is_exempt_needs_no_intent():
-    app = shop(protection(exempt=lambda method, path: path == "/health"))
+    app = shop(make_protection(exempt=lambda method, path: path == "/health"))
     assert app.test_client().get("/health").get_json() == {"ok": True}
     assert app.test_client().get("/orders/1").status_code == 403
 
 
 def test_a_route_may_demand_version_two():
     for everything in (True, False):
-        app = shop(protection(), everything=everything)
-        answer = post(app, "/refunds", signed_v1("POST", "/refunds", now=time.time()))
+        app = shop(make_protection(), everything=everything)
+        answer = post(app, "/refunds", sign_v1_call("POST", "/refunds", now=time.time()))
         assert (answer.status_code, answer.get_json(force=True)["reason"]) == (403, "unsupported-version")
-        assert post(app, "/refunds", signed("POST /refunds", ARGS)).get_json() == {"refunded": ARGS}
+        assert post(app, "/refunds", sign_call("POST /refunds", ARGS)).get_json() == {"refunded": ARGS}
         assert app.runs == ["refund"]
 
 
 def test_a_view_may_declare_its_own_operation():
-    reports = Noted()
-    app = shop(protection(reports=reports), everything=False)
-    assert post(app, "/rpc", signed("orders.cancel", ARGS)).status_code == 200
-    assert post(app, "/rpc", signed("POST /rpc", ARGS)).get_json(force=True)["reason"] == "operation-mismatch"
+    reports = RecordedReports()
+    app = shop(make_protection(reports=reports), everything=False)
+    assert post(app, "/rpc", sign_call("orders.cancel", ARGS)).status_code == 200
+    assert post(app, "/rpc", sign_call("POST /rpc", ARGS)).get_json(force=True)["reason"] == "operation-mismatch"
     assert reports.operations == [("accepted", "orders.cancel"), ("operation-mismatch", "orders.cancel")]
 
 
 @pytest.mark.parametrize("everything", [True, False])
 def test_version_one_is_held_to_method_and_path_where_an_operation_is_declared(everything):
-    app = shop(protection(), everything=everything)
-    assert post(app, "/rpc", signed_v1("POST", "/rpc", now=time.time())).status_code == 200
-    other = post(app, "/rpc", signed_v1("POST", "/orders", now=time.time()))
-    assert other.get_json(force=True)["reason"] == "path-mismatch"
+    app = shop(make_protection(), everything=everything)
+    assert post(app, "/rpc", sign_v1_call("POST", "/rpc", now=time.time())).status_code == 200
+    refused = post(app, "/rpc", sign_v1_call("POST", "/orders", now=time.time()))
+    assert refused.get_json(force=True)["reason"] == "path-mismatch"
 
 
 def test_only_what_is_decorated_is_protected_when_told_so():
-    app = shop(protection(), everything=False)
+    app = shop(make_protection(), everything=False)
     assert app.test_client().get("/health").status_code == 200
     assert post(app, "/refunds", None).get_json(force=True)["reason"] == "missing-header"
 
@@ -244,9 +244,9 @@ def test_outside_a_protected_request_there_is_no_intent():
 
 @pytest.mark.parametrize("chunked", [True, False])
 def test_a_body_over_the_limit_is_413(chunked):
-    app = shop(protection(max_body=10))
+    app = shop(make_protection(max_body=10))
     environ = {"wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"} if chunked else {}
-    data = as_json(ARGS)
+    data = encode_json(ARGS)
     answer = app.test_client().post(
         "/orders", input_stream=io.BytesIO(data), content_type="application/json",
         content_length=None if chunked else len(data), environ_overrides=environ,
@@ -255,45 +255,45 @@ def test_a_body_over_the_limit_is_413(chunked):
 
 
 def test_the_mount_prefix_is_part_of_the_operation():
-    app = shop(protection(reports=(reports := Noted())))
-    place = {"base_url": "http://localhost/shop"}
-    header = signed("GET /shop/orders/5", {})
-    assert app.test_client().get("/orders/5", headers={"X-Service-Intent": header}, **place).status_code == 200
-    header = signed("GET /orders/5", {})
-    assert app.test_client().get("/orders/5", headers={"X-Service-Intent": header}, **place).status_code == 403
+    app = shop(make_protection(reports=(reports := RecordedReports())))
+    mount = {"base_url": "http://localhost/shop"}
+    header = sign_call("GET /shop/orders/5", {})
+    assert app.test_client().get("/orders/5", headers={"X-Service-Intent": header}, **mount).status_code == 200
+    header = sign_call("GET /orders/5", {})
+    assert app.test_client().get("/orders/5", headers={"X-Service-Intent": header}, **mount).status_code == 403
     assert reports.operations[0] == ("accepted", "GET /shop/orders/{order_id}")
 
 
 @pytest.mark.parametrize("variable", ["REQUEST_URI", "RAW_URI"])
 def test_an_escaped_slash_is_refused_where_the_server_shows_the_raw_target(variable):
-    app = shop(protection())
+    app = shop(make_protection())
     environ = {"REQUEST_URI": "", "RAW_URI": "", "PATH_INFO": "/orders/5", variable: "/orders%2F5?x=%2F"}
     answer = app.test_client().get(
-        "/orders/5", headers={"X-Service-Intent": signed("GET /orders/5", {})}, environ_overrides=environ
+        "/orders/5", headers={"X-Service-Intent": sign_call("GET /orders/5", {})}, environ_overrides=environ
     )
     assert answer.get_json(force=True)["reason"] == "operation-mismatch"
 
 
 def test_step_up_is_asked_with_the_request():
-    asked = []
+    requests = []
 
     def step_up(intent, environ):
-        asked.append((intent.sub, environ["PATH_INFO"]))
+        requests.append((intent.sub, environ["PATH_INFO"]))
         return environ.get("HTTP_X_STEPPED_UP") == "yes"
 
-    app = shop(protection(step_up=step_up))
-    header = signed("POST /orders", ARGS, requires_step_up=True)
+    app = shop(make_protection(step_up=step_up))
+    header = sign_call("POST /orders", ARGS, requires_step_up=True)
     assert post(app, "/orders", header).get_json(force=True)["reason"] == "step-up-required"
     answer = app.test_client().post(
-        "/orders", json=ARGS, headers={"X-Service-Intent": signed("POST /orders", ARGS), "X-Stepped-Up": "yes"}
+        "/orders", json=ARGS, headers={"X-Service-Intent": sign_call("POST /orders", ARGS), "X-Stepped-Up": "yes"}
     )
     assert answer.status_code == 201
-    assert asked == [("user-1", "/orders")]
+    assert requests == [("user-1", "/orders")]
 
 
 def test_a_path_that_is_not_utf_8_equals_no_signed_one():
-    app = shop(protection(reports=Noted()))
-    for header in (signed("GET /orders/\ufffd", {}), None):
+    app = shop(make_protection(reports=RecordedReports()))
+    for header in (sign_call("GET /orders/\ufffd", {}), None):
         headers = {"X-Service-Intent": header} if header else {}
         answer = app.test_client().get("/", environ_overrides={"PATH_INFO": "/orders/\xff"}, headers=headers)
         assert answer.status_code == 403
@@ -309,12 +309,12 @@ def test_a_plain_wsgi_app_that_writes_and_yields_is_kept_whole():
         yield b"b"
         yield b"c"
 
-    wrapped = IntentMiddleware(app, protection())
+    wrapped = IntentMiddleware(app, make_protection())
 
     def call():
         started = []
-        header = signed("POST /x", ARGS, tool_call_id="c")
-        body = as_json(ARGS)
+        header = sign_call("POST /x", ARGS, tool_call_id="c")
+        body = encode_json(ARGS)
         environ = {
             "REQUEST_METHOD": "POST", "PATH_INFO": "/x", "CONTENT_LENGTH": str(len(body)),
             "CONTENT_TYPE": "application/json", "HTTP_X_SERVICE_INTENT": header, "wsgi.input": io.BytesIO(body),
@@ -325,7 +325,7 @@ def test_a_plain_wsgi_app_that_writes_and_yields_is_kept_whole():
     assert call() == ([("200 OK", {"Content-Type": "text/plain"})], b"abc")
     started, body = call()
     assert (started[0][1]["Idempotent-Replayed"], body) == ("true", b"abc")
-    assert runs == [as_json(ARGS)]
+    assert runs == [encode_json(ARGS)]
 
 
 def test_an_event_stream_is_handed_on_as_it_comes():
@@ -341,9 +341,9 @@ def test_an_event_stream_is_handed_on_as_it_comes():
 
         return events()
 
-    wrapped = IntentMiddleware(app, protection())
+    wrapped = IntentMiddleware(app, make_protection())
     environ = {
-        "REQUEST_METHOD": "GET", "PATH_INFO": "/x", "HTTP_X_SERVICE_INTENT": signed("GET /x", {}),
+        "REQUEST_METHOD": "GET", "PATH_INFO": "/x", "HTTP_X_SERVICE_INTENT": sign_call("GET /x", {}),
         "wsgi.input": io.BytesIO(),
     }  # fmt: skip
     for _ in wrapped(environ, lambda *_: order.append("started")):
@@ -357,5 +357,5 @@ def test_without_a_delivery_store_nothing_is_kept():
     )
     app = shop(Protection(verifier, None))
     for _ in range(2):
-        assert post(app, "/orders", signed("POST /orders", ARGS, tool_call_id="c")).status_code == 201
+        assert post(app, "/orders", sign_call("POST /orders", ARGS, tool_call_id="c")).status_code == 201
     assert len(app.runs) == 2

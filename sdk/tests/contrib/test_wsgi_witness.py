@@ -5,8 +5,8 @@ from wsgiref.handlers import SimpleHandler
 
 import pytest
 from scripted_hub import ScriptedHub
-from signed_calls import as_json, protection, signed
-from witness_hub import AWAY, JSON, KEY, Hub, witness
+from signed_calls import encode_json, make_protection, sign_call
+from witness_hub import HUB_AWAY, JSON, KEY, Hub, make_witness
 
 from affidavit import Witness
 from affidavit.contrib.wsgi import IntentMiddleware, WitnessMiddleware, current_intent
@@ -56,35 +56,37 @@ def shop(eye):
     return app
 
 
-def told(eye, hub):
+def flush_entries(eye, hub):
     assert eye.flush()
     return {(entry["method"], entry["path"], entry["status"]): entry for entry in hub.entries}
 
 
 def test_a_flask_app_is_told_by_its_own_routes():
-    client = shop(eye := witness(hub := Hub())).test_client()
+    client = shop(eye := make_witness(hub := Hub())).test_client()
     for number in range(3):
         assert client.get(f"/orders/{number}?full=1").get_json() == {"id": number, "email": "anna@example.com"}
     assert client.post("/orders", json={"books": [1, 2]}).get_json() == {"books": [1, 2]}
-    found = told(eye, hub)
-    got, posted = found["GET", "/orders/{order_id}", 200], found["POST", "/orders", 201]
-    assert (got["count"], got["parameters"]) == (3, {"order_id": {"type": "integer"}})
-    assert got["response"]["properties"]["email"]["redacted"]
-    assert "full" in got["query"]["properties"]
+    entries = flush_entries(eye, hub)
+    fetched, posted = entries["GET", "/orders/{order_id}", 200], entries["POST", "/orders", 201]
+    assert (fetched["count"], fetched["parameters"]) == (3, {"order_id": {"type": "integer"}})
+    assert fetched["response"]["properties"]["email"]["redacted"]
+    assert "full" in fetched["query"]["properties"]
     assert posted["request"]["properties"]["books"]["items"]["seen"] == 2
     assert b"anna" not in hub.bodies[0]
 
 
 def test_what_streams_is_told_and_passes_piece_by_piece():
-    app = shop(eye := witness(hub := Hub()))
+    app = shop(eye := make_witness(hub := Hub()))
     passed = []
     environ = app.test_request_context("/orders/5/lines").request.environ
     chunks = app.wsgi_app(environ, lambda status, headers, *_: passed.append(status))
     assert next(iter(chunks)) == b"["
-    assert told(eye, hub) == {}
+    assert flush_entries(eye, hub) == {}
     assert list(chunks) == [b'{"n":1}', b"]"]
     chunks.close()
-    assert told(eye, hub)["GET", "/orders/{order_id}/lines", 200]["response"]["items"]["properties"].keys() == {"n"}
+    assert flush_entries(eye, hub)["GET", "/orders/{order_id}/lines", 200]["response"]["items"][
+        "properties"
+    ].keys() == {"n"}
 
 
 def test_a_stream_beyond_the_bound_is_not_kept():
@@ -96,7 +98,7 @@ def test_a_stream_beyond_the_bound_is_not_kept():
             made.append(number)
             yield b"[" * 1000
 
-    eye = witness(hub := Hub(), max_body=5000)
+    eye = make_witness(hub := Hub(), max_body=5000)
     chunks = WitnessMiddleware(app, eye)(environ(), lambda *_: None)
     for number, chunk in enumerate(chunks):
         assert (chunk, len(made)) == (b"[" * 1000, number + 1)
@@ -114,34 +116,34 @@ def environ(path="/orders/1", **more):
 
 
 def test_a_client_that_goes_away_leaves_no_half_a_shape():
-    app = shop(eye := witness(hub := Hub()))
+    app = shop(eye := make_witness(hub := Hub()))
     chunks = app.wsgi_app(app.test_request_context("/orders/5/lines").request.environ, lambda *_: None)
     next(iter(chunks))
     chunks.close()
-    assert "response" not in told(eye, hub)["GET", "/orders/{order_id}/lines", 200]
+    assert "response" not in flush_entries(eye, hub)["GET", "/orders/{order_id}/lines", 200]
     assert eye.stats.bodies_left_out == {"not seen whole": 1}
 
 
 def test_packed_answers_and_pages_pass_unchanged():
-    client = shop(eye := witness(hub := Hub())).test_client()
+    client = shop(eye := make_witness(hub := Hub())).test_client()
     assert client.get("/packed").get_data() == gzip.compress(b'{"packed":1}', mtime=0)
     assert client.get("/page").get_data() == b"<p>hello"
-    found = told(eye, hub)
-    assert "packed" in found["GET", "/packed", 200]["response"]["properties"]
-    assert "response" not in found["GET", "/page", 200]
+    entries = flush_entries(eye, hub)
+    assert "packed" in entries["GET", "/packed", 200]["response"]["properties"]
+    assert "response" not in entries["GET", "/page", 200]
     assert eye.stats.bodies_left_out == {"not JSON by their type": 1}
 
 
 @pytest.mark.parametrize("propagates", [False, True])
 def test_an_exception_is_the_host_s_and_told_as_a_status_only(propagates):
-    app = shop(eye := witness(hub := Hub()))
+    app = shop(eye := make_witness(hub := Hub()))
     app.config["PROPAGATE_EXCEPTIONS"] = propagates
     if propagates:
         with pytest.raises(RuntimeError, match="on purpose"):
             app.test_client().get("/broken")
     else:
         assert app.test_client().get("/broken").status_code == 500
-    assert told(eye, hub)["GET", "/broken", 500].keys() & {"response", "request"} == set()
+    assert flush_entries(eye, hub)["GET", "/broken", 500].keys() & {"response", "request"} == set()
 
 
 def test_an_app_that_breaks_halfway_is_told_once_and_passed_on():
@@ -155,20 +157,20 @@ def test_an_app_that_breaks_halfway_is_told_once_and_passed_on():
         raise RuntimeError("on purpose")
         yield b""
 
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     for broken in (app, at_once):
         with pytest.raises(RuntimeError, match="on purpose"):
             list(WitnessMiddleware(broken, eye)(environ(), lambda *_: None))
-    assert told(eye, hub).keys() == {("GET", "/orders/{orderId}", 200), ("GET", "/orders/{orderId}", 500)}
+    assert flush_entries(eye, hub).keys() == {("GET", "/orders/{orderId}", 200), ("GET", "/orders/{orderId}", 500)}
     assert eye.stats.observed == 2
 
 
 def test_a_body_that_the_app_does_not_read_is_not_read_for_it():
-    app = shop(eye := witness(hub := Hub()))
+    app = shop(eye := make_witness(hub := Hub()))
     body = io.BytesIO(b'{"a":1}')
     assert app.test_client().post("/unread", input_stream=body, content_type=JSON, buffered=True).status_code == 200
     assert body.tell() == 0
-    assert "request" not in told(eye, hub)["POST", "/unread", 200]
+    assert "request" not in flush_entries(eye, hub)["POST", "/unread", 200]
 
 
 @pytest.mark.parametrize("read", [
@@ -190,7 +192,7 @@ def test_a_body_is_seen_however_it_is_read(read):
         start_response("204 No Content", [])
         return []
 
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     facts = {
         "wsgi.input": io.BytesIO(body),
         "CONTENT_TYPE": JSON,
@@ -198,14 +200,14 @@ def test_a_body_is_seen_however_it_is_read(read):
         "REQUEST_METHOD": "PUT",
     }
     assert WitnessMiddleware(app, eye)(environ(**facts), lambda *_: None) == []
-    assert told(eye, hub)["PUT", "/orders/{orderId}", 204]["request"]["properties"]["a"]["items"]["seen"] == 3
+    assert flush_entries(eye, hub)["PUT", "/orders/{orderId}", 204]["request"]["properties"]["a"]["items"]["seen"] == 3
 
 
 def test_a_form_is_counted_without_its_shape():
-    client = shop(eye := witness(hub := Hub())).test_client()
+    client = shop(eye := make_witness(hub := Hub())).test_client()
     client.post("/unread", data={"a": "secret"}, buffered=True)
     client.post("/unread", data={"a": (io.BytesIO(b"secret"), "f.txt")}, buffered=True)
-    assert told(eye, hub)["POST", "/unread", 200]["count"] == 2
+    assert flush_entries(eye, hub)["POST", "/unread", 200]["count"] == 2
     assert eye.stats.bodies_left_out == {"not JSON by their type": 2}
 
 
@@ -245,20 +247,20 @@ def test_the_server_sends_the_same_bytes_as_without(answered):
     def app(environ, start_response):
         return answered(start_response)
 
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     assert served(WitnessMiddleware(app, eye)) == served(app)
     assert b"200 OK" in served(app)
-    assert "a" in told(eye, hub)["GET", "/orders/{orderId}", 200]["response"]["properties"]
+    assert "a" in flush_entries(eye, hub)["GET", "/orders/{orderId}", 200]["response"]["properties"]
 
 
 def test_what_no_route_leads_to_is_not_seen():
-    app = shop(eye := witness(hub := Hub()))
+    app = shop(eye := make_witness(hub := Hub()))
     app.add_url_rule("/carts/", view_func=dict, endpoint="carts")
     client = app.test_client()
     assert client.get("/wp-login.php", buffered=True).status_code == 404
     assert client.get("/carts", buffered=True).status_code == 308
     assert client.get("/carts/", buffered=True).status_code == 200
-    assert told(eye, hub).keys() == {("GET", "/carts/", 200)}
+    assert flush_entries(eye, hub).keys() == {("GET", "/carts/", 200)}
 
 
 def test_a_file_is_left_to_the_server():
@@ -270,7 +272,7 @@ def test_a_file_is_left_to_the_server():
         start_response("200 OK", [("Content-Type", JSON)])
         return environ["wsgi.file_wrapper"](io.BytesIO(b"{}"))
 
-    eye = witness()
+    eye = make_witness()
     answer = WitnessMiddleware(app, eye)(environ(**{"wsgi.file_wrapper": Wrapper}), lambda *_: None)
     assert isinstance(answer, Wrapper)
     eye.flush()
@@ -284,22 +286,22 @@ def test_beside_signed_intents_both_do_their_work():
     def order(shop_id):
         return {"for": current_intent().sub, "body": flask.request.get_json()}
 
-    eye = witness(hub := Hub())
-    app.wsgi_app = WitnessMiddleware(IntentMiddleware(app.wsgi_app, protection()), eye)
-    header = signed("POST /shop/7/orders", {"a": 1})
-    facts = {"data": as_json({"a": 1}), "content_type": JSON, "buffered": True}
+    eye = make_witness(hub := Hub())
+    app.wsgi_app = WitnessMiddleware(IntentMiddleware(app.wsgi_app, make_protection()), eye)
+    header = sign_call("POST /shop/7/orders", {"a": 1})
+    facts = {"data": encode_json({"a": 1}), "content_type": JSON, "buffered": True}
     assert app.test_client().post("/shop/7/orders", **facts, headers={"X-Service-Intent": header}).status_code == 200
     assert app.test_client().post("/shop/7/orders", **facts).status_code == 403
-    found = told(eye, hub)
-    assert "a" in found["POST", "/shop/{shop_id}/orders", 200]["request"]["properties"]
-    assert "reason" in found["POST", "/shop/{shopId}/orders", 403]["response"]["properties"]
+    entries = flush_entries(eye, hub)
+    assert "a" in entries["POST", "/shop/{shop_id}/orders", 200]["request"]["properties"]
+    assert "reason" in entries["POST", "/shop/{shopId}/orders", 403]["response"]["properties"]
     assert header.encode() not in hub.bodies[0]
 
 
 def test_the_mount_prefix_is_part_of_the_path():
-    client = shop(eye := witness(hub := Hub())).test_client()
+    client = shop(eye := make_witness(hub := Hub())).test_client()
     client.get("/orders/5", base_url="http://localhost/shop", buffered=True)
-    assert told(eye, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
+    assert flush_entries(eye, hub).keys() == {("GET", "/shop/orders/{order_id}", 200)}
 
 
 def test_names_that_no_route_and_no_header_may_carry_out():
@@ -307,10 +309,10 @@ def test_names_that_no_route_and_no_header_may_carry_out():
         start_response("200 OK", [("Content-Type", JSON), ("X-Secret", "canary"), ("Set-Cookie", "s=canary")])
         return [b"{}"]
 
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     path = "/orders/\xff\xfe canary@example.com"
     WitnessMiddleware(app, eye)(environ(path, HTTP_AUTHORIZATION="canary", HTTP_COOKIE="canary"), lambda *_: None)
-    assert told(eye, hub).keys() == {("GET", "/orders/{orderId}", 200)}
+    assert flush_entries(eye, hub).keys() == {("GET", "/orders/{orderId}", 200)}
     assert b"canary" not in hub.bodies[0]
 
 
@@ -322,13 +324,13 @@ def test_an_odd_environ_breaks_nothing(broken):
         start_response("200 OK", [("Content-Type", JSON)])
         return [b"{}"]
 
-    given = {name: value for name, value in environ(**broken).items() if value is not None}
-    assert WitnessMiddleware(app, witness())(given, lambda *_: None) == [b"{}"]
+    members = {name: value for name, value in environ(**broken).items() if value is not None}
+    assert WitnessMiddleware(app, make_witness())(members, lambda *_: None) == [b"{}"]
 
 
-@pytest.mark.parametrize("fault", [AWAY, RuntimeError("on purpose")])
+@pytest.mark.parametrize("fault", [HUB_AWAY, RuntimeError("on purpose")])
 def test_with_the_hub_away_the_host_answers_as_without(fault):
-    eye = witness(Hub(untold=fault))
+    eye = make_witness(Hub(rules_fault=fault))
     client = shop(eye).test_client()
     for number in range(50):
         assert client.get(f"/orders/{number}").get_json()["id"] == number

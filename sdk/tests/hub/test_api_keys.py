@@ -29,16 +29,16 @@ def test_the_last_six_characters_are_the_crc_of_all_before_them_prefix_included(
 @given(prefixes, st.data())
 def test_any_single_wrong_character_is_told(prefix, data):
     key = make_key(prefix)
-    at = data.draw(st.integers(len(prefix), len(key) - 1))
-    wrong = data.draw(st.sampled_from([c for c in ALPHABET if c != key[at]]))
-    assert not is_well_formed(key[:at] + wrong + key[at + 1 :])
+    position = data.draw(st.integers(len(prefix), len(key) - 1))
+    wrong = data.draw(st.sampled_from([c for c in ALPHABET if c != key[position]]))
+    assert not is_well_formed(key[:position] + wrong + key[position + 1 :])
 
 
 @given(prefixes, st.data())
 def test_two_swapped_neighbours_are_told(prefix, data):
     key = make_key(prefix)
-    at = data.draw(st.integers(len(prefix), len(key) - 2))
-    swapped = key[:at] + key[at + 1] + key[at] + key[at + 2 :]
+    position = data.draw(st.integers(len(prefix), len(key) - 2))
+    swapped = key[:position] + key[position + 1] + key[position] + key[position + 2 :]
     assert swapped == key or not is_well_formed(swapped)
 
 

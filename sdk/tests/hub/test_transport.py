@@ -279,10 +279,10 @@ def test_no_error_holds_the_key_even_when_the_answer_repeats_it(open_transport):
 
 def test_what_the_hub_says_of_a_mistyped_key_is_said_once(open_transport):
     mistyped = KEY[:-1] + ("a" if KEY[-1] != "a" else "b")
-    told = "The key is mistyped or cut off: its check digits do not fit. Copy it again."
-    with ScriptedHub(problem(401, "invalid-api-key", told)) as hub, pytest.raises(ReportError) as refused:
+    detail = "The key is mistyped or cut off: its check digits do not fit. Copy it again."
+    with ScriptedHub(problem(401, "invalid-api-key", detail)) as hub, pytest.raises(ReportError) as refused:
         open_transport(hub.url).post_json("/x", b"{}", {"x-service-api-key": mistyped})
-    assert refused.value.detail == told
+    assert refused.value.detail == detail
 
 
 def test_a_child_process_opens_its_own_connection_and_leaves_the_parents_alone(open_transport):
@@ -399,7 +399,7 @@ def test_an_error_survives_pickling():
 def test_a_get_has_no_body_and_is_tried_again_like_any_other(open_transport):
     with ScriptedHub(problem(503, "unavailable", "away"), answer(200, {"rules": []})) as hub:
         assert open_transport(hub.url).get_json("/api/witness-rules?environment=a%20b", HEADERS) == {"rules": []}
-    assert [(one.method, one.path, one.body) for one in hub.received] == [
+    assert [(request.method, request.path, request.body) for request in hub.received] == [
         ("GET", "/api/witness-rules?environment=a%20b", b"")
     ] * 2
     assert "content-type" not in hub.received[0].headers

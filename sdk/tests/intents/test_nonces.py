@@ -3,7 +3,7 @@ import sqlite3
 import threading
 
 import pytest
-from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in, unreachable_redis
+from store_servers import count_passes_at_once, postgres_schema, redis_server, sqlite_in, unreachable_redis
 
 from affidavit._intents.nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
 from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
@@ -17,16 +17,16 @@ def store(request, tmp_path):
     if request.param == "memory":
         yield MemoryNonces(several_workers=True)
     elif request.param == "sqlite":
-        yield made(SqlNonces(sqlite_in(tmp_path)))
+        yield with_table(SqlNonces(sqlite_in(tmp_path)))
     elif request.param == "postgresql":
         with postgres_schema() as connect:
-            yield made(SqlNonces(connect))
+            yield with_table(SqlNonces(connect))
     else:
         with redis_server(tmp_path) as client:
             yield RedisNonces(client)
 
 
-def made(nonces: SqlNonces) -> SqlNonces:
+def with_table(nonces: SqlNonces) -> SqlNonces:
     nonces.create_table()
     nonces.create_table()
     return nonces
@@ -67,7 +67,7 @@ def test_of_64_threads_exactly_one_burns(store):
 @pytest.mark.parametrize("store", ["sqlite", "postgresql", "redis"], indirect=True)
 def test_of_64_copies_in_four_processes_exactly_one_burns(store):
     for turn in range(ROUNDS):
-        assert passes_at_once(lambda turn=turn: store.burn("w", f"n{turn}", NOW + 300, now=NOW)) == 1
+        assert count_passes_at_once(lambda turn=turn: store.burn("w", f"n{turn}", NOW + 300, now=NOW)) == 1
 
 
 @pytest.mark.parametrize("store", ["memory", "sqlite", "postgresql"], indirect=True)
@@ -86,7 +86,7 @@ def test_redis_keeps_a_nonce_five_minutes_past_its_intent(tmp_path):
 
 
 def test_pruning_takes_small_batches(tmp_path):
-    store = made(SqlNonces(sqlite_in(tmp_path)))
+    store = with_table(SqlNonces(sqlite_in(tmp_path)))
     for number in range(PRUNED_EVERY - 1):
         store.burn("w", str(number), NOW, now=NOW)
     assert store.prune(now=NOW) == 0
@@ -121,7 +121,7 @@ def test_a_store_that_cannot_be_reached_says_so(make):
 
 def test_a_connection_that_was_closed_is_opened_anew(tmp_path):
     connect, opened = sqlite_in(tmp_path), []
-    store = made(SqlNonces(lambda: opened.append(connect()) or opened[-1]))
+    store = with_table(SqlNonces(lambda: opened.append(connect()) or opened[-1]))
     opened[-1].close()
     assert store.burn("w", "n", NOW, now=NOW)
     assert len(opened) == 2
@@ -129,7 +129,7 @@ def test_a_connection_that_was_closed_is_opened_anew(tmp_path):
 
 def test_a_burnt_nonce_outlives_a_rollback_of_the_request(tmp_path):
     connect = sqlite_in(tmp_path)
-    store, request = made(SqlNonces(connect)), connect()
+    store, request = with_table(SqlNonces(connect)), connect()
     request.execute("CREATE TABLE orders (id INTEGER)")
     request.commit()
     assert store.burn("w", "n", NOW + 9, now=NOW)

@@ -10,7 +10,7 @@ KEY = make_key("gak_")
 SOLD = {"conversationId": "c-1", "outcomeKey": "purchase"}
 
 
-def stored(recorded, *unknown):
+def answer_stored(recorded, *unknown):
     return answer(200, {"recorded": recorded, "unknownConversations": list(unknown)})
 
 
@@ -23,7 +23,7 @@ def numbered(count):
 
 
 def test_the_request_of_the_spec_goes_out_and_its_answer_comes_back():
-    with ScriptedHub(stored(1, "c-2")) as hub:
+    with ScriptedHub(answer_stored(1, "c-2")) as hub:
         receipt = report_outcomes(KEY, [SOLD, ("c-2", "renewal")], environment="staging", base_url=hub.url)
     assert receipt == OutcomeReceipt(recorded=1, unknown_conversations=("c-2",))
     (request,) = hub.received
@@ -41,13 +41,13 @@ def test_the_name_of_the_spec_is_the_same_function():
 
 
 def test_without_an_environment_the_member_is_absent():
-    with ScriptedHub(stored(1)) as hub:
+    with ScriptedHub(answer_stored(1)) as hub:
         report_outcomes(KEY, [SOLD], base_url=hub.url)
     assert "environment" not in hub.received[0].json
 
 
 def test_other_members_of_an_item_stay_in_this_process():
-    with ScriptedHub(stored(1)) as hub:
+    with ScriptedHub(answer_stored(1)) as hub:
         report_outcomes(KEY, [{**SOLD, "email": "ann@example.com"}], base_url=hub.url)
     assert hub.received[0].json["outcomes"] == [SOLD]
 
@@ -66,7 +66,7 @@ def test_the_hub_is_the_judge_of_values(item):
 
 
 def test_characters_beyond_ascii_arrive_exactly():
-    with ScriptedHub(stored(1)) as hub:
+    with ScriptedHub(answer_stored(1)) as hub:
         report_outcomes(KEY, [(" Çé😀 ", "käse")], base_url=hub.url)
     assert hub.received[0].json["outcomes"] == [{"conversationId": " Çé😀 ", "outcomeKey": "käse"}]
 
@@ -75,7 +75,7 @@ def test_characters_beyond_ascii_arrive_exactly():
     ("count", "sizes"), [(0, [0]), (1, [1]), (500, [500]), (501, [500, 1]), (1200, [500, 500, 200])]
 )
 def test_lists_are_split_at_500_in_order_whatever_they_come_in(count, sizes):
-    with ScriptedHub(stored(0)) as hub:
+    with ScriptedHub(answer_stored(0)) as hub:
         report_outcomes(KEY, iter(numbered(count)), base_url=hub.url)
     chunks = [request.json["outcomes"] for request in hub.received]
     assert [len(chunk) for chunk in chunks] == sizes
@@ -83,13 +83,13 @@ def test_lists_are_split_at_500_in_order_whatever_they_come_in(count, sizes):
 
 
 def test_the_receipt_sums_what_is_recorded_and_names_each_unknown_conversation_once_in_order():
-    with ScriptedHub(stored(498, "b", "a"), stored(499, "c", "b"), stored(3)) as hub:
+    with ScriptedHub(answer_stored(498, "b", "a"), answer_stored(499, "c", "b"), answer_stored(3)) as hub:
         receipt = report_outcomes(KEY, numbered(1003), base_url=hub.url)
     assert receipt == OutcomeReceipt(recorded=1000, unknown_conversations=("b", "a", "c"))
 
 
 def test_an_idempotency_key_is_kept_over_retries_and_new_for_each_chunk_and_call():
-    with ScriptedHub(reset(), answer(503), stored(500), stored(1)) as hub:
+    with ScriptedHub(reset(), answer(503), answer_stored(500), answer_stored(1)) as hub:
         report_outcomes(KEY, numbered(501), transport=impatient(hub.url))
         report_outcomes(KEY, numbered(1), transport=impatient(hub.url))
     keys = [request.headers["idempotency-key"] for request in hub.received]
@@ -100,7 +100,9 @@ def test_an_idempotency_key_is_kept_over_retries_and_new_for_each_chunk_and_call
 
 def test_when_a_later_chunk_fails_the_error_tells_how_many_items_were_delivered():
     errors = [{"pointer": "/outcomes/7/outcomeKey", "code": "required", "detail": "Give it."}]
-    with ScriptedHub(stored(500), stored(500), problem(400, "invalid-request", "Look.", errors=errors)) as hub:
+    with ScriptedHub(
+        answer_stored(500), answer_stored(500), problem(400, "invalid-request", "Look.", errors=errors)
+    ) as hub:
         with pytest.raises(ReportError, match="1000 delivered before") as caught:
             report_outcomes(KEY, numbered(1500), base_url=hub.url)
         assert len(hub.received) == 3
@@ -114,7 +116,7 @@ def test_when_a_later_chunk_fails_the_error_tells_how_many_items_were_delivered(
     ids=["none", "empty", "publishable"],
 )
 def test_a_key_that_cannot_be_right_is_told_before_anything_is_sent(key, code):
-    with ScriptedHub(stored(1)) as hub:
+    with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError) as caught:
             report_outcomes(key, [SOLD], base_url=hub.url)
         assert hub.received == []
@@ -123,7 +125,7 @@ def test_a_key_that_cannot_be_right_is_told_before_anything_is_sent(key, code):
 
 @pytest.mark.parametrize("item", ["ab", b"ab", ("c-1",), ("c-1", "a", "b"), None, 5, {"c-1", "purchase"}])
 def test_an_item_of_no_known_form_is_told_by_its_place_before_anything_is_sent(item):
-    with ScriptedHub(stored(1)) as hub:
+    with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError, match="/outcomes/600") as caught:
             report_outcomes(KEY, [*numbered(600), item], base_url=hub.url)
         assert hub.received == []
@@ -136,7 +138,7 @@ def test_an_item_of_no_known_form_is_told_by_its_place_before_anything_is_sent(i
     ids=["null", "number", "empty-text", "text", "bytes", "empty-object", "one-outcome", "object"],
 )
 def test_what_is_no_list_is_told_before_anything_is_sent(wrong):
-    with ScriptedHub(stored(1)) as hub:
+    with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError, match="Give a list of outcomes") as caught:
             report_outcomes(KEY, wrong, base_url=hub.url)
         assert hub.received == []
@@ -144,7 +146,7 @@ def test_what_is_no_list_is_told_before_anything_is_sent(wrong):
 
 
 def test_a_value_that_json_cannot_carry_is_told_before_anything_is_sent():
-    with ScriptedHub(stored(1)) as hub:
+    with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError, match="as str"):
             report_outcomes(KEY, [*numbered(600), (object(), "x")], base_url=hub.url)
         assert hub.received == []
@@ -161,7 +163,7 @@ def test_a_200_that_is_no_receipt_is_not_taken_for_one(body):
 
 
 def test_calls_one_by_one_share_a_connection():
-    with ScriptedHub(stored(1)) as hub:
+    with ScriptedHub(answer_stored(1)) as hub:
         for _ in range(3):
             report_outcomes(KEY, [SOLD], base_url=hub.url)
     assert len({request.connection for request in hub.received}) == 1

@@ -14,13 +14,13 @@ from affidavit._hub.api_keys import make_key
 KEY = make_key("gak_")
 
 
-def stored(recorded):
+def answer_stored(recorded):
     return answer(200, {"recorded": recorded, "unknownConversations": []})
 
 
 def all_recorded(handler):
     """Answers with as many as came."""
-    stored(len(handler.server.received[-1].json["outcomes"]))(handler)
+    answer_stored(len(handler.server.received[-1].json["outcomes"]))(handler)
 
 
 def ids(hub):
@@ -29,15 +29,15 @@ def ids(hub):
 
 @pytest.fixture
 def reporter_for():
-    made = []
+    reporters = []
 
     def make(hub, **options):
         reporter = OutcomeReporter(KEY, base_url=hub if isinstance(hub, str) else hub.url, **options)
-        made.append(reporter)
+        reporters.append(reporter)
         return reporter
 
     yield make
-    for reporter in made:
+    for reporter in reporters:
         reporter.close(0)
 
 
@@ -53,7 +53,7 @@ def test_what_is_reported_arrives_in_batches_and_in_order(reporter_for):
 
 
 def test_a_lone_outcome_leaves_without_a_flush(reporter_for):
-    with ScriptedHub(stored(0)) as hub:
+    with ScriptedHub(answer_stored(0)) as hub:
         reporter = reporter_for(hub, flush_every=0.02)
         reporter.report("c", "purchase")
         deadline = time.monotonic() + 5
@@ -67,7 +67,7 @@ def test_a_lone_outcome_leaves_without_a_flush(reporter_for):
     [("", "k"), ("x" * 256, "k"), ("c", "k" * 129), (None, "k"), (7, "k"), ("a\0", "k"), ("\ud800", "k"), ("c", b"k")],
 )
 def test_what_would_spoil_a_batch_is_counted_and_breaks_nobody(reporter_for, conversation_id, key):
-    with ScriptedHub(stored(1)) as hub:
+    with ScriptedHub(answer_stored(1)) as hub:
         reporter = reporter_for(hub)
         assert not reporter.report(conversation_id, key)
         assert reporter.report("😀" * 255, "é" * 128)
@@ -79,17 +79,17 @@ def test_a_full_queue_neither_blocks_nor_grows(reporter_for):
     with ScriptedHub(silent(2)) as hub:
         reporter = reporter_for(hub, capacity=600, timeout=5)
         began = time.monotonic()
-        taken = sum(reporter.report(f"c{n}", "k") for n in range(5000))
+        accepted = sum(reporter.report(f"c{n}", "k") for n in range(5000))
         assert time.monotonic() - began < 1
         counts = reporter.counts
-    assert 600 <= taken <= 1100
-    assert counts.undelivered == 5000 - taken
-    assert counts.waiting == taken
+    assert 600 <= accepted <= 1100
+    assert counts.undelivered == 5000 - accepted
+    assert counts.waiting == accepted
 
 
 def test_a_retry_goes_under_the_same_idempotency_key(reporter_for):
     refused = problem(503, "unavailable", "Try later.")
-    with ScriptedHub(reset(), refused, refused, stored(1)) as hub:
+    with ScriptedHub(reset(), refused, refused, answer_stored(1)) as hub:
         reporter = reporter_for(hub)
         reporter.report("c", "k")
         assert reporter.flush(20)
@@ -99,14 +99,14 @@ def test_a_retry_goes_under_the_same_idempotency_key(reporter_for):
 
 
 def test_a_refusal_costs_its_batch_only_and_is_told_once(reporter_for):
-    told = []
-    with ScriptedHub(problem(400, "unknown-environment", "No."), stored(1)) as hub:
-        reporter = reporter_for(hub, on_error=told.append)
+    errors = []
+    with ScriptedHub(problem(400, "unknown-environment", "No."), answer_stored(1)) as hub:
+        reporter = reporter_for(hub, on_error=errors.append)
         reporter.report("a", "k")
         assert reporter.flush(5)
         reporter.report("b", "k")
         assert reporter.flush(5)
-    assert [error.code for error in told] == ["unknown-environment"]
+    assert [error.code for error in errors] == ["unknown-environment"]
     assert reporter.counts == OutcomeCounts(reported=2, delivered=1, recorded=1, undelivered=1)
 
 
@@ -189,26 +189,26 @@ if sys.argv[1] == "raise":
 """
 
 
-def run_program(hub, how):
+def run_program(hub, ending):
     environment = subprocess_environment(KEY=KEY, HUB=hub.url)
-    return subprocess.run([sys.executable, "-c", PROGRAM, how], env=environment, timeout=30, check=False).returncode
+    return subprocess.run([sys.executable, "-c", PROGRAM, ending], env=environment, timeout=30, check=False).returncode
 
 
-@pytest.mark.parametrize(("how", "status"), [("plain", 0), ("raise", 3)])
-def test_the_end_of_the_process_sends_what_waits(how, status):
-    with ScriptedHub(stored(1)) as hub:
-        assert run_program(hub, how) == status
+@pytest.mark.parametrize(("ending", "status"), [("plain", 0), ("raise", 3)])
+def test_the_end_of_the_process_sends_what_waits(ending, status):
+    with ScriptedHub(answer_stored(1)) as hub:
+        assert run_program(hub, ending) == status
         assert ids(hub) == ["parent"]
 
 
 def test_a_forked_child_sends_its_own_and_not_what_its_parent_had():
-    with ScriptedHub(stored(1)) as hub:
+    with ScriptedHub(answer_stored(1)) as hub:
         assert run_program(hub, "fork") == 0
         assert sorted(ids(hub)) == ["child", "parent"]
 
 
 def test_a_reporter_that_nobody_holds_stays_until_it_has_delivered():
-    with ScriptedHub(stored(1)) as hub:
+    with ScriptedHub(answer_stored(1)) as hub:
         OutcomeReporter(KEY, base_url=hub.url, flush_every=0.1).report("c", "k")
         gc.collect()
         deadline = time.monotonic() + 5

@@ -3,7 +3,7 @@ import threading
 import time
 
 import pytest
-from store_servers import passes_at_once, postgres_schema, redis_server, sqlite_in
+from store_servers import count_passes_at_once, postgres_schema, redis_server, sqlite_in
 
 from affidavit._intents.intent import read_intent
 from affidavit._intents.stores import StoreUnavailable
@@ -31,16 +31,16 @@ def store(request, tmp_path):
     if request.param == "memory":
         yield MemoryDeliveries(several_workers=True)
     elif request.param == "sqlite":
-        yield made(SqlDeliveries(sqlite_in(tmp_path)))
+        yield with_table(SqlDeliveries(sqlite_in(tmp_path)))
     elif request.param == "postgresql":
         with postgres_schema() as connect:
-            yield made(SqlDeliveries(connect))
+            yield with_table(SqlDeliveries(connect))
     else:
         with redis_server(tmp_path) as client:
             yield RedisDeliveries(client)
 
 
-def made(deliveries: SqlDeliveries) -> SqlDeliveries:
+def with_table(deliveries: SqlDeliveries) -> SqlDeliveries:
     deliveries.create_table()
     return deliveries
 
@@ -127,7 +127,7 @@ def test_redis_may_decode_its_answers_or_not(tmp_path, decode):
 
 
 def test_pruning_spares_what_is_kept(tmp_path):
-    store = made(SqlDeliveries(sqlite_in(tmp_path)))
+    store = with_table(SqlDeliveries(sqlite_in(tmp_path)))
     store.finish(claimed(store), RESPONSE, now=NOW)
     assert store.prune(now=NOW + RETENTION - 1) == 0
     assert store.prune(now=NOW + RETENTION + 1) == 1
@@ -161,7 +161,7 @@ def test_of_64_threads_exactly_one_runs_the_call(store):
 @pytest.mark.parametrize("store", ["sqlite", "postgresql", "redis"], indirect=True)
 def test_of_64_copies_in_four_processes_exactly_one_runs_the_call(store):
     for turn in range(ROUNDS):
-        assert passes_at_once(lambda turn=turn: isinstance(claimed(store, f"call-{turn}"), Claim)) == 1
+        assert count_passes_at_once(lambda turn=turn: isinstance(claimed(store, f"call-{turn}"), Claim)) == 1
 
 
 def test_a_running_call_renews_its_lease_until_it_ends():
@@ -172,7 +172,7 @@ def test_a_running_call_renews_its_lease_until_it_ends():
             renewed.append(now)
             return super().renew(claim, now=now)
 
-    others = lease_threads()  # an earlier test's may still wait
+    earlier_threads = lease_threads()  # an earlier test's may still wait
     store = Noting(several_workers=True)
     leases = Leases(store, every=0.01)
     for _ in range(2):
@@ -186,7 +186,7 @@ def test_a_running_call_renews_its_lease_until_it_ends():
         after = len(renewed)
         time.sleep(0.1)
         assert len(renewed) == after
-    assert lease_threads() <= others
+    assert lease_threads() <= earlier_threads
 
 
 def lease_threads() -> set[threading.Thread]:
@@ -212,12 +212,14 @@ V2 = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "same"), [
+@pytest.mark.parametrize(("change", "is_equal"), [
     ({"nonce": "m", "issuedAt": 5, "expiresAt": 6, "aud": "b"}, True),
     ({"sub": "v"}, False), ({"operation": "POST /y"}, False), ({"argsHash": "1" * 64}, False),
 ])  # fmt: skip
-def test_a_fingerprint_is_of_user_operation_and_arguments(change, same):
-    assert (compute_fingerprint(read_intent({**V2, **change}, 2)) == compute_fingerprint(read_intent(V2, 2))) is same
+def test_a_fingerprint_is_of_user_operation_and_arguments(change, is_equal):
+    assert (
+        compute_fingerprint(read_intent({**V2, **change}, 2)) == compute_fingerprint(read_intent(V2, 2))
+    ) is is_equal
 
 
 def test_a_response_has_a_text_that_gives_it_back():

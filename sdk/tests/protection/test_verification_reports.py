@@ -11,7 +11,7 @@ from any_machine import subprocess_environment
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_hub import ScriptedHub, answer, problem
-from signed_calls import protection
+from signed_calls import make_protection
 
 from affidavit import REASONS, Call, HubUnreachable, ReportError, VerificationReports, make_key
 from affidavit._paths.routes import MAX_OPERATION_LENGTH, MAX_REPORTED_SEGMENTS, name_operation, parse_route_path
@@ -36,7 +36,7 @@ class Hub:
         return {"recorded": 1}
 
     @property
-    def told(self):
+    def entries(self):
         return [item for body in self.bodies for item in json.loads(body)["verifications"]]
 
 
@@ -52,7 +52,7 @@ def test_what_passed_is_told_as_counts_and_what_failed_one_by_one():
     reports.add("missing-header", operation="GET /a", at=AT)
     assert reports.flush()
     expired = {"result": "expired", "count": 1, "occurredAt": int(AT), "version": 2, "operation": "GET /a"}
-    assert hub.told == [
+    assert hub.entries == [
         {"result": "accepted", "count": 3, "occurredAt": int(AT) + 2, "version": 2, "operation": "GET /a"},
         *({**expired, "toolCallId": f"c{number}"} for number in range(3)),
         {"result": "missing-header", "count": 1, "occurredAt": int(AT), "operation": "GET /a"},
@@ -66,7 +66,7 @@ def test_no_sum_spans_two_quarters_of_an_hour():
     for moment in (AT - 1, AT, AT + 899, AT + 900):
         reports.add("accepted", version=2, operation="GET /a", at=moment)
     reports.flush()
-    assert [(item["count"], item["occurredAt"] - AT) for item in hub.told] == [(1, -1), (2, 899), (1, 900)]
+    assert [(item["count"], item["occurredAt"] - AT) for item in hub.entries] == [(1, -1), (2, 899), (1, 900)]
 
 
 def test_reports_go_in_batches_of_500_with_an_id_each():
@@ -89,7 +89,7 @@ def test_a_hub_that_is_away_gets_the_same_bytes_later_and_nothing_is_lost():
         assert not reports.flush()
         reports.add("accepted", version=2, operation="GET /a", at=AT)
     assert reports.flush()
-    assert sum(item["count"] for item in hub.told) == 4
+    assert sum(item["count"] for item in hub.entries) == 4
     assert reports.dropped == 0
 
 
@@ -117,7 +117,7 @@ def test_what_is_refused_for_good_is_counted_and_logged(failure, caplog):
     assert KEY not in caplog.text
     reports.add("accepted", version=2, operation="GET /a", at=AT)
     assert reports.flush()
-    assert len(hub.told) == 1
+    assert len(hub.entries) == 1
 
 
 def test_beyond_the_limit_detail_is_lost_and_no_count():
@@ -125,8 +125,8 @@ def test_beyond_the_limit_detail_is_lost_and_no_count():
     for number in range(200):
         reports.add("expired", version=2, operation=f"GET /{number}", tool_call_id=str(number), at=AT)
     reports.flush()
-    assert sum(item["count"] for item in hub.told) == 200
-    assert hub.told[-1] == {"result": "expired", "count": 190, "occurredAt": int(AT)}
+    assert sum(item["count"] for item in hub.entries) == 200
+    assert hub.entries[-1] == {"result": "expired", "count": 190, "occurredAt": int(AT)}
     assert reports.dropped == 0
 
 
@@ -142,7 +142,7 @@ def test_a_tool_call_id_that_the_hub_would_refuse_is_left_out():
     reports.add("expired", tool_call_id="x" * 256, at=AT)
     reports.add("expired", tool_call_id="", at=AT)
     reports.flush()
-    assert hub.told == [{"result": "expired", "count": 2, "occurredAt": int(AT)}]
+    assert hub.entries == [{"result": "expired", "count": 2, "occurredAt": int(AT)}]
 
 
 def test_it_reports_by_itself_and_from_one_thread():
@@ -242,15 +242,15 @@ def test_a_key_that_cannot_be_right_is_refused_at_start(key):
 
 
 def test_every_result_that_a_protection_gives_is_reported_with_its_version():
-    guard = protection(reports=(reports := reporter(hub := Hub())))
+    guard = make_protection(reports=(reports := reporter(hub := Hub())))
     guard.admit(Call(None, "get", "/orders/17", "a=1", b"", None, route=lambda: "/orders/{id}"))
     guard.admit(Call("x", "GET", "/customers/7/orders/17", "", b"", None))
     reports.flush()
-    assert [(item["result"], item["operation"]) for item in hub.told] == [
+    assert [(item["result"], item["operation"]) for item in hub.entries] == [
         ("missing-header", "GET /orders/{id}"),
         ("malformed", "GET /customers/{customerId}/orders/{orderId}"),
     ]
-    assert {item["result"] for item in hub.told} <= REASONS.keys()
+    assert {item["result"] for item in hub.entries} <= REASONS.keys()
 
 
 @pytest.mark.parametrize(("rule", "path"), [
@@ -266,15 +266,15 @@ def test_a_framework_s_route_becomes_a_template_or_nothing(rule, path):
 
 @given(st.text(max_size=20), st.text(max_size=600))
 def test_whatever_stands_in_a_request_line_is_told_as_something_the_hub_takes(method, path):
-    told = name_operation(method, path)
-    assert 1 <= len(told) <= MAX_OPERATION_LENGTH
-    assert json.loads(json.dumps(told).encode("ascii")) == told
-    told.encode("utf-8")
-    assert "\0" not in told
+    operation = name_operation(method, path)
+    assert 1 <= len(operation) <= MAX_OPERATION_LENGTH
+    assert json.loads(json.dumps(operation).encode("ascii")) == operation
+    operation.encode("utf-8")
+    assert "\0" not in operation
 
 
 def test_a_path_of_very_many_segments_costs_no_more_than_a_short_one():
     before = time.perf_counter()
-    told = name_operation("GET", "/1" * 100_000)
+    operation = name_operation("GET", "/1" * 100_000)
     assert time.perf_counter() - before < 0.05
-    assert told.count("/") <= MAX_REPORTED_SEGMENTS + 2
+    assert operation.count("/") <= MAX_REPORTED_SEGMENTS + 2

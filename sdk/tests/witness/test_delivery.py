@@ -5,64 +5,64 @@ import logging
 
 import pytest
 from scripted_hub import ScriptedHub, answer, problem
-from witness_hub import AWAY, KEY, ORDERS, Hub, seen, takes_all, witness
+from witness_hub import HUB_AWAY, KEY, ORDERS_ROUTE, Hub, accept_all, make_witness, observe_get
 
 from affidavit import ReportError, Witness
 
 
 @pytest.mark.parametrize(
-    "fault", [AWAY, ReportError("busy", code="rate-limited", status=429), ReportError("", status=503)]
+    "fault", [HUB_AWAY, ReportError("busy", code="rate-limited", status=429), ReportError("", status=503)]
 )
 def test_a_redelivery_repeats_id_and_bytes_and_nothing_is_lost(fault):
-    eye = witness(hub := Hub(faults=[fault, fault]))
-    seen(eye, body={"a": 1}, **ORDERS)
+    eye = make_witness(hub := Hub(faults=[fault, fault]))
+    observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
     assert not eye.flush()
-    seen(eye, body={"b": 1}, **ORDERS)
+    observe_get(eye, body={"b": 1}, **ORDERS_ROUTE)
     assert not eye.flush()
     assert eye.flush()
-    assert hub.tried[0] == hub.tried[1] == hub.tried[2] != hub.tried[3]
+    assert hub.attempts[0] == hub.attempts[1] == hub.attempts[2] != hub.attempts[3]
     assert len({json.loads(body)["reportId"] for body in hub.bodies}) == 2
     assert hub.counts == {("GET", "/orders/{pk}", 200): 2}
 
 
 def test_a_redelivery_over_real_http_has_the_same_id_and_bytes():
-    steps = [answer(200, {"rules": []}), problem(503, "unavailable", "away"), takes_all]
+    steps = [answer(200, {"rules": []}), problem(503, "unavailable", "away"), accept_all]
     with ScriptedHub(*steps) as hub:
         eye = Witness(KEY, base_url=hub.url)
-        seen(eye, body={"a": 1}, **ORDERS)
+        observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
         assert eye.flush()
         eye.close()
-        assert [one.method for one in hub.received] == ["GET", "POST", "POST"]
+        assert [request.method for request in hub.received] == ["GET", "POST", "POST"]
         assert hub.received[1].body == hub.received[2].body
-        assert {one.headers["x-service-api-key"] for one in hub.received} == {KEY}
+        assert {request.headers["x-service-api-key"] for request in hub.received} == {KEY}
 
 
 @pytest.mark.parametrize("fault", [ReportError("Gone.", code="unknown-environment", status=400), OSError()])
 def test_what_the_hub_refuses_for_good_is_counted_and_logged(fault, caplog):
-    eye = witness(hub := Hub(faults=[fault]))
+    eye = make_witness(hub := Hub(faults=[fault]))
     for _ in range(7):
-        seen(eye, body={"a": 1}, **ORDERS)
+        observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
     with caplog.at_level(logging.WARNING, "affidavit.witness"):
         eye.flush()
     assert (eye.stats.dropped, eye.stats.waiting, hub.bodies) == (7, 0, [])
     assert "7 requests were not reported" in caplog.text
-    seen(eye, body={"a": 1}, **ORDERS)
+    observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
     assert eye.flush()
     assert eye.stats.delivered == 1
 
 
 def test_many_operations_go_in_reports_of_at_most_500():
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub(), clock=lambda: 0.0)  # no report is due before the flush
     for number in range(1100):
-        seen(eye, route=f"/{'abcdefghij'[number % 10]}/{'p' * (number // 10 + 1)}")
+        observe_get(eye, route=f"/{'abcdefghij'[number % 10]}/{'p' * (number // 10 + 1)}")
     assert eye.flush()
     assert [len(json.loads(body)["observations"]) for body in hub.bodies] == [500, 500, 100]
 
 
 def test_beyond_its_bounds_it_drops_and_says_so():
-    eye = witness(max_operations=5)
+    eye = make_witness(max_operations=5)
     for number in range(20):
-        seen(eye, route=f"/{'p' * (number + 1)}", body={"a": 1})
+        observe_get(eye, route=f"/{'p' * (number + 1)}", body={"a": 1})
     assert eye.flush()
     stats = eye.stats
     assert (stats.observed, stats.delivered, stats.dropped) == (20, 5, 15)
@@ -70,10 +70,10 @@ def test_beyond_its_bounds_it_drops_and_says_so():
 
 def test_an_api_of_endless_new_names_is_looked_at_no_further_than_the_bound(monkeypatch):
     monkeypatch.setattr("affidavit._witness.aggregator._MAX_FACTS", 500)
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     for number in range(40):
         body = {f"{'abcdefghij'[digit]}{'x' * number}": {"y": 1} for digit in range(10)}
-        seen(eye, body=body, route=f"/{'p' * (number + 1)}")
+        observe_get(eye, body=body, route=f"/{'p' * (number + 1)}")
     assert eye.flush()
     assert sum(hub.counts.values()) == 40
     assert eye._aggregator._facts <= 500
@@ -81,12 +81,12 @@ def test_an_api_of_endless_new_names_is_looked_at_no_further_than_the_bound(monk
 
 
 def test_closing_counts_what_is_left_and_takes_nothing_more(caplog):
-    eye = witness(Hub(untold=AWAY))
+    eye = make_witness(Hub(rules_fault=HUB_AWAY))
     for _ in range(3):
-        seen(eye, body={}, **ORDERS)
+        observe_get(eye, body={}, **ORDERS_ROUTE)
     with caplog.at_level(logging.WARNING, "affidavit.witness"):
         eye.close()
         eye.close()
-    seen(eye, body={}, **ORDERS)
+    observe_get(eye, body={}, **ORDERS_ROUTE)
     assert (eye.stats.dropped, eye.stats.waiting) == (4, 0)
     assert caplog.text.count("3 requests were not reported") == 1

@@ -9,7 +9,18 @@ import time
 import pytest
 from any_machine import subprocess_environment
 from scripted_hub import ScriptedHub
-from witness_hub import AWAY, JSON, KEY, ORDERS, Hub, counted, seen, takes_all, told, witness
+from witness_hub import (
+    HUB_AWAY,
+    JSON,
+    KEY,
+    ORDERS_ROUTE,
+    Hub,
+    accept_all,
+    count_requests,
+    make_witness,
+    observe_get,
+    read_entries,
+)
 
 from affidavit import Redactor, ReportError, Witness
 
@@ -22,14 +33,14 @@ def test_whatever_is_given_to_observe_it_does_not_raise():
     def fail(method, path):
         raise RuntimeError("on purpose")
 
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     for odd in (None, 7, b"x", Odd(), [], "\ud800", "\0"):
         eye.observe(odd, odd, odd)
         eye.observe("GET", odd, 200, route="/a")
         eye.observe("GET", "/a", 200, route=odd, query=odd, request_body=odd, request_content_type=odd, at=odd)
         eye.observe("GET", "/b", 200, route="/b", response_body=odd, response_content_type=JSON, response_encoding=odd)
-    witness(exempt=fail).observe("GET", "/a", 200)
-    seen(eye, body={}, **ORDERS)
+    make_witness(exempt=fail).observe("GET", "/a", 200)
+    observe_get(eye, body={}, **ORDERS_ROUTE)
     eye.flush()
     assert ("GET", "/orders/{pk}", 200) in hub.counts
     stats = eye.stats
@@ -40,28 +51,28 @@ def test_a_redactor_that_raises_costs_the_shape_and_not_the_count():
     def fail(value):
         raise RuntimeError("on purpose")
 
-    eye = witness(hub := Hub(), redactor=Redactor(replace=fail))
-    seen(eye, body={"a": 1}, **ORDERS)
-    seen(eye, "/carts/1", body={"a": 1})
+    eye = make_witness(hub := Hub(), redactor=Redactor(replace=fail))
+    observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
+    observe_get(eye, "/carts/1", body={"a": 1})
     assert eye.flush()
     assert sum(hub.counts.values()) == 2
 
 
 def test_what_is_exempt_is_not_seen():
-    eye = witness(hub := Hub(), exempt=lambda method, path: path.startswith("/admin"))
-    seen(eye, "/admin/17", {}, route="/admin/<int:pk>")
-    seen(eye, body={}, **ORDERS)
+    eye = make_witness(hub := Hub(), exempt=lambda method, path: path.startswith("/admin"))
+    observe_get(eye, "/admin/17", {}, route="/admin/<int:pk>")
+    observe_get(eye, body={}, **ORDERS_ROUTE)
     eye.flush()
     assert (eye.stats.observed, len(hub.entries)) == (1, 1)
 
 
 def test_many_threads_lose_and_double_nothing():
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
 
     def run(name):
         for number in range(300):
-            seen(eye, f"/{name}/{number}", {"id": number, name: 1}, route=f"/{name}/<int:pk>")
-            seen(eye, f"/plain/{number}", {"id": number})
+            observe_get(eye, f"/{name}/{number}", {"id": number, name: 1}, route=f"/{name}/<int:pk>")
+            observe_get(eye, f"/plain/{number}", {"id": number})
 
     threads = [threading.Thread(target=run, args=(name,)) for name in "abcdef"]
     for thread in threads:
@@ -74,20 +85,20 @@ def test_many_threads_lose_and_double_nothing():
 
 
 def test_a_hub_that_does_not_answer_never_makes_the_host_wait():
-    asked, released = threading.Event(), threading.Event()
+    rules_requested, released = threading.Event(), threading.Event()
 
     class Silent(Hub):
         def get_json(self, path, headers):
-            asked.set()
+            rules_requested.set()
             released.wait(30)
-            raise AWAY
+            raise HUB_AWAY
 
-    eye = witness(Silent())
-    seen(eye, body={}, **ORDERS)
-    assert asked.wait(5)
+    eye = make_witness(Silent())
+    observe_get(eye, body={}, **ORDERS_ROUTE)
+    assert rules_requested.wait(5)
     before = time.monotonic()
     for _ in range(1000):
-        seen(eye, body={"a": 1}, **ORDERS)
+        observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
     assert time.monotonic() - before < 1
     assert not eye.flush(timeout=0.01)
     eye.close(timeout=0.01)
@@ -118,9 +129,9 @@ def run(body, url):
 
 
 def test_what_is_left_is_sent_when_the_process_ends():
-    with ScriptedHub(takes_all) as hub:
+    with ScriptedHub(accept_all) as hub:
         assert run("see('/a', 3)", hub.url) == ""
-        assert counted(told(hub.received)) == {("GET", "/a", 200): 3}
+        assert count_requests(read_entries(hub.received)) == {("GET", "/a", 200): 3}
 
 
 def test_the_end_of_the_process_waits_a_few_seconds_at_most():
@@ -137,20 +148,20 @@ child = os.fork()
 see('/child' if not child else '/parent', 3)
 if child: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
-    with ScriptedHub(takes_all) as hub:
+    with ScriptedHub(accept_all) as hub:
         run(forked, hub.url)
-        assert counted(told(hub.received)) == {
+        assert count_requests(read_entries(hub.received)) == {
             ("GET", "/before", 200): 2, ("GET", "/child", 200): 3, ("GET", "/parent", 200): 3,
         }  # fmt: skip
 
 
 def test_a_fork_while_the_lock_is_held_leaves_no_child_stuck():
-    eye = witness()
-    seen(eye, body={}, **ORDERS)
+    eye = make_witness()
+    observe_get(eye, body={}, **ORDERS_ROUTE)
     with eye._intake._lock, eye._background._changed:
         child = os.fork()
         if not child:
-            seen(eye, body={}, **ORDERS)
+            observe_get(eye, body={}, **ORDERS_ROUTE)
             os._exit(0 if eye.stats.observed == 1 and eye.flush() else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 

@@ -20,9 +20,9 @@ NOON = 20_000 * SECONDS_A_DAY + SECONDS_A_DAY / 2
 ORDER = template("/orders/17")
 
 
-def entries_of(*added, **options):
+def entries_of(*calls, **options):
     observations = Observations(**options)
-    for method, path, status, more in added:
+    for method, path, status, more in calls:
         observations.add(method, path, status, **{"at": NOON, **more})
     return list(observations.entries())
 
@@ -40,17 +40,17 @@ def test_one_entry_sums_one_operation_status_and_day():
 
 
 def test_days_statuses_and_methods_are_told_apart_and_sorted():
-    added = [
+    calls = [
         (method, path, status, {"at": at})
         for method, path, status, at in itertools.product(
             ["POST", "GET"], [ORDER, template("/a")], [404, 200], [NOON + SECONDS_A_DAY, NOON]
         )
     ]
-    entries = entries_of(*added)
+    entries = entries_of(*calls)
     assert len(entries) == 16
     keys = [(entry["path"], entry["method"], entry["status"], entry["firstSeenAt"]) for entry in entries]
     assert keys == sorted(keys)
-    assert entries == entries_of(*reversed(added))
+    assert entries == entries_of(*reversed(calls))
 
 
 def test_parts_that_were_not_there_are_left_out_and_null_is_a_part():
@@ -77,8 +77,8 @@ def test_a_query_is_strings_by_name_and_an_array_where_a_name_repeats():
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_parameter_of_two_types_is_a_string_in_any_order(order):
-    added = [("GET", Template("/a/{b}", {"b": kind}), 200, {}) for kind in ("integer", "string", "integer")]
-    [entry] = entries_of(*added[::order])
+    calls = [("GET", Template("/a/{b}", {"b": kind}), 200, {}) for kind in ("integer", "string", "integer")]
+    [entry] = entries_of(*calls[::order])
     assert entry["parameters"] == {"b": {"type": "string"}}
 
 

@@ -4,32 +4,32 @@ from urllib.parse import quote
 
 from hypothesis import given
 from hypothesis import strategies as st
-from witness_hub import Hub, seen, witness
+from witness_hub import Hub, make_witness, observe_get
 
 from affidavit._paths.learner import Learner
 from affidavit._witness.intake import erase_data
 
 
 def test_a_path_without_a_route_is_learned_and_what_is_undecided_waits_for_more():
-    eye = witness(hub := Hub())
-    seen(eye, "/users/anna", {"login": 1})
-    seen(eye, "/users/anna", {"login": 1})
+    eye = make_witness(hub := Hub())
+    observe_get(eye, "/users/anna", {"login": 1})
+    observe_get(eye, "/users/anna", {"login": 1})
     assert eye.flush()
     assert (hub.bodies, eye.stats.held_back) == ([], 2)
-    seen(eye, "/users/berta", {"login": "berta"})
-    seen(eye, "/users/carla", {"login": "carla"})
+    observe_get(eye, "/users/berta", {"login": "berta"})
+    observe_get(eye, "/users/carla", {"login": "carla"})
     assert eye.flush()
     assert (hub.counts, eye.stats.held_back) == ({("GET", "/users/{userId}", 200): 4}, 0)
     assert b"anna" not in hub.bodies[0]
-    seen(eye, "/users/doris", {"login": "doris"})
+    observe_get(eye, "/users/doris", {"login": "doris"})
     assert eye.flush()
     assert hub.counts == {("GET", "/users/{userId}", 200): 5}
 
 
 def test_what_is_undecided_is_sent_only_when_told_so_and_never_at_the_end():
     for allowed in (False, True):
-        eye = witness(hub := Hub(), send_undecided=allowed)
-        seen(eye, "/users/anna", {"a": 1})
+        eye = make_witness(hub := Hub(), send_undecided=allowed)
+        observe_get(eye, "/users/anna", {"a": 1})
         eye.flush()
         eye.close()
         assert [entry.get("undecided") for entry in hub.entries] == ([[1]] if allowed else [])
@@ -37,10 +37,10 @@ def test_what_is_undecided_is_sent_only_when_told_so_and_never_at_the_end():
 
 
 def test_the_longest_undecided_make_room_for_what_may_decide_the_rest():
-    eye = witness(hub := Hub(), max_operations=6)
+    eye = make_witness(hub := Hub(), max_operations=6)
     names = [a + b for a in "bcdfg" for b in ("olo", "imi", "unu")]
     for name in names:
-        seen(eye, f"/pets/{name}", status=204)
+        observe_get(eye, f"/pets/{name}", status=204)
         eye.flush()
     assert (eye.stats.held_back, eye.stats.dropped, hub.bodies) == (3, 12, [])
     assert {path for _, path, _ in eye._intake._unrouted} == {f"/pets/{name}" for name in names[-3:]}
@@ -55,34 +55,34 @@ SEGMENTS = st.sampled_from([
 @given(st.lists(SEGMENTS, min_size=1, max_size=6), st.lists(st.lists(SEGMENTS, min_size=1, max_size=6), max_size=8))
 def test_stand_ins_for_data_change_no_template(segments, learned):
     learner = Learner()
-    for others in learned:
-        learner.learn("GET", "/" + "/".join(others), 200, response={"orders": ["anna"]})
+    for other_segments in learned:
+        learner.learn("GET", "/" + "/".join(other_segments), 200, response={"orders": ["anna"]})
     path = "/" + "/".join(segments)
-    held = erase_data(path)
-    found, expected = learner.template(held), learner.template(quote(path, safe="/%@-._~"))
-    assert (found.path, found.undecided, dict(found.parameters)) == (
+    erased = erase_data(path)
+    path_template, expected = learner.template(erased), learner.template(quote(path, safe="/%@-._~"))
+    assert (path_template.path, path_template.undecided, dict(path_template.parameters)) == (
         expected.path, expected.undecided, dict(expected.parameters),
     )  # fmt: skip
-    assert erase_data(held) == held
-    assert not {"17", "a@b.example", "192.168.17.4"} & set(held.split("/"))
-    assert "2026-01-02" not in held.split("/")[2:]  # a day that a path begins with may be a version
+    assert erase_data(erased) == erased
+    assert not {"17", "a@b.example", "192.168.17.4"} & set(erased.split("/"))
+    assert "2026-01-02" not in erased.split("/")[2:]  # a day that a path begins with may be a version
 
 
 def test_ids_without_a_route_are_one_operation_from_the_beginning():
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     for number in range(50):
-        seen(eye, f"/v2/orders/{number}/lines/7f3a9c1e-5b2d-4c6f-8a90-b1c2d3e4f5a6", {"n": number})
+        observe_get(eye, f"/v2/orders/{number}/lines/7f3a9c1e-5b2d-4c6f-8a90-b1c2d3e4f5a6", {"n": number})
     eye.flush()
     assert hub.counts == {("GET", "/v2/orders/{orderId}/lines/{lineId}", 200): 50}
     assert len(eye._intake._unrouted) == 1
 
 
 def test_what_a_scanner_asks_for_is_nothing_but_counted():
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     for path in ("/wp-login.php", "/.env", "/orders/x/../..", "//", "x", "*", "/a" * 50, "/" + "b" * 3000):
-        seen(eye, path, status=404)
-    seen(eye, "/orders/17", {"id": 1})
-    seen(eye, "/orders/18", {"fault": 1}, status=404)
+        observe_get(eye, path, status=404)
+    observe_get(eye, "/orders/17", {"id": 1})
+    observe_get(eye, "/orders/18", {"fault": 1}, status=404)
     eye.observe("G ET", "/orders/1", 200)
     eye.observe("GET", "/orders/1", 101)
     eye.flush()
@@ -91,7 +91,7 @@ def test_what_a_scanner_asks_for_is_nothing_but_counted():
 
 
 def test_a_route_that_says_too_much_is_left_to_the_learner():
-    eye = witness(hub := Hub())
-    seen(eye, "/orders/17", {"id": 1}, route="/(orders|carts)/([0-9]+)")
+    eye = make_witness(hub := Hub())
+    observe_get(eye, "/orders/17", {"id": 1}, route="/(orders|carts)/([0-9]+)")
     eye.flush()
     assert [entry["path"] for entry in hub.entries] == ["/orders/{orderId}"]

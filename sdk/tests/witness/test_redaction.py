@@ -6,7 +6,7 @@ import logging
 from types import FunctionType, ModuleType
 
 import pytest
-from witness_hub import AWAY, JSON, KEY, ORDERS, Hub, seen, witness
+from witness_hub import HUB_AWAY, JSON, KEY, ORDERS_ROUTE, Hub, make_witness, observe_get
 
 from affidavit import Redactor, ReportError
 from affidavit._witness.intake import MAX_QUEUED_BYTES
@@ -17,57 +17,61 @@ def test_rules_of_the_hub_come_on_top_of_the_redactor_s_own():
         {"kind": "sensitive", "name": "shoe*"}, {"kind": "drop", "name": "user*Note"}, {"kind": "odd", "name": "id"},
         {"kind": "drop"}, {"kind": "drop", "name": 7}, "x",
     ]  # fmt: skip
-    eye = witness(hub := Hub(*rules), redactor=Redactor(sensitive=["hat"], drop=["secretPlan"]))
-    seen(
+    eye = make_witness(hub := Hub(*rules), redactor=Redactor(sensitive=["hat"], drop=["secretPlan"]))
+    observe_get(
         eye,
         body={"shoeSize": 1, "hat": 1, "id": 1, "userNote": 1, "user_work_note": {"x": 1}, "secretPlan": 1},
-        **ORDERS,
+        **ORDERS_ROUTE,
     )
     eye.flush()
-    shown = hub.entries[0]["response"]["properties"]
-    assert {name: "redacted" in shape for name, shape in shown.items()} == {"shoeSize": True, "hat": True, "id": False}
+    properties = hub.entries[0]["response"]["properties"]
+    assert {name: "redacted" in shape for name, shape in properties.items()} == {
+        "shoeSize": True,
+        "hat": True,
+        "id": False,
+    }
 
 
-@pytest.mark.parametrize("fault", [AWAY, ReportError("No.", code="not-found", status=404), KeyError("x")])
+@pytest.mark.parametrize("fault", [HUB_AWAY, ReportError("No.", code="not-found", status=404), KeyError("x")])
 def test_nothing_is_sent_before_the_rules_are_known(fault, caplog):
-    eye = witness(hub := Hub(untold=fault))
+    eye = make_witness(hub := Hub(rules_fault=fault))
     for number in range(10):
-        seen(eye, body={"secret": number}, **ORDERS)
+        observe_get(eye, body={"secret": number}, **ORDERS_ROUTE)
     with caplog.at_level(logging.WARNING, "affidavit.witness"):
         assert not eye.flush()
         assert not eye.flush()
-    assert (hub.tried, eye.stats.waiting, len(caplog.records)) == ([], 10, 1)
+    assert (hub.attempts, eye.stats.waiting, len(caplog.records)) == ([], 10, 1)
     assert KEY not in caplog.text
-    hub.untold = None
+    hub.rules_fault = None
     assert eye.flush()
     assert hub.counts == {("GET", "/orders/{pk}", 200): 10}
     assert hub.entries[0]["response"]["seen"] == 10
 
 
 def test_an_answer_that_tells_no_rules_is_no_leave_to_send():
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     hub.get_json = lambda path, headers: {"detail": "a captive portal"}
-    seen(eye, body={}, **ORDERS)
+    observe_get(eye, body={}, **ORDERS_ROUTE)
     assert not eye.flush()
-    assert hub.tried == []
+    assert hub.attempts == []
 
 
 def test_without_rules_the_hub_is_not_asked():
-    eye = witness(hub := Hub(untold=AWAY), rules=False)
-    seen(eye, body={}, **ORDERS)
+    eye = make_witness(hub := Hub(rules_fault=HUB_AWAY), rules=False)
+    observe_get(eye, body={}, **ORDERS_ROUTE)
     assert eye.flush()
-    assert (hub.asked, len(hub.bodies)) == ([], 1)
+    assert (hub.rule_requests, len(hub.bodies)) == ([], 1)
 
 
 def test_what_is_held_while_rules_are_unknown_is_bounded():
-    eye = witness(hub := Hub(untold=AWAY))
+    eye = make_witness(hub := Hub(rules_fault=HUB_AWAY))
     body = json.dumps({"text": "x" * 100_000}).encode()
     for _ in range(200):
-        seen(eye, body=body, **ORDERS)
+        observe_get(eye, body=body, **ORDERS_ROUTE)
     eye.flush()
     assert eye._intake._queued_bytes <= MAX_QUEUED_BYTES
     assert eye.stats.bodies_left_out["no room to keep them"] > 100
-    hub.untold = None
+    hub.rules_fault = None
     assert eye.flush()
     assert hub.counts == {("GET", "/orders/{pk}", 200): 200}
 
@@ -77,7 +81,7 @@ CANARY = "k4n4ry"
 
 def test_no_value_is_found_in_what_is_sent(caplog):
     card, jwt = "4111111111111111", "eyJhbGciOiJIUzI1NiJ9.eyJrNG40cnkiOjEyMzQ1fQ.c2lnbmF0dXJl"
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     body = {
         "value": CANARY, "deep": [{"x": [f"{CANARY}-1"]}], f"{CANARY}@example.com": 1, card: {"x": 1}, jwt: 1,
         "192.168.17.4": 1, "2026-01-02": 2, "550e8400-e29b-41d4-a716-446655440000": 3,
@@ -94,40 +98,40 @@ def test_no_value_is_found_in_what_is_sent(caplog):
             request_body=json.dumps(body).encode(), request_content_type=f"application/json; x={CANARY}",
             response_body=json.dumps([body, CANARY, 17.0625]).encode(), response_content_type=JSON,
         )  # fmt: skip
-    seen(eye, f"/orders/{CANARY}", f'{{"{CANARY}'.encode(), route="/orders/<pk>")
+    observe_get(eye, f"/orders/{CANARY}", f'{{"{CANARY}'.encode(), route="/orders/<pk>")
     with caplog.at_level(logging.DEBUG):
         eye.flush()
         eye.close()
     assert len(hub.entries) >= 5
-    sent = b"".join(hub.tried).decode() + caplog.text
+    output = b"".join(hub.attempts).decode() + caplog.text
     for value in (CANARY, card, jwt[:20], "17.0625", "192.168.17.4", "2026-01-02", "550e8400"):
-        assert value not in sent
+        assert value not in output
 
 
 def test_no_value_of_a_body_is_held_once_it_was_looked_at():
     def reachable(things):
-        known, waiting = set(), [things]
-        while waiting:
-            thing = waiting.pop()
-            if id(thing) in known or isinstance(thing, (type, ModuleType, FunctionType)):
+        visited, queue = set(), [things]
+        while queue:
+            thing = queue.pop()
+            if id(thing) in visited or isinstance(thing, (type, ModuleType, FunctionType)):
                 continue
-            known.add(id(thing))
+            visited.add(id(thing))
             if isinstance(thing, (str, bytes)):
                 yield thing if isinstance(thing, str) else thing.decode("latin-1")
             else:
-                waiting += gc.get_referents(thing)
+                queue += gc.get_referents(thing)
 
-    eye = witness(Hub(faults=[AWAY]))
+    eye = make_witness(Hub(faults=[HUB_AWAY]))
     for number in range(3):
-        seen(
+        observe_get(
             eye,
             f"/orders/{CANARY}{number}@example.com",
             {"note": CANARY, f"{CANARY}@example.com": 1},
             query=f"q={CANARY}",
         )
-        seen(eye, body={"note": CANARY}, **ORDERS)
+        observe_get(eye, body={"note": CANARY}, **ORDERS_ROUTE)
     assert not eye.flush()
-    seen(eye, "/orders/7", {"note": CANARY})
+    observe_get(eye, "/orders/7", {"note": CANARY})
     eye._aggregator.inspect_queue()
     texts = list(reachable([eye._intake, eye._aggregator, eye._outbox]))
     assert "note" in texts

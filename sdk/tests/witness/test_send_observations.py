@@ -18,7 +18,7 @@ def observation(number=0, count=1, filler=""):
     return {"method": "GET", "path": f"/things/p{number}", "status": 200, "count": count, "response": shape}
 
 
-def many(count):
+def make_observations(count):
     return [observation(number) for number in range(count)]
 
 
@@ -38,7 +38,7 @@ def test_a_report_has_an_id_the_environment_and_the_observations():
 
 def test_without_an_environment_the_member_is_absent():
     with ScriptedHub(ACCEPTED) as hub:
-        send_observations(many(1), api_key=KEY, base_url=hub.url)
+        send_observations(make_observations(1), api_key=KEY, base_url=hub.url)
     assert set(hub.received[0].json) == {"reportId", "observations"}
 
 
@@ -51,9 +51,9 @@ def test_nothing_to_send_sends_nothing():
 @pytest.mark.parametrize(("count", "sizes"), [(500, [500]), (501, [500, 1]), (1001, [500, 500, 1])])
 def test_reports_hold_at_most_500_observations(count, sizes):
     with ScriptedHub(ACCEPTED) as hub:
-        send_observations(iter(many(count)), api_key=KEY, base_url=hub.url)
+        send_observations(iter(make_observations(count)), api_key=KEY, base_url=hub.url)
     assert [len(request.json["observations"]) for request in hub.received] == sizes
-    assert [entry for request in hub.received for entry in request.json["observations"]] == many(count)
+    assert [entry for request in hub.received for entry in request.json["observations"]] == make_observations(count)
 
 
 def test_reports_stay_below_4_mib():
@@ -67,13 +67,13 @@ def test_reports_stay_below_4_mib():
 def test_report_ids_are_new_for_every_report_by_default():
     with ScriptedHub(ACCEPTED) as hub:
         for _ in range(2):
-            send_observations(many(1), api_key=KEY, base_url=hub.url)
+            send_observations(make_observations(1), api_key=KEY, base_url=hub.url)
     first, second = (uuid.UUID(request.json["reportId"]) for request in hub.received)
     assert first != second
 
 
 def test_the_same_content_has_the_same_ids_and_bytes_and_any_other_has_not():
-    def sent(observations, environment):
+    def send(observations, environment):
         with ScriptedHub(ACCEPTED) as hub:
             send_observations(
                 observations,
@@ -84,12 +84,12 @@ def test_the_same_content_has_the_same_ids_and_bytes_and_any_other_has_not():
             )
         return [request.body for request in hub.received]
 
-    assert sent(many(600), "staging") == sent(many(600), "staging")
+    assert send(make_observations(600), "staging") == send(make_observations(600), "staging")
     bodies = [
-        *sent(many(600), "staging"),
-        *sent(many(600), "other"),
-        *sent(many(600), None),
-        *sent(many(599), None),
+        *send(make_observations(600), "staging"),
+        *send(make_observations(600), "other"),
+        *send(make_observations(600), None),
+        *send(make_observations(599), None),
     ]
     ids = [uuid.UUID(json.loads(body)["reportId"]) for body in bodies]
     assert len(set(ids)) == len(set(bodies)) == 7  # the last two lists share their first 500
@@ -98,7 +98,7 @@ def test_the_same_content_has_the_same_ids_and_bytes_and_any_other_has_not():
 def test_a_retry_sends_the_same_report_again():
     with ScriptedHub(reset(), answer(503), ACCEPTED) as hub:
         transport = HttpTransport(hub.url, sleep=lambda _: None)
-        send_observations(many(3), api_key=KEY, transport=transport)
+        send_observations(make_observations(3), api_key=KEY, transport=transport)
     assert len(hub.received) == 3
     assert len({request.body for request in hub.received}) == 1
 
@@ -106,7 +106,7 @@ def test_a_retry_sends_the_same_report_again():
 def test_a_refusal_tells_how_many_observations_were_delivered_before():
     with ScriptedHub(ACCEPTED, problem(400, "invalid-request", "Look.")) as hub:
         with pytest.raises(ReportError, match=r"Look\.") as caught:
-            send_observations(many(1200), api_key=KEY, base_url=hub.url)
+            send_observations(make_observations(1200), api_key=KEY, base_url=hub.url)
         assert len(hub.received) == 2
     assert caught.value.sent == 500
 
@@ -114,13 +114,13 @@ def test_a_refusal_tells_how_many_observations_were_delivered_before():
 @pytest.mark.parametrize("body", [[], {}, {"recorded": 1}])
 def test_a_202_that_is_no_receipt_is_not_taken_for_one(body):
     with ScriptedHub(answer(202, body)) as hub, pytest.raises(ReportError) as caught:
-        send_observations(many(1), api_key=KEY, base_url=hub.url)
+        send_observations(make_observations(1), api_key=KEY, base_url=hub.url)
     assert caught.value.code == "bad-answer"
 
 
 def test_a_publishable_key_is_told_before_anything_is_sent():
     with ScriptedHub(ACCEPTED) as hub:
         with pytest.raises(ReportError) as caught:
-            send_observations(many(1), api_key=make_key("pk_"), base_url=hub.url)
+            send_observations(make_observations(1), api_key=make_key("pk_"), base_url=hub.url)
         assert hub.received == []
     assert caught.value.code == "publishable-key-refused"

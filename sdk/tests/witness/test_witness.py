@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 from scripted_hub import ScriptedHub
-from witness_hub import JSON, KEY, ORDERS, Hub, seen, takes_all, until, witness
+from witness_hub import JSON, KEY, ORDERS_ROUTE, Hub, accept_all, make_witness, observe_get, wait_until
 
 from affidavit import Witness
 from affidavit._witness.sampling import SETTLED
@@ -16,37 +16,43 @@ AT = 1_767_225_600.5
 
 
 def test_requests_are_told_as_counts_and_shapes_of_their_operation():
-    eye = witness(hub := Hub(), environment="staging", reporter="shop/2")
+    eye = make_witness(hub := Hub(), environment="staging", reporter="shop/2")
     for number in range(5):
-        seen(eye, f"/orders/{number}", {"id": number, "total": 9.5, "email": "a@b.example"}, **ORDERS, query="full=1")
+        observe_get(
+            eye,
+            f"/orders/{number}",
+            {"id": number, "total": 9.5, "email": "a@b.example"},
+            **ORDERS_ROUTE,
+            query="full=1",
+        )
     eye.observe(
         "post", "/orders", 201, route="/orders", request_body=b'{"books":[1,2]}', request_content_type=JSON, at=AT
     )
     assert eye.flush()
     report = json.loads(hub.bodies[0])
     assert (report["environment"], report["reporter"]) == ("staging", "shop/2")
-    posted, got = report["observations"]
+    posted, fetched = report["observations"]
     assert (posted["method"], posted["path"], posted["status"], posted["count"]) == ("POST", "/orders", 201, 1)
     assert posted["firstSeenAt"] == posted["lastSeenAt"] == int(AT)
     assert posted["request"]["properties"]["books"]["items"] == {"type": "integer", "seen": 2}
-    assert got["parameters"] == {"pk": {"type": "integer"}}
-    assert got["query"]["properties"] == {"full": {"type": "string", "seen": 5}}
-    assert got["response"]["properties"]["email"] == {"type": "string", "redacted": True, "seen": 5}
-    assert hub.asked == ["/api/witness-rules?environment=staging"]
+    assert fetched["parameters"] == {"pk": {"type": "integer"}}
+    assert fetched["query"]["properties"] == {"full": {"type": "string", "seen": 5}}
+    assert fetched["response"]["properties"]["email"] == {"type": "string", "redacted": True, "seen": 5}
+    assert hub.rule_requests == ["/api/witness-rules?environment=staging"]
 
 
 def test_without_an_environment_the_rules_are_asked_for_without_one():
-    eye = witness(hub := Hub())
-    seen(eye, body={}, **ORDERS)
+    eye = make_witness(hub := Hub())
+    observe_get(eye, body={}, **ORDERS_ROUTE)
     assert eye.flush()
-    assert hub.asked == ["/api/witness-rules"]
+    assert hub.rule_requests == ["/api/witness-rules"]
     assert "environment" not in json.loads(hub.bodies[0])
 
 
 def test_an_entry_is_of_one_day_and_a_mad_time_is_now():
-    eye = witness(hub := Hub(), now=lambda: 1_800_000_000.0)
-    for at in (1_700_000_000, 1_700_086_400, 0, float("nan"), 1e18):
-        seen(eye, body={}, at=at, **ORDERS)
+    eye = make_witness(hub := Hub(), now=lambda: 1_800_000_000.0)
+    for moment in (1_700_000_000, 1_700_086_400, 0, float("nan"), 1e18):
+        observe_get(eye, body={}, at=moment, **ORDERS_ROUTE)
     eye.flush()
     assert [(entry["firstSeenAt"], entry["count"]) for entry in hub.entries] == [
         (1_700_000_000, 1), (1_700_086_400, 1), (1_800_000_000, 3),
@@ -54,9 +60,9 @@ def test_an_entry_is_of_one_day_and_a_mad_time_is_now():
 
 
 def test_what_has_settled_is_looked_at_less_and_counted_all_the_same():
-    eye = witness(hub := Hub(), clock=lambda: 0.0)
+    eye = make_witness(hub := Hub(), clock=lambda: 0.0)
     for number in range(3000):
-        seen(eye, body={"id": number}, **ORDERS)
+        observe_get(eye, body={"id": number}, **ORDERS_ROUTE)
         if number < 10 * SETTLED:
             eye.flush()
     assert eye.flush()
@@ -68,13 +74,13 @@ def test_what_has_settled_is_looked_at_less_and_counted_all_the_same():
 
 
 def test_news_brings_every_request_back_under_the_eye():
-    eye = witness(hub := Hub(), clock=lambda: 0.0)
+    eye = make_witness(hub := Hub(), clock=lambda: 0.0)
     for _ in range(400):
-        seen(eye, body={"id": 1}, **ORDERS)
+        observe_get(eye, body={"id": 1}, **ORDERS_ROUTE)
         eye.flush()
     before = eye.stats.unlooked
     for _ in range(64):
-        seen(eye, body={"id": 1, "new": True}, **ORDERS)
+        observe_get(eye, body={"id": 1, "new": True}, **ORDERS_ROUTE)
         eye.flush()
     assert before > 200
     assert eye.stats.unlooked - before < 64
@@ -83,9 +89,9 @@ def test_news_brings_every_request_back_under_the_eye():
 
 def test_a_rare_request_is_looked_at_however_settled_its_shape():
     times = iter(range(0, 10**9, 61))
-    eye = witness(Hub(), clock=lambda: float(next(times)))
+    eye = make_witness(Hub(), clock=lambda: float(next(times)))
     for _ in range(100):
-        seen(eye, body={"id": 1}, **ORDERS)
+        observe_get(eye, body={"id": 1}, **ORDERS_ROUTE)
     eye.flush()
     assert eye.stats.unlooked == 0
 
@@ -104,8 +110,8 @@ def test_a_rare_request_is_looked_at_however_settled_its_shape():
     ({"response_body": b"{}", "response_encoding": "br"}, "in an encoding other than gzip and deflate"),
 ])  # fmt: skip
 def test_a_body_that_is_not_looked_at_is_told_and_its_request_counted(facts, reason):
-    eye = witness(hub := Hub(), max_body=1000)
-    seen(eye, **{"body": {"a": 1}, **ORDERS, **facts})
+    eye = make_witness(hub := Hub(), max_body=1000)
+    observe_get(eye, **{"body": {"a": 1}, **ORDERS_ROUTE, **facts})
     assert eye.flush()
     (entry,) = hub.entries
     assert (entry["count"], "response" in entry) == (1, False)
@@ -119,16 +125,16 @@ def test_a_body_that_is_not_looked_at_is_told_and_its_request_counted(facts, rea
     (None, bytes), ("identity", bytes), ("gzip", gzip.compress), ("X-GZIP ", gzip.compress), ("deflate", zlib.compress)
 ])  # fmt: skip
 def test_json_is_read_in_the_usual_types_and_encodings(content_type, encoding, packed):
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     body = packed(b'{"a":1}')
-    seen(eye, body=body, response_content_type=content_type, response_encoding=encoding, **ORDERS)
+    observe_get(eye, body=body, response_content_type=content_type, response_encoding=encoding, **ORDERS_ROUTE)
     eye.flush()
     assert "a" in hub.entries[0]["response"]["properties"]
 
 
 @pytest.mark.parametrize(("method", "status"), [("HEAD", 200), ("GET", 204), ("GET", 304)])
 def test_an_answer_that_has_no_body_has_no_shape(method, status):
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     eye.observe(method, "/a", status, route="/a", response_body=b"{}", response_content_type=JSON)
     eye.flush()
     assert "response" not in hub.entries[0]
@@ -136,7 +142,7 @@ def test_an_answer_that_has_no_body_has_no_shape(method, status):
 
 
 def test_requests_that_were_refused_teach_no_shape_of_requests():
-    eye = witness(hub := Hub())
+    eye = make_witness(hub := Hub())
     eye.observe("POST", "/a", 422, route="/a", query="b=1", request_body=b'{"a":1}', request_content_type=JSON,
                 response_body=b'{"fault":"a"}', response_content_type=JSON)  # fmt: skip
     eye.flush()
@@ -145,24 +151,24 @@ def test_requests_that_were_refused_teach_no_shape_of_requests():
 
 
 def test_news_is_told_soon_and_the_rest_at_the_interval():
-    with ScriptedHub(takes_all) as hub:
+    with ScriptedHub(accept_all) as hub:
         eye = Witness(KEY, base_url=hub.url, interval=30)
-        seen(eye, body={"a": 1}, **ORDERS)
-        assert until(lambda: eye.stats.delivered == 1)
+        observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
+        assert wait_until(lambda: eye.stats.delivered == 1)
         for _ in range(20):
-            seen(eye, body={"a": 1}, **ORDERS)
-        assert not until(lambda: eye.stats.delivered > 1, seconds=0.5)
+            observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)
+        assert not wait_until(lambda: eye.stats.delivered > 1, seconds=0.5)
         eye.close()
         assert eye.stats.delivered == 21
 
 
 def test_what_is_not_new_goes_when_the_interval_is_over():
-    with ScriptedHub(takes_all) as hub:
+    with ScriptedHub(accept_all) as hub:
         eye, began = Witness(KEY, base_url=hub.url, interval=0.1), time.monotonic()
         for _ in range(200):
-            seen(eye, "/orders/1", {"a": 1})
+            observe_get(eye, "/orders/1", {"a": 1})
             time.sleep(0.005)
-        assert until(lambda: eye.stats.delivered == 200)
+        assert wait_until(lambda: eye.stats.delivered == 200)
         intervals = (time.monotonic() - began) / 0.1
         assert 2 < len(hub.received) < intervals + 10
         eye.close()
