@@ -51,7 +51,7 @@ COLUMNS = ("fact", "value", "of", "before", "beforeOf")
 
 def facts(outcomes: Any, intents: Any, catalog: Any) -> Sequence[Fact]:
     """The five numbers, from each domain's own `queries.overview`."""
-    now, before = outcomes.now, outcomes.before
+    now, before = outcomes.totals, outcomes.previous_totals
     return [
         Fact("conversations", "Conversations", "outcomes", now.conversations, before=before.conversations),
         Fact("outcomes", "Outcomes", "outcomes", now.outcomes, before=before.outcomes),

@@ -49,7 +49,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "sample": views.may_remove(request, environment.workspace),
             "facts": facts,
             "cause": of_outcomes.main_cause,
-            "totals": of_outcomes.now,
+            "totals": of_outcomes.totals,
             "reasons": of_intents.reasons[:5],
             "drift": list_latest_drift(environment, LATEST_DRIFT),
             "figure": rules.figure(labels, {"Outcomes": line.outcomes, rules.BROKEN: line.broken}),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from outcomes.models import ALL_KEYS
-from outcomes.tallies.series import chart_buckets, read_outcomes_before, read_series
+from outcomes.tallies.series import chart_buckets, read_previous_outcomes, read_series
 from wire.period import Period
 from wire.time_buckets import Bucket
 from workspaces.models import Environment
@@ -57,12 +57,12 @@ class BrokenRate:
 class Chart:
     """Outcomes over a period: a line for each of some keys, and one for all others.
 
-    before: the first line's numbers in the period before, bucket by bucket; empty where there were none.
+    previous: the first line's numbers in the previous period, bucket by bucket; empty where there were none.
     """
 
     buckets: Sequence[Bucket]
     lines: Sequence[ChartLine]
-    before: Sequence[int] = ()
+    previous: Sequence[int] = ()
 
 
 def read_chart(environment: Environment, period: Period, keys: Sequence[str], *, without: Sequence[str] = ()) -> Chart:
@@ -75,14 +75,14 @@ def read_chart(environment: Environment, period: Period, keys: Sequence[str], *,
     if any(remainder):
         lines.append(ChartLine(None, remainder))
     first_key = lines[0].key if lines else None
-    before = () if first_key is None else read_outcomes_before(environment, period, buckets, first_key)
-    return Chart(buckets, lines, before)
+    previous = () if first_key is None else read_previous_outcomes(environment, period, buckets, first_key)
+    return Chart(buckets, lines, previous)
 
 
 def read_key_chart(environment: Environment, period: Period, key: str) -> Chart:
     """Return the line of one key, without one for all others."""
     chart = read_chart(environment, period, [key])
-    return Chart(chart.buckets, [line for line in chart.lines if line.key == key], chart.before)
+    return Chart(chart.buckets, [line for line in chart.lines if line.key == key], chart.previous)
 
 
 def _subtract(totals: Sequence[int], columns: Sequence[Sequence[int]]) -> Sequence[int]:

@@ -38,7 +38,7 @@ def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
         Table("series", OUTCOME_SERIES_COLUMNS, lambda: _series_rows(analytics.chart)),
         Table("beside", KEY_COMPARISON_COLUMNS, lambda: _comparison_rows(analytics)),
         Table("beside-series", COMPARISON_SERIES_COLUMNS, lambda: _comparison_series_rows(analytics)),
-        Table("totals", TOTALS_COLUMNS, lambda: _totals_rows(analytics.totals, analytics.totals_before)),
+        Table("totals", TOTALS_COLUMNS, lambda: _totals_rows(analytics.totals, analytics.previous_totals)),
     )
 
 
@@ -65,20 +65,20 @@ def _key_rows(analytics: Analytics) -> Rows:
         yield (row.key, *row.numbers, *times, list(lookalikes))
 
 
-def _totals_rows(totals: Totals, totals_before: Totals) -> Rows:
+def _totals_rows(totals: Totals, previous_totals: Totals) -> Rows:
     """Yield the totals over all keys, where there is anything; a key's share is of the conversations."""
-    if totals == totals_before == Totals():
+    if totals == previous_totals == Totals():
         return
-    for label, numbers in (("now", totals), ("before", totals_before)):
+    for label, numbers in (("now", totals), ("before", previous_totals)):
         yield label, numbers.conversations, numbers.outcomes, numbers.broken, numbers.reports
 
 
 def _series_rows(chart: Chart) -> Rows:
-    """Yield the lines of a chart; the line of all other keys has no outcomeKey, and only the first has a before."""
+    """Yield the lines of a chart; that of all other keys has no outcomeKey, and only the first a previous period."""
     for number, bucket in enumerate(chart.buckets):
         for line in chart.lines:
-            before = chart.before[number] if chart.before and line is chart.lines[0] else None
-            yield unix_seconds(bucket.start), line.key, line.numbers[number], before
+            previous = chart.previous[number] if chart.previous and line is chart.lines[0] else None
+            yield unix_seconds(bucket.start), line.key, line.numbers[number], previous
 
 
 def _comparison_rows(analytics: Analytics) -> Rows:

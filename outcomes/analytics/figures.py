@@ -10,7 +10,7 @@ from wire.time_buckets import Bucket
 
 MAX_BUCKETS_WITH_MARKERS = 62  # with more, the points would hide the line
 TICKS = 8
-BEFORE = "period before"
+PREVIOUS_PERIOD = "previous period"
 LAYOUT_OF_LINES = {
     "hovermode": "x unified",
     "showlegend": True,
@@ -21,18 +21,18 @@ LAYOUT_OF_LINES = {
 
 
 def draw_lines(
-    buckets: Sequence[Bucket], lines: Sequence[ChartLine], *, unit: str, before: Sequence[int] = ()
+    buckets: Sequence[Bucket], lines: Sequence[ChartLine], *, unit: str, previous: Sequence[int] = ()
 ) -> Mapping[str, Any]:
-    """Draw one line for each key. before: the first line's numbers in the period before, dotted."""
+    """Draw one line for each key. previous: the first line's numbers in the previous period, dotted."""
     mode = "lines+markers" if len(buckets) <= MAX_BUCKETS_WITH_MARKERS else "lines"
     common = {"type": "scatter", "mode": mode, "x": [bucket.label for bucket in buckets]}
     traces: list[dict[str, Any]] = [
         {**common, "name": escape_markup(line.name), "y": list(line.numbers), **_style_line(line)} for line in lines
     ]
-    if before:
+    if previous:
         style = {"line": {"dash": "dot", "width": 1.5, "color": "var(--series-1)"}, "opacity": 0.6}
-        name = f"{escape_markup(lines[0].name)}, {BEFORE}"
-        traces.append({**common, "mode": "lines", "name": name, "y": list(before), **style})
+        name = f"{escape_markup(lines[0].name)}, {PREVIOUS_PERIOD}"
+        traces.append({**common, "mode": "lines", "name": name, "y": list(previous), **style})
     return {"data": traces, "layout": {**LAYOUT_OF_LINES, "yaxis": _axis_of_counts(unit)}}
 
 

@@ -40,7 +40,7 @@ class Analytics:
         return read_totals(self.environment, self.period)
 
     @cached_property
-    def totals_before(self) -> Totals:
+    def previous_totals(self) -> Totals:
         return read_totals(self.environment, self.period.previous())
 
     @cached_property

@@ -34,7 +34,7 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
             return {"empty": True, **first_report_snippets(environment)}
         return {
             "totals": analytics.totals,
-            "totals_before": analytics.totals_before,
+            "previous_totals": analytics.previous_totals,
             **_describe_keys(analytics),
             **_describe_chart(analytics),
             **_describe_comparison(analytics),
@@ -72,10 +72,10 @@ def _describe_chart(analytics: Analytics) -> Mapping[str, Any]:
 
 def _draw_chart(chart: Chart, period: Period) -> Mapping[str, Any]:
     """Return the chart and its numbers as rows: one for each bucket that has any, the latest first."""
-    columns = [line.numbers for line in chart.lines] + ([chart.before] if chart.before else [])
+    columns = [line.numbers for line in chart.lines] + ([chart.previous] if chart.previous else [])
     rows = [(bucket, [column[number] for column in columns]) for number, bucket in enumerate(chart.buckets)]
     return {
-        "figure": figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", before=chart.before),
+        "figure": figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", previous=chart.previous),
         "chart": chart,
         "buckets": [row for row in rows if any(row[1])][::-1],
         "step": period.step,

@@ -13,17 +13,17 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class OutcomesOverview:
-    """The totals of a period and of the one before it, and why most joins break, if there is one main cause."""
+    """The totals of a period and of the previous one, and why most joins break, if there is one main cause."""
 
-    now: Totals
-    before: Totals
+    totals: Totals
+    previous_totals: Totals
     main_cause: Cause | None
 
 
 def read_outcomes_overview(environment: Environment, period: Period) -> OutcomesOverview:
-    now = read_totals(environment, period)
-    cause = find_main_cause(environment, period) if now.broken else None
-    return OutcomesOverview(now, read_totals(environment, period.previous()), cause)
+    totals = read_totals(environment, period)
+    cause = find_main_cause(environment, period) if totals.broken else None
+    return OutcomesOverview(totals, read_totals(environment, period.previous()), cause)
 
 
 def find_main_cause(environment: Environment, period: Period) -> Cause | None:

@@ -48,7 +48,7 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
         return {
             "filters": filters,
             "totals": totals,
-            "totals_before": read_totals(environment, period.previous()),
+            "previous_totals": read_totals(environment, period.previous()),
             "healing": measure_healing(environment, period),
             "healed_outcomes": find_healed_outcomes(environment, period)[:ROWS_PER_PAGE],
             "oldest": find_oldest_report(environment),

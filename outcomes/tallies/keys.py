@@ -20,8 +20,8 @@ from workspaces.models import Environment
 class KeyTotals:
     """The numbers of one outcome key in a period: a row of the page's table.
 
-    reached: outcomes, whenever reported, of conversations that started in the period; before: outcomes of the period
-    before. A row for several keys together has the key ALL_KEYS and their number in `keys`.
+    reached: outcomes, whenever reported, of conversations that started in the period; previous: outcomes of the
+    previous period. A row for several keys together has the key ALL_KEYS and their number in `keys`.
     """
 
     key: str
@@ -29,19 +29,19 @@ class KeyTotals:
     broken: int = 0
     reports: int = 0
     reached: int = 0
-    before: int = 0
+    previous: int = 0
     first_reported_at: datetime | None = None
     last_reported_at: datetime | None = None
     keys: int = 1
 
     @property
     def sort_key(self) -> tuple[int | str, ...]:
-        """Most outcomes first, ties by broken joins, by the period before, by code point: as ORDER below."""
-        return -self.outcomes, -self.broken, -self.before, self.key
+        """Most outcomes first, ties by broken joins, by the previous period, by code point: as ORDER below."""
+        return -self.outcomes, -self.broken, -self.previous, self.key
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        return self.outcomes, self.broken, self.reports, self.reached, self.before
+        return self.outcomes, self.broken, self.reports, self.reached, self.previous
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class KeyPage:
 
 
 def sum_of_keys(numbers: Sequence[int], keys: int) -> KeyTotals:
-    outcomes, broken, reports, reached, before = numbers
-    return KeyTotals(ALL_KEYS, outcomes, broken, reports, reached, before, keys=keys)
+    outcomes, broken, reports, reached, previous = numbers
+    return KeyTotals(ALL_KEYS, outcomes, broken, reports, reached, previous, keys=keys)
 
 
 def contains_search(column: str) -> str:
@@ -81,7 +81,7 @@ SELECT outcome_key,
        coalesce(sum(broken) FILTER (WHERE is_now), 0)::bigint AS broken,
        coalesce(sum(reports) FILTER (WHERE is_now), 0)::bigint AS reports,
        coalesce(sum(reached) FILTER (WHERE is_now), 0)::bigint AS reached,
-       coalesce(sum(outcomes) FILTER (WHERE NOT is_now), 0)::bigint AS before,
+       coalesce(sum(outcomes) FILTER (WHERE NOT is_now), 0)::bigint AS previous,
        min(first_reported_at) FILTER (WHERE is_now) AS first_reported_at,
        max(last_reported_at) FILTER (WHERE is_now) AS last_reported_at
 FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[], %(is_now)s::bool[])
@@ -96,12 +96,12 @@ CROSS JOIN LATERAL (
 GROUP BY outcome_key
 HAVING sum(reports) > 0
 """
-ORDER = "outcomes DESC, broken DESC, before DESC, outcome_key"
+ORDER = "outcomes DESC, broken DESC, previous DESC, outcome_key"
 
 # Only the first rows of an order are read, twice, so that 100,000 keys need no sort.
 SELECT_KEY_PAGE = f"""
 WITH key_row AS MATERIALIZED ({SELECT_KEYS}), total AS (
-  SELECT count(*) AS keys, sum(outcomes), sum(broken), sum(reports), sum(reached), sum(before) FROM key_row
+  SELECT count(*) AS keys, sum(outcomes), sum(broken), sum(reports), sum(reached), sum(previous) FROM key_row
 ), page_row AS (
   (SELECT true AS leads, * FROM key_row ORDER BY {ORDER} LIMIT %(lead)s)
   UNION ALL
@@ -195,11 +195,11 @@ def find_lookalikes(environment: Environment, keys: Sequence[str]) -> Mapping[st
 def _keys_query(
     environment: Environment, period: Period, *, search: str = "", keys: Sequence[str] | None = None
 ) -> dict[str, Any]:
-    segments, segments_before = cover_period(period), cover_period(period.previous())
+    segments, previous_segments = cover_period(period), cover_period(period.previous())
     return {
         "environment": environment.pk,
-        "is_now": [True] * len(segments) + [False] * len(segments_before),
+        "is_now": [True] * len(segments) + [False] * len(previous_segments),
         "keys": None if keys is None else list(keys),
         "search": search,
-        **segment_columns([*segments, *segments_before]),
+        **segment_columns([*segments, *previous_segments]),
     }

@@ -127,10 +127,10 @@ def read_series_of_all_keys(environment: Environment, buckets: Sequence[Bucket])
     return read_series(environment, buckets, [ALL_KEYS])[ALL_KEYS]
 
 
-def read_outcomes_before(
+def read_previous_outcomes(
     environment: Environment, period: Period, buckets: Sequence[Bucket], key: str
 ) -> Sequence[int]:
-    """Return a key's outcomes in the period before, in buckets at the same times of day whole weeks earlier.
+    """Return a key's outcomes in the previous period, in buckets at the same times of day whole weeks earlier.
 
     Empty where there were none, and for all of time, which has nothing before it.
     """

@@ -99,7 +99,7 @@ def read_top_page(
 def find_top_totals(
     environment: Environment, period: Period, count: int, *, search: str = ""
 ) -> tuple[Sequence[KeyTotals], Sequence[str] | None]:
-    """Return what `find_top_keys` does, for a table that compares keys with the period before."""
+    """Return what `find_top_keys` does, for a table that compares keys with the previous period."""
 
     def read_rows(keys: Sequence[str]) -> Sequence[KeyTotals]:
         return sorted(read_keys(environment, period, keys).values(), key=attrgetter("sort_key"))[:count]

@@ -176,8 +176,12 @@ def test_the_overview_has_both_periods(production):
     happened(production, now - timedelta(days=7))
     happened(production, now)
     found = read_outcomes_overview(production, parse_period({"range": "24h"}, now=now))
-    assert (found.now.conversations, found.now.outcomes) == (0, 0)  # known already, nothing new
-    assert (found.before.conversations, found.before.outcomes, found.before.broken) == (3, 3, 1)
+    assert (found.totals.conversations, found.totals.outcomes) == (0, 0)  # known already, nothing new
+    assert (found.previous_totals.conversations, found.previous_totals.outcomes, found.previous_totals.broken) == (
+        3,
+        3,
+        1,
+    )
 
 
 def test_the_series_over_all_keys_has_conversations_and_broken_joins_too(production):
@@ -270,9 +274,9 @@ def test_the_leading_key_is_drawn_against_the_same_weekdays_before(production):
     reached(production, {"purchase": 2}, now=now - timedelta(days=7))
     reached(production, {"purchase": 3}, now=now)
     chart = chart_of(production)
-    assert (sum(chart.lines[0].numbers), sum(chart.before)) == (3, 2)
-    assert chart.before.index(2) == chart.lines[0].numbers.index(3)
-    figure = figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", before=chart.before)
+    assert (sum(chart.lines[0].numbers), sum(chart.previous)) == (3, 2)
+    assert chart.previous.index(2) == chart.lines[0].numbers.index(3)
+    figure = figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", previous=chart.previous)
     plotly.graph_objects.Figure({**figure, "data": [{**line, "line": {}} for line in figure["data"]]})
 
 

@@ -191,7 +191,7 @@ def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
         production, [Report(f"s{n}", "purchase") for n in range(5)] + [Report("never", "purchase")], now=now
     )
     found = read_outcomes_overview(production, all_time())
-    assert (found.now.broken, found.now.reported) == (6, 6)
+    assert (found.totals.broken, found.totals.reported) == (6, 6)
     assert (found.main_cause.kind, found.main_cause.environment, found.main_cause.count) == (
         "other-environment", "staging", 5,
     )  # fmt: skip
