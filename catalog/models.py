@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date
 from typing import Any
 
 from django.contrib.postgres.indexes import GinIndex
@@ -224,10 +224,6 @@ class Decision(models.Model):
     class Meta:
         abstract = True
         ordering = ["-id"]
-
-    @property
-    def taken_back_at(self) -> datetime | None:
-        return self.reverted_at
 
 
 class BaselineReset(Decision):

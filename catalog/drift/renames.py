@@ -27,7 +27,7 @@ def find_successors(parent: Evidence, absent: Mapping[str, int], ruled_out: Coll
 
 def _find_successor(parent: Evidence, name: str, absent: int, ruled_out: Collection[str]) -> str:
     """Return the only property that could be the new name of an absent one, or ""."""
-    candidates = [other for other in _list_candidates(parent, name, absent) if other not in ruled_out]
+    candidates = [candidate for candidate in _list_candidates(parent, name, absent) if candidate not in ruled_out]
     return candidates[0] if len(candidates) == 1 else ""
 
 

@@ -81,15 +81,15 @@ def graft(whole: Evidence, steps: Sequence[str], later: Evidence) -> Evidence:
     """Return `whole` with the subtree at `steps` replaced from `later`; what is missing there becomes empty."""
     if not steps:
         return later
-    first, *rest = steps
+    first, *inner_steps = steps
     result = copy_node(whole)
     if first == ITEMS and whole.items is not None:
-        result.items = graft(whole.items, rest, later.items or Evidence())
+        result.items = graft(whole.items, inner_steps, later.items or Evidence())
     if first == VALUES and whole.values is not None:
-        result.values = graft(whole.values, rest, later.values or Evidence())
+        result.values = graft(whole.values, inner_steps, later.values or Evidence())
     for name in (name for name in whole.properties if first in (VALUES, property_step(name))):
         node = whole.properties[name]
-        result.properties[name] = graft(node, rest, later.properties.get(name) or _empty_copy(node))
+        result.properties[name] = graft(node, inner_steps, later.properties.get(name) or _empty_copy(node))
     return result
 
 
@@ -125,7 +125,7 @@ def _find_nodes(evidence: Evidence, steps: Sequence[str], pointer: str = "") -> 
     if not steps:
         yield pointer, evidence
         return
-    first, *rest = steps
+    first, *inner_steps = steps
     for step, child_pointer, child in list_children(evidence, pointer):
         if step == first or (first == VALUES and step != ITEMS):
-            yield from _find_nodes(child, rest, child_pointer)
+            yield from _find_nodes(child, inner_steps, child_pointer)

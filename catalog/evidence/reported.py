@@ -93,8 +93,9 @@ def load_reported(row: Operation) -> ReportedOperation:
 
 def read_facts(row: Operation) -> Mapping[str, Any]:
     """Return the counts that were reported under a row's own template, as `Operation.reported_facts` keeps them."""
-    if row.reported_facts is not None:
-        return row.reported_facts
+    facts: Mapping[str, Any] | None = row.reported_facts
+    if facts is not None:
+        return facts
     return {
         "first": int(row.first_seen_at.timestamp()),
         "last": int(row.last_seen_at.timestamp()),

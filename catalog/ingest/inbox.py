@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import QuerySet
 
 from affidavit.operations import DailySums
 from catalog.models import WitnessReport
@@ -35,8 +38,9 @@ def lock_batch(environment: Environment) -> list[int]:
 def sum_reports(batch: Sequence[int]) -> DailySums:
     """Return the sum of these reports."""
     total = DailySums()
-    for sums in WitnessReport.objects.filter(pk__in=batch).values_list("sums", flat=True).iterator(chunk_size=10):
-        total.add_all(DailySums.from_state(sums))
+    states: QuerySet[WitnessReport, Any] = WitnessReport.objects.filter(pk__in=batch).values_list("sums", flat=True)
+    for state in states.iterator(chunk_size=10):
+        total.add_all(DailySums.from_state(state))
     return total
 
 

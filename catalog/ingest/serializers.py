@@ -1,4 +1,4 @@
-"""The form of a witness report (contract 4): every fault with its pointer, no message repeats a value."""
+"""The form of a witness report (contract 4). Every fault has its pointer, and no message repeats a value."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ SHAPES = ("query", "request", "response")
 class PathTemplate(ExactText):
     """`/orders/{orderId}`: no host, query or fragment, parameters in braces with a name each."""
 
-    default_error_messages = PATH_ERRORS
+    default_error_messages = {**PATH_ERRORS}
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=MAX_PATH_BYTES, **options)
 
     def to_internal_value(self, data: Any) -> str:
         path = super().to_internal_value(data)
-        faults = [ErrorDetail(self.error_messages[code], code) for code in find_path_errors(path)]
+        faults = [ErrorDetail(PATH_ERRORS[code], code) for code in find_path_errors(path)]
         if faults:
             raise serializers.ValidationError(faults)
         return path
 
 
 @extend_schema_field({"type": "string", "enum": PARAMETER_TYPES})
-class ParameterType(serializers.Field):
+class ParameterType(serializers.Field[str, Any, str, Any]):
     """The JSON type of a path parameter."""
 
     default_error_messages = {"invalid": f"Send one of {', '.join(PARAMETER_TYPES)}."}
@@ -52,7 +52,7 @@ class ParameterType(serializers.Field):
         return data
 
 
-class Parameter(serializers.Serializer):
+class Parameter(serializers.Serializer[Any]):
     type = ParameterType()
 
 
@@ -79,14 +79,14 @@ class Parameter(serializers.Serializer):
         },
     }
 )
-class Descriptor(serializers.Field):
-    """A shape without values. It is read with the count beside it, by the observation that it belongs to."""
+class DescriptorField(serializers.Field[Any, Any, Any, Any]):
+    """A shape without values. It is parsed by its observation, together with the count."""
 
     def to_internal_value(self, data: Any) -> Any:
         return data
 
 
-class WitnessObservation(serializers.Serializer):
+class WitnessObservation(serializers.Serializer[Any]):
     """One method, template, status and UTC day; `count` observations of it."""
 
     method = ExactText(
@@ -100,17 +100,18 @@ class WitnessObservation(serializers.Serializer):
     lastSeenAt = Moment(required=False)
     parameters = serializers.DictField(child=Parameter(), required=False)
     undecided = serializers.ListField(child=Count(min_value=0), required=False)
-    query = Descriptor(required=False)
-    request = Descriptor(required=False)
-    response = Descriptor(required=False)
+    query = DescriptorField(required=False)
+    request = DescriptorField(required=False)
+    response = DescriptorField(required=False)
 
     def to_internal_value(self, data: Any) -> Observation:
-        shapes, faults = read_shapes(data) if isinstance(data, Mapping) else ({}, {})
+        shapes, faults = _parse_shapes(data) if isinstance(data, Mapping) else ({}, {})
         try:
             checked = super().to_internal_value(data)
         except serializers.ValidationError as error:
-            raise serializers.ValidationError({**error.detail, **faults}) from None
-        if faults := {**faults, **contradictions(checked)}:
+            member_faults: Any = error.detail
+            raise serializers.ValidationError({**member_faults, **faults}) from None
+        if faults := {**faults, **_find_contradictions(checked)}:
             raise serializers.ValidationError(faults)
         return Observation(
             checked["method"],
@@ -125,7 +126,7 @@ class WitnessObservation(serializers.Serializer):
         )
 
 
-class WitnessReportForm(serializers.Serializer):
+class WitnessReportForm(serializers.Serializer[Any]):
     """The body of POST /api/witness-reports."""
 
     environment = EnvironmentName()
@@ -134,23 +135,23 @@ class WitnessReportForm(serializers.Serializer):
     observations = WitnessObservation(many=True)
 
 
-def contradictions(checked: Mapping[str, Any]) -> dict[str, Any]:
-    """What is wrong between members that are right each by itself."""
+def _find_contradictions(checked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the faults between members that are each well-formed."""
     faults: dict[str, Any] = {}
-    unknown = set(checked.get("parameters", {})) - set(PARAMETER.findall(checked["path"]))
-    if unknown:
+    unknown_names = set(checked.get("parameters", {})) - set(PARAMETER.findall(checked["path"]))
+    if unknown_names:
         fault = ErrorDetail("The path has no parameter of this name.", "unknown-parameter")
-        faults["parameters"] = {name: [fault] for name in sorted(unknown)}
-    if wrong := wrong_indexes(checked.get("undecided", ()), split_path(checked["path"])):
+        faults["parameters"] = {name: [fault] for name in sorted(unknown_names)}
+    if positions := _find_wrong_indexes(checked.get("undecided", ()), split_path(checked["path"])):
         fault = ErrorDetail("Send each index of a literal segment of the path once; the first is 0.", "index")
-        faults["undecided"] = {position: [fault] for position in wrong}
+        faults["undecided"] = {position: [fault] for position in positions}
     if checked.get("firstSeenAt") and checked.get("lastSeenAt") and checked["firstSeenAt"] > checked["lastSeenAt"]:
         faults["lastSeenAt"] = [ErrorDetail("Send a last time that is not before the first.", "before-first")]
     return faults
 
 
-def wrong_indexes(undecided: Sequence[int], segments: Sequence[str]) -> list[int]:
-    """Positions in `undecided` that name no literal segment, or one that was named before."""
+def _find_wrong_indexes(undecided: Sequence[int], segments: Sequence[str]) -> list[int]:
+    """Return the positions in `undecided` that name no literal segment, or one that was named before."""
     return [
         position
         for position, index in enumerate(undecided)
@@ -158,10 +159,10 @@ def wrong_indexes(undecided: Sequence[int], segments: Sequence[str]) -> list[int
     ]
 
 
-def read_shapes(data: Mapping[str, Any]) -> tuple[dict[str, Evidence], dict[str, Any]]:
-    """The evidence of the descriptors that are there, and their faults."""
+def _parse_shapes(data: Mapping[str, Any]) -> tuple[dict[str, Evidence], dict[str, Any]]:
+    """Return the evidence of the descriptors of an observation, and their faults."""
     count = whole_number(data.get("count"))
-    # A count that is wrong is told by its own field; it must not make the counts beneath it look wrong too.
+    # The field of a wrong count reports that; it must not make the counts beneath it look wrong too.
     observations = count if count is not None and 1 <= count <= MAX_COUNT else MAX_COUNT
     shapes: dict[str, Evidence] = {}
     faults: dict[str, Any] = {}
@@ -170,22 +171,22 @@ def read_shapes(data: Mapping[str, Any]) -> tuple[dict[str, Evidence], dict[str,
             try:
                 shapes[name] = from_descriptor(data[name], seen=observations)
             except InvalidDescriptor as error:
-                faults[name] = nested(error.faults)
+                faults[name] = _build_fault_tree(error.faults)
             else:
-                faults.update(too_often(name, shapes[name], observations))
+                faults.update(_find_excess(name, shapes[name], observations))
     return shapes, faults
 
 
-def too_often(name: str, evidence: Evidence, observations: int) -> dict[str, Any]:
-    """A fault where more values than observations are told of."""
+def _find_excess(name: str, evidence: Evidence, observations: int) -> dict[str, Any]:
+    """Return a fault if more values than observations are reported."""
     if evidence.seen <= observations:
         return {}
     detail = "A part of an observation cannot be seen more often than its count says."
     return {name: {"seen": [ErrorDetail(detail, "contradictory-counts")]}}
 
 
-def nested(faults: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
-    """Faults with RFC 6901 pointers as the tree that a serializer's errors are."""
+def _build_fault_tree(faults: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
+    """Return faults with RFC 6901 pointers as the tree that the errors of a serializer are."""
     tree: dict[str, Any] = {}
     for pointer, code, detail in faults:
         node = tree

@@ -86,5 +86,5 @@ def _list_possible_members(row: Operation, rules: RuleSet) -> list[Operation]:
         return []
     candidates = Operation.objects.filter(environment=row.environment, method=row.method).exclude(pk=row.pk)
     identities = candidates.only("method", "key")
-    members = [other.pk for other in identities if row.identity in rules.list_reachable(other.identity)]
+    members = [member.pk for member in identities if row.identity in rules.list_reachable(member.identity)]
     return list(candidates.filter(pk__in=members).defer(*LARGE_TEXTS))

@@ -21,9 +21,9 @@ WILDCARD = "*"
 REDACTION_RULE_ERRORS: Mapping[str, str] = {
     "kind": "Choose sensitive or drop.",
     "length": f"Write a name of 1 to {MAX_NAME} characters.",
-    "control": "Write a name without control characters, and none around it.",
-    "all": "This would be every property. Write a part of the name beside the asterisk.",
-    "value": "This reads like a value, a number or an id, not like the name of a property.",
+    "control": "Write a name without control characters or surrounding spaces.",
+    "all": "This matches every property. Add a part of the name to the asterisk.",
+    "value": "This looks like a value, a number or an id. Write the name of a property.",
 }
 
 

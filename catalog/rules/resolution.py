@@ -137,14 +137,14 @@ class RuleSet:
         The names that a rule gives win, and whoever wrote it has decided which segments are data. Of a single sum that
         no rule changes this is that sum itself.
         """
-        moved = [_move_to_template(total, key, identity.key) for key, total in sums]
+        moved_sums = [_move_to_template(total, key, identity.key) for key, total in sums]
         names = self.find_names(identity)
-        if not moved:
+        if not moved_sums:
             return OperationSum(0, 0)
-        if len(moved) == 1 and names is None:
-            return moved[0]
-        result = _empty_like(moved[0])
-        for total in moved:
+        if len(moved_sums) == 1 and names is None:
+            return moved_sums[0]
+        result = _empty_like(moved_sums[0])
+        for total in moved_sums:
             result.add(total)
         if names is not None:
             result.names = [Counter({name: result.observations}) for name in names]

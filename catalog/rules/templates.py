@@ -22,9 +22,9 @@ from workspaces.models import Environment
 # What can be wrong with a rule, by code.
 TEMPLATE_RULE_ERRORS: Mapping[str, str] = {
     **PATH_ERRORS,
-    "segments": "Write as many segments as the template has that is to be shown there.",
-    "raw": "A segment reads like a value, a number or an id: make it a parameter, {id} for example.",
-    "circle": "Another rule leads from there back to here. Take that back first, on the page of rules.",
+    "segments": "Write as many segments as the reported template has.",
+    "raw": "A segment looks like a value, a number or an id. Make it a parameter, such as {id}.",
+    "circle": "Another rule leads from there back to here. Undo that rule first.",
 }
 
 
@@ -92,13 +92,13 @@ def move_operations(environment: Environment, before: RuleSet, *, now: datetime)
         raise RuleError("circle", TEMPLATE_RULE_ERRORS["circle"])
     columns = ("method", "key", "shown_under", "first_seen_at")
     rows = {row.identity: row for row in Operation.objects.filter(environment=environment).only(*columns)}
-    moved = [rows[key] for key in rows if before.resolution_path(key) != after.resolution_path(key)]
+    moved_rows = [rows[key] for key in rows if before.resolution_path(key) != after.resolution_path(key)]
     renamed = {rows[key].pk for key in rows if before.find_names(key) != after.find_names(key)}
-    for row in moved:
+    for row in moved_rows:
         _set_visible_row(environment, rows, row, after)
-    Operation.objects.bulk_update(moved, ["shown_under"])
-    visible = {rows[rules.visible_identity(row.identity)].pk for row in moved for rules in (before, after)}
-    reproject_rows(environment, visible | renamed | {row.pk for row in moved}, after, now=now)
+    Operation.objects.bulk_update(moved_rows, ["shown_under"])
+    visible = {rows[rules.visible_identity(row.identity)].pk for row in moved_rows for rules in (before, after)}
+    reproject_rows(environment, visible | renamed | {row.pk for row in moved_rows}, after, now=now)
 
 
 def _set_visible_row(environment: Environment, rows: dict[Identity, Operation], row: Operation, rules: RuleSet) -> None:

@@ -19,7 +19,7 @@ AT = 1_790_000_000
 BODY = {"id": 1, "name": "x", "total": 1, "phone": "y"}
 
 
-def told() -> list[tuple[str, str, str, str, str, str]]:
+def list_drift() -> list[tuple[str, str, str, str, str, str]]:
     columns = ("part", "pointer", "kind", "before", "after", "breaks")
     return list(Drift.objects.order_by("id").values_list(*columns))
 
@@ -36,7 +36,7 @@ def test_a_first_descriptor_is_a_version_and_no_drift(known):
     (version,) = OperationVersion.objects.all()
     assert (version.number, version.observations, int(version.since.timestamp())) == (1, 25, AT)
     assert version.outline == Operation.objects.get().outline
-    assert told() == []
+    assert list_drift() == []
 
 
 def test_counting_makes_no_version(api, known):
@@ -50,7 +50,7 @@ def test_an_hour_of_drift_is_reported_right_and_each_once(api, known):
     drifted = {"id": 1, "title": "x", "total": "1", "currency": "EUR"}
     for minute in range(60):
         deliver(api, known, *[observation(response=drifted, lastSeenAt=AT + 86_400 + minute * 60)] * 5)
-    assert sorted(told()) == [
+    assert sorted(list_drift()) == [
         ("200", "/currency", "new", "", "string", ""),
         ("200", "/name", "quiet", "string", "", "consumer"),
         ("200", "/phone", "quiet", "string", "", "consumer"),
@@ -67,7 +67,7 @@ def test_an_hour_of_drift_is_reported_right_and_each_once(api, known):
 def test_what_was_quiet_and_comes_back_is_told(api, known):
     deliver(api, known, *[observation(response={"id": 1})] * 30)
     deliver(api, known, observation(response=BODY))
-    kinds = sorted((pointer, kind) for _, pointer, kind, *_ in told())
+    kinds = sorted((pointer, kind) for _, pointer, kind, *_ in list_drift())
     assert kinds == [(f"/{name}", kind) for name in ("name", "phone", "total") for kind in ("back", "quiet")]
 
 
@@ -76,7 +76,7 @@ def test_what_was_always_there_and_now_is_not_is_drift_once_with_its_numbers(api
     deliver(api, workspace, *[with_it] * 500)
     for times in (250, *[50] * 5):
         deliver(api, workspace, *[with_it, without] * times)
-    assert told() == [("200", "/a", "optional", "in each of 500", "in 250 of 500", "consumer")]
+    assert list_drift() == [("200", "/a", "optional", "in each of 500", "in 250 of 500", "consumer")]
     (drift,) = Drift.objects.all()
     assert (drift.seen, drift.of, drift.words, drift.version) == (250, 500, "now optional", 1)
 
@@ -85,13 +85,13 @@ def test_in_a_request_it_breaks_nobody(api, workspace):
     sent = [observation("POST", "/orders", 201, request=body) for body in ({"sku": "x", "a": 1}, {"sku": "x"})]
     deliver(api, workspace, *[sent[0]] * 30)
     deliver(api, workspace, *sent)
-    assert [(pointer, kind, breaks) for _, pointer, kind, *_, breaks in told()] == [("/a", "optional", "")]
+    assert [(pointer, kind, breaks) for _, pointer, kind, *_, breaks in list_drift()] == [("/a", "optional", "")]
 
 
 def test_null_is_drift_where_it_never_was_and_a_value_where_only_null_was(api, workspace):
     deliver(api, workspace, *[observation(response={"a": 1, "b": None})] * 500)
     deliver(api, workspace, observation(response={"a": None, "b": 1}))
-    assert sorted(told()) == [
+    assert sorted(list_drift()) == [
         ("200", "/a", "nullable", "integer", "integer or null", "consumer"),
         ("200", "/b", "type", "null", "integer or null", "consumer"),
     ]
@@ -100,7 +100,7 @@ def test_null_is_drift_where_it_never_was_and_a_value_where_only_null_was(api, w
 def test_a_value_after_a_few_nulls_breaks_nobody(api, workspace):
     deliver(api, workspace, *[observation(response={"b": None})] * 19)
     deliver(api, workspace, observation(response={"b": 1}))
-    assert told() == [("200", "/b", "known", "null", "integer or null", "")]
+    assert list_drift() == [("200", "/b", "known", "null", "integer or null", "")]
 
 
 def test_what_a_start_afresh_empties_is_not_missed_by_that(api, known):
@@ -108,23 +108,23 @@ def test_what_a_start_afresh_empties_is_not_missed_by_that(api, known):
     reset_baseline(Operation.objects.get(), part="200", pointer="/phone", actor="ann", now=now)
     for _ in range(2):
         deliver(api, known, *[observation(response=BODY, lastSeenAt=AT)] * 25)
-    assert told() == []
+    assert list_drift() == []
     some = [observation(response=BODY, lastSeenAt=AT), observation(response={**BODY, "phone": None}, lastSeenAt=AT)]
     deliver(api, known, *some, observation(response={"id": 1, "name": "x", "total": 1}, lastSeenAt=AT))
-    assert [(pointer, kind, after) for _, pointer, kind, _, after, _ in told()] == [
+    assert [(pointer, kind, after) for _, pointer, kind, _, after, _ in list_drift()] == [
         ("/phone", "nullable", "string or null"),
         ("/phone", "optional", "in 2 of 3"),
     ]
 
 
 def test_new_and_required_in_a_request_breaks_consumers_and_optional_does_not(api, workspace):
-    def order(request: Any) -> dict[str, Any]:
+    def build_order(request: Any) -> dict[str, Any]:
         return observation("POST", "/orders", 201, request=request)
 
-    deliver(api, workspace, *[order({"sku": "x"})] * 10)
-    deliver(api, workspace, order({"sku": "x", "note": "y"}), order({"sku": "x"}))
-    deliver(api, workspace, *[order({"sku": "x", "vat": "y"})] * 3)
-    assert [(pointer, kind, breaks) for _, pointer, kind, _, _, breaks in told()] == [
+    deliver(api, workspace, *[build_order({"sku": "x"})] * 10)
+    deliver(api, workspace, build_order({"sku": "x", "note": "y"}), build_order({"sku": "x"}))
+    deliver(api, workspace, *[build_order({"sku": "x", "vat": "y"})] * 3)
+    assert [(pointer, kind, breaks) for _, pointer, kind, _, _, breaks in list_drift()] == [
         ("/note", "new", ""),
         ("/vat", "new", "consumer"),
     ]
@@ -133,7 +133,7 @@ def test_new_and_required_in_a_request_breaks_consumers_and_optional_does_not(ap
 def test_a_new_status_and_another_name_of_a_parameter_are_drift(api, known):
     deliver(api, known, observation(status=409, response={"error": "x"}))
     deliver(api, known, *[observation(path="/orders/{id}", response=BODY)] * 200)
-    assert told() == [
+    assert list_drift() == [
         ("409", "", "new", "", "object", ""),
         ("path", "/id", "renamed", "orderId", "id", ""),
     ]
@@ -143,9 +143,9 @@ def test_a_new_status_and_another_name_of_a_parameter_are_drift(api, known):
 def test_an_operation_that_has_not_begun_has_no_version(api, workspace):
     deliver(api, workspace, observation("GET", "/a", 404, response={"error": "x"}))
     deliver(api, workspace, observation("GET", "/a", 404, response={"other": 1}))
-    assert (OperationVersion.objects.count(), told()) == (0, [])
+    assert (OperationVersion.objects.count(), list_drift()) == (0, [])
     deliver(api, workspace, observation("GET", "/a", 200))
-    assert (OperationVersion.objects.get().number, told()) == (1, [])
+    assert (OperationVersion.objects.get().number, list_drift()) == (1, [])
 
 
 def test_a_fold_that_fails_leaves_no_version_behind(api, known):
@@ -154,7 +154,7 @@ def test_a_fold_that_fails_leaves_no_version_behind(api, known):
     broken.sums[0]["statuses"]["200"] = 2**70
     broken.save()
     fold_reports(environment_of(known), now=timezone.now())
-    assert (OperationVersion.objects.count(), told()) == (1, [])
+    assert (OperationVersion.objects.count(), list_drift()) == (1, [])
 
 
 def test_the_latest_drift_of_an_environment_is_its_own(api, known, other_workspace):

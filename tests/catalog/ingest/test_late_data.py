@@ -22,87 +22,87 @@ PATH = "/orders/{orderId}"
 OLD, NEW = {"id": 1, "total": 2}, {"id": "1", "total": 2}
 
 
-def on(day: int, response: Any, **members: Any) -> dict[str, Any]:
+def observe_on(day: int, response: Any, **members: Any) -> dict[str, Any]:
     """An observation of one day, at some time of it."""
     return observation(response=response, lastSeenAt=FIRST + day * DAY + 3600, **members)
 
 
-def operation(environment: str = "production") -> Operation:
+def find_operation(environment: str = "production") -> Operation:
     return Operation.objects.filter(environment__name=environment, shown_under=None, begun=True).earliest("pk")
 
 
-def afresh(day: int, pointer: str = "", part: str = "", environment: str = "production") -> BaselineReset:
+def reset_on(day: int, pointer: str = "", part: str = "", environment: str = "production") -> BaselineReset:
     now = datetime.fromtimestamp(FIRST + day * DAY + 7200, UTC)
-    return reset_baseline(operation(environment), part=part, pointer=pointer, actor="ann", now=now)
+    return reset_baseline(find_operation(environment), part=part, pointer=pointer, actor="ann", now=now)
 
 
 def type_of_id() -> tuple[str, int]:
-    place = json.loads(operation().document)["responses"]["200"]["properties"]["id"]
+    place = json.loads(find_operation().document)["responses"]["200"]["properties"]["id"]
     return place["type"], place["seen"]
 
 
 @pytest.mark.parametrize(("part", "pointer"), [("", ""), ("200", ""), ("200", "/id")])
 def test_a_late_report_of_the_days_before_does_not_bring_the_old_type_back(api, workspace, part, pointer):
-    deliver(api, workspace, *[on(0, OLD)] * 5)
-    start = afresh(2, pointer, part)
-    deliver(api, workspace, *[on(2, NEW)] * 3)
-    deliver(api, workspace, *[on(1, OLD)] * 4)
+    deliver(api, workspace, *[observe_on(0, OLD)] * 5)
+    start = reset_on(2, pointer, part)
+    deliver(api, workspace, *[observe_on(2, NEW)] * 3)
+    deliver(api, workspace, *[observe_on(1, OLD)] * 4)
     assert type_of_id() == ("string", 3)
-    assert json.loads(operation().document)["observations"] == 12
+    assert json.loads(find_operation().document)["observations"] == 12
     assert not Drift.objects.exists()
     revert_baseline_reset(start, actor="ann", now=start.at)
     assert type_of_id() == ("unknown", 12)
 
 
 def test_one_report_may_hold_what_came_late_and_what_did_not(api, workspace):
-    deliver(api, workspace, *[on(0, OLD)] * 5)
-    afresh(2)
-    deliver(api, workspace, on(1, OLD), on(2, NEW), on(3, NEW))
+    deliver(api, workspace, *[observe_on(0, OLD)] * 5)
+    reset_on(2)
+    deliver(api, workspace, observe_on(1, OLD), observe_on(2, NEW), observe_on(3, NEW))
     assert type_of_id() == ("string", 2)
-    assert [shape.observations for shape in build_part_shapes(operation())] == [2]
+    assert [shape.observations for shape in build_part_shapes(find_operation())] == [2]
 
 
 def test_on_the_day_of_the_start_arrival_decides(api, workspace):
-    deliver(api, workspace, *[on(2, OLD)] * 5)
-    afresh(2)
-    deliver(api, workspace, on(2, NEW))
+    deliver(api, workspace, *[observe_on(2, OLD)] * 5)
+    reset_on(2)
+    deliver(api, workspace, observe_on(2, NEW))
     assert type_of_id() == ("string", 1)
 
 
 def test_an_observation_that_reaches_into_the_day_of_the_start_counts_after_it(api, workspace):
-    deliver(api, workspace, on(0, OLD))
-    afresh(2)
-    deliver(api, workspace, on(2, NEW, firstSeenAt=FIRST + DAY))
+    deliver(api, workspace, observe_on(0, OLD))
+    reset_on(2)
+    deliver(api, workspace, observe_on(2, NEW, firstSeenAt=FIRST + DAY))
     assert type_of_id() == ("string", 1)
 
 
 def test_what_a_late_report_tells_of_other_places_is_drift_with_its_numbers(api, workspace):
-    deliver(api, workspace, *[on(0, OLD)] * 5)
-    afresh(2, "/id", "200")
-    deliver(api, workspace, *[on(1, {**OLD, "note": "x"})] * 2)
+    deliver(api, workspace, *[observe_on(0, OLD)] * 5)
+    reset_on(2, "/id", "200")
+    deliver(api, workspace, *[observe_on(1, {**OLD, "note": "x"})] * 2)
     (told,) = Drift.objects.all()
     assert (told.pointer, told.kind, told.seen, told.of) == ("/note", "new", 2, 2)
 
 
 def test_what_is_shown_under_the_operation_comes_late_too(api, workspace):
     other = {"path": "/orders/latest"}
-    deliver(api, workspace, *[on(0, OLD)] * 3, on(0, OLD, **other))
+    deliver(api, workspace, *[observe_on(0, OLD)] * 3, observe_on(0, OLD, **other))
     now = datetime.fromtimestamp(FIRST + DAY, UTC)
     add_template_rule(environment_of(workspace), "/orders/latest", PATH, actor="ann", now=now)
-    start = afresh(2, "/id", "200")
-    deliver(api, workspace, on(2, NEW), on(1, OLD, **other), on(3, NEW, **other))
+    start = reset_on(2, "/id", "200")
+    deliver(api, workspace, observe_on(2, NEW), observe_on(1, OLD, **other), observe_on(3, NEW, **other))
     assert type_of_id() == ("string", 2)
     revert_baseline_reset(start, actor="ann", now=now)
     assert type_of_id() == ("unknown", 7)
 
 
 def test_what_comes_late_is_no_reason_to_tell_a_silence_again(api, workspace):
-    deliver(api, workspace, *[on(0, OLD)] * 30)
-    deliver(api, workspace, *[on(1, {"id": 1})] * 30)
-    afresh(2, "/id", "200")
-    afresh(4, "/id", "200")
-    deliver(api, workspace, *[on(3, {"id": 1})] * 30)
-    deliver(api, workspace, *[on(4, {"id": 1})] * 100)
+    deliver(api, workspace, *[observe_on(0, OLD)] * 30)
+    deliver(api, workspace, *[observe_on(1, {"id": 1})] * 30)
+    reset_on(2, "/id", "200")
+    reset_on(4, "/id", "200")
+    deliver(api, workspace, *[observe_on(3, {"id": 1})] * 30)
+    deliver(api, workspace, *[observe_on(4, {"id": 1})] * 100)
     assert [drift.pointer for drift in Drift.objects.filter(kind="quiet")] == ["/total"]
 
 
@@ -110,9 +110,9 @@ STARTS = [(2, "", ""), (4, "/id", "200"), (6, "", "200"), (8, "/lines/[]", "200"
 BODIES = [OLD, NEW, {"id": None}, {"lines": [{"sku": 1}]}, {"lines": [{"sku": "x"}]}, [1]]
 
 
-def kept(environment: str) -> Any:
+def list_visible(environment: str) -> Any:
     """All that is stored and shown of the operation in one environment, but for what drift was told when."""
-    row = operation(environment)
+    row = find_operation(environment)
     parts = OperationPart.objects.filter(operation=row).order_by("part", "status", "epoch")
     evidence = [(part.part, part.status, part.epoch, part.evidence) for part in parts if part.evidence]
     starts = row.baseline_resets.order_by("epoch").values_list("epoch", "statuses")
@@ -128,9 +128,9 @@ def test_in_whatever_order_reports_arrive_the_same_bytes_are_kept_and_shown(api,
     starts = []
     for day in range(10):
         for start in (start for start in STARTS if start[0] == day):
-            starts += [afresh(*start), afresh(*start, environment="staging")]
+            starts += [reset_on(*start), reset_on(*start, environment="staging")]
         if not starts or starts[-1].at.timestamp() // DAY != FIRST // DAY + day:
-            today = [on(day, chance.choice(BODIES), status=chance.choice([200, 200, 409])) for _ in range(2)]
+            today = [observe_on(day, chance.choice(BODIES), status=chance.choice([200, 200, 409])) for _ in range(2)]
             deliver(api, workspace, *today)
             waiting += today
         chance.shuffle(waiting)
@@ -138,7 +138,7 @@ def test_in_whatever_order_reports_arrive_the_same_bytes_are_kept_and_shown(api,
         now, waiting = waiting[:cut], waiting[cut:]
         deliver(api, workspace, *now, environment="staging")
     deliver(api, workspace, *waiting, environment="staging")
-    assert kept("staging") == kept("production")
+    assert list_visible("staging") == list_visible("production")
     for start in chance.sample(starts, len(starts)):
         revert_baseline_reset(start, actor="ann", now=start.at)
-    assert kept("staging") == kept("production")
+    assert list_visible("staging") == list_visible("production")

@@ -29,20 +29,20 @@ ON_THAT_DAY = datetime.fromtimestamp(AT, UTC)
 OLD, NEW = {"id": 1, "total": 2, "lines": [{"sku": 1}]}, {"id": "1", "total": 2, "lines": [{"sku": "x"}]}
 
 
-def production() -> Operation:
+def find_operation() -> Operation:
     return Operation.objects.filter(environment__name="production", shown_under=None).earliest("pk")
 
 
-def shown(status: str = "200") -> Any:
+def read_response(status: str = "200") -> Any:
     """The response in the catalog."""
-    return json.loads(production().document)["responses"][status]
+    return json.loads(find_operation().document)["responses"][status]
 
 
-def afresh(pointer: str, part: str = "200") -> BaselineReset:
-    return reset_baseline(production(), part=part, pointer=pointer, actor="ann", now=ON_THAT_DAY)
+def reset_node(pointer: str, part: str = "200") -> BaselineReset:
+    return reset_baseline(find_operation(), part=part, pointer=pointer, actor="ann", now=ON_THAT_DAY)
 
 
-def kinds(pointer_names: dict[str, Any]) -> dict[str, tuple[str, int]]:
+def list_types(pointer_names: dict[str, Any]) -> dict[str, tuple[str, int]]:
     return {name: (one["type"], one["seen"]) for name, one in pointer_names["properties"].items()}
 
 
@@ -51,19 +51,19 @@ def changed(api: Any, workspace: Any) -> Any:
     """A type that was changed on purpose: unknown, for ever."""
     deliver(api, workspace, *[observation(response=OLD, lastSeenAt=AT)] * 5)
     deliver(api, workspace, observation(response=NEW, lastSeenAt=AT))
-    assert shown()["properties"]["id"]["type"] == "unknown"
+    assert read_response()["properties"]["id"]["type"] == "unknown"
     return workspace
 
 
 def test_only_what_comes_from_then_on_is_shown_of_it_and_all_of_the_rest(api, changed):
-    afresh("/id")
-    assert kinds(shown()) == {"id": ("unknown", 0), "total": ("integer", 6), "lines": ("array", 6)}
+    reset_node("/id")
+    assert list_types(read_response()) == {"id": ("unknown", 0), "total": ("integer", 6), "lines": ("array", 6)}
     deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3)
-    assert kinds(shown()) == {"id": ("string", 3), "total": ("integer", 9), "lines": ("array", 9)}
+    assert list_types(read_response()) == {"id": ("string", 3), "total": ("integer", 9), "lines": ("array", 9)}
 
 
 def test_its_presence_is_counted_from_then_on(api, changed):
-    afresh("/id")
+    reset_node("/id")
     deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3, observation(response={}, lastSeenAt=AT))
     (shape,) = build_part_shapes(Operation.objects.get())
     nodes = {node.pointer: node for node in list_part_nodes(shape)}
@@ -73,7 +73,7 @@ def test_its_presence_is_counted_from_then_on(api, changed):
 
 def test_its_first_type_is_a_version_and_no_drift_and_what_follows_is_drift(api, changed):
     before = Drift.objects.count()
-    afresh("/id")
+    reset_node("/id")
     deliver(api, changed, observation(response=NEW))
     assert (Operation.objects.get().version, Drift.objects.count()) == (4, before)
     deliver(api, changed, observation(response={**NEW, "id": True}))
@@ -82,14 +82,14 @@ def test_its_first_type_is_a_version_and_no_drift_and_what_follows_is_drift(api,
 
 
 def test_the_items_of_an_array_and_all_of_a_part_can_be_started_afresh(api, changed):
-    afresh("/lines/[]")
-    assert shown()["properties"]["lines"]["items"] == {"type": "unknown", "reason": "empty", "seen": 0}
+    reset_node("/lines/[]")
+    assert read_response()["properties"]["lines"]["items"] == {"type": "unknown", "reason": "empty", "seen": 0}
     deliver(api, changed, observation(response=NEW))
-    assert kinds(shown()["properties"]["lines"]["items"]) == {"sku": ("string", 1)}
-    afresh("")
-    assert shown() == {"type": "unknown", "reason": "empty", "seen": 0}
+    assert list_types(read_response()["properties"]["lines"]["items"]) == {"sku": ("string", 1)}
+    reset_node("")
+    assert read_response() == {"type": "unknown", "reason": "empty", "seen": 0}
     deliver(api, changed, *[observation(response={"id": "x"})] * 2)
-    assert kinds(shown()) == {"id": ("string", 2)}
+    assert list_types(read_response()) == {"id": ("string", 2)}
     (shape,) = build_part_shapes(Operation.objects.get())
     assert shape.observations == 2
 
@@ -97,7 +97,7 @@ def test_the_items_of_an_array_and_all_of_a_part_can_be_started_afresh(api, chan
 def test_a_request_that_was_started_afresh_is_new_to_nobody(api, workspace):
     sent = [observation("POST", "/orders", 201, request={"sku": 1})] * 3
     deliver(api, workspace, *sent)
-    afresh("", "request")
+    reset_node("", "request")
     assert json.loads(Operation.objects.get().document)["request"] is None
     deliver(api, workspace, *sent)
     assert json.loads(Operation.objects.get().document)["request"]["seen"] == 3
@@ -105,15 +105,15 @@ def test_a_request_that_was_started_afresh_is_new_to_nobody(api, workspace):
 
 
 def test_a_part_that_came_only_since_is_not_touched_by_a_start_of_another(api, changed):
-    afresh("/id", "404")
-    assert shown()["properties"]["id"]["seen"] == 6
+    reset_node("/id", "404")
+    assert read_response()["properties"]["id"]["seen"] == 6
 
 
 def test_silences_outlast_the_start_of_another_node_and_are_told_once(api, workspace):
     deliver(api, workspace, *[observation(response=OLD, lastSeenAt=AT)] * 100)
     deliver(api, workspace, *[observation(response={"id": 1, "lines": []})] * 30)
     assert [drift.pointer for drift in Drift.objects.filter(kind="quiet")] == ["/total"]
-    afresh("/id")
+    reset_node("/id")
     for _ in range(3):
         deliver(api, workspace, *[observation(response={"id": 1, "lines": []})] * 30)
     assert [drift.pointer for drift in Drift.objects.filter(kind="quiet")] == ["/total"]
@@ -132,7 +132,9 @@ def act_by_chance(api: Any, created: Any, chance: random.Random) -> list[Baselin
         deliver(api, created, seen, environment="staging")
         if chance.random() < 0.5:
             whole = chance.random() < 0.2
-            starts.append(afresh("", "") if whole else afresh(chance.choice(POINTERS), chance.choice(["200", "409"])))
+            starts.append(
+                reset_node("", "") if whole else reset_node(chance.choice(POINTERS), chance.choice(["200", "409"]))
+            )
         if starts and chance.random() < 0.3:
             revert_baseline_reset(chance.choice(starts), actor="ann", now=timezone.now())
     return starts
@@ -153,9 +155,9 @@ def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed)
 def test_a_fold_shows_the_same_as_projecting_all_anew(api, workspace, seed):
     act_by_chance(api, workspace, random.Random(seed))
     deliver(api, workspace, observation(response=OLD, lastSeenAt=AT))
-    folded = production()
-    revert_baseline_reset(afresh("/nowhere"), actor="ann", now=timezone.now())
-    assert production().document == folded.document
+    folded = find_operation()
+    revert_baseline_reset(reset_node("/nowhere"), actor="ann", now=timezone.now())
+    assert find_operation().document == folded.document
 
 
 def test_what_is_shown_under_the_operation_starts_afresh_with_it(api, changed):
@@ -163,20 +165,20 @@ def test_what_is_shown_under_the_operation_starts_afresh_with_it(api, changed):
     other = observation(path="/orders/latest", response=OLD, lastSeenAt=AT)
     deliver(api, changed, *[other] * 4)
     rule = add_template_rule(environment, "/orders/latest", PATH, actor="ann", now=timezone.now())
-    assert shown()["properties"]["id"]["seen"] == 10
-    start = afresh("/id")
+    assert read_response()["properties"]["id"]["seen"] == 10
+    start = reset_node("/id")
     deliver(api, changed, observation(response=NEW, lastSeenAt=AT), {**other, "response": describe(infer(NEW))})
-    assert kinds(shown()) == {"id": ("string", 2), "total": ("integer", 12), "lines": ("array", 12)}
+    assert list_types(read_response()) == {"id": ("string", 2), "total": ("integer", 12), "lines": ("array", 12)}
     (shape,) = build_part_shapes(queries.find_operation(environment, "GET", PATH))
     assert [(node.seen, node.parents) for node in list_part_nodes(shape) if node.pointer == "/id"] == [(2, 2)]
     template_rules.revert_template_rule(rule, actor="ann", now=timezone.now())
-    assert kinds(shown()) == {"id": ("string", 1), "total": ("integer", 7), "lines": ("array", 7)}
+    assert list_types(read_response()) == {"id": ("string", 1), "total": ("integer", 7), "lines": ("array", 7)}
     revert_baseline_reset(start, actor="ann", now=timezone.now())
-    assert shown()["properties"]["id"]["type"] == "unknown"
+    assert read_response()["properties"]["id"]["type"] == "unknown"
 
 
 def test_what_was_summed_is_all_kept(api, changed):
-    afresh("/id")
+    reset_node("/id")
     deliver(api, changed, observation(response=NEW))
     kept = Evidence()
     for row in OperationPart.objects.filter(part="response"):
@@ -185,7 +187,7 @@ def test_what_was_summed_is_all_kept(api, changed):
 
 
 def test_both_are_in_the_audit_log_with_their_place(changed):
-    revert_baseline_reset(afresh("/id"), actor="bob", now=timezone.now())
+    revert_baseline_reset(reset_node("/id"), actor="bob", now=timezone.now())
     entries = AuditEntry.objects.filter(workspace=changed.workspace).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
         ("ann", "operation started afresh", "200 /id"),
@@ -193,29 +195,29 @@ def test_both_are_in_the_audit_log_with_their_place(changed):
     }
 
 
-def act(client: Client, created: Any, **members: str) -> Any:
+def post_reset(client: Client, created: Any, **members: str) -> Any:
     address = f"/w/{created.workspace.slug}/production/operation/afresh"
     return client.post(address, {"method": "GET", "path": PATH, "part": "200", "pointer": "/id", **members})
 
 
 def test_a_member_starts_a_node_afresh_and_takes_it_back_on_the_page(browser_client, changed):
-    answer = act(browser_client, changed)
+    answer = post_reset(browser_client, changed)
     start = BaselineReset.objects.get()
     assert (answer.status_code, start.part, start.pointer, start.actor) == (303, "200", "/id", "test-operator")
     page = browser_client.get(answer["Location"]).content.decode()
     assert '<span class="tag">baseline reset</span>' in page
     assert "baseline begins here" not in page
     assert taken_back(browser_client, changed, "fresh-starts", start.pk, method="GET", path=PATH).status_code == 303
-    assert shown()["properties"]["id"]["type"] == "unknown"
+    assert read_response()["properties"]["id"]["type"] == "unknown"
 
 
 @pytest.mark.parametrize("members", [{"pointer": "/nowhere"}, {"part": "500"}, {"path": "/nowhere"}])
 def test_a_place_that_does_not_exist_is_refused(browser_client, changed, members):
-    assert act(browser_client, changed, **members).status_code == 404
+    assert post_reset(browser_client, changed, **members).status_code == 404
     assert not BaselineReset.objects.exists()
 
 
 def test_an_outsider_cannot(client, changed):
     client.force_login(get_user_model().objects.create_user("outsider"))
-    assert act(client, changed).status_code == 404
+    assert post_reset(client, changed).status_code == 404
     assert not BaselineReset.objects.exists()

@@ -52,39 +52,47 @@ def observations(draw: st.DrawFn) -> Observation:
     )
 
 
-def state_of(batches: list[list[Observation]]) -> str:
+def render_state(batches: list[list[Observation]]) -> str:
     """What is stored of these batches, each of them through the inbox's JSON and back, as text."""
     total = DailySums()
     for batch in batches:
         stored = json.loads(json.dumps(sum_observations(batch, received_at=NOW).to_state()))
         total.add_all(DailySums.from_state(stored))
-    return text_of(total)
+    return render_sums(total)
 
 
-def text_of(total: DailySums) -> str:
+def render_sums(total: DailySums) -> str:
     rows = [
-        (day, identity, held.first, held.last, held.to_facts(), sorted(part_states(held)), shown(identity, held))
+        (
+            day,
+            identity,
+            held.first,
+            held.last,
+            held.to_facts(),
+            sorted(list_part_states(held)),
+            list_projection(identity, held),
+        )
         for day, sums in total
         for identity, held in sums
     ]
     return json.dumps(rows, default=str)
 
 
-def part_states(held: Any) -> list[str]:
+def list_part_states(held: Any) -> list[str]:
     return [json.dumps([*part, evidence.to_state()]) for part, evidence in held.evidence.items()]
 
 
-def shown(identity: Any, held: Any) -> dict[str, Any]:
+def list_projection(identity: Any, held: Any) -> dict[str, Any]:
     return asdict(project(identity, held))
 
 
 @settings(max_examples=60)
 @given(st.lists(observations(), max_size=8), st.randoms(use_true_random=False), st.integers(1, 4))
 def test_order_and_batching_change_no_byte(seen: list[Observation], chance: random.Random, size: int):
-    one_by_one = state_of([[observation] for observation in seen])
+    one_by_one = render_state([[observation] for observation in seen])
     shuffled = chance.sample(seen, len(seen))
     batches = [shuffled[start : start + size] for start in range(0, len(shuffled), size)]
-    assert state_of(batches) == one_by_one
+    assert render_state(batches) == one_by_one
 
 
 FEW = st.lists(observations(), max_size=3)
@@ -103,7 +111,7 @@ def test_sums_are_associative_and_the_empty_sum_changes_nothing(
 
     a, b, c = (sum_observations(seen, received_at=NOW) for seen in (some, more, rest))
     left, right = stored(stored(a, b), c), stored(a, stored(b, c), DailySums())
-    assert text_of(left) == text_of(right)
+    assert render_sums(left) == render_sums(right)
 
 
 def test_observations_of_one_template_are_one_sum_whatever_its_names():

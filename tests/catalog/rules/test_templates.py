@@ -41,16 +41,16 @@ def undo(rule: TemplateRule) -> None:
     revert_template_rule(rule, actor="ann", now=timezone.now())
 
 
-def catalog(environment: Environment) -> list[Any]:
+def read_catalog(environment: Environment) -> list[Any]:
     rendered = documents.render_catalog(environment, evidence=True)
     return json.loads(b"".join(rendered.read_chunks()))["operations"]
 
 
-def paths(environment: Environment) -> list[tuple[str, str]]:
-    return [(one["method"], one["path"]) for one in catalog(environment)]
+def list_paths(environment: Environment) -> list[tuple[str, str]]:
+    return [(one["method"], one["path"]) for one in read_catalog(environment)]
 
 
-def listed(environment: Environment) -> list[Any]:
+def list_everything(environment: Environment) -> list[Any]:
     """All that pages and downloads tell of an environment, without its name."""
     columns = ("method", "path", "observations", "statuses", "properties", "undecided", "first_seen_at",
                "last_seen_at", "unknowns", "search", "document", "outline", "names", "types")  # fmt: skip
@@ -84,7 +84,7 @@ def shops(api: Any, workspace: Any, environment: Environment) -> Environment:
 def test_a_merge_shows_the_sum_of_both(shops):
     merge(shops, RED, SHOP)
     merge(shops, BLUE, SHOP)
-    (shown,) = catalog(shops)
+    (shown,) = read_catalog(shops)
     assert (shown["path"], shown["observations"]) == (SHOP, 9)
     assert (shown["firstSeenAt"], shown["lastSeenAt"]) == (AT - 90_000, AT + 60)
     assert shown["parameters"] == {
@@ -101,7 +101,7 @@ def test_a_merge_into_an_observed_operation_takes_its_names(api, workspace, shop
     deliver(api, workspace, observation(path="/shops/{which}/{id}", response={"id": 2}, lastSeenAt=AT))
     merge(shops, RED, "/shops/{which}/{id}")
     merge(shops, BLUE, "/shops/{which}/{id}")
-    assert [(one["path"], one["observations"]) for one in catalog(shops)] == [("/shops/{which}/{id}", 10)]
+    assert [(one["path"], one["observations"]) for one in read_catalog(shops)] == [("/shops/{which}/{id}", 10)]
 
 
 def test_it_holds_for_future_traffic_of_methods_and_templates_that_were_never_seen_before(api, workspace, shops):
@@ -109,51 +109,51 @@ def test_it_holds_for_future_traffic_of_methods_and_templates_that_were_never_se
     merge(shops, "/shops/green/{}", SHOP, method="GET")
     green = "/shops/green/{x}"
     deliver(api, workspace, observation(path=green, count=5), observation("PUT", RED), observation("PUT", green))
-    assert paths(shops) == [("GET", BLUE), ("PUT", "/shops/green/{x}"), ("GET", SHOP), ("PUT", SHOP)]
+    assert list_paths(shops) == [("GET", BLUE), ("PUT", "/shops/green/{x}"), ("GET", SHOP), ("PUT", SHOP)]
     assert queries.find_operation(shops, "GET", SHOP).observations == 10
 
 
 def test_what_else_matches_follows_only_where_that_was_asked_for(api, workspace, shops):
     rule = merge(shops, RED, SHOP)
-    assert ("GET", BLUE) in paths(shops)
+    assert ("GET", BLUE) in list_paths(shops)
     undo(rule)
     merge(shops, RED, SHOP, matching=True)
     deliver(api, workspace, observation(path="/shops/green/{x}"), observation(path="/shops/green/{x}/more"))
-    assert paths(shops) == [("GET", "/shops/green/{x}/more"), ("GET", SHOP)]
+    assert list_paths(shops) == [("GET", "/shops/green/{x}/more"), ("GET", SHOP)]
     pinned = merge(shops, BLUE, BLUE)
-    assert ("GET", BLUE) in paths(shops)
+    assert ("GET", BLUE) in list_paths(shops)
     undo(pinned)
-    assert ("GET", BLUE) not in paths(shops)
+    assert ("GET", BLUE) not in list_paths(shops)
 
 
 def test_renaming_the_parameters_alone_keeps_the_operation(shops):
     merge(shops, RED, "/shops/red/{sku}")
-    assert ("GET", "/shops/red/{sku}") in paths(shops)
+    assert ("GET", "/shops/red/{sku}") in list_paths(shops)
     assert queries.find_operation(shops, "GET", RED).undecided == {}
     undo(TemplateRule.objects.get())
-    assert ("GET", RED) in paths(shops)
+    assert ("GET", RED) in list_paths(shops)
     assert queries.find_operation(shops, "GET", RED).undecided == {"1": 3}
 
 
 def test_an_operation_merged_into_a_renamed_one_is_found_where_that_is(shops):
     first, second = merge(shops, RED, BLUE), merge(shops, BLUE, SHOP)
-    assert paths(shops) == [("GET", SHOP)]
+    assert list_paths(shops) == [("GET", SHOP)]
     for address in (RED, BLUE, SHOP):
         assert queries.find_operation(shops, "GET", address).path == SHOP
     undo(first)
-    assert [(one["path"], one["observations"]) for one in catalog(shops)] == [(RED, 5), (SHOP, 4)]
+    assert [(one["path"], one["observations"]) for one in read_catalog(shops)] == [(RED, 5), (SHOP, 4)]
     undo(second)
-    assert paths(shops) == [("GET", BLUE), ("GET", RED)]
+    assert list_paths(shops) == [("GET", BLUE), ("GET", RED)]
 
 
 def test_a_circle_is_refused_and_changes_nothing(shops):
-    before = listed(shops)
+    before = list_everything(shops)
     rule = merge(shops, RED, BLUE)
     with pytest.raises(RuleError, match="leads from there back"):
         merge(shops, BLUE, RED)
     assert TemplateRule.objects.count() == 1
     undo(rule)
-    assert listed(shops) == before
+    assert list_everything(shops) == before
 
 
 def test_taking_back_what_keeps_a_circle_apart_is_refused(shops):
@@ -213,26 +213,26 @@ def test_a_merged_operation_starts_afresh_with_all_that_is_shown_there_and_only_
     rule = merge(shops, RED, BLUE)
     now = datetime.fromtimestamp(AT, UTC)
     start = baseline.reset_baseline(queries.find_operation(shops, "GET", RED), actor="ann", now=now)
-    (shown,) = catalog(shops)
+    (shown,) = read_catalog(shops)
     assert (shown["observations"], shown["responses"]["200"]["seen"]) == (9, 0)
     deliver(api, workspace, observation(path=RED, response={"id": 1}, lastSeenAt=AT))
-    assert catalog(shops)[0]["responses"]["200"]["seen"] == 1
+    assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 1
     undo(rule)
-    assert [one["responses"]["200"]["seen"] for one in catalog(shops)] == [0, 4]
+    assert [one["responses"]["200"]["seen"] for one in read_catalog(shops)] == [0, 4]
     again = merge(shops, RED, BLUE)
-    assert catalog(shops)[0]["responses"]["200"]["seen"] == 4
+    assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 4
     baseline.revert_baseline_reset(start, actor="ann", now=timezone.now())
-    assert catalog(shops)[0]["responses"]["200"]["seen"] == 8
+    assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 8
     undo(again)
-    assert [one["responses"]["200"]["seen"] for one in catalog(shops)] == [4, 4]
+    assert [one["responses"]["200"]["seen"] for one in read_catalog(shops)] == [4, 4]
 
 
 def test_a_source_that_was_started_afresh_stays_so_where_it_is_shown(shops):
     start = baseline.reset_baseline(queries.find_operation(shops, "GET", RED), actor="ann", now=timezone.now())
     merge(shops, RED, BLUE)
-    assert catalog(shops)[0]["responses"]["200"]["seen"] == 4
+    assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 4
     baseline.revert_baseline_reset(start, actor="ann", now=timezone.now())
-    assert catalog(shops)[0]["responses"]["200"]["seen"] == 7
+    assert read_catalog(shops)[0]["responses"]["200"]["seen"] == 7
 
 
 def test_searches_lists_and_every_download_show_it_in_one_place(shops):
@@ -251,7 +251,7 @@ def test_searches_lists_and_every_download_show_it_in_one_place(shops):
 def test_other_environments_know_nothing_of_it(api, workspace, shops):
     deliver(api, workspace, observation(path=RED), environment="staging")
     merge(shops, RED, SHOP)
-    assert paths(environment_of(workspace, "staging")) == [("GET", RED)]
+    assert list_paths(environment_of(workspace, "staging")) == [("GET", RED)]
 
 
 def test_environments_differ_by_what_is_shown_in_each(api, workspace, shops):
@@ -343,12 +343,12 @@ def test_taken_back_all_is_byte_for_byte_as_if_the_rule_had_never_been(api, work
         chance.choice(steps)()
     while twins.doomed:
         twins.take_one_back()
-    assert listed(twins.with_all) == listed(twins.with_some)
+    assert list_everything(twins.with_all) == list_everything(twins.with_some)
     assert TemplateRule.objects.filter(environment=twins.with_all, reverted_at=None).count() == (
         TemplateRule.objects.filter(environment=twins.with_some).count()
     )
     twins.report()
-    assert listed(twins.with_all) == listed(twins.with_some)
+    assert list_everything(twins.with_all) == list_everything(twins.with_some)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -386,6 +386,6 @@ def test_decisions_while_several_workers_fold_and_reports_come_twice_lose_nothin
         thread.join()
     fold_reports(environment, now=timezone.now())
     assert failures == []
-    assert [(one["path"], one["observations"]) for one in catalog(environment)] == [(BLUE, 10), (RED, 20)]
+    assert [(one["path"], one["observations"]) for one in read_catalog(environment)] == [(BLUE, 10), (RED, 20)]
     merge(environment, RED, BLUE)
-    assert catalog(environment)[0]["responses"]["200"]["seen"] == 30
+    assert read_catalog(environment)[0]["responses"]["200"]["seen"] == 30

@@ -25,19 +25,19 @@ pytestmark = pytest.mark.django_db
 ADDRESS = "/api/witness-rules"
 
 
-def made(created: Any, kind: str, name: str, *, environment: str = "production", **options: Any) -> RedactionRule:
+def add_rule(created: Any, kind: str, name: str, *, environment: str = "production", **options: Any) -> RedactionRule:
     return add_redaction_rule(
         environment_of(created, environment), kind, name, actor="ann", now=timezone.now(), **options
     )
 
 
 def test_reporters_get_the_rules_that_stand_sorted_and_each_once(api, workspace):
-    made(workspace, "sensitive", "user*Email")
-    made(workspace, "drop", "trace")
-    made(workspace, "sensitive", "maiden name", everywhere=True)
-    made(workspace, "drop", "trace", everywhere=True)
-    made(workspace, "drop", "staged", environment="staging")
-    revert_redaction_rule(made(workspace, "drop", "never"), actor="ann", now=timezone.now())
+    add_rule(workspace, "sensitive", "user*Email")
+    add_rule(workspace, "drop", "trace")
+    add_rule(workspace, "sensitive", "maiden name", everywhere=True)
+    add_rule(workspace, "drop", "trace", everywhere=True)
+    add_rule(workspace, "drop", "staged", environment="staging")
+    revert_redaction_rule(add_rule(workspace, "drop", "never"), actor="ann", now=timezone.now())
     answer = api.get(ADDRESS, environment="production")
     assert answer["Content-Type"] == "application/json"
     assert json.loads(answer.content) == {
@@ -54,13 +54,13 @@ def test_what_has_not_changed_is_304_and_what_has_is_not(api, workspace):
     tag = api.get(ADDRESS)["ETag"]
     assert not tag.startswith("W/")
     assert api.get(ADDRESS, headers={"If-None-Match": tag}).status_code == 304
-    made(workspace, "drop", "trace")
+    add_rule(workspace, "drop", "trace")
     again = api.get(ADDRESS, headers={"If-None-Match": tag})
     assert (again.status_code, json.loads(again.content)["rules"]) == (200, [{"kind": "drop", "name": "trace"}])
 
 
 def test_without_a_key_or_with_another_workspaces_there_is_nothing_of_it(api, client, workspace, other_workspace):
-    made(workspace, "drop", "trace", everywhere=True)
+    add_rule(workspace, "drop", "trace", everywhere=True)
     assert client.get(ADDRESS).status_code == 401
     assert json.loads(api.get(ADDRESS, key=other_workspace.secret_key).content) == {"rules": []}
     assert api.get(ADDRESS, environment="nowhere").json()["code"] == "unknown-environment"
@@ -81,12 +81,12 @@ def test_a_rule_is_a_kind_and_a_name(workspace, kind, name, code):
     assert find_redaction_error(kind, name) == code
     if code:
         with pytest.raises(RuleError):
-            made(workspace, kind, name)
+            add_rule(workspace, kind, name)
     assert RedactionRule.objects.count() == 0
 
 
 def test_the_same_twice_is_one_rule_and_one_entry_in_the_log(workspace):
-    one, two = made(workspace, "drop", "trace"), made(workspace, "drop", "trace")
+    one, two = add_rule(workspace, "drop", "trace"), add_rule(workspace, "drop", "trace")
     for _ in range(2):
         revert_redaction_rule(one, actor="bob", now=timezone.now())
     assert one == two
@@ -97,23 +97,23 @@ def test_the_same_twice_is_one_rule_and_one_entry_in_the_log(workspace):
     ]
 
 
-def act(client: Any, created: Any, then: str = "/redaction", **members: str) -> Any:
+def post_rule(client: Any, created: Any, then: str = "/redaction", **members: str) -> Any:
     return client.post(f"/w/{created.workspace.slug}/production/rules{then}", members)
 
 
 def test_a_member_adds_one_and_takes_it_back_on_the_page(browser_client, workspace):
-    answer = act(browser_client, workspace, kind="drop", name="trace", everywhere="1")
+    answer = post_rule(browser_client, workspace, kind="drop", name="trace", everywhere="1")
     rule = RedactionRule.objects.get()
     assert (answer.status_code, rule.actor, rule.environment) == (303, "test-operator", None)
     page = browser_client.get(answer["Location"]).content.decode()
     assert '<code class="path">trace</code>' in page
     assert "all environments" in page
-    assert act(browser_client, workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 303
+    assert post_rule(browser_client, workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 303
     assert RedactionRule.objects.get().reverted_at
 
 
 def test_a_fault_is_told_beside_what_was_written(browser_client, workspace):
-    answer = act(browser_client, workspace, kind="drop", name="**")
+    answer = post_rule(browser_client, workspace, kind="drop", name="**")
     page = browser_client.get(answer["Location"]).content.decode()
     assert REDACTION_RULE_ERRORS["all"] in page
     assert 'value="**"' in page
@@ -121,20 +121,20 @@ def test_a_fault_is_told_beside_what_was_written(browser_client, workspace):
 
 
 def test_a_value_is_repeated_nowhere(browser_client, workspace):
-    answer = act(browser_client, workspace, kind="drop", name="anna@example.org")
+    answer = post_rule(browser_client, workspace, kind="drop", name="anna@example.org")
     assert REDACTION_RULE_ERRORS["value"] in browser_client.get(answer["Location"]).content.decode()
     assert "example.org" not in answer["Location"]
     assert not AuditEntry.objects.filter(facts__name="anna@example.org").exists()
 
 
 def test_nobody_else_can(client, workspace, other_workspace):
-    rule = made(workspace, "drop", "trace")
-    assert act(client, workspace, kind="drop", name="more").status_code == 302
+    rule = add_rule(workspace, "drop", "trace")
+    assert post_rule(client, workspace, kind="drop", name="more").status_code == 302
     client.force_login(get_user_model().objects.create_user("outsider"))
-    assert act(client, workspace, kind="drop", name="more").status_code == 404
-    assert act(client, workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 404
+    assert post_rule(client, workspace, kind="drop", name="more").status_code == 404
+    assert post_rule(client, workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 404
     outside = get_user_model().objects.create_user("neighbour")
     other_workspace.workspace.memberships.create(user=outside)
     client.force_login(outside)
-    assert act(client, other_workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 404
+    assert post_rule(client, other_workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 404
     assert RedactionRule.objects.get().reverted_at is None

@@ -24,12 +24,12 @@ ON_THAT_DAY = datetime.fromtimestamp(AT, UTC)
 OLD, NEW = {"id": 1, "note": "x"}, {"id": "1", "total": 2}
 
 
-def shown() -> Any:
+def read_document() -> Any:
     """The operation in the catalog."""
     return json.loads(Operation.objects.get().document)
 
 
-def afresh() -> BaselineReset:
+def reset() -> BaselineReset:
     return reset_baseline(Operation.objects.order_by("environment_id")[0], actor="ann", now=ON_THAT_DAY)
 
 
@@ -38,25 +38,25 @@ def changed(api: Any, workspace: Any) -> Any:
     """A type that was changed on purpose: unknown, for ever."""
     deliver(api, workspace, *[observation(response=OLD, lastSeenAt=AT)] * 5)
     deliver(api, workspace, observation(response=NEW, lastSeenAt=AT))
-    assert shown()["responses"]["200"]["properties"]["id"]["type"] == "unknown"
+    assert read_document()["responses"]["200"]["properties"]["id"]["type"] == "unknown"
     return workspace
 
 
 def test_only_what_comes_from_then_on_is_shown(api, changed):
-    afresh()
-    assert shown()["responses"] == {"200": {"type": "unknown", "reason": "empty", "seen": 0}}
+    reset()
+    assert read_document()["responses"] == {"200": {"type": "unknown", "reason": "empty", "seen": 0}}
     deliver(api, changed, *[observation(response=NEW, lastSeenAt=AT)] * 3)
-    properties = shown()["responses"]["200"]["properties"]
+    properties = read_document()["responses"]["200"]["properties"]
     assert {name: (one["type"], one["seen"]) for name, one in properties.items()} == {
         "id": ("string", 3),
         "total": ("integer", 3),
     }
-    assert shown()["observations"] == 9
+    assert read_document()["observations"] == 9
 
 
 def test_its_first_descriptor_is_a_version_and_no_drift(api, changed):
     before = Drift.objects.count()
-    afresh()
+    reset()
     deliver(api, changed, observation(response=NEW))
     assert (Operation.objects.get().version, Drift.objects.count()) == (4, before)
     deliver(api, changed, observation(response={**NEW, "more": 1}))
@@ -76,7 +76,7 @@ def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed)
         deliver(api, workspace, seen)
         deliver(api, workspace, seen, environment="staging")
         if chance.random() < 0.4:
-            starts.append(afresh())
+            starts.append(reset())
         if starts and chance.random() < 0.3:
             revert_baseline_reset(chance.choice(starts), actor="ann", now=timezone.now())
     for start in chance.sample(starts, len(starts)):
@@ -87,7 +87,7 @@ def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed)
 
 
 def test_a_later_start_holds_when_an_earlier_one_is_taken_back(api, changed):
-    first, second = afresh(), afresh()
+    first, second = reset(), reset()
     revert_baseline_reset(first, actor="ann", now=timezone.now())
     assert Operation.objects.get().shown_from == second.epoch
     revert_baseline_reset(second, actor="ann", now=timezone.now())
@@ -98,7 +98,7 @@ def test_a_later_start_holds_when_an_earlier_one_is_taken_back(api, changed):
 
 
 def test_both_are_in_the_audit_log(changed):
-    revert_baseline_reset(afresh(), actor="bob", now=timezone.now())
+    revert_baseline_reset(reset(), actor="bob", now=timezone.now())
     entries = AuditEntry.objects.filter(workspace=changed.workspace).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["operation"]) for entry in entries} == {
         ("ann", "operation started afresh", f"GET {PATH}"),
@@ -106,13 +106,13 @@ def test_both_are_in_the_audit_log(changed):
     }
 
 
-def act(client: Client, created: Any, **members: str) -> Any:
+def post_reset(client: Client, created: Any, **members: str) -> Any:
     address = f"/w/{created.workspace.slug}/production/operation/afresh"
     return client.post(address, {"method": "GET", "path": PATH, **members})
 
 
 def test_a_member_starts_afresh_and_takes_it_back_on_the_page(browser_client, changed):
-    answer = act(browser_client, changed)
+    answer = post_reset(browser_client, changed)
     assert (answer.status_code, BaselineReset.objects.get().actor) == (303, "test-operator")
     page = browser_client.get(answer["Location"]).content.decode()
     assert "baseline begins here" in page
@@ -122,16 +122,16 @@ def test_a_member_starts_afresh_and_takes_it_back_on_the_page(browser_client, ch
     assert (back.status_code, "/operation?" in back["Location"]) == (303, True)
     assert BaselineReset.objects.get().reverted_at
     assert taken_back(browser_client, changed, "fresh-starts", start.pk + 1, **here).status_code == 404
-    assert act(browser_client, changed, path="/nowhere").status_code == 404
+    assert post_reset(browser_client, changed, path="/nowhere").status_code == 404
 
 
 def test_nobody_else_can(client, changed, other_workspace):
-    assert act(client, changed).status_code == 302
+    assert post_reset(client, changed).status_code == 302
     key = {"x-service-api-key": changed.secret_key}
     by_key = client.post(f"/w/{changed.workspace.slug}/production/operation/afresh", headers=key)
     assert by_key.status_code == 302
     client.force_login(get_user_model().objects.create_user("outsider"))
-    assert act(client, changed).status_code == 404
+    assert post_reset(client, changed).status_code == 404
     assert not BaselineReset.objects.exists()
 
 

@@ -24,14 +24,14 @@ VALUES = st.recursive(
 SEEN = st.lists(VALUES, min_size=1, max_size=4)
 
 
-def of(*values: Any) -> Evidence:
+def sum_of(*values: Any) -> Evidence:
     evidence = Evidence()
     for value in values:
         evidence.add(infer(value))
     return evidence
 
 
-def outline(part: str = "200", evidence: Evidence | None = None, **members: Any) -> dict[str, Any]:
+def outline_of(part: str = "200", evidence: Evidence | None = None, **members: Any) -> dict[str, Any]:
     shapes: dict[str, Any] = {"parameters": {}, "query": None, "request": None, "responses": {}}
     if evidence is not None:
         target = shapes["responses"] if part.isdigit() else shapes
@@ -39,27 +39,27 @@ def outline(part: str = "200", evidence: Evidence | None = None, **members: Any)
     return {**shapes, **members}
 
 
-def between(before: list[Any], after: list[Any], part: str = "200") -> list[Change]:
-    return compare_outlines(outline(part, of(*before)), outline(part, of(*after)))
+def compare_values(before: list[Any], after: list[Any], part: str = "200") -> list[Change]:
+    return compare_outlines(outline_of(part, sum_of(*before)), outline_of(part, sum_of(*after)))
 
 
-def told(before: list[Any], after: list[Any], part: str = "200") -> list[tuple[str, str, str]]:
-    return [(change.pointer, change.kind, change.breaks) for change in between(before, after, part)]
+def list_changes(before: list[Any], after: list[Any], part: str = "200") -> list[tuple[str, str, str]]:
+    return [(change.pointer, change.kind, change.breaks) for change in compare_values(before, after, part)]
 
 
 @given(SEEN, SEEN, st.sampled_from(["200", "request", "query"]))
 @settings(max_examples=200)
 def test_there_are_changes_exactly_when_the_outlines_differ(before, after, part):
-    one, other = outline(part, of(*before)), outline(part, of(*after))
+    one, other = outline_of(part, sum_of(*before)), outline_of(part, sum_of(*after))
     assert bool(compare_outlines(one, other)) == (one != other)
 
 
 @given(SEEN, SEEN)
 @settings(max_examples=200)
 def test_more_evidence_never_lets_anything_be_gone_and_each_place_is_told_once(before, more):
-    old = of(*before)
-    total = merge(old, of(*more))
-    found = compare_outlines(outline("200", old), outline("200", total))
+    old = sum_of(*before)
+    total = merge(old, sum_of(*more))
+    found = compare_outlines(outline_of("200", old), outline_of("200", total))
     assert not {change.kind for change in found} & {"gone", "not-null"}
     assert len({(change.pointer, change.kind) for change in found}) == len(found)
     known = {pointer for pointer, _ in walk_nodes(total, observations=1)}
@@ -70,16 +70,16 @@ def test_more_evidence_never_lets_anything_be_gone_and_each_place_is_told_once(b
 @settings(max_examples=200)
 def test_no_answer_that_breaks_the_schema_of_before_goes_without_an_alarm(before, after):
     """Only where nothing but null was seen, or nothing at all, a first real value is no break."""
-    old, new = of(*before), of(*before, *after)
+    old, new = sum_of(*before), sum_of(*before, *after)
     schema = Draft202012Validator(build_schema(describe(old, counts=False)))
     failing = [error for value in after for error in schema.iter_errors(value) if error.validator_value != "null"]
-    found = compare_outlines(outline("200", old), outline("200", new))
+    found = compare_outlines(outline_of("200", old), outline_of("200", new))
     assert not failing or any(change.breaks for change in found)
 
 
 @given(SEEN, SEEN, st.sampled_from(["200", "request"]))
 def test_every_change_is_in_words_and_breaks_somebody_known_or_nobody(before, after, part):
-    for change in between(before, after, part):
+    for change in compare_values(before, after, part):
         assert change.words == CHANGE_KINDS[change.kind]
         assert change.breaks in (*BREAKS_FOR, "")
         assert change.before != change.after
@@ -103,8 +103,8 @@ def test_every_change_is_in_words_and_breaks_somebody_known_or_nobody(before, af
     ],
 )
 def test_the_rules_by_example(before, after, in_answer, in_request):
-    assert told([before], [after]) == [in_answer]
-    assert told([before], [after], "request") == [in_request]
+    assert list_changes([before], [after]) == [in_answer]
+    assert list_changes([before], [after], "request") == [in_request]
 
 
 @pytest.mark.parametrize(
@@ -112,42 +112,50 @@ def test_the_rules_by_example(before, after, in_answer, in_request):
     [("200", "consumer", ""), ("request", "producer", "consumer"), ("404", "consumer", "")],
 )
 def test_more_allowed_breaks_who_reads_and_less_allowed_who_sends(part, wider, narrower):
-    assert told([1], [1, None], part) == [("", "nullable", wider)]
-    assert told([1, None], [1], part) == [("", "not-null", narrower)]
-    assert told([1], [1, "x"], part) == [("", "type", wider)]
-    assert told([1, "x"], [1], part) == [("", "type", narrower)]
+    assert list_changes([1], [1, None], part) == [("", "nullable", wider)]
+    assert list_changes([1, None], [1], part) == [("", "not-null", narrower)]
+    assert list_changes([1], [1, "x"], part) == [("", "type", wider)]
+    assert list_changes([1, "x"], [1], part) == [("", "type", narrower)]
 
 
 def test_a_new_member_of_a_request_breaks_nobody_where_it_was_not_always_sent():
-    before, after = outline("request", of({"a": 1})), outline("request", of({"a": 1, "b": 1}))
+    before, after = (
+        outline_of("request", sum_of({"a": 1})),
+        outline_of("request", sum_of({"a": 1, "b": 1})),
+    )
     (change,) = compare_outlines(before, after, is_whole=lambda part, pointer: (part, pointer) != ("request", "/b"))
     assert change.breaks == ""
 
 
 def test_a_value_in_place_of_what_was_null_often_enough_breaks_who_relied_on_it():
-    before, after = outline("200", of({"a": None})), outline("200", of({"a": None}, {"a": 1}))
+    before, after = (
+        outline_of("200", sum_of({"a": None})),
+        outline_of("200", sum_of({"a": None}, {"a": 1})),
+    )
     (told,) = compare_outlines(before, after, is_rule=lambda part, pointer: (part, pointer) == ("200", "/a"))
     assert (told.kind, told.before, told.after, told.breaks) == ("type", "null", "integer or null", "consumer")
-    sent = [outline("request", of(*values)) for values in ([{"a": None}], [{"a": None}, {"a": 1}])]
+    sent = [outline_of("request", sum_of(*values)) for values in ([{"a": None}], [{"a": None}, {"a": 1}])]
     assert [change.breaks for change in compare_outlines(*sent, is_rule=lambda part, pointer: True)] == ["producer"]
 
 
 def test_a_success_that_no_longer_comes_breaks_consumers_and_an_error_nobody():
-    before = outline(responses={"200": {"type": "string"}, "404": {"type": "string"}})
-    found = {change.part: change.breaks for change in compare_outlines(before, outline())}
+    before = outline_of(responses={"200": {"type": "string"}, "404": {"type": "string"}})
+    found = {change.part: change.breaks for change in compare_outlines(before, outline_of())}
     assert found == {"200": "consumer", "404": ""}
-    assert [change.breaks for change in compare_outlines(outline(), before)] == ["", ""]
+    assert [change.breaks for change in compare_outlines(outline_of(), before)] == ["", ""]
 
 
 def test_names_that_are_no_longer_kept_are_one_change_and_none_is_called_gone():
-    few = of({"a": 1, "b": 2})
-    many = merge(few, of({f"name{letter}{other}": 1 for letter in "abcdefghijklmnop" for other in "abcdefghijklmnop"}))
-    assert [change.kind for change in compare_outlines(outline("200", few), outline("200", many))] == ["map"]
+    few = sum_of({"a": 1, "b": 2})
+    many = merge(
+        few, sum_of({f"name{letter}{other}": 1 for letter in "abcdefghijklmnop" for other in "abcdefghijklmnop"})
+    )
+    assert [change.kind for change in compare_outlines(outline_of("200", few), outline_of("200", many))] == ["map"]
 
 
 def test_parameters_are_compared_by_position():
-    before = outline(parameters={"orderId": {"type": "integer"}, "item": {"type": "unknown", "reason": "empty"}})
-    after = outline(parameters={"order": {"type": "string"}, "item": {"type": "string"}})
+    before = outline_of(parameters={"orderId": {"type": "integer"}, "item": {"type": "unknown", "reason": "empty"}})
+    after = outline_of(parameters={"order": {"type": "string"}, "item": {"type": "string"}})
     assert [(c.pointer, c.kind, c.before, c.after, c.breaks) for c in compare_outlines(before, after)] == [
         ("/order", "renamed", "orderId", "order", ""),
         ("/order", "type", "integer", "string", "producer"),
@@ -157,7 +165,7 @@ def test_parameters_are_compared_by_position():
 
 def test_a_redacted_name_is_told():
     before, after = ({"type": "string"}, {"type": "string", "redacted": True})
-    (change,) = compare_outlines(outline(responses={"200": before}), outline(responses={"200": after}))
+    (change,) = compare_outlines(outline_of(responses={"200": before}), outline_of(responses={"200": after}))
     assert (change.kind, change.breaks) == ("redacted", "")
 
 
@@ -167,11 +175,11 @@ MAP = {"type": "object", "values": {"type": "integer"}}
 
 @pytest.mark.parametrize(("before", "after", "kind"), [(RECORD, MAP, "map"), (MAP, RECORD, "no-map")])
 def test_names_that_are_shown_as_keys_or_shown_again_are_one_change_that_breaks_nobody(before, after, kind):
-    (change,) = compare_outlines(outline(responses={"200": before}), outline(responses={"200": after}))
+    (change,) = compare_outlines(outline_of(responses={"200": before}), outline_of(responses={"200": after}))
     assert (change.pointer, change.kind, change.breaks) == ("", kind, "")
 
 
 def test_a_name_beside_keys_that_are_data_is_new_and_no_end_of_a_map():
     both = {**MAP, "properties": {"default": {"type": "integer"}}}
-    (change,) = compare_outlines(outline(responses={"200": MAP}), outline(responses={"200": both}))
+    (change,) = compare_outlines(outline_of(responses={"200": MAP}), outline_of(responses={"200": both}))
     assert (change.pointer, change.kind) == ("/default", "new")

@@ -26,39 +26,39 @@ AT = 1_790_000_000
 BOX = {"width": 1, "height": 2, "depth": 3}
 
 
-def prices(*values: Any) -> list[dict[str, Any]]:
+def build_prices(*values: Any) -> list[dict[str, Any]]:
     return [observation(path=PATH, response={"by": value}, lastSeenAt=AT) for value in values]
 
 
-def document(environment: str = "production") -> Any:
+def read_document(environment: str = "production") -> Any:
     """The response in the catalog."""
     return json.loads(Operation.objects.get(environment__name=environment).document)["responses"]["200"]
 
 
-def shape(environment: str = "production") -> Any:
-    return document(environment)["properties"]["by"]
+def read_shape(environment: str = "production") -> Any:
+    return read_document(environment)["properties"]["by"]
 
 
-def rule(pointer: str = "/by", *, as_map: bool, part: str = "200") -> MapRule:
+def add_rule(pointer: str = "/by", *, as_map: bool, part: str = "200") -> MapRule:
     found = Operation.objects.order_by("environment_id").first()
     return add_map_rule(found, part, pointer, as_map=as_map, actor="ann", now=timezone.now())
 
 
 @pytest.fixture
 def alike(api: Any, workspace: Any) -> Any:
-    deliver(api, workspace, *prices(*bodies(PRICE)))
+    deliver(api, workspace, *build_prices(*bodies(PRICE)))
     return workspace
 
 
 @pytest.fixture
 def boxes(api: Any, workspace: Any) -> Any:
-    deliver(api, workspace, *prices(BOX, BOX))
+    deliver(api, workspace, *build_prices(BOX, BOX))
     return workspace
 
 
 def test_a_map_by_alike_values_is_one_in_the_catalog_and_in_every_form(api, alike):
-    assert "properties" not in shape()
-    assert (shape()["values"]["seen"], shape()["values"]["properties"]["amount"]["seen"]) == (40, 40)
+    assert "properties" not in read_shape()
+    assert (read_shape()["values"]["seen"], read_shape()["values"]["properties"]["amount"]["seen"]) == (40, 40)
     (schema,) = api.get("/api/catalog/schemas.json").json()["$defs"].values()
     assert schema["properties"]["by"]["additionalProperties"]["properties"]["amount"] == {"type": "integer"}
     assert "properties" not in schema["properties"]["by"]
@@ -68,15 +68,15 @@ def test_a_map_by_alike_values_is_one_in_the_catalog_and_in_every_form(api, alik
 def test_its_names_are_kept_and_later_evidence_shows_them_again(api, alike):
     held = OperationPart.objects.get(part="response").evidence
     assert len(held["properties"]["by"]["properties"]) == 40
-    deliver(api, alike, *prices({"bal": "closed"}))
-    assert len(shape()["properties"]) == 40
+    deliver(api, alike, *build_prices({"bal": "closed"}))
+    assert len(read_shape()["properties"]) == 40
     assert [(drift.pointer, drift.kind, drift.breaks) for drift in Drift.objects.all()] == [("/by", "no-map", "")]
 
 
 def test_keys_of_a_map_never_go_quiet_and_what_is_in_every_value_does(api, alike):
-    deliver(api, alike, *prices(*[{"new": PRICE}] * 3))
+    deliver(api, alike, *build_prices(*[{"new": PRICE}] * 3))
     assert not Drift.objects.exists()
-    deliver(api, alike, *prices(*bodies({"amount": 1, "until": "x"}, names=60)))
+    deliver(api, alike, *build_prices(*bodies({"amount": 1, "until": "x"}, names=60)))
     kinds = {(drift.pointer, drift.kind) for drift in Drift.objects.all()}
     assert kinds == {("/by/{}/until", "new"), ("/by/{}/currency", "quiet")}
 
@@ -87,27 +87,27 @@ def test_a_query_is_never_a_map_by_itself(api, workspace):
 
 
 def test_by_hand_a_record_is_a_map_for_what_comes_too(api, boxes):
-    rule(as_map=True)
-    assert shape()["values"] == {"type": "integer", "seen": 6}
-    deliver(api, boxes, *prices({**BOX, "colour": 4}))
-    assert (shape()["values"]["seen"], "properties" in shape()) == (10, False)
+    add_rule(as_map=True)
+    assert read_shape()["values"] == {"type": "integer", "seen": 6}
+    deliver(api, boxes, *build_prices({**BOX, "colour": 4}))
+    assert (read_shape()["values"]["seen"], "properties" in read_shape()) == (10, False)
     assert not Drift.objects.exists()
 
 
 def test_by_hand_a_map_by_alike_values_has_properties(alike):
-    rule(as_map=False)
-    assert len(shape()["properties"]) == 40
-    rule(as_map=True)
-    assert "properties" not in shape()
+    add_rule(as_map=False)
+    assert len(read_shape()["properties"]) == 40
+    add_rule(as_map=True)
+    assert "properties" not in read_shape()
 
 
 def test_the_latest_rule_of_a_place_holds_and_taken_back_the_one_before(alike):
-    first, second = rule(as_map=False), rule(as_map=True)
-    assert "values" in shape()
+    first, second = add_rule(as_map=False), add_rule(as_map=True)
+    assert "values" in read_shape()
     revert_map_rule(second, actor="ann", now=timezone.now())
-    assert "properties" in shape()
+    assert "properties" in read_shape()
     revert_map_rule(first, actor="ann", now=timezone.now())
-    assert "values" in shape()
+    assert "values" in read_shape()
     version = Operation.objects.get().version
     revert_map_rule(first, actor="ann", now=timezone.now())
     assert Operation.objects.get().version == version
@@ -115,13 +115,13 @@ def test_the_latest_rule_of_a_place_holds_and_taken_back_the_one_before(alike):
 
 def test_a_map_of_operations_that_are_shown_as_one_is_decided_by_all_of_their_keys(api, workspace):
     some, others = bodies(PRICE)[:8], bodies(PRICE)[8:]
-    deliver(api, workspace, *prices(*some))
-    deliver(api, workspace, *[{**one, "path": "/other"} for one in prices(*others)])
+    deliver(api, workspace, *build_prices(*some))
+    deliver(api, workspace, *[{**one, "path": "/other"} for one in build_prices(*others)])
     environment = environment_of(workspace)
     merged = add_template_rule(environment, "/other", PATH, actor="ann", now=timezone.now())
     (place,) = queries.visible_operations(environment)
     assert "values" in json.loads(place.document)["responses"]["200"]["properties"]["by"]
-    deliver(api, workspace, *prices({"new": PRICE}))
+    deliver(api, workspace, *build_prices({"new": PRICE}))
     assert not Drift.objects.exists()
     template_rules.revert_template_rule(merged, actor="ann", now=timezone.now())
     documents = [
@@ -137,9 +137,9 @@ def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed)
     for _ in range(12):
         body = chance.choice([BOX, {"a": {"x": 1}}, {"a": {"y": None}, "b": {"x": "s"}}, {"a": []}, *bodies(PRICE)[:3]])
         for environment in ("production", "staging"):
-            deliver(api, workspace, *prices(body), environment=environment)
+            deliver(api, workspace, *build_prices(body), environment=environment)
         if chance.random() < 0.4:
-            rules.append(rule(chance.choice(["", "/by", "/by/a", "/{}", "/by/{}"]), as_map=chance.random() < 0.7))
+            rules.append(add_rule(chance.choice(["", "/by", "/by/a", "/{}", "/by/{}"]), as_map=chance.random() < 0.7))
         if rules and chance.random() < 0.3:
             revert_map_rule(chance.choice(rules), actor="ann", now=timezone.now())
     for one in chance.sample(rules, len(rules)):
@@ -151,7 +151,7 @@ def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed)
 
 
 def test_each_is_a_version_by_hand_and_in_the_audit_log(boxes):
-    revert_map_rule(rule(as_map=True), actor="bob", now=timezone.now())
+    revert_map_rule(add_rule(as_map=True), actor="bob", now=timezone.now())
     assert Operation.objects.get().version == 3
     entries = AuditEntry.objects.filter(workspace=boxes.workspace).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
@@ -160,28 +160,28 @@ def test_each_is_a_version_by_hand_and_in_the_audit_log(boxes):
     }
 
 
-def act(client: Client, created: Any, **members: str) -> Any:
+def post_map_rule(client: Client, created: Any, **members: str) -> Any:
     address = f"/w/{created.workspace.slug}/production/operation/maps"
     named = {"method": "GET", "path": PATH, "part": "200", "pointer": "/by"}
     return client.post(address, {**named, **members})
 
 
-def page(client: Client, created: Any, **query: str) -> str:
+def read_page(client: Client, created: Any, **query: str) -> str:
     address = f"/w/{created.workspace.slug}/production/operation"
     return client.get(address, {"method": "GET", "path": PATH, **query}).content.decode()
 
 
 def test_a_member_decides_on_the_page_and_takes_it_back(browser_client, alike):
-    shown = page(browser_client, alike, at="/by")
+    shown = read_page(browser_client, alike, at="/by")
     assert ">40 names<" in shown
     assert "their values are alike" in shown
-    answer = act(browser_client, alike, **{"as": "properties"})
+    answer = post_map_rule(browser_client, alike, **{"as": "properties"})
     assert (answer.status_code, MapRule.objects.get().actor) == (303, "test-operator")
     assert "Show as a map" in browser_client.get(answer["Location"]).content.decode()
-    assert "properties" in shape()
+    assert "properties" in read_shape()
     rule, here = MapRule.objects.get(), {"method": "GET", "path": PATH}
     assert taken_back(browser_client, alike, "map-rules", rule.pk, **here).status_code == 303
-    assert "values" in shape()
+    assert "values" in read_shape()
     assert taken_back(browser_client, alike, "map-rules", rule.pk + 1, **here).status_code == 404
 
 
@@ -199,14 +199,14 @@ def test_a_member_decides_on_the_page_and_takes_it_back(browser_client, alike):
     ],
 )
 def test_a_place_or_a_choice_that_is_none_is_refused(browser_client, boxes, members, status):
-    assert act(browser_client, boxes, **members).status_code == status
+    assert post_map_rule(browser_client, boxes, **members).status_code == status
     assert not MapRule.objects.exists()
 
 
 def test_what_was_erased_is_said_to_stay_so(api, browser_client, boxes):
     many = {f"name{a}{b}": 1 for a in "abcdefghijklmnop" for b in "abcdefghijklmnop"}
-    deliver(api, boxes, *prices(many))
-    shown = page(browser_client, boxes, at="/by")
+    deliver(api, boxes, *build_prices(many))
+    shown = read_page(browser_client, boxes, at="/by")
     assert "they cannot be shown as properties" in shown
     assert 'value="properties"' not in shown
     deliver(api, boxes, observation(path="/by-id", response={"4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": 1, "all": 2}))
@@ -215,12 +215,12 @@ def test_what_was_erased_is_said_to_stay_so(api, browser_client, boxes):
 
 
 def test_nobody_else_can(client, boxes, other_workspace):
-    assert act(client, boxes, **{"as": "map"}).status_code == 302
+    assert post_map_rule(client, boxes, **{"as": "map"}).status_code == 302
     key = {"x-service-api-key": boxes.secret_key}
     by_key = client.post(f"/w/{boxes.workspace.slug}/production/operation/maps", headers=key)
     assert by_key.status_code == 302
     client.force_login(get_user_model().objects.create_user("outsider"))
-    assert act(client, boxes, **{"as": "map"}).status_code == 404
+    assert post_map_rule(client, boxes, **{"as": "map"}).status_code == 404
     assert not MapRule.objects.exists()
 
 

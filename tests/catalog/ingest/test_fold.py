@@ -39,7 +39,7 @@ def send(api: Any, *reports: Any) -> None:
         assert api.post("/api/witness-reports", one).status_code == 202
 
 
-def everything() -> list[Any]:
+def list_everything() -> list[Any]:
     """All that the catalog holds, but for row ids."""
     operations = Operation.objects.order_by("method", "key").values_list(
         "method",
@@ -76,7 +76,7 @@ def test_a_fold_sums_marks_and_drops_the_body(api, workspace):
 def test_any_order_and_batching_give_the_same_catalog(api, workspace, other_workspace, seed, monkeypatch):
     send(api, *REPORTS)
     fold_reports(environment_of(workspace), now=timezone.now())
-    expected = everything()
+    expected = list_everything()
     Operation.objects.all().delete()
 
     chance = random.Random(seed)
@@ -86,16 +86,16 @@ def test_any_order_and_batching_give_the_same_catalog(api, workspace, other_work
         if chance.random() < 0.3:
             fold_reports(environment_of(other_workspace), now=timezone.now())
     fold_reports(environment_of(other_workspace), now=timezone.now())
-    assert everything() == expected
+    assert list_everything() == expected
 
 
 def test_a_redelivery_after_the_fold_changes_nothing(api, workspace):
     send(api, *REPORTS)
     fold_reports(environment_of(workspace), now=timezone.now())
-    before = everything()
+    before = list_everything()
     send(api, *REPORTS)
     assert fold_reports(environment_of(workspace), now=timezone.now()) == 0
-    assert everything() == before
+    assert list_everything() == before
 
 
 def test_an_operation_begins_when_another_status_arrives_and_then_shows_all(api, workspace):

@@ -27,35 +27,35 @@ steps = st.lists(st.sampled_from([*NAMES, ITEM]), max_size=3)
 starts = st.lists(st.tuples(st.integers(1, 4), steps), max_size=4)
 
 
-def shown(
+def build_part(
     epochs: dict[int, Evidence], *, starts: Sequence[NodeReset] = (), maps: Any = None, **options: Any
 ) -> VisiblePart:
     return build_visible_part([EpochEvidence(epochs, starts)], map_rules=maps, **options)
 
 
-def pointer_of(path: list[str | None]) -> str:
+def join_pointer(path: list[str | None]) -> str:
     pointer = ""
     for step in path:
         pointer = f"{pointer}/{ITEMS}" if step is ITEM else join_property(pointer, step)
     return pointer
 
 
-def summed_by_epoch(batches: list[list[Any]]) -> dict[int, Evidence]:
+def sum_by_epoch(batches: list[list[Any]]) -> dict[int, Evidence]:
     return {epoch: seen(*batch) for epoch, batch in enumerate(batches)}
 
 
-def counted(evidence: Evidence) -> dict[str, dict[str, int]]:
+def list_counts(evidence: Evidence) -> dict[str, dict[str, int]]:
     """Counts by pointer, of the places where anything was seen."""
     found = walk_nodes(evidence, observations=None)
     return {pointer: dict(place.evidence.counts) for pointer, place in found if place.evidence.counts}
 
 
-def one_by_one(batches: list[list[Any]], node_starts: list[NodeReset]) -> dict[str, dict[str, int]]:
+def count_one_by_one(batches: list[list[Any]], node_starts: list[NodeReset]) -> dict[str, dict[str, int]]:
     """The model: a value counts in a place when it came in or after the latest start of that place or one around it."""
     total: dict[str, dict[str, int]] = {}
     for epoch, batch in enumerate(batches):
         for value in batch:
-            for pointer, counts in counted(infer(value)).items():
+            for pointer, counts in list_counts(infer(value)).items():
                 if all(epoch >= start.epoch for start in node_starts if is_within(pointer, start.pointer)):
                     held = total.setdefault(pointer, {})
                     for kind, count in counts.items():
@@ -66,26 +66,26 @@ def one_by_one(batches: list[list[Any]], node_starts: list[NodeReset]) -> dict[s
 @given(epochs, starts)
 @settings(deadline=None)
 def test_starts_at_any_places_and_times_nest_as_if_each_value_were_counted_by_itself(batches, given_starts):
-    node_starts = [NodeReset(epoch, pointer_of(path)) for epoch, path in given_starts]
-    result = shown(summed_by_epoch(batches), starts=node_starts, by_likeness=False)
-    assert counted(result.evidence) == one_by_one(batches, node_starts)
+    node_starts = [NodeReset(epoch, join_pointer(path)) for epoch, path in given_starts]
+    result = build_part(sum_by_epoch(batches), starts=node_starts, by_likeness=False)
+    assert list_counts(result.evidence) == count_one_by_one(batches, node_starts)
 
 
 @given(epochs, starts)
 @settings(deadline=None)
 def test_what_is_shown_changes_nothing_of_what_was_summed(batches, given_starts):
-    held = summed_by_epoch(batches)
+    held = sum_by_epoch(batches)
     before = json.dumps([evidence.to_state() for evidence in held.values()])
-    shown(
-        held, starts=[NodeReset(epoch, pointer_of(path)) for epoch, path in given_starts], maps={"": True, "/a": True}
+    build_part(
+        held, starts=[NodeReset(epoch, join_pointer(path)) for epoch, path in given_starts], maps={"": True, "/a": True}
     )
     assert json.dumps([evidence.to_state() for evidence in held.values()]) == before
-    assert shown(held).evidence == seen(*[value for batch in batches for value in batch])
+    assert build_part(held).evidence == seen(*[value for batch in batches for value in batch])
 
 
 @given(values, st.lists(st.sampled_from(NAMES), max_size=3))
 def test_a_pointer_leads_back_to_its_steps(value, path):
-    found = split_pointer(pointer_of(path))
+    found = split_pointer(join_pointer(path))
     assert [property_name(step) for step in found] == path
     assert not {ITEMS, VALUES} & set(found)
     for pointer, _ in walk_nodes(infer(value), observations=None):
@@ -100,7 +100,7 @@ def test_a_node_without_anything_since_its_start_stays_and_is_empty():
 
 
 def test_a_sensitive_name_stays_marked_when_it_is_started_afresh():
-    started = shown({0: seen({"password": "x"})}, starts=[NodeReset(1, "/password")])
+    started = build_part({0: seen({"password": "x"})}, starts=[NodeReset(1, "/password")])
     assert describe(started.evidence)["properties"]["password"]["redacted"]
 
 
@@ -108,7 +108,7 @@ def test_properties_named_like_places_are_told_from_them_and_started_by_themselv
     value = {"a": {"{}": 1, "17": "x"}, "b": [{"[]": 1}]}
     pointers = [pointer for pointer, _ in walk_nodes(infer(value), observations=None)]
     assert pointers == ["", "/a", "/a/~3}", "/a/{}", "/b", "/b/[]", "/b/[]/~2]"]
-    started = shown({0: infer(value)}, starts=[NodeReset(1, "/a/~3}"), NodeReset(1, "/b/[]/~2]")])
+    started = build_part({0: infer(value)}, starts=[NodeReset(1, "/a/~3}"), NodeReset(1, "/b/[]/~2]")])
     seen_since = {pointer: place.evidence.seen for pointer, place in walk_nodes(started.evidence, observations=None)}
     assert (seen_since["/a/~3}"], seen_since["/a/{}"], seen_since["/b/[]/~2]"]) == (0, 1, 0)
     assert set(started.reset_counts) == {"/a/~3}", "/b/[]/~2]"}
@@ -116,12 +116,12 @@ def test_properties_named_like_places_are_told_from_them_and_started_by_themselv
 
 def test_presence_since_a_start_is_told_by_what_came_since():
     held = {0: seen(*[{"a": 1, "b": 1}] * 8), 1: seen({"a": "x"}, {"b": 2}, {"b": 3}, None)}
-    result = shown(held, starts=[NodeReset(1, "/a")])
+    result = build_part(held, starts=[NodeReset(1, "/a")])
     assert (result.evidence.properties["a"].counts, result.reset_counts) == ({"string": 1}, {"/a": 3})
-    assert shown(held, starts=[NodeReset(1, "/a"), NodeReset(2, "")]).reset_counts == {"": None}
+    assert build_part(held, starts=[NodeReset(1, "/a"), NodeReset(2, "")]).reset_counts == {"": None}
 
 
-def by_key(*kinds: Any) -> Evidence:
+def sum_by_key(*kinds: Any) -> Evidence:
     """Objects under rare keys, in an array; `old` of each is one of `kinds`."""
     total = Evidence()
     for kind in kinds:
@@ -129,29 +129,29 @@ def by_key(*kinds: Any) -> Evidence:
     return total
 
 
-def old_of(evidence: Evidence) -> str:
+def describe_old(evidence: Evidence) -> str:
     (place,) = [place for pointer, place in walk_nodes(evidence, observations=None) if pointer == "/list/[]/m/{}/old"]
     return describe(place.evidence)["type"]
 
 
 def test_a_start_within_a_map_holds_for_every_key():
-    held = {0: by_key(1), 1: by_key("x")}
-    started = shown(held, starts=[NodeReset(1, "/list/[]/m/{}/old")])
-    assert shown(held).maps == started.maps == {"/list/[]/m": 40}
-    assert [old_of(one.evidence) for one in (shown(held), started)] == ["unknown", "string"]
+    held = {0: sum_by_key(1), 1: sum_by_key("x")}
+    started = build_part(held, starts=[NodeReset(1, "/list/[]/m/{}/old")])
+    assert build_part(held).maps == started.maps == {"/list/[]/m": 40}
+    assert [describe_old(one.evidence) for one in (build_part(held), started)] == ["unknown", "string"]
     assert started.reset_counts["/list/[]/m/{}/old"] == 40
-    as_properties = shown(held, starts=[NodeReset(1, "/list/[]/m/{}/old")], maps={"/list/[]/m": False})
+    as_properties = build_part(held, starts=[NodeReset(1, "/list/[]/m/{}/old")], maps={"/list/[]/m": False})
     assert as_properties.maps == {}
     assert as_properties.reset_counts["/list/[]/m/bal/old"] == 1
 
 
-def map_of(*values: Any, **options: Any) -> VisiblePart:
-    return shown({0: seen(*values)}, **options)
+def build_map(*values: Any, **options: Any) -> VisiblePart:
+    return build_part({0: seen(*values)}, **options)
 
 
 def test_a_map_by_alike_values_is_shown_as_values_and_keeps_its_names():
     held = seen(*bodies(PRICE))
-    result = shown({0: held})
+    result = build_part({0: held})
     assert result.maps == {"": 40}
     assert describe(result.evidence, counts=False) == {
         "type": "object",
@@ -164,8 +164,8 @@ def test_a_map_by_alike_values_is_shown_as_values_and_keeps_its_names():
 
 
 def test_by_hand_it_is_a_map_or_properties_whatever_its_values_say():
-    assert map_of(*bodies(PRICE), maps={"": False}).maps == {}
-    result = map_of({"width": 1, "height": 2.5, "4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": None}, maps={"": True})
+    assert build_map(*bodies(PRICE), maps={"": False}).maps == {}
+    result = build_map({"width": 1, "height": 2.5, "4f1c2d3e-9a53-4b7e-8f5a-0f4f0c6f6b11": None}, maps={"": True})
     assert describe(result.evidence) == {
         "type": "object",
         "seen": 1,
@@ -175,7 +175,7 @@ def test_by_hand_it_is_a_map_or_properties_whatever_its_values_say():
 
 def test_maps_within_maps_are_told_by_the_places_that_are_shown():
     nested = {"x": {"a": {"k": 1}}, "y": {"b": {"k": "s"}}}
-    result = map_of(nested, maps={"": True, "/{}": True, "/x": True})
+    result = build_map(nested, maps={"": True, "/{}": True, "/x": True})
     assert result.maps == {"": 2, "/{}": 2}
     inner = describe(result.evidence, counts=False)["values"]["values"]["properties"]["k"]
     assert inner == {"type": "unknown", "reason": "divergent"}
@@ -183,7 +183,7 @@ def test_maps_within_maps_are_told_by_the_places_that_are_shown():
 
 def test_names_that_were_erased_by_number_do_not_come_back():
     many = {f"name{'abcdefghij'[n % 10]}{'abcdefghij'[n // 10 % 10]}{'abc'[n // 100]}": 1 for n in range(201)}
-    result = map_of(many, maps={"": False})
+    result = build_map(many, maps={"": False})
     assert result.evidence.collapsed
     assert not result.evidence.properties
 
@@ -191,14 +191,14 @@ def test_names_that_were_erased_by_number_do_not_come_back():
 @given(st.lists(values, max_size=5), st.lists(values, max_size=5))
 @settings(deadline=None)
 def test_the_same_evidence_is_shown_alike_however_it_came(some, others):
-    one, two = shown({0: seen(*some), 1: seen(*others)}), shown({0: seen(*others, *some)})
+    one, two = build_part({0: seen(*some), 1: seen(*others)}), build_part({0: seen(*others, *some)})
     assert json.dumps(describe(one.evidence)) == json.dumps(describe(two.evidence))
 
 
 @pytest.mark.parametrize("pointer", ["/nothing", "/a/[]", "/a/{}", "/nothing/a"])
 def test_a_start_where_nothing_is_changes_nothing(pointer):
     held = {0: seen({"a": 1})}
-    assert shown(held, starts=[NodeReset(1, pointer)]).evidence == held[0]
+    assert build_part(held, starts=[NodeReset(1, pointer)]).evidence == held[0]
 
 
 def test_operations_that_are_shown_as_one_count_together_from_the_start_of_each():

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Evidence, infer
-from catalog.drift.absence import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, SEEN_AGAIN, AbsenceEvent, update_absences
+from catalog.drift.absence import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, SEEN_AGAIN, Absence, AbsenceEvent, update_absences
 
 WITH, WITHOUT = {"id": 1, "note": "x"}, {"id": 1}
 
 
-def listened(batches: Iterable[list[Any]], *, days: bool = False) -> list[tuple[int, AbsenceEvent]]:
+def fold_batches(batches: Iterable[list[Any]], *, days: bool = False) -> list[tuple[int, AbsenceEvent]]:
     """What is told after which batch; days: each comes a day after the one before."""
     total, held, told = Evidence(), {}, []
     for number, batch in enumerate(batches):
@@ -30,135 +30,135 @@ def listened(batches: Iterable[list[Any]], *, days: bool = False) -> list[tuple[
     return told
 
 
-def heard(batches: Iterable[list[Any]]) -> list[tuple[int, str, bool]]:
+def list_absences(batches: Iterable[list[Any]]) -> list[tuple[int, str, bool]]:
     """Silences by the number of the batch: pointer, and whether it began or ended."""
-    found = ((number, one) for number, one in listened(batches) if one.kind in (NO_LONGER_SEEN, SEEN_AGAIN))
+    found = ((number, one) for number, one in fold_batches(batches) if one.kind in (NO_LONGER_SEEN, SEEN_AGAIN))
     return [(number, one.pointer, one.kind == NO_LONGER_SEEN) for number, one in found]
 
 
-def not_always(*batches: list[Any]) -> list[tuple[int, str, int, int, int]]:
+def list_not_always(*batches: list[Any]) -> list[tuple[int, str, int, int, int]]:
     """What was always there and is not any more: batch, pointer, how often always, then seen in how many."""
-    found = ((number, one) for number, one in listened(batches) if one.kind == NOT_ALWAYS)
+    found = ((number, one) for number, one in fold_batches(batches) if one.kind == NOT_ALWAYS)
     return [(number, one.pointer, one.always, one.seen, one.of) for number, one in found]
 
 
 def test_what_was_always_there_is_quiet_after_twenty_objects_without_it_and_told_once():
-    assert heard([[WITH] * 100, [WITHOUT] * 19, [WITHOUT], [WITHOUT] * 1000]) == [(2, "/note", True)]
+    assert list_absences([[WITH] * 100, [WITHOUT] * 19, [WITHOUT], [WITHOUT] * 1000]) == [(2, "/note", True)]
 
 
 def test_what_was_rare_has_to_be_missing_for_longer():
     rare = [[WITH] + [WITHOUT] * 99] * 10
-    assert heard([*rare, [WITHOUT] * 1900]) == []
-    assert heard([*rare, [WITHOUT] * 2100]) == [(10, "/note", True)]
+    assert list_absences([*rare, [WITHOUT] * 1900]) == []
+    assert list_absences([*rare, [WITHOUT] * 2100]) == [(10, "/note", True)]
 
 
 def test_what_comes_in_bursts_is_quiet_only_when_longer_than_ever():
     weeks = [[WITHOUT] * 600, [WITH] * 100] * 5
-    assert heard([[WITH] * 100, *weeks]) == [(1, "/note", True), (2, "/note", False)]
+    assert list_absences([[WITH] * 100, *weeks]) == [(1, "/note", True), (2, "/note", False)]
 
 
 def test_what_comes_back_is_told_and_may_go_quiet_again():
     batches = [[WITH] * 50, [WITHOUT] * 30, [WITH], [WITHOUT] * 60, [WITHOUT] * 40]
-    assert heard(batches) == [(1, "/note", True), (2, "/note", False), (4, "/note", True)]
+    assert list_absences(batches) == [(1, "/note", True), (2, "/note", False), (4, "/note", True)]
 
 
 def test_only_the_outermost_place_is_told():
     full, bare = {"id": 1, "customer": {"name": "x", "phone": "y"}}, {"id": 1}
-    assert heard([[full] * 30, [bare] * 30]) == [(1, "/customer", True)]
+    assert list_absences([[full] * 30, [bare] * 30]) == [(1, "/customer", True)]
 
 
 def test_places_in_lists_and_maps_are_heard_too():
     full = {"lines": [{"sku": "x"}, {"sku": "y", "gift": True}], "by": {"17": {"a": 1, "b": 1}}}
     bare = {"lines": [{"sku": "x"}, {"sku": "y"}], "by": {"17": {"a": 1}}}
-    assert {pointer for _, pointer, _ in heard([[full] * 20, [bare] * 100])} == {"/lines/[]/gift", "/by/{}/b"}
+    assert {pointer for _, pointer, _ in list_absences([[full] * 20, [bare] * 100])} == {"/lines/[]/gift", "/by/{}/b"}
 
 
 @pytest.mark.parametrize("other", [None, [], "text", 7])
 def test_a_body_of_another_type_says_nothing_of_a_property(other):
-    assert heard([[WITH] * 10, [other] * 10_000]) == []
+    assert list_absences([[WITH] * 10, [other] * 10_000]) == []
 
 
 RENAMED = {"id": 1, "remark": "x"}
 
 
-def named_since(*batches: list[Any]) -> list[str]:
+def list_successors(*batches: list[Any]) -> list[str]:
     """The successors that are told of what went quiet, of batches that come a day after another."""
-    return [one.successor for _, one in listened(batches, days=True) if one.kind == NO_LONGER_SEEN]
+    return [one.successor for _, one in fold_batches(batches, days=True) if one.kind == NO_LONGER_SEEN]
 
 
 def test_a_property_of_the_same_shape_that_came_when_it_went_is_named_beside_it():
-    assert named_since([WITH] * 50, [RENAMED] * 20) == ["remark"]
+    assert list_successors([WITH] * 50, [RENAMED] * 20) == ["remark"]
 
 
 def test_nothing_is_named_that_was_there_before_or_has_another_shape_or_is_one_of_two():
-    assert named_since([{**WITH, "remark": "y"}] * 50, [RENAMED] * 20) == [""]
-    assert named_since([WITH] * 50, [{"id": 1, "remark": 1}] * 20) == [""]
-    assert named_since([WITH] * 50, [{**RENAMED, "comment": "y"}] * 20) == [""]
+    assert list_successors([{**WITH, "remark": "y"}] * 50, [RENAMED] * 20) == [""]
+    assert list_successors([WITH] * 50, [{"id": 1, "remark": 1}] * 20) == [""]
+    assert list_successors([WITH] * 50, [{**RENAMED, "comment": "y"}] * 20) == [""]
 
 
 OLD = {"id": 1, "name": "x", "gone": "y"}
 
 
 def test_of_two_that_vanished_only_the_one_of_the_more_alike_name_has_the_new_one():
-    assert named_since([OLD] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["fullName", ""]
+    assert list_successors([OLD] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["fullName", ""]
     turned = {"id": 1, "gone": "y", "name": "x"}
-    assert named_since([turned] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["", "fullName"]
+    assert list_successors([turned] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["", "fullName"]
 
 
 def test_of_two_equally_alike_neither_has_it():
-    assert named_since([{"id": 1, "xa": "x", "ya": "y"}] * 50, [{"id": 1, "za": "x"}] * 20) == ["", ""]
+    assert list_successors([{"id": 1, "xa": "x", "ya": "y"}] * 50, [{"id": 1, "za": "x"}] * 20) == ["", ""]
 
 
 def test_a_new_name_that_was_told_of_one_is_not_told_of_another_later():
     bare, since = {"id": 1, "name": "x"}, [{"id": 1, "fullName": "x"}] * 20
     days = [[bare, OLD] * 12, [bare, OLD] * 13, since, since]
-    assert named_since(*days) == ["fullName", ""]
+    assert list_successors(*days) == ["fullName", ""]
 
 
 def test_what_went_is_the_new_name_of_nothing():
     rare = {"id": 1, "gone": "y"}
-    assert named_since([{"id": 1}] * 25 + [rare] * 25, [{"id": 1}] * 50) == [""]
+    assert list_successors([{"id": 1}] * 25 + [rare] * 25, [{"id": 1}] * 50) == [""]
 
 
 def test_what_was_always_there_and_now_is_not_is_told_once_with_its_numbers():
     half = [WITH, WITHOUT]
-    assert not_always([WITH] * 500, half * 250, *[half * 50] * 5) == [(1, "/note", 500, 250, 500)]
+    assert list_not_always([WITH] * 500, half * 250, *[half * 50] * 5) == [(1, "/note", 500, 250, 500)]
 
 
 def test_it_is_told_when_it_is_seen_again_and_what_goes_is_told_as_quiet_only():
-    assert not_always([WITH] * 500, [WITHOUT] * 3, [WITH] * 7) == [(2, "/note", 500, 7, 10)]
-    assert not_always([WITH] * 500, [WITHOUT] * 500) == []
-    assert not_always([WITH] * 500, [WITHOUT] * 500, [WITH], [WITH, WITHOUT] * 50) == []
+    assert list_not_always([WITH] * 500, [WITHOUT] * 3, [WITH] * 7) == [(2, "/note", 500, 7, 10)]
+    assert list_not_always([WITH] * 500, [WITHOUT] * 500) == []
+    assert list_not_always([WITH] * 500, [WITHOUT] * 500, [WITH], [WITH, WITHOUT] * 50) == []
 
 
 def test_what_was_seen_too_seldom_or_was_missed_before_is_not_told():
-    assert not_always([WITH] * (ENOUGH - 1), [WITH, WITHOUT]) == []
-    assert not_always([WITH] * ENOUGH, [WITH, WITHOUT]) == [(1, "/note", ENOUGH, 1, 2)]
-    assert not_always([WITH] * 500 + [WITHOUT], [WITH] * 500, [WITH, WITHOUT]) == []
+    assert list_not_always([WITH] * (ENOUGH - 1), [WITH, WITHOUT]) == []
+    assert list_not_always([WITH] * ENOUGH, [WITH, WITHOUT]) == [(1, "/note", ENOUGH, 1, 2)]
+    assert list_not_always([WITH] * 500 + [WITHOUT], [WITH] * 500, [WITH, WITHOUT]) == []
 
 
 def test_what_came_later_is_judged_from_then_on_and_not_by_the_batch_in_which_it_came():
     later = [[WITHOUT] * 100, [WITHOUT] * 5 + [WITH] * 50]
-    assert not_always(*later, [WITH] * 30, [WITH, WITHOUT]) == [(3, "/note", 30, 1, 2)]
-    assert not_always(*later, [WITH, WITHOUT] * 50, [WITH, WITHOUT] * 50) == []
+    assert list_not_always(*later, [WITH] * 30, [WITH, WITHOUT]) == [(3, "/note", 30, 1, 2)]
+    assert list_not_always(*later, [WITH, WITHOUT] * 50, [WITH, WITHOUT] * 50) == []
 
 
 def test_places_within_others_are_judged_by_how_often_these_were_there():
     full, bare = {"lines": [{"sku": "x", "gift": 1}]}, {"lines": [{"sku": "x"}]}
-    assert not_always([full] * 30, [full, bare, {}]) == [(1, "/lines", 30, 2, 3), (1, "/lines/[]/gift", 30, 1, 2)]
+    assert list_not_always([full] * 30, [full, bare, {}]) == [(1, "/lines", 30, 2, 3), (1, "/lines/[]/gift", 30, 1, 2)]
 
 
 @given(st.lists(st.lists(st.sampled_from([WITH, WITHOUT]), min_size=1, max_size=40), max_size=20))
 def test_not_always_is_told_once_at_most_and_only_after_enough_without_exception(batches):
-    told = not_always(*batches)
+    told = list_not_always(*batches)
     assert len(told) <= 1
     for number, _, always, seen, of in told:
         before = [value for batch in batches[:number] for value in batch]
         assert always >= ENOUGH
-        assert (before.count(WITH), seen < of) == (always + of_the_first(batches), True)
+        assert (before.count(WITH), seen < of) == (always + count_in_first_batch(batches), True)
 
 
-def of_the_first(batches: list[list[Any]]) -> int:
+def count_in_first_batch(batches: list[list[Any]]) -> int:
     """How often the property was there in the batch in which it first came, where there were objects before."""
     with_it = [batch.count(WITH) for batch in batches]
     first = next(index for index, count in enumerate(with_it) if count)
@@ -167,5 +167,18 @@ def of_the_first(batches: list[list[Any]]) -> int:
 
 @given(st.lists(st.lists(st.sampled_from([WITH, WITHOUT]), min_size=1, max_size=30), max_size=30))
 def test_quiet_and_seen_again_take_turns(batches):
-    told = heard(batches)
+    told = list_absences(batches)
     assert [quiet for _, _, quiet in told] == [index % 2 == 0 for index in range(len(told))]
+
+
+@pytest.mark.parametrize("stored", [[3], [3, 40, 1], [3, 40, 0, "remark"], [3, 40, 1, "", 7, 9]])
+def test_stored_counters_read_back_also_those_from_before_members_were_added(stored):
+    absence = Absence.from_state(stored)
+    assert absence.to_state() == stored + Absence().to_state()[len(stored) :]
+    assert (absence.absent, absence.is_reported) == (3, stored[2:3] == [1])
+
+
+def test_a_property_that_went_quiet_before_the_counters_had_names_is_seen_again():
+    counters, events = update_absences({"/note": [30, 0, 1, "", 0, 0]}, infer(WITH), infer(WITH))
+    assert [event.kind for event in events] == [SEEN_AGAIN]
+    assert counters == {"/note": [0, 30, 0, "", 0, 0]}

@@ -19,7 +19,7 @@ from catalog.ingest.sanitize import Observation, sum_observations
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
-def projected(*observations: Observation) -> Any:
+def project_sum(*observations: Observation) -> Any:
     ((_, sums),) = sum_observations(observations, received_at=NOW)
     ((identity, held),) = sums
     return project(identity, held)
@@ -65,12 +65,12 @@ def test_a_parameter_has_one_type(types, shown):
 
 @pytest.mark.parametrize("status", [404, 405, 501])
 def test_a_scanner_makes_no_operation(status):
-    assert not projected(Observation("GET", "/wp-admin", status, 9)).begun
-    assert projected(Observation("GET", "/wp-admin", status, 9), Observation("GET", "/wp-admin", 403, 1)).begun
+    assert not project_sum(Observation("GET", "/wp-admin", status, 9)).begun
+    assert project_sum(Observation("GET", "/wp-admin", status, 9), Observation("GET", "/wp-admin", 403, 1)).begun
 
 
 def test_a_status_without_a_body_is_shown_as_empty():
-    document = json.loads(projected(Observation("DELETE", "/a", 204, 2)).document)
+    document = json.loads(project_sum(Observation("DELETE", "/a", 204, 2)).document)
     assert document["responses"] == {"204": {"type": "unknown", "reason": "empty", "seen": 0}}
     assert document["query"] is document["request"] is None
     assert document["observations"] == 2
@@ -78,7 +78,7 @@ def test_a_status_without_a_body_is_shown_as_empty():
 
 def test_the_outline_is_the_same_however_often_it_was_seen():
     once, often = (
-        projected(Observation("GET", "/a/{id}", 200, count, shapes={"response": infer({"x": [1, None]})}))
+        project_sum(Observation("GET", "/a/{id}", 200, count, shapes={"response": infer({"x": [1, None]})}))
         for count in (1, 1000)
     )
     assert once.outline_digest == often.outline_digest
@@ -88,12 +88,12 @@ def test_the_outline_is_the_same_however_often_it_was_seen():
 
 def test_properties_are_counted_at_every_depth_and_found_by_name_and_type():
     shape = infer({"Items": [{"sku": "x", "price": 1}], "total": 2})
-    shown = projected(Observation("GET", "/a", 200, 1, shapes={"response": shape}))
+    shown = project_sum(Observation("GET", "/a", 200, 1, shapes={"response": shape}))
     assert shown.properties == 4
     assert shown.search.split("\n") == ["/a", "Items:array", "price:integer", "sku:string", "total:integer"]
 
 
 def test_places_of_unknown_type_are_counted():
     shape = infer({"a": [], "b": [1, "x"], "c": {}, "d": 1})
-    assert projected(Observation("GET", "/a", 200, 1, shapes={"response": shape})).unknowns == 3
-    assert projected(Observation("GET", "/a", 204, 1)).unknowns == 0
+    assert project_sum(Observation("GET", "/a", 200, 1, shapes={"response": shape})).unknowns == 3
+    assert project_sum(Observation("GET", "/a", 204, 1)).unknowns == 0
