@@ -9,7 +9,7 @@ BREAKS_FOR = (CONSUMER, PRODUCER, BOTH)
 # Each kind of change and its words.
 CHANGE_KINDS: Mapping[str, str] = {
     "new": "new",
-    "gone": "gone",
+    "gone": "removed",
     "quiet": "no longer seen",
     "back": "seen again",
     "optional": "now optional",
