@@ -59,7 +59,7 @@ def _nearest_midnight(moment: datetime) -> datetime:
 
 
 def _split_into_sums(segment: Segment) -> Sequence[Segment]:
-    """Return what is part separately: all quarter hours together, each day or month by itself."""
+    """Return what is summed separately: all quarter hours together, each day or month by itself."""
     if segment.grain == "q":
         return [segment]
     edges = [*bucket_starts(segment), segment.end]

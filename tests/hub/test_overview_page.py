@@ -58,3 +58,11 @@ def test_what_waits_for_a_decision_is_counted_beside_its_section_on_every_page(o
     assert "n waits" not in browser_client.get("/w/lumen-books/staging/overview").content.decode()
     browser_client.post(f"/w/lumen-books/production/confirmations/{asked}/decision", {"decision": "decline"})
     assert "n waits" not in overview()
+
+
+def test_rejections_of_the_period_are_listed_by_reason(overview, api):
+    report = {"reportId": "00000000-0000-4000-8000-000000000001", "verifications": [{"result": "expired", "count": 3}]}
+    assert api.post("/api/verification-reports", report).status_code == 200
+    page = overview()
+    assert "expired" in page
+    assert "Calls rejected" in page

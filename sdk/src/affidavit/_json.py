@@ -109,7 +109,7 @@ def _decode_text(data: bytes | str) -> str:
 
 
 def _refuse_bad_escapes(text: str) -> None:
-    """Escapes are judged in the text, position it is cheap; a backslash that is itself escaped begins none."""
+    """Judge escapes in the text, where it is cheap; a backslash that is itself escaped begins none."""
     text = text.replace("\\\\", "  ")
     if "\\u0000" in text:
         raise InvalidJson("nul")

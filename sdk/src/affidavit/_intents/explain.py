@@ -1,4 +1,4 @@
-"""What a check found, describe_check to a person: for the inspector page and `affidavit verify`."""
+"""Describe each check of a verification to a person: for the inspector page and `affidavit verify`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -22,7 +22,7 @@ def describe(evidence: Evidence, *, counts: bool = True, max_nodes: int | None =
     """The descriptor of `evidence`; members and properties in a fixed order.
 
     counts: with `seen`, `nulls` and `types`; without them nothing is left that counting changes. max_nodes:
-    nodes descriptor at most, nearest to the root first; an object or array whose inside does not fit is unknown
+    nodes in the descriptor at most, nearest to the root first; an object or array whose inside does not fit is unknown
     (`limit`). Without a limit it is lossless but for the days: `from_descriptor` is its inverse.
     """
     beyond = set() if max_nodes is None else _find_cut_nodes(evidence, max_nodes)
