@@ -95,31 +95,35 @@ class Filled:
 
 
 def connect(folder: Path) -> psycopg.Connection[Any]:
-    found = Server(folder).connection_settings()
+    settings = Server(folder).connection_settings()
     return psycopg.connect(
-        host=found["HOST"], user=found["USER"], password=found["PASSWORD"], dbname=found["NAME"], autocommit=True
+        host=settings["HOST"],
+        user=settings["USER"],
+        password=settings["PASSWORD"],
+        dbname=settings["NAME"],
+        autocommit=True,
     )
 
 
 def filled(sizes: Sequence[int], folder: Path) -> list[Filled]:
     """A workspace of each size, those of an earlier run where the folder was kept."""
-    kept = folder / f"filled-{'-'.join(map(str, sizes))}.json"
-    if not kept.exists():
+    facts_file = folder / f"filled-{'-'.join(map(str, sizes))}.json"
+    if not facts_file.exists():
         with connect(folder) as connection, without_indexes(connection, *TABLES):
-            made = [fill(connection, size) for size in sizes]
-        kept.write_text(json.dumps(made))
-    return [Filled(*facts, folder) for facts in json.loads(kept.read_text())]
+            facts = [fill(connection, size) for size in sizes]
+        facts_file.write_text(json.dumps(facts))
+    return [Filled(*facts, folder) for facts in json.loads(facts_file.read_text())]
 
 
 def fill(connection: psycopg.Connection[Any], outcomes: int) -> tuple[str, int, int, str]:
     """A new workspace with so many outcomes, tallied as if they had been reported, and 1 % broken joins more."""
     command = [sys.executable, "manage.py", "create_workspace", "--json", f"Bench {outcomes}"]
-    made = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    facts = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     query: dict[str, Any] = {"conversations": outcomes // 5, "lost": max(outcomes // 100, 1), "now": datetime.now(UTC)}
-    query |= dict(zip(("environment", "key"), connection.execute(MADE, made).fetchone() or (), strict=True))
+    query |= dict(zip(("environment", "key"), connection.execute(MADE, facts).fetchone() or (), strict=True))
     for statement in (CONVERSATIONS, OUTCOMES, LOST, *TALLIES):
         connection.execute(statement, query)
-    return made["slug"], query["environment"], query["conversations"], made["secretKey"]
+    return facts["slug"], query["environment"], query["conversations"], facts["secretKey"]
 
 
 def record_directly(filled: Filled, *, clients: int, seconds: float, size: int) -> float:

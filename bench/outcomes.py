@@ -82,9 +82,9 @@ def percentile(times: list[float], share: float) -> float:
 
 def report_rows(address: str, large: Filled) -> Iterator[Row]:
     """What it takes to report: beside the bare statement and a bare view."""
-    one = measured(address, [posting(large, BATCH, "one")], SECONDS)
-    p95 = percentile(one.times, 0.95) * 1000
-    yield Row("POST of 500, one client, p95", f"{p95:.0f} ms", f"{one.count} posts", p95, 60, "ms")
+    single = measured(address, [posting(large, BATCH, "one")], SECONDS)
+    p95 = percentile(single.times, 0.95) * 1000
+    yield Row("POST of 500, one client, p95", f"{p95:.0f} ms", f"{single.count} posts", p95, 60, "ms")
     four = measured(address, [posting(large, BATCH, f"four-{n}") for n in range(4)], SECONDS)
     bare = record_directly(large, clients=2, seconds=SECONDS, size=BATCH)
     over_http = four.per_second * BATCH
@@ -126,12 +126,12 @@ def download_row(address: str, large: Filled) -> Row:
     before = peak_memory(large)
     began = time.perf_counter()
     lines = lines_of(f"{address}/w/{large.slug}/production/outcome.csv?range=all", large.key)
-    taken = time.perf_counter() - began
+    seconds = time.perf_counter() - began
     if lines - 1 < OUTCOMES:
         raise SystemExit(f"The download has {lines - 1:,} rows of {OUTCOMES:,}.")
     peak = peak_memory(large)
-    what = f"CSV of {lines - 1:,} rows, peak memory"
-    return Row(what, f"{peak:.0f} MB in {taken:.0f} s", f"{before:.0f} MB before", peak, 200, "MB")
+    label = f"CSV of {lines - 1:,} rows, peak memory"
+    return Row(label, f"{peak:.0f} MB in {seconds:.0f} s", f"{before:.0f} MB before", peak, 200, "MB")
 
 
 def peak_memory(filled: Filled) -> float:
@@ -142,16 +142,16 @@ def peak_memory(filled: Filled) -> float:
             if f"HUB_DATA_DIR={filled.folder}".encode() in (status.parent / "environ").read_bytes() and (
                 b"granian" in (status.parent / "cmdline").read_bytes()
             ):
-                found = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
-                peaks.append(int(found[0].split()[1]) / 1000)
+                peak_lines = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
+                peaks.append(int(peak_lines[0].split()[1]) / 1000)
         except (OSError, IndexError):
             continue  # a process that ended meanwhile, or is not ours
     return max(peaks)
 
 
 def main() -> None:
-    kept = os.environ.get("BENCH_FOLDER")
-    folder = Path(kept or tempfile.mkdtemp(prefix="affidavit-bench-"))
+    kept_folder = os.environ.get("BENCH_FOLDER")
+    folder = Path(kept_folder or tempfile.mkdtemp(prefix="affidavit-bench-"))
     try:
         with hub(folder) as address:
             began = time.perf_counter()
@@ -160,7 +160,7 @@ def main() -> None:
             print_table([*page_rows(address, small, large), download_row(address, large), *report_rows(address, large)])
             print(f"load of the machine: {os.getloadavg()[0]:.1f}")
     finally:
-        if not kept:
+        if not kept_folder:
             shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from django.http import HttpResponseBase
 
 
-def tables_of(response: HttpResponseBase) -> dict[str, list[dict[str, Any]]]:
+def read_tables(response: HttpResponseBase) -> dict[str, list[dict[str, Any]]]:
     return json.loads(response.getvalue())["tables"]
 
 
-def rows_of(response: HttpResponseBase) -> list[dict[str, str]]:
+def read_rows(response: HttpResponseBase) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(response.getvalue().decode())))

@@ -15,20 +15,20 @@ COLUMNS = ("outcomes", "broken", "reports", "reached", "conversations")
 Tallies = Mapping[tuple[str, str, datetime], tuple[int, ...]]
 
 
-def bucket(at: datetime, grain: str) -> datetime:
-    at = at.astimezone(UTC).replace(second=0, microsecond=0)
+def bucket(moment: datetime, grain: str) -> datetime:
+    moment = moment.astimezone(UTC).replace(second=0, microsecond=0)
     if grain == "q":
-        return at.replace(minute=at.minute - at.minute % 15)
-    return at.replace(hour=0, minute=0, **({"day": 1} if grain == "m" else {}))
+        return moment.replace(minute=moment.minute - moment.minute % 15)
+    return moment.replace(hour=0, minute=0, **({"day": 1} if grain == "m" else {}))
 
 
-def recounted(environment: Environment) -> Tallies:
+def recount(environment: Environment) -> Tallies:
     counts: dict[tuple[str, str, datetime], Counter[str]] = defaultdict(Counter)
 
-    def add(key: str, at: datetime, **numbers: int) -> None:
+    def add(key: str, moment: datetime, **numbers: int) -> None:
         for grain in "qdm":
             for label in {key, ""}:
-                counts[grain, label, bucket(at, grain)].update(numbers)
+                counts[grain, label, bucket(moment, grain)].update(numbers)
 
     for conversation in Conversation.objects.filter(environment=environment, started_at__isnull=False):
         add("", conversation.started_at, conversations=1)
@@ -37,10 +37,10 @@ def recounted(environment: Environment) -> Tallies:
         add(outcome.outcome_key, outcome.first_reported_at, **{kind: 1}, reports=outcome.reports)
         if not outcome.broken:
             add(outcome.outcome_key, outcome.conversation.started_at, reached=1)
-    return {place: tuple(numbers[column] for column in COLUMNS) for place, numbers in counts.items()}
+    return {identity: tuple(numbers[column] for column in COLUMNS) for identity, numbers in counts.items()}
 
 
-def stored(environment: Environment) -> Tallies:
+def read_tallies(environment: Environment) -> Tallies:
     rows = (
         Tally.objects.filter(environment=environment)
         .values_list("grain", "outcome_key", "starts_at")
@@ -49,17 +49,17 @@ def stored(environment: Environment) -> Tallies:
     return {tuple(row[:3]): tuple(int(number) for number in row[3:]) for row in rows}
 
 
-def listed(environment: Environment) -> set[str]:
+def list_search_keys(environment: Environment) -> set[str]:
     """The keys that a search looks through."""
     return set(OutcomeKey.objects.filter(environment=environment).values_list("outcome_key", flat=True))
 
 
-def tallied(environment: Environment) -> set[str]:
+def list_tallied_keys(environment: Environment) -> set[str]:
     """All keys that ever had a tally, by the tallies."""
-    return {key for _, key, _ in stored(environment)} - {""}
+    return {key for _, key, _ in read_tallies(environment)} - {""}
 
 
-def reported_between(environment: Environment, key: str) -> tuple[datetime | None, datetime | None]:
+def read_report_times(environment: Environment, key: str) -> tuple[datetime | None, datetime | None]:
     """The first and the last report of a key, as the months' tallies have them."""
     months = Tally.objects.filter(environment=environment, grain="m", outcome_key=key)
     return tuple(months.aggregate(first=Min("first_reported_at"), last=Max("last_reported_at")).values())
@@ -68,16 +68,16 @@ def reported_between(environment: Environment, key: str) -> tuple[datetime | Non
 KeyTallies = Mapping[tuple[str, int, datetime], tuple[int, int]]
 
 
-def recounted_by_key(environment: Environment) -> KeyTallies:
+def recount_by_api_key(environment: Environment) -> KeyTallies:
     counts: dict[tuple[str, int, datetime], list[int]] = defaultdict(lambda: [0, 0])
     for outcome in Outcome.objects.filter(environment=environment, reported_by__isnull=False):
         for grain in "qdm":
-            place = grain, outcome.reported_by, bucket(outcome.first_reported_at, grain)
-            counts[place][outcome.broken] += 1
-    return {place: tuple(numbers) for place, numbers in counts.items()}
+            identity = grain, outcome.reported_by, bucket(outcome.first_reported_at, grain)
+            counts[identity][outcome.broken] += 1
+    return {identity: tuple(numbers) for identity, numbers in counts.items()}
 
 
-def stored_by_key(environment: Environment) -> KeyTallies:
+def read_tallies_by_api_key(environment: Environment) -> KeyTallies:
     """Without what came to nothing again."""
     rows = ApiKeyTally.objects.filter(environment=environment).values_list("grain", "api_key", "starts_at")
     sums = rows.annotate(Sum("outcomes"), Sum("broken"))

@@ -19,8 +19,8 @@ import pytest
 
 from outcomes.models import Conversation, Outcome
 from tests.outcomes import client_process
-from tests.outcomes.reading import rows_of, tables_of
-from tests.outcomes.recount import listed, recounted, recounted_by_key, stored, stored_by_key
+from tests.outcomes.reading import read_rows, read_tables
+from tests.outcomes.recount import list_search_keys, read_tallies, read_tallies_by_api_key, recount, recount_by_api_key
 
 REPORTS = int(os.environ.get("AFFIDAVIT_REPORTS", "20000"))
 PROCESSES, KILLS, A_BATCH = 4, 3, 125
@@ -41,8 +41,8 @@ def plan(chance: random.Random, reports: int) -> Iterator[tuple[str, dict]]:
         yield REPORT, {"outcomes": items}
         if chance.random() < 0.1:
             yield REPORT, {"outcomes": items}
-        arrived = [f"conv {chance.randrange(REPORTS // 5)}" for _ in range(A_BATCH // 2)]
-        yield REGISTER, {"conversations": [{"conversationId": id_} for id_ in arrived]}
+        arriving_ids = [f"conv {chance.randrange(REPORTS // 5)}" for _ in range(A_BATCH // 2)]
+        yield REGISTER, {"conversations": [{"conversationId": id_} for id_ in arriving_ids]}
 
 
 @pytest.fixture
@@ -85,13 +85,13 @@ def test_accepted_ids_rows_tallies_pages_and_downloads_are_one(played, workspace
         (item["conversationId"], item["outcomeKey"])
         for address, body, _ in played if address == REPORT for item in body["outcomes"]
     ]  # fmt: skip
-    known = {
+    known_ids = {
         item["conversationId"]
         for address, body, _ in played if address == REGISTER for item in body["conversations"]
     }  # fmt: skip
-    accepted = {pair for pair in reported if pair[0] in known}
+    accepted = {pair for pair in reported if pair[0] in known_ids}
     broken = set(reported) - accepted
-    check_answers(played, known)
+    check_answers(played, known_ids)
 
     rows = Outcome.objects.filter(environment=production)
     pairs = rows.values_list("conversation__conversation_id", "outcome_key")
@@ -99,22 +99,25 @@ def test_accepted_ids_rows_tallies_pages_and_downloads_are_one(played, workspace
     assert set(pairs.filter(broken=True)) == broken
     assert len(pairs) == len(accepted) + len(broken)
     assert sum(rows.values_list("reports", flat=True)) >= len(reported)
-    assert set(Conversation.objects.filter(started_at__isnull=False).values_list("conversation_id", flat=True)) == known
-    assert stored(production) == recounted(production)
-    assert stored_by_key(production) == recounted_by_key(production)
-    assert listed(production) == {key for _, key in reported}
+    assert (
+        set(Conversation.objects.filter(started_at__isnull=False).values_list("conversation_id", flat=True))
+        == known_ids
+    )
+    assert read_tallies(production) == recount(production)
+    assert read_tallies_by_api_key(production) == recount_by_api_key(production)
+    assert list_search_keys(production) == {key for _, key in reported}
     for zone in ZONES:
         check_pages(browser_client, zone, accepted, broken)
 
 
-def check_answers(played: Sequence[tuple[str, dict, dict]], known: set[str]) -> None:
+def check_answers(played: Sequence[tuple[str, dict, dict]], known_ids: set[str]) -> None:
     """What is said to be unknown was so then; what never arrived was never said to be known."""
     for address, body, answer in played:
         if address == REPORT:
             ids = [item["conversationId"] for item in body["outcomes"]]
             unknown = set(answer["unknownConversations"])
             assert answer["recorded"] == sum(id_ not in unknown for id_ in ids)
-            assert set(ids) - unknown <= known
+            assert set(ids) - unknown <= known_ids
 
 
 def check_pages(client, zone: str, accepted: set[tuple[str, str]], broken: set[tuple[str, str]]) -> None:
@@ -126,15 +129,15 @@ def check_pages(client, zone: str, accepted: set[tuple[str, str]], broken: set[t
     assert {row.key: row.outcomes for row, _ in response.context["rows"]} == by_key
     assert f'<div class="v">{len(accepted):,}</div>' in response.content.decode()
 
-    tables = tables_of(client.get(f"{PAGES}/outcomes.json", query))
+    tables = read_tables(client.get(f"{PAGES}/outcomes.json", query))
     assert {row["outcomeKey"]: row["outcomes"] for row in tables["keys"]} == by_key
     assert sum(row["outcomes"] for row in tables["series"]) == len(accepted)
-    csv = rows_of(client.get(f"{PAGES}/outcomes.csv", {**query, "table": "keys"}))
+    csv = read_rows(client.get(f"{PAGES}/outcomes.csv", {**query, "table": "keys"}))
     assert {row["outcomeKey"].removeprefix("'"): int(row["outcomes"]) for row in csv} == by_key
 
-    outcomes = rows_of(client.get(f"{PAGES}/outcome.csv", query))
-    found = {(row["conversationId"], row["outcomeKey"].removeprefix("'")) for row in outcomes}
-    assert (len(outcomes), found) == (len(accepted), accepted)
-    joins = rows_of(client.get(f"{PAGES}/joins.csv", query))
-    found = {(row["conversationId"], row["outcomeKey"].removeprefix("'")) for row in joins}
-    assert (len(joins), found) == (len(broken), broken)
+    outcomes = read_rows(client.get(f"{PAGES}/outcome.csv", query))
+    pairs_on_page = {(row["conversationId"], row["outcomeKey"].removeprefix("'")) for row in outcomes}
+    assert (len(outcomes), pairs_on_page) == (len(accepted), accepted)
+    joins = read_rows(client.get(f"{PAGES}/joins.csv", query))
+    pairs_on_page = {(row["conversationId"], row["outcomeKey"].removeprefix("'")) for row in joins}
+    assert (len(joins), pairs_on_page) == (len(broken), broken)

@@ -29,16 +29,16 @@ KEYS = ["purchase", "renewal", "ticket"]
 Clock = Callable[[datetime], Hashable]
 
 
-def of_hour(zone: ZoneInfo) -> Clock:
-    return lambda at: (at.astimezone(zone).replace(minute=0, second=0), at.astimezone(zone).utcoffset())
+def hour_clock(zone: ZoneInfo) -> Clock:
+    return lambda moment: (moment.astimezone(zone).replace(minute=0, second=0), moment.astimezone(zone).utcoffset())
 
 
-def of_day(zone: ZoneInfo) -> Clock:
-    return lambda at: at.astimezone(zone).date()
+def day_clock(zone: ZoneInfo) -> Clock:
+    return lambda moment: moment.astimezone(zone).date()
 
 
-def of_month(zone: ZoneInfo) -> Clock:
-    return lambda at: at.astimezone(zone).date().replace(day=1)
+def month_clock(zone: ZoneInfo) -> Clock:
+    return lambda moment: moment.astimezone(zone).date().replace(day=1)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,9 @@ def changes(zone: ZoneInfo) -> list[datetime]:
     """The hours of the year in which the zone's clocks are put forward or back."""
     hours = [BEGIN + timedelta(hours=n) for n in range(366 * 24)]
     pairs = pairwise(hours)
-    return [later for at, later in pairs if at.astimezone(zone).utcoffset() != later.astimezone(zone).utcoffset()]
+    return [
+        later for moment, later in pairs if moment.astimezone(zone).utcoffset() != later.astimezone(zone).utcoffset()
+    ]
 
 
 def test_every_chart_of_a_year_equals_a_recount_in_ten_zones(workspace, moments):
@@ -67,13 +69,16 @@ def test_every_chart_of_a_year_equals_a_recount_in_ten_zones(workspace, moments)
     facts = list(Outcome.objects.values_list("outcome_key", "first_reported_at", "broken", "reported_by"))
     for name in ZONES:
         zone = ZoneInfo(name)
-        check(production, year(zone), of_day(zone), facts)
+        check(production, year(zone), day_clock(zone), facts)
         check(
-            production, Period(BEGIN - timedelta(days=600), BEGIN + timedelta(days=DAYS), zone), of_month(zone), facts
+            production,
+            Period(BEGIN - timedelta(days=600), BEGIN + timedelta(days=DAYS), zone),
+            month_clock(zone),
+            facts,
         )
         for turn in changes(zone):
-            around = Period(turn - timedelta(hours=20), turn + timedelta(hours=27), zone)
-            check(production, around, of_hour(zone), facts)
+            period_around = Period(turn - timedelta(hours=20), turn + timedelta(hours=27), zone)
+            check(production, period_around, hour_clock(zone), facts)
 
 
 def year(zone: ZoneInfo) -> Period:
@@ -81,28 +86,30 @@ def year(zone: ZoneInfo) -> Period:
     return Period(*ends, zone)
 
 
-def check(environment, shown: Period, clock: Clock, facts) -> None:
-    within = [fact for fact in facts if shown.start <= fact[1] < shown.end]
-    chart = Analytics(environment, shown, KeyFilters()).chart
+def check(environment, period: Period, clock: Clock, facts) -> None:
+    within = [fact for fact in facts if period.start <= fact[1] < period.end]
+    chart = Analytics(environment, period, KeyFilters()).chart
     for line in chart.lines:
-        counted = Counter(clock(at) for key, at, broken, _ in within if key == line.key and not broken)
-        assert along(chart.buckets, line.numbers, clock) == counted
+        counts = Counter(clock(moment) for key, moment, broken, _ in within if key == line.key and not broken)
+        assert count_by_clock(chart.buckets, line.numbers, clock) == counts
     assert sum(line.total for line in chart.lines) == sum(not broken for _, _, broken, _ in within)
-    check_rates(rates.read_rates_by_environment(environment, shown).rates[:1], chart.buckets, clock, [within])
-    by_key = rates.read_rates_by_api_key(environment, shown)
+    check_rates(rates.read_rates_by_environment(environment, period).rates[:1], chart.buckets, clock, [within])
+    by_key = rates.read_rates_by_api_key(environment, period)
     of_keys = [[fact for fact in within if fact[3] == key] for key in (1, 2)]
     check_rates(
         sorted(by_key.rates, key=lambda rate: rate.total_reported), by_key.buckets, clock, sorted(of_keys, key=len)
     )
-    assert lookup.find_broken_joins(environment, shown).count() == series.read_totals(environment, shown).broken
+    assert lookup.find_broken_joins(environment, period).count() == series.read_totals(environment, period).broken
 
 
 def check_rates(rates, buckets, clock: Clock, parts) -> None:
     for rate, part in zip(rates, [part for part in parts if part], strict=True):
         if len({len(part) for part in parts}) == len(parts):
-            assert along(buckets, rate.broken, clock) == Counter(clock(at) for _, at, broken, _ in part if broken)
-            assert along(buckets, rate.reported, clock) == Counter(clock(at) for _, at, _, _ in part)
+            assert count_by_clock(buckets, rate.broken, clock) == Counter(
+                clock(moment) for _, moment, broken, _ in part if broken
+            )
+            assert count_by_clock(buckets, rate.reported, clock) == Counter(clock(moment) for _, moment, _, _ in part)
 
 
-def along(buckets, numbers, clock: Clock) -> Counter:
+def count_by_clock(buckets, numbers, clock: Clock) -> Counter:
     return Counter({clock(bucket.start): n for bucket, n in zip(buckets, numbers, strict=True) if n})

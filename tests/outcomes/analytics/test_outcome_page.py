@@ -12,7 +12,7 @@ from outcomes.analytics import conversations, figures
 from outcomes.analytics.lag import LAG_RANGES, count_lags
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
-from tests.outcomes.reading import rows_of, tables_of
+from tests.outcomes.reading import read_rows, read_tables
 
 PAGE = "/w/lumen-books/production/outcome"
 
@@ -32,32 +32,32 @@ def production(workspace):
 
 def test_page_json_and_csv_tell_the_same(production, browser_client):
     html = browser_client.get(f"{PAGE}?key=purchase").content.decode()
-    tables = tables_of(browser_client.get(f"{PAGE}.json?key=purchase"))
+    tables = read_tables(browser_client.get(f"{PAGE}.json?key=purchase"))
     assert sum(line["outcomes"] for line in tables["series"]) == len(tables["conversations"]) == 130
     assert {line["lag"]: line["outcomes"] for line in tables["lag"] if line["outcomes"]} == {"5 to 15 min": 130}
     assert {line["lagSeconds"] for line in tables["conversations"]} == {600}
-    csv = rows_of(browser_client.get(f"{PAGE}.csv?key=purchase&table=conversations"))
+    csv = read_rows(browser_client.get(f"{PAGE}.csv?key=purchase&table=conversations"))
     assert [row["conversationId"] for row in csv] == [row["conversationId"] for row in tables["conversations"]]
     assert "all 130 outcomes" in html
     assert "10 min" in html
 
 
 def test_conversations_are_paged_each_once(production, browser_client):
-    found, cursor = [], ""
+    conversation_ids, cursor = [], ""
     while True:
         response = browser_client.get(PAGE, {"key": "purchase", "cursor": cursor})
         rows = response.context["rows"]
-        found += [row.conversation_id for row in rows]
+        conversation_ids += [row.conversation_id for row in rows]
         cursor = response.context["older_cursor"]
         if not cursor:
             break
         assert len(rows) == 50
-    assert sorted(found) == [f"c{n:03}" for n in range(130)]
+    assert sorted(conversation_ids) == [f"c{n:03}" for n in range(130)]
 
 
 def test_the_download_of_all_keys_goes_beyond_its_own_pages(production, browser_client, monkeypatch):
     monkeypatch.setattr(conversations, "ROWS_AT_ONCE", 7)
-    rows = rows_of(browser_client.get(f"{PAGE}.csv?table=conversations"))
+    rows = read_rows(browser_client.get(f"{PAGE}.csv?table=conversations"))
     assert len({(row["conversationId"], row["outcomeKey"]) for row in rows}) == len(rows) == 131
 
 
@@ -84,16 +84,16 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
         assert api.get(address, key=other_workspace.secret_key).status_code == 404
     assert client.get(f"{PAGE}?key=purchase").status_code == 302
     own = "/w/other-shop/production/outcome.json?key=purchase"
-    tables = tables_of(api.get(own, key=other_workspace.secret_key))
+    tables = read_tables(api.get(own, key=other_workspace.secret_key))
     assert tables["conversations"] == []
 
 
 @given(st.lists(st.timedeltas(timedelta(days=-2), timedelta(days=90)), max_size=30))
 def test_every_lag_is_in_exactly_one_bar_and_in_the_right_one(lags):
-    found = count_lags(lags)
-    assert sum(bar.count for bar in found.bars) == found.count == len(lags)
+    distribution = count_lags(lags)
+    assert sum(bar.count for bar in distribution.bars) == distribution.count == len(lags)
     ends = [least for least, _ in LAG_RANGES[1:]] + [timedelta.max]
-    for bar, end in zip(found.bars, ends, strict=True):
+    for bar, end in zip(distribution.bars, ends, strict=True):
         assert bar.count == sum((timedelta.min if bar.least is None else bar.least) <= lag < end for lag in lags)
-    bars = [(bar.label, bar.count) for bar in found.visible_bars]
+    bars = [(bar.label, bar.count) for bar in distribution.visible_bars]
     plotly.graph_objects.Figure(figures.draw_bars(bars, unit="outcomes"))

@@ -14,7 +14,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.tallies import series
 from outcomes.templatetags import outcome_words
-from tests.outcomes.reading import rows_of, tables_of
+from tests.outcomes.reading import read_rows, read_tables
 from wire.period import parse_period
 from wire.time_buckets import Bucket
 
@@ -30,8 +30,8 @@ def chart_of(environment, **filters):
     return Analytics(environment, parse_period({}, now=timezone.now()), KeyFilters(**filters)).chart
 
 
-def happened(environment, now=None):
-    """Three conversations; two bought, one of them told twice; one report without a conversation."""
+def report_outcomes(environment, now=None):
+    """Three conversations; two bought, one of them reported twice; one report without a conversation."""
     now = now or timezone.now()
     register_conversations(environment, [Arrival("a"), Arrival("b"), Arrival("c")], now=now)
     reports = [
@@ -43,7 +43,7 @@ def happened(environment, now=None):
     record_outcomes(environment, [*reports, Report("gone", "purchase")], now=now)
 
 
-def reached(environment, counts, now=None):
+def reach_keys(environment, counts, now=None):
     """So many outcomes of each key, each of a conversation of its own."""
     now = now or timezone.now()
     reports = [Report(f"{key} {n} {now}", key) for key, count in counts.items() for n in range(count)]
@@ -83,14 +83,14 @@ def test_a_key_that_only_broken_joins_have_shows_at_once(api, browser_client):
 
 
 def test_page_json_and_csv_tell_the_same(production, browser_client):
-    happened(production)
+    report_outcomes(production)
     html = browser_client.get(PAGE).content.decode()
-    tables = tables_of(browser_client.get(f"{PAGE}.json"))
+    tables = read_tables(browser_client.get(f"{PAGE}.json"))
     keys = {line["outcomeKey"]: line for line in tables["keys"]}
     numbers = ("outcomes", "brokenJoins", "reports", "reached", "outcomesBefore")
     assert [keys["purchase"][name] for name in numbers] == [2, 1, 4, 2, 0]
     assert [keys["<b>renewal</b>"][name] for name in numbers] == [1, 0, 1, 1, 0]
-    assert [{name: str(value) for name, value in line.items()} for line in tables["keys"]] == rows_of(
+    assert [{name: str(value) for name, value in line.items()} for line in tables["keys"]] == read_rows(
         browser_client.get(f"{PAGE}.csv?table=keys")
     )
     assert sum(line["outcomes"] for line in tables["series"]) == 3
@@ -101,8 +101,8 @@ def test_page_json_and_csv_tell_the_same(production, browser_client):
 def test_keys_that_a_spreadsheet_would_run_are_neutralised_in_csv_only(production, browser_client):
     register_conversations(production, [Arrival("a")], now=timezone.now())
     record_outcomes(production, [Report("a", "=1+1")], now=timezone.now())
-    assert tables_of(browser_client.get(f"{PAGE}.json"))["keys"][0]["outcomeKey"] == "=1+1"
-    assert rows_of(browser_client.get(f"{PAGE}.csv"))[0]["outcomeKey"] == "'=1+1"
+    assert read_tables(browser_client.get(f"{PAGE}.json"))["keys"][0]["outcomeKey"] == "=1+1"
+    assert read_rows(browser_client.get(f"{PAGE}.csv"))[0]["outcomeKey"] == "'=1+1"
 
 
 def test_keys_are_paged_and_all_exported(production, browser_client):
@@ -113,7 +113,7 @@ def test_keys_are_paged_and_all_exported(production, browser_client):
     assert "101 to 120 of 120 keys" in " ".join(html.split())
     assert "key-119" in html
     assert "<code>key-007</code>" not in html
-    assert len(tables_of(browser_client.get(f"{PAGE}.json"))["keys"]) == 120
+    assert len(read_tables(browser_client.get(f"{PAGE}.json"))["keys"]) == 120
 
 
 def test_the_number_that_a_share_is_of_is_exported(production, browser_client):
@@ -121,7 +121,7 @@ def test_the_number_that_a_share_is_of_is_exported(production, browser_client):
     register_conversations(production, [Arrival(f"c{number}") for number in range(3)], now=now)
     record_outcomes(production, [Report("c0", "won")], now=now)
     for page in (f"{PAGE}.json", f"{PAGE.replace('outcomes', 'outcome')}.json?key=won"):
-        totals = tables_of(browser_client.get(page))["totals"]
+        totals = read_tables(browser_client.get(page))["totals"]
         assert [(row["period"], row["conversations"], row["outcomes"]) for row in totals] == [
             ("now", 3, 1),
             ("before", 0, 0),
@@ -129,32 +129,32 @@ def test_the_number_that_a_share_is_of_is_exported(production, browser_client):
 
 
 def test_what_lies_before_the_range_is_not_in_it_but_is_compared_with(production, browser_client):
-    happened(production, timezone.now() - timedelta(days=7))
-    tables = tables_of(browser_client.get(f"{PAGE}.json?range=24h"))
+    report_outcomes(production, timezone.now() - timedelta(days=7))
+    tables = read_tables(browser_client.get(f"{PAGE}.json?range=24h"))
     assert [(line["outcomes"], line["outcomesBefore"]) for line in tables["keys"]] == [(0, 2), (0, 1)]
     assert "show all time" not in browser_client.get(f"{PAGE}?range=24h").content.decode()
 
 
 @pytest.mark.parametrize("query", ["range=24h", "range=12m", "range=all", "range=90d&tz=Asia/Kathmandu", "page=x"])
 def test_every_range_counts_what_happened_now(production, browser_client, query):
-    happened(production)
-    tables = tables_of(browser_client.get(f"{PAGE}.json?{query}"))
+    report_outcomes(production)
+    tables = read_tables(browser_client.get(f"{PAGE}.json?{query}"))
     assert sum(line["outcomes"] for line in tables["series"]) == 3
     assert browser_client.get(f"{PAGE}?{query}").status_code == 200
 
 
 def test_an_outsider_sees_nothing(production, api, client, other_workspace):
-    happened(production)
+    report_outcomes(production)
     for address in (PAGE, f"{PAGE}.json", f"{PAGE}.csv"):
         assert api.get(address, key=other_workspace.secret_key).status_code == 404
     assert client.get(PAGE).status_code == 302
     assert client.get(f"{PAGE}.json").status_code == 401
     own = "/w/other-shop/production/outcomes.json"
-    assert not any(tables_of(api.get(own, key=other_workspace.secret_key)).values())
+    assert not any(read_tables(api.get(own, key=other_workspace.secret_key)).values())
 
 
 def test_the_figure_is_one_that_plotly_takes_and_runs_no_markup(production):
-    happened(production)
+    report_outcomes(production)
     chart = chart_of(production)
     figure = figures.draw_lines(chart.buckets, chart.lines, unit="outcomes")
     plotly.graph_objects.Figure(figure)
@@ -173,38 +173,35 @@ def test_keys_beyond_the_leading_ones_share_one_line(production):
 
 def test_the_overview_has_both_periods(production):
     now = timezone.now()
-    happened(production, now - timedelta(days=7))
-    happened(production, now)
-    found = read_outcomes_overview(production, parse_period({"range": "24h"}, now=now))
-    assert (found.totals.conversations, found.totals.outcomes) == (0, 0)  # known already, nothing new
-    assert (found.previous_totals.conversations, found.previous_totals.outcomes, found.previous_totals.broken) == (
-        3,
-        3,
-        1,
-    )
+    report_outcomes(production, now - timedelta(days=7))
+    report_outcomes(production, now)
+    overview = read_outcomes_overview(production, parse_period({"range": "24h"}, now=now))
+    assert (overview.totals.conversations, overview.totals.outcomes) == (0, 0)  # known already, nothing new
+    previous = overview.previous_totals
+    assert (previous.conversations, previous.outcomes, previous.broken) == (3, 3, 1)
 
 
 def test_the_series_over_all_keys_has_conversations_and_broken_joins_too(production):
     now = timezone.now()
-    happened(production, now)
+    report_outcomes(production, now)
     buckets = series.chart_buckets(production, parse_period({}, now=now))
     line = series.read_series_of_all_keys(production, buckets)
     assert (line.outcomes[-1], line.broken[-1], line.conversations[-1]) == (3, 1, 3)
 
 
 def test_chosen_keys_have_lines_of_their_own_and_all_others_share_one(production, browser_client):
-    reached(production, {"a": 5, "b": 4, "c": 3, "d": 2})
+    reach_keys(production, {"a": 5, "b": 4, "c": 3, "d": 2})
     assert [(line.key, line.total) for line in chart_of(production, selected=("d", "b", "none")).lines] == [
         ("d", 2), ("b", 4), (None, 8),
     ]  # fmt: skip
-    series = tables_of(browser_client.get(f"{PAGE}.json?show=d&show=b"))["series"]
+    series = read_tables(browser_client.get(f"{PAGE}.json?show=d&show=b"))["series"]
     assert {line["outcomeKey"] for line in series} == {"d", "b", None}
     html = browser_client.get(f"{PAGE}?show=d&show=b").content.decode()
     assert html.count(" checked") == 2
 
 
 def test_the_other_keys_can_be_opened_rank_by_rank(production, browser_client):
-    reached(production, {f"k{n:02}": 20 - n for n in range(12)})
+    reach_keys(production, {f"k{n:02}": 20 - n for n in range(12)})
     assert "Show the next keys" in browser_client.get(PAGE).content.decode()
     lines = chart_of(production, rank=6).lines
     assert [line.key for line in lines] == ["k05", "k06", "k07", "k08", "k09", None]
@@ -214,44 +211,44 @@ def test_the_other_keys_can_be_opened_rank_by_rank(production, browser_client):
 
 
 def test_a_long_tail_is_one_row_that_adds_up_and_opens(production, browser_client):
-    reached(production, {f"k{n:02}": 1 + (n < 20) for n in range(60)})
+    reach_keys(production, {f"k{n:02}": 1 + (n < 20) for n in range(60)})
     folded = browser_client.get(PAGE).content.decode()
     assert "40 other keys" in folded
     assert "<code>k20</code>" not in folded
-    found = Analytics(production, parse_period({}, now=timezone.now()), KeyFilters())
-    assert (found.folded_tail.outcomes, found.folded_tail.keys, len(found.rows)) == (40, 40, 20)
+    analytics = Analytics(production, parse_period({}, now=timezone.now()), KeyFilters())
+    assert (analytics.folded_tail.outcomes, analytics.folded_tail.keys, len(analytics.rows)) == (40, 40, 20)
     opened = browser_client.get(f"{PAGE}?keys=all").content.decode()
     assert "1 to 50 of 60 keys" in " ".join(opened.split())
     assert "<code>k20</code>" in opened
 
 
 def test_a_search_finds_any_part_of_a_key_whatever_its_case_and_is_exported(production, browser_client):
-    reached(production, {"Ticket-closed": 2, "purchase": 1, "100%_off": 1})
-    for search, found in (("TICKET", ["Ticket-closed"]), ("%_", ["100%_off"]), ("nothing", [])):
-        tables = tables_of(browser_client.get(f"{PAGE}.json", {"q": search}))
-        assert [line["outcomeKey"] for line in tables["keys"]] == found
+    reach_keys(production, {"Ticket-closed": 2, "purchase": 1, "100%_off": 1})
+    for search, matches in (("TICKET", ["Ticket-closed"]), ("%_", ["100%_off"]), ("nothing", [])):
+        tables = read_tables(browser_client.get(f"{PAGE}.json", {"q": search}))
+        assert [line["outcomeKey"] for line in tables["keys"]] == matches
         assert browser_client.get(PAGE, {"q": search}).status_code == 200
     assert browser_client.get(PAGE, {"q": "\0", "show": "\0", "rank": "-3", "page": "9" * 30}).status_code == 200
 
 
 @pytest.mark.parametrize(
-    "other", ["ticket_closed", "Ticket-Closed", " ticket closed ", "TICKETCLOSED", "ticket\u00a0closed"]
+    "lookalike", ["ticket_closed", "Ticket-Closed", " ticket closed ", "TICKETCLOSED", "ticket\u00a0closed"]
 )
-def test_keys_that_look_alike_are_pointed_out_and_never_merged(production, browser_client, other):
-    reached(production, {"ticket-closed": 3, other: 1, "ticket": 1})
-    keys = {line["outcomeKey"]: line for line in tables_of(browser_client.get(f"{PAGE}.json"))["keys"]}
+def test_keys_that_look_alike_are_pointed_out_and_never_merged(production, browser_client, lookalike):
+    reach_keys(production, {"ticket-closed": 3, lookalike: 1, "ticket": 1})
+    keys = {line["outcomeKey"]: line for line in read_tables(browser_client.get(f"{PAGE}.json"))["keys"]}
     assert {key: line["lookLikeIt"] for key, line in keys.items()} == {
-        "ticket-closed": [other], other: ["ticket-closed"], "ticket": [],
+        "ticket-closed": [lookalike], lookalike: ["ticket-closed"], "ticket": [],
     }  # fmt: skip
-    assert [keys[key]["outcomes"] for key in ("ticket-closed", other, "ticket")] == [3, 1, 1]
+    assert [keys[key]["outcomes"] for key in ("ticket-closed", lookalike, "ticket")] == [3, 1, 1]
     assert "looks like" in browser_client.get(PAGE).content.decode()
 
 
 def test_two_environments_stand_side_by_side(production, browser_client, workspace):
     staging = workspace.workspace.environments.get(name="staging")
-    reached(production, {"purchase": 3})
-    reached(staging, {"purchase": 1, "renewal": 2})
-    tables = tables_of(browser_client.get(f"{PAGE}.json?beside=staging"))
+    reach_keys(production, {"purchase": 3})
+    reach_keys(staging, {"purchase": 1, "renewal": 2})
+    tables = read_tables(browser_client.get(f"{PAGE}.json?beside=staging"))
     assert [(row["outcomeKey"], row["outcomes"], row["outcomesBeside"]) for row in tables["beside"]] == [
         ("purchase", 3, 1), ("renewal", 0, 2),
     ]  # fmt: skip
@@ -260,19 +257,19 @@ def test_two_environments_stand_side_by_side(production, browser_client, workspa
     assert sums == {"production": 3, "staging": 3}
     assert "production compared with staging" in browser_client.get(f"{PAGE}?beside=staging").content.decode()
     for unknown in ("nowhere", "production", "Staging"):
-        assert not tables_of(browser_client.get(f"{PAGE}.json?beside={unknown}"))["beside"]
+        assert not read_tables(browser_client.get(f"{PAGE}.json?beside={unknown}"))["beside"]
 
 
 def test_the_environment_of_another_workspace_never_stands_beside(production, browser_client, other_workspace):
     other_workspace.workspace.environments.create(name="theirs", audience="theirs")
-    reached(production, {"purchase": 1})
-    assert not tables_of(browser_client.get(f"{PAGE}.json?beside=theirs"))["beside"]
+    reach_keys(production, {"purchase": 1})
+    assert not read_tables(browser_client.get(f"{PAGE}.json?beside=theirs"))["beside"]
 
 
 def test_the_leading_key_is_drawn_against_the_same_weekdays_before(production):
     now = timezone.now()
-    reached(production, {"purchase": 2}, now=now - timedelta(days=7))
-    reached(production, {"purchase": 3}, now=now)
+    reach_keys(production, {"purchase": 2}, now=now - timedelta(days=7))
+    reach_keys(production, {"purchase": 3}, now=now)
     chart = chart_of(production)
     assert (sum(chart.lines[0].numbers), sum(chart.previous)) == (3, 2)
     assert chart.previous.index(2) == chart.lines[0].numbers.index(3)
@@ -282,8 +279,8 @@ def test_the_leading_key_is_drawn_against_the_same_weekdays_before(production):
 
 def test_the_numbers_of_a_chart_are_a_table_that_runs_no_markup():
     now = timezone.now()
-    shown = [(Bucket(now, now, "Mon 2 Mar"), [1234567, 0]), (Bucket(now, now, "<b>"), [-3])]
-    assert [row.strip() for row in outcome_words.render_rows(shown).splitlines()][:2] == [
+    rows = [(Bucket(now, now, "Mon 2 Mar"), [1234567, 0]), (Bucket(now, now, "<b>"), [-3])]
+    assert [row.strip() for row in outcome_words.render_rows(rows).splitlines()][:2] == [
         '<tr><th scope="row" class="nowrap">Mon 2 Mar</th><td class="num">1,234,567</td><td class="num">0</td></tr>',
         '<tr><th scope="row" class="nowrap">&lt;b&gt;</th><td class="num">-3</td></tr>',
     ]

@@ -11,7 +11,7 @@ from django.utils import timezone
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Move, Outcome
-from tests.outcomes.reading import tables_of
+from tests.outcomes.reading import read_tables
 from workspaces.models import AuditEntry
 
 PAGE = "/w/lumen-books/production/joins"
@@ -19,7 +19,7 @@ CHOSEN = f"{PAGE}?why=other-environment&in=staging"
 
 
 @pytest.fixture
-def both(workspace):
+def environments(workspace):
     production, staging = (workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
     now = timezone.now()
     register_conversations(staging, [Arrival("s1"), Arrival("s2")], now=now)
@@ -33,8 +33,8 @@ def form_of(html):
     return re.search(r'<form method="post" action="([^"]*/joins/move[^"]*)"', html)[1].replace("&amp;", "&")
 
 
-def test_the_page_counts_what_would_move_and_moves_exactly_that(both, browser_client):
-    production, staging = both
+def test_the_page_counts_what_would_move_and_moves_exactly_that(environments, browser_client):
+    production, staging = environments
     html = browser_client.get(CHOSEN).content.decode()
     assert "Move 2 to staging" in html
     response = browser_client.post(form_of(html), {"to": "staging", "range": "7d"})
@@ -42,24 +42,24 @@ def test_the_page_counts_what_would_move_and_moves_exactly_that(both, browser_cl
     assert Outcome.objects.filter(environment=staging, broken=False).count() == 2
     assert Outcome.objects.filter(environment=production, broken=True).count() == 2
     assert AuditEntry.objects.filter(action="broken joins moved", actor="test-operator").count() == 1
-    (line,) = tables_of(browser_client.get(f"{PAGE}.json"))["moves"]
+    (line,) = read_tables(browser_client.get(f"{PAGE}.json"))["moves"]
     assert (line["from"], line["to"], line["outcomes"], line["met"]) == ("production", "staging", 2, 0)
 
 
-def test_a_move_is_undone_by_its_button(both, browser_client):
+def test_a_move_is_undone_by_its_button(environments, browser_client):
     before = set(Outcome.objects.values_list("conversation__conversation_id", "environment_id", "broken"))
     browser_client.post(f"{PAGE}/move", {"to": "staging"})
     html = browser_client.get(PAGE).content.decode()
-    made = Move.objects.get()
-    assert f"/joins/moves/{made.pk}/undo" in html
+    move = Move.objects.get()
+    assert f"/joins/moves/{move.pk}/undo" in html
     for done in ("undone", "nothing"):
-        response = browser_client.post(f"{PAGE}/moves/{made.pk}/undo", {"range": "7d"})
+        response = browser_client.post(f"{PAGE}/moves/{move.pk}/undo", {"range": "7d"})
         assert response["Location"] == f"{PAGE}?range=7d&done={done}"
         assert browser_client.get(response["Location"]).status_code == 200
     assert set(Outcome.objects.values_list("conversation__conversation_id", "environment_id", "broken")) == before
 
 
-def test_both_actions_need_a_csrf_token_and_post(both, browser_client):
+def test_both_actions_need_a_csrf_token_and_post(environments, browser_client):
     strict = Client(enforce_csrf_checks=True)
     strict.cookies = browser_client.cookies
     assert strict.post(f"{PAGE}/move", {"to": "staging"}).status_code == 403
@@ -67,14 +67,14 @@ def test_both_actions_need_a_csrf_token_and_post(both, browser_client):
     assert not Move.objects.exists()
 
 
-def test_a_key_reads_the_page_but_never_moves(both, api):
+def test_a_key_reads_the_page_but_never_moves(environments, api):
     assert "Move 2" not in api.get(CHOSEN).content.decode()
     headers = {"x-service-api-key": api.key}
     assert api.client.post(f"{PAGE}/move", {"to": "staging"}, headers=headers).status_code == 302
     assert not Move.objects.exists()
 
 
-def test_a_member_of_another_workspace_cannot_move_or_undo(both, browser_client, other_workspace):
+def test_a_member_of_another_workspace_cannot_move_or_undo(environments, browser_client, other_workspace):
     browser_client.post(f"{PAGE}/move", {"to": "staging"})
     stranger = get_user_model().objects.create_user("stranger")
     other_workspace.workspace.memberships.create(user=stranger)
@@ -89,6 +89,6 @@ def test_a_member_of_another_workspace_cannot_move_or_undo(both, browser_client,
 
 
 @pytest.mark.parametrize("target", ["", "production", "nowhere", "Staging"])
-def test_only_another_environment_of_the_workspace_is_a_target(both, browser_client, target):
+def test_only_another_environment_of_the_workspace_is_a_target(environments, browser_client, target):
     assert browser_client.post(f"{PAGE}/move", {"to": target}).status_code == 400
     assert not Move.objects.exists()

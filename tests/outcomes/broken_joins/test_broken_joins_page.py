@@ -10,7 +10,7 @@ from outcomes.broken_joins.causes import group_by_cause
 from outcomes.broken_joins.overview import read_outcomes_overview
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
-from tests.outcomes.reading import tables_of
+from tests.outcomes.reading import read_tables
 from wire.period import parse_period
 
 PAGE = "/w/lumen-books/production/joins"
@@ -21,7 +21,7 @@ def environment_of(created, name):
 
 
 def tables(client, query=""):
-    return tables_of(client.get(f"{PAGE}.json?{query}"))
+    return read_tables(client.get(f"{PAGE}.json?{query}"))
 
 
 @pytest.fixture
@@ -38,11 +38,11 @@ def production(workspace):
 
 
 def test_every_kind_is_diagnosed_and_what_was_meant_is_shown(production, browser_client):
-    found = {
+    diagnoses = {
         line["conversationId"]: (line["diagnosis"], line["found"], line["foundIn"])
         for line in tables(browser_client)["broken"]
     }
-    assert found == {
+    assert diagnoses == {
         "undefined": ("placeholder", None, None),
         "s1": ("other-environment", "s1", "staging"),
         "s2": ("other-environment", "s2", "staging"),
@@ -106,23 +106,23 @@ def test_what_is_no_diagnosis_filters_nothing(production, browser_client, query)
 
 
 def test_each_cause_shows_a_few_ids(production):
-    found = {cause.kind: cause for cause in causes_of(production)}
-    assert set(found["other-environment"].example_ids) == {"s1", "s2"}
+    causes = {cause.kind: cause for cause in causes_of(production)}
+    assert set(causes["other-environment"].example_ids) == {"s1", "s2"}
     record_outcomes(production, [Report(f"gone {n}", "k") for n in range(9)], now=timezone.now())
     (unseen,) = (cause for cause in causes_of(production) if cause.kind == "never-seen")
     assert (unseen.count, len(unseen.example_ids)) == (10, 5)
 
 
-def test_the_broken_rate_is_told_by_environment_and_by_api_key(production, workspace, api, browser_client):
+def test_the_broken_rate_is_exported_by_environment_and_by_api_key(production, workspace, api, browser_client):
     key = str(workspace.workspace.api_keys.get(kind="secret"))
     items = [{"conversationId": id_, "outcomeKey": "renewal"} for id_ in ("known", "gone", "away")]
     api.post("/api/conversation-outcomes", {"outcomes": items})
-    found = tables(browser_client)
-    assert totals_of(found["rates"]) == {"production": (8, 11)}
-    assert totals_of(found["rates-by-key"]) == {key: (2, 3)}
+    exported = tables(browser_client)
+    assert totals_of(exported["rates"]) == {"production": (8, 11)}
+    assert totals_of(exported["rates-by-key"]) == {key: (2, 3)}
     register_conversations(production, [Arrival("gone")], now=timezone.now())
     assert totals_of(tables(browser_client)["rates-by-key"]) == {key: (1, 3)}
-    assert {line["reportedBy"] for line in found["broken"] if line["conversationId"] == "gone"} == {key}
+    assert {line["reportedBy"] for line in exported["broken"] if line["conversationId"] == "gone"} == {key}
 
 
 def totals_of(rates):
@@ -136,8 +136,8 @@ def totals_of(rates):
 
 
 def causes_of(environment):
-    waiting = lookup.find_broken_joins(environment, all_time())
-    return group_by_cause(lookup.diagnose_joins(environment, waiting))
+    broken_joins = lookup.find_broken_joins(environment, all_time())
+    return group_by_cause(lookup.diagnose_joins(environment, broken_joins))
 
 
 def test_nothing_of_another_workspace_is_named(production, workspace, other_workspace, browser_client):
@@ -153,7 +153,7 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
         assert api.get(address, key=other_workspace.secret_key).status_code == 404
     assert client.get(PAGE).status_code == 302
     own = api.get("/w/other-shop/production/joins.json", key=other_workspace.secret_key)
-    assert not any(tables_of(own).values())
+    assert not any(read_tables(own).values())
 
 
 def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
@@ -179,8 +179,8 @@ def test_a_diagnosis_needs_no_more_queries_for_more_conversations(production, dj
     register_conversations(production, [Arrival(f"https://shop.example/{n}/chat") for n in range(400)], now=now)
     record_outcomes(production, [Report(f"{n}/chat", "purchase") for n in range(400)], now=now)
     with django_assert_max_num_queries(4):
-        found = list(lookup.diagnose_joins(production, lookup.find_broken_joins(production, all_time())))
-    assert len(found) == 406
+        joins = list(lookup.diagnose_joins(production, lookup.find_broken_joins(production, all_time())))
+    assert len(joins) == 406
 
 
 def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
@@ -190,9 +190,9 @@ def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
     record_outcomes(
         production, [Report(f"s{n}", "purchase") for n in range(5)] + [Report("never", "purchase")], now=now
     )
-    found = read_outcomes_overview(production, all_time())
-    assert (found.totals.broken, found.totals.reported) == (6, 6)
-    assert (found.main_cause.kind, found.main_cause.environment, found.main_cause.count) == (
+    overview = read_outcomes_overview(production, all_time())
+    assert (overview.totals.broken, overview.totals.reported) == (6, 6)
+    assert (overview.main_cause.kind, overview.main_cause.environment, overview.main_cause.count) == (
         "other-environment", "staging", 5,
     )  # fmt: skip
 

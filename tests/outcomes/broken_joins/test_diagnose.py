@@ -15,8 +15,8 @@ from outcomes.broken_joins.diagnose import (
 ids = st.text(min_size=1, max_size=255).filter(lambda text: not is_placeholder(text))
 
 
-def verdict(reported: str, *known: str) -> Diagnosis:
-    candidates = [KnownConversation(id_, "production") for id_ in known if bare_form(id_) in bare_forms(reported)]
+def verdict(reported: str, *known_ids: str) -> Diagnosis:
+    candidates = [KnownConversation(id_, "production") for id_ in known_ids if bare_form(id_) in bare_forms(reported)]
     return diagnose(reported, siblings={}, candidates=candidates)
 
 
@@ -43,8 +43,8 @@ def test_what_could_be_an_id_is_no_placeholder(reported):
 
 @given(ids)
 def test_an_id_known_next_door_is_never_called_unseen(conversation_id):
-    found = diagnose(conversation_id, siblings={conversation_id: "staging"}, candidates=())
-    assert found == Diagnosis("other-environment", KnownConversation(conversation_id, "staging"))
+    diagnosis = diagnose(conversation_id, siblings={conversation_id: "staging"}, candidates=())
+    assert diagnosis == Diagnosis("other-environment", KnownConversation(conversation_id, "staging"))
 
 
 @pytest.mark.parametrize(

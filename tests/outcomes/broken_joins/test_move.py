@@ -17,13 +17,13 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Move, Outcome
 from tests.outcomes.recount import (
-    listed,
-    recounted,
-    recounted_by_key,
-    reported_between,
-    stored,
-    stored_by_key,
-    tallied,
+    list_search_keys,
+    list_tallied_keys,
+    read_report_times,
+    read_tallies,
+    read_tallies_by_api_key,
+    recount,
+    recount_by_api_key,
 )
 from wire.period import Period
 from workspaces.models import AuditEntry, Environment, Workspace
@@ -47,95 +47,96 @@ def facts(environment: Environment) -> set[tuple]:
 
 def check_tallies(*environments: Environment) -> None:
     for environment in environments:
-        kept = {place: numbers for place, numbers in stored(environment).items() if any(numbers)}
-        assert kept == recounted(environment)
-        assert stored_by_key(environment) == recounted_by_key(environment)
-        assert listed(environment) == tallied(environment)
+        counted_buckets = {bucket: numbers for bucket, numbers in read_tallies(environment).items() if any(numbers)}
+        assert counted_buckets == recount(environment)
+        assert read_tallies_by_api_key(environment) == recount_by_api_key(environment)
+        assert list_search_keys(environment) == list_tallied_keys(environment)
         for key in KEYS:
             rows = Outcome.objects.filter(environment=environment, outcome_key=key)
             times = rows.values_list("first_reported_at", "last_reported_at")
             ends = (min(first for first, _ in times), max(last for _, last in times)) if times else (None, None)
-            assert reported_between(environment, key) == ends
+            assert read_report_times(environment, key) == ends
 
 
 @pytest.fixture
-def both(workspace):
+def environments(workspace):
     return tuple(workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
 
 
-def test_what_a_sibling_knows_moves_there_and_nothing_else(both):
-    production, staging = both
+def test_what_a_sibling_knows_moves_there_and_nothing_else(environments):
+    production, staging = environments
     register_conversations(staging, [Arrival("s1", START)], now=START)
     record_outcomes(
         production, [Report("s1", "purchase")] * 2 + [Report("never", "purchase")], reported_by=7, now=START + HOUR
     )
-    made = move_broken_joins(production, staging, EVER, actor="ann", now=START + 2 * HOUR)
-    assert (made.outcomes, made.met) == (1, 0)
+    move = move_broken_joins(production, staging, EVER, actor="ann", now=START + 2 * HOUR)
+    assert (move.outcomes, move.met) == (1, 0)
     assert {row[0] for row in facts(production)} == {"never"}
     assert facts(staging) == {("s1", "purchase", 2, START + HOUR, START + HOUR, False, None, 7)}
-    check_tallies(*both)
+    check_tallies(*environments)
     assert move_broken_joins(production, staging, EVER, actor="ann", now=START + 3 * HOUR) is None
     entry = AuditEntry.objects.get(action="broken joins moved")
     assert (entry.actor, entry.facts) == (
-        "ann", {"move": made.pk, "from": "production", "to": "staging", "outcomes": 1},
+        "ann", {"move": move.pk, "from": "production", "to": "staging", "outcomes": 1},
     )  # fmt: skip
 
 
-def test_what_meets_an_outcome_is_added_to_it_and_undone_exactly_in_spite_of_later_reports(both):
-    production, staging = both
+def test_what_meets_an_outcome_is_added_to_it_and_undone_exactly_in_spite_of_later_reports(environments):
+    production, staging = environments
     register_conversations(staging, [Arrival("s1", START)], now=START)
     record_outcomes(production, [Report("s1", "purchase")] * 3, reported_by=7, now=START + HOUR)
     record_outcomes(staging, [Report("s1", "purchase")], reported_by=8, now=START + 2 * HOUR)
     before = facts(production), facts(staging)
-    made = move_broken_joins(production, staging, EVER, actor="ann", now=START + 3 * HOUR)
-    assert made.met == 1
+    move = move_broken_joins(production, staging, EVER, actor="ann", now=START + 3 * HOUR)
+    assert move.met == 1
     assert facts(staging) == {("s1", "purchase", 4, START + HOUR, START + 2 * HOUR, False, None, 7)}
-    check_tallies(*both)
+    check_tallies(*environments)
     record_outcomes(staging, [Report("s1", "purchase")], reported_by=9, now=START + 4 * HOUR)
-    assert undo_move(made, actor="ann", now=START + 5 * HOUR)
+    assert undo_move(move, actor="ann", now=START + 5 * HOUR)
     assert facts(production) == before[0]
     assert facts(staging) == {("s1", "purchase", 2, START + 2 * HOUR, START + 4 * HOUR, False, None, 8)}
-    check_tallies(*both)
-    assert not undo_move(made, actor="ann", now=START + 6 * HOUR)
+    check_tallies(*environments)
+    assert not undo_move(move, actor="ann", now=START + 6 * HOUR)
     assert AuditEntry.objects.filter(action="move of broken joins undone").count() == 1
 
 
-def test_what_comes_back_is_listed_where_it_was(both):
-    here, there = both
+def test_what_comes_back_is_listed_where_it_was(environments):
+    production, staging = environments
     record_outcomes(
-        here, [Report(f"{place}-{number}", "won") for number in range(4) for place in ("lost", "next")], now=START
+        production, [Report(f"{place}-{number}", "won") for number in range(4) for place in ("lost", "next")], now=START
     )
-    register_conversations(there, [Arrival(f"next-{number}") for number in range(4)], now=START)
-    before = [row.conversation.conversation_id for row in find_broken_joins(here, EVER)]
-    undo_move(move_broken_joins(here, there, EVER, actor="ann", now=START + HOUR), actor="ann", now=START + 2 * HOUR)
-    assert [row.conversation.conversation_id for row in find_broken_joins(here, EVER)] == before
+    register_conversations(staging, [Arrival(f"next-{number}") for number in range(4)], now=START)
+    before = [row.conversation.conversation_id for row in find_broken_joins(production, EVER)]
+    move = move_broken_joins(production, staging, EVER, actor="ann", now=START + HOUR)
+    undo_move(move, actor="ann", now=START + 2 * HOUR)
+    assert [row.conversation.conversation_id for row in find_broken_joins(production, EVER)] == before
 
 
-def test_what_healed_at_home_meanwhile_goes_back_as_healed_at_that_time(both):
-    production, staging = both
+def test_what_healed_at_home_meanwhile_goes_back_as_healed_at_that_time(environments):
+    production, staging = environments
     register_conversations(staging, [Arrival("s1", START)], now=START)
     record_outcomes(production, [Report("s1", "purchase")], now=START + HOUR)
-    made = move_broken_joins(production, staging, EVER, actor="ann", now=START + 2 * HOUR)
+    move = move_broken_joins(production, staging, EVER, actor="ann", now=START + 2 * HOUR)
     register_conversations(production, [Arrival("s1", START)], now=START + 3 * HOUR)
-    undo_move(made, actor="ann", now=START + 4 * HOUR)
+    undo_move(move, actor="ann", now=START + 4 * HOUR)
     ((*_, broken, healed_at, _),) = facts(production)
     assert (broken, healed_at) == (False, START + 3 * HOUR)
     assert facts(staging) == set()
-    check_tallies(*both)
+    check_tallies(*environments)
 
 
-def test_only_the_diagnosed_ones_of_the_range_are_movable(both, workspace):
-    production, staging = both
+def test_only_the_diagnosed_ones_of_the_range_are_movable(environments, workspace):
+    production, staging = environments
     register_conversations(staging, [Arrival("old"), Arrival("new"), Arrival("undefined")], now=START)
     record_outcomes(production, [Report("old", "purchase")], now=START)
     record_outcomes(production, [Report(id_, "purchase") for id_ in ("new", "undefined", "NEW")], now=START + 9 * HOUR)
     late = Period(START + 8 * HOUR, START + 10 * HOUR, ZoneInfo("UTC"))
-    found = Outcome.objects.filter(pk__in=find_movable(production, staging, late))
-    assert [outcome.conversation.conversation_id for outcome in found] == ["new"]
+    outcomes = Outcome.objects.filter(pk__in=find_movable(production, staging, late))
+    assert [outcome.conversation.conversation_id for outcome in outcomes] == ["new"]
 
 
-def test_an_id_that_two_siblings_know_moves_to_the_one_that_its_diagnosis_names(both, workspace):
-    production, staging = both
+def test_an_id_that_two_siblings_know_moves_to_the_one_that_its_diagnosis_names(environments, workspace):
+    production, staging = environments
     third = Environment.objects.create(workspace=workspace.workspace, name="third", audience="third")
     for environment in (third, staging):
         register_conversations(environment, [Arrival("s1")], now=START)
@@ -178,27 +179,29 @@ def any_step(chance: random.Random) -> tuple:
 
 
 def check_undoing(steps: Sequence[tuple], chance: random.Random) -> int:
-    """Play a history twice, once with its moves, in three environments: ids may move on and on. How many moved."""
+    """Play a history twice, once with its moves, in three environments, so that ids move on and on.
+
+    Return the number of moves.
+    """
     with_moves, without = three_environments(), three_environments()
-    made, now = [], START
-    for here, step, key in steps:
+    moves, now = [], START
+    for number, step, key in steps:
         now += timedelta(minutes=7)
         if isinstance(step, int):
-            if step != here and (
-                done := move_broken_joins(with_moves[here], with_moves[step], EVER, actor="x", now=now)
-            ):
-                made.append(done)
+            source, target = with_moves[number], with_moves[step]
+            if step != number and (move := move_broken_joins(source, target, EVER, actor="x", now=now)):
+                moves.append(move)
         else:
             for environments in (with_moves, without):
-                play(environments[here], step, key, now)
+                play(environments[number], step, key, now)
     check_tallies(*with_moves)
-    chance.shuffle(made)
-    for each in made:
-        assert undo_move(Move.objects.get(pk=each.pk), actor="x", now=now)
+    chance.shuffle(moves)
+    for move in moves:
+        assert undo_move(Move.objects.get(pk=move.pk), actor="x", now=now)
         check_tallies(*with_moves)
     assert [facts(environment) for environment in with_moves] == [facts(environment) for environment in without]
     assert not Outcome.objects.filter(environment__in=with_moves, moved_in__gt=0).exists()
-    return len(made)
+    return len(moves)
 
 
 def play(environment: Environment, step: tuple, key: int, now: datetime) -> None:

@@ -15,7 +15,14 @@ from outcomes.broken_joins.move import move_broken_joins, undo_move
 from outcomes.ingest.record import Receipt, Report, record_outcomes
 from outcomes.ingest.register import Arrival, RegistrationReceipt, register_conversations
 from outcomes.models import Conversation, Outcome
-from tests.outcomes.recount import listed, recounted, recounted_by_key, stored, stored_by_key, tallied
+from tests.outcomes.recount import (
+    list_search_keys,
+    list_tallied_keys,
+    read_tallies,
+    read_tallies_by_api_key,
+    recount,
+    recount_by_api_key,
+)
 from wire.period import parse_period
 from workspaces.models import Environment
 
@@ -63,7 +70,7 @@ def test_overlapping_batches_in_any_order_never_deadlock_and_lose_nothing(produc
     assert sum(done.registered for done in results[4] + results[5]) == 100
     assert not Outcome.objects.filter(broken=True).exists()
     assert set(Outcome.objects.values_list("reports", flat=True)) == {16}
-    assert stored(production) == recounted(production)
+    assert read_tallies(production) == recount(production)
 
 
 def test_one_batch_from_thirty_two_connections_makes_each_outcome_once(production):
@@ -73,7 +80,7 @@ def test_one_batch_from_thirty_two_connections_makes_each_outcome_once(productio
     assert sum(receipt.new for receipt in receipts) == 50
     assert {(receipt.recorded, len(receipt.unknown)) for receipt in receipts} == {(50, 10)}
     assert set(Outcome.objects.values_list("reports", flat=True)) == {32}
-    assert stored(production) == recounted(production)
+    assert read_tallies(production) == recount(production)
 
 
 def test_keys_that_are_new_to_everybody_at_once_are_listed_once_without_deadlock(production):
@@ -85,8 +92,8 @@ def test_keys_that_are_new_to_everybody_at_once_are_listed_once_without_deadlock
             record_outcomes(production, batch, now=timezone.now())
 
     at_once([lambda seed=seed: reports(seed) for seed in range(12)])
-    assert listed(production) == tallied(production) == set(names)
-    assert stored(production) == recounted(production)
+    assert list_search_keys(production) == list_tallied_keys(production) == set(names)
+    assert read_tallies(production) == recount(production)
 
 
 @pytest.mark.parametrize("round_", range(8))
@@ -99,7 +106,7 @@ def test_a_report_beside_its_registration_leaves_no_broken_join(production, roun
     at_once(acts if round_ % 2 else acts[::-1])
     assert Outcome.objects.filter(broken=False).count() == 40
     assert Conversation.objects.filter(started_at__isnull=True).count() == 0
-    assert stored(production) == recounted(production)
+    assert read_tallies(production) == recount(production)
 
 
 def test_a_report_waits_for_a_registration_that_has_not_committed(production):
@@ -113,12 +120,12 @@ def test_a_report_waits_for_a_registration_that_has_not_committed(production):
         with ThreadPoolExecutor(1) as thread:
             with transaction.atomic():
                 acts[first]()
-                waiting = thread.submit(closing(acts[second]))
-                assert not waiting_done(waiting)
-            waiting.result(timeout=20)
+                second_writer = thread.submit(closing(acts[second]))
+                assert not waiting_done(second_writer)
+            second_writer.result(timeout=20)
         outcome = Outcome.objects.get(conversation__conversation_id=id_)
         assert not outcome.broken
-    assert stored(production) == recounted(production)
+    assert read_tallies(production) == recount(production)
 
 
 def test_moves_and_undos_beside_reports_and_registrations_never_deadlock_and_lose_nothing(production, workspace):
@@ -135,9 +142,9 @@ def test_moves_and_undos_beside_reports_and_registrations_never_deadlock_and_los
 
     def moves() -> None:
         for _ in range(8):
-            made = move_broken_joins(production, staging, ever, actor="x", now=timezone.now())
-            if made and made.pk % 2:
-                undo_move(made, actor="x", now=timezone.now())
+            move = move_broken_joins(production, staging, ever, actor="x", now=timezone.now())
+            if move and move.pk % 2:
+                undo_move(move, actor="x", now=timezone.now())
 
     def registrations() -> None:
         for id_ in ids[::4]:
@@ -149,9 +156,9 @@ def test_moves_and_undos_beside_reports_and_registrations_never_deadlock_and_los
     ])  # fmt: skip
     assert sum(Outcome.objects.values_list("reports", flat=True)) == 3 * 12 * 80
     for environment in (production, staging):
-        assert {place: n for place, n in stored(environment).items() if any(n)} == recounted(environment)
-        assert stored_by_key(environment) == recounted_by_key(environment)
-        assert listed(environment) == tallied(environment) == {"purchase", "renewal"}
+        assert {bucket: n for bucket, n in read_tallies(environment).items() if any(n)} == recount(environment)
+        assert read_tallies_by_api_key(environment) == recount_by_api_key(environment)
+        assert list_search_keys(environment) == list_tallied_keys(environment) == {"purchase", "renewal"}
 
 
 def closing(act: Callable[[], object]) -> Callable[[], object]:

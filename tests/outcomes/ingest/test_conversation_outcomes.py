@@ -78,7 +78,7 @@ def test_five_hundred_items_of_one_id_are_one_outcome(api):
     assert Outcome.objects.get().reports == 500
 
 
-def test_strange_ids_are_kept_exactly_and_told_apart(api):
+def test_strange_ids_are_stored_exactly_and_distinguished(api):
     know(api, *STRANGE[::2])
     response = report(api, *map(item, STRANGE))
     assert response.json() == {"recorded": len(STRANGE[::2]), "unknownConversations": STRANGE[1::2]}

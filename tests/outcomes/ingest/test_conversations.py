@@ -40,7 +40,7 @@ def test_the_first_registrations_time_stands(api):
     assert Conversation.objects.get().started_at == datetime.fromtimestamp(1_700_000_000, UTC)
 
 
-def test_a_conversation_starts_now_where_no_time_is_told(api):
+def test_a_conversation_starts_now_by_default(api):
     register(api, {"conversationId": "a"})
     assert timezone.now() - Conversation.objects.get().started_at < timedelta(minutes=1)
 

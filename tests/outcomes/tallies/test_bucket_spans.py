@@ -30,22 +30,22 @@ def count_quarters(plan: ReadPlan, segment_number: int, epoch_seconds: int) -> C
 @given(quarters, st.floats(0.001, 1), st.sampled_from(ZONES), st.sampled_from(sorted(LENGTHS)))
 def test_every_quarter_hour_of_a_bucket_counts_once_and_no_other_at_all(start, share, zone, step):
     end = start + max(QUARTER, share * LENGTHS[step] // QUARTER * QUARTER)
-    shown = split_into_buckets(start, end, ZoneInfo(zone), step)
-    sums: list[Counter[datetime]] = [Counter() for _ in shown]
-    plan = plan_reads(tuple(shown))
-    for summed, uses in plan.uses.items():
+    bucket_row = split_into_buckets(start, end, ZoneInfo(zone), step)
+    sums: list[Counter[datetime]] = [Counter() for _ in bucket_row]
+    plan = plan_reads(tuple(bucket_row))
+    for sum_id, uses in plan.uses.items():
         for position, sign in uses:
-            for quarter in count_quarters(plan, *summed):
+            for quarter in count_quarters(plan, *sum_id):
                 sums[position][quarter] += sign
-    for bucket, found in zip(shown, sums, strict=True):
+    for bucket, counts in zip(bucket_row, sums, strict=True):
         expected = {bucket.start + n * QUARTER for n in range((bucket.end - bucket.start) // QUARTER)}
-        assert {quarter: n for quarter, n in found.items() if n} == dict.fromkeys(expected, 1)
+        assert {quarter: n for quarter, n in counts.items() if n} == dict.fromkeys(expected, 1)
 
 
 @given(quarters, st.sampled_from(ZONES), st.sampled_from(["day", "month"]))
 def test_what_is_read_is_what_is_used(start, zone, step):
-    shown = split_into_buckets(start, start + timedelta(days=45), ZoneInfo(zone), step)
-    plan = plan_reads(tuple(shown))
+    bucket_row = split_into_buckets(start, start + timedelta(days=45), ZoneInfo(zone), step)
+    plan = plan_reads(tuple(bucket_row))
     read = Counter()
     for number, segment in enumerate(plan.segments):
         beginnings = [segment.start] if segment.grain == "q" else bucket_starts(segment)
@@ -56,7 +56,7 @@ def test_what_is_read_is_what_is_used(start, zone, step):
 
 @given(quarters, st.sampled_from(ZONES))
 def test_a_day_of_any_zone_reads_half_of_its_quarter_hours_at_most(start, zone):
-    shown = split_into_buckets(start, start + timedelta(days=45), ZoneInfo(zone), "day")
-    lengths = [end - since for grain, since, end in plan_reads(tuple(shown)).segments if grain == "q"]
+    bucket_row = split_into_buckets(start, start + timedelta(days=45), ZoneInfo(zone), "day")
+    lengths = [end - since for grain, since, end in plan_reads(tuple(bucket_row)).segments if grain == "q"]
     assert max(lengths, default=QUARTER) <= DAY / 2
-    assert len(lengths) <= len(shown) + 1
+    assert len(lengths) <= len(bucket_row) + 1

@@ -16,7 +16,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import OutcomeKey
 from outcomes.tallies import keys, top_keys
-from tests.outcomes.recount import listed
+from tests.outcomes.recount import list_search_keys
 from wire.period import Period
 
 NOW = datetime(2026, 3, 20, 13, 30, tzinfo=UTC)
@@ -25,53 +25,53 @@ texts = st.text("abAB%_\\- ", min_size=1, max_size=4)
 
 
 @pytest.fixture
-def both(workspace):
+def environments(workspace):
     return tuple(workspace.workspace.environments.get(name=name) for name in ("production", "staging"))
 
 
-def found(environment, search: str) -> list[str]:
+def search_keys(environment, search: str) -> list[str]:
     page = top_keys.read_top_page(environment, EVER, search=search, start=0, limit=50, lead=0)
     return [row.key for row in page.rows]
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(texts, max_size=12, unique=True), texts)
-def test_it_finds_the_keys_that_hold_the_text_and_no_others(both, names, search):
-    production, _ = both
+def test_it_finds_the_keys_that_hold_the_text_and_no_others(environments, names, search):
+    production, _ = environments
     OutcomeKey.objects.all().delete()
     OutcomeKey.objects.bulk_create(OutcomeKey(environment=production, outcome_key=name) for name in names)
-    held = {name for name in names if search.lower() in name.lower()}
-    assert set(keys.find_matching_keys(production, search, limit=100)) == held
-    assert len(keys.find_matching_keys(production, search, limit=1)) == min(len(held), 1)
+    matches = {name for name in names if search.lower() in name.lower()}
+    assert set(keys.find_matching_keys(production, search, limit=100)) == matches
+    assert len(keys.find_matching_keys(production, search, limit=1)) == min(len(matches), 1)
 
 
-def test_a_key_is_found_from_its_first_report_on_whether_or_not_its_conversation_is_known(both):
-    production, staging = both
+def test_a_key_is_found_from_its_first_report_on_whether_or_not_its_conversation_is_known(environments):
+    production, staging = environments
     register_conversations(production, [Arrival("c")], now=NOW)
     record_outcomes(production, [Report("c", "Purchase"), Report("gone", "re-purchase")], now=NOW)
-    assert found(production, "PURCH") == ["Purchase", "re-purchase"]
-    assert found(staging, "PURCH") == []
+    assert search_keys(production, "PURCH") == ["Purchase", "re-purchase"]
+    assert search_keys(staging, "PURCH") == []
     record_outcomes(production, [Report("c", "Purchase"), Report("c", "purchase 2")], now=NOW + timedelta(days=40))
-    assert listed(production) == {"Purchase", "re-purchase", "purchase 2"}
-    assert listed(staging) == set()
+    assert list_search_keys(production) == {"Purchase", "re-purchase", "purchase 2"}
+    assert list_search_keys(staging) == set()
 
 
-def test_a_key_that_a_move_brings_is_found_there_until_the_move_is_undone(both):
-    production, staging = both
+def test_a_key_that_a_move_brings_is_found_there_until_the_move_is_undone(environments):
+    production, staging = environments
     register_conversations(staging, [Arrival("s")], now=NOW)
     record_outcomes(production, [Report("s", "purchase")], now=NOW)
-    made = move_broken_joins(production, staging, EVER, actor="ann", now=NOW)
-    assert (found(production, "purch"), found(staging, "purch")) == ([], ["purchase"])
-    undo_move(made, actor="ann", now=NOW)
-    assert (found(production, "purch"), found(staging, "purch")) == (["purchase"], [])
+    move = move_broken_joins(production, staging, EVER, actor="ann", now=NOW)
+    assert (search_keys(production, "purch"), search_keys(staging, "purch")) == ([], ["purchase"])
+    undo_move(move, actor="ann", now=NOW)
+    assert (search_keys(production, "purch"), search_keys(staging, "purch")) == (["purchase"], [])
 
 
-def test_what_was_reported_before_keys_were_listed_is_listed_by_the_migration(both):
-    production, staging = both
+def test_what_was_reported_before_keys_were_listed_is_listed_by_the_migration(environments):
+    production, staging = environments
     for day in (0, 40):
         record_outcomes(production, [Report("c", f"key {day}"), Report("c", "often")], now=NOW + timedelta(days=day))
     record_outcomes(staging, [Report("c", "elsewhere")], now=NOW)
     OutcomeKey.objects.all().delete()
     with connection.cursor() as cursor:
         cursor.execute(import_module("outcomes.migrations.0004_keys_to_search").FILL)
-    assert (listed(production), listed(staging)) == ({"key 0", "key 40", "often"}, {"elsewhere"})
+    assert (list_search_keys(production), list_search_keys(staging)) == ({"key 0", "key 40", "often"}, {"elsewhere"})

@@ -14,10 +14,10 @@ spans = st.one_of(
 )
 
 
-def step(segment: Segment, at: datetime) -> datetime:
+def step(segment: Segment, moment: datetime) -> datetime:
     if segment.grain == "m":
-        return next_month(at)
-    return at + (timedelta(days=1) if segment.grain == "d" else QUARTER)
+        return next_month(moment)
+    return moment + (timedelta(days=1) if segment.grain == "d" else QUARTER)
 
 
 @given(moments, spans)
@@ -35,10 +35,10 @@ def test_segments_follow_each_other_from_the_first_quarter_hour_to_the_last(star
 @given(moments, spans)
 def test_every_segment_consists_of_whole_buckets_of_its_grain(start, span):
     for segment in cover(start, start + span):
-        at = segment.start
-        while at < segment.end:
-            at = step(segment, at)
-        assert at == segment.end
+        moment = segment.start
+        while moment < segment.end:
+            moment = step(segment, moment)
+        assert moment == segment.end
 
 
 @given(moments, spans)

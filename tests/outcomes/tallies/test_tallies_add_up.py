@@ -14,7 +14,7 @@ from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome
 from outcomes.tallies import keys as outcome_keys
 from outcomes.tallies import series
-from tests.outcomes.recount import recounted, reported_between, stored
+from tests.outcomes.recount import read_report_times, read_tallies, recount
 from wire.period import Period
 from workspaces.models import Environment
 
@@ -26,7 +26,7 @@ batches = st.lists(st.builds(Report, ids, keys), max_size=12)
 arrivals = st.lists(st.builds(Arrival, ids, st.none() | moments), max_size=6)
 histories = st.lists(st.tuples(moments, st.one_of(batches.map(tuple), arrivals.map(tuple))), max_size=12)
 
-many = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+fewer_examples = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def played(workspace, history) -> Environment:
@@ -41,14 +41,14 @@ def played(workspace, history) -> Environment:
     return environment
 
 
-@many
+@fewer_examples
 @given(histories)
 def test_tallies_equal_a_recount_of_the_rows(workspace, history):
     environment = played(workspace, history)
-    assert stored(environment) == recounted(environment)
+    assert read_tallies(environment) == recount(environment)
 
 
-@many
+@fewer_examples
 @given(histories)
 def test_the_first_and_last_report_of_a_key_are_those_of_its_rows(workspace, history):
     environment = played(workspace, history)
@@ -58,21 +58,21 @@ def test_the_first_and_last_report_of_a_key_are_those_of_its_rows(workspace, his
             min(rows.values_list("first_reported_at", flat=True)),
             max(rows.values_list("last_reported_at", flat=True)),
         )
-        assert reported_between(environment, key) == times
+        assert read_report_times(environment, key) == times
 
 
-@many
+@fewer_examples
 @given(histories, moments, st.integers(1, 5000), st.sampled_from(["UTC", "Asia/Kolkata", "America/New_York"]))
 def test_totals_keys_and_chart_of_any_range_equal_a_recount(workspace, history, start, quarters, zone):
     environment = played(workspace, history)
     start -= timedelta(minutes=start.minute % 15)
-    shown = Period(start, start + quarters * timedelta(minutes=15), ZoneInfo(zone))
+    period = Period(start, start + quarters * timedelta(minutes=15), ZoneInfo(zone))
     within = Outcome.objects.filter(
-        environment=environment, first_reported_at__gte=shown.start, first_reported_at__lt=shown.end
+        environment=environment, first_reported_at__gte=period.start, first_reported_at__lt=period.end
     )
-    totals = series.read_totals(environment, shown)
-    lines = {line.key: line for line in outcome_keys.stream_keys(environment, shown)}
-    chart = Analytics(environment, shown, KeyFilters()).chart
+    totals = series.read_totals(environment, period)
+    lines = {line.key: line for line in outcome_keys.stream_keys(environment, period)}
+    chart = Analytics(environment, period, KeyFilters()).chart
     assert totals.outcomes == within.filter(broken=False).count()
     assert totals.broken == within.filter(broken=True).count()
     assert totals.reports == sum(within.values_list("reports", flat=True))
@@ -81,8 +81,8 @@ def test_totals_keys_and_chart_of_any_range_equal_a_recount(workspace, history, 
     assert sum(line.total for line in chart.lines) == totals.outcomes
     for line in chart.lines:
         for bucket, number in zip(chart.buckets, line.numbers, strict=True):
-            there = {"first_reported_at__gte": bucket.start, "first_reported_at__lt": bucket.end}
-            assert number == within.filter(outcome_key=line.key, broken=False, **there).count()
+            in_bucket = {"first_reported_at__gte": bucket.start, "first_reported_at__lt": bucket.end}
+            assert number == within.filter(outcome_key=line.key, broken=False, **in_bucket).count()
 
 
 def test_the_share_counts_conversations_that_started_in_the_range(workspace):
@@ -92,20 +92,20 @@ def test_the_share_counts_conversations_that_started_in_the_range(workspace):
         (new + timedelta(days=1), (Report("old", "purchase"), Report("new", "purchase"))),
     ]
     environment = played(workspace, history)
-    shown = Period(new, new + timedelta(days=2), ZoneInfo("UTC"))
-    (line,) = outcome_keys.stream_keys(environment, shown)
-    assert (line.outcomes, line.reached, series.read_totals(environment, shown).conversations) == (2, 1, 2)
+    period = Period(new, new + timedelta(days=2), ZoneInfo("UTC"))
+    (line,) = outcome_keys.stream_keys(environment, period)
+    assert (line.outcomes, line.reached, series.read_totals(environment, period).conversations) == (2, 1, 2)
 
 
 @pytest.mark.parametrize(("before", "now"), [(2, 3), (1, 0)])
 def test_a_key_is_compared_with_the_period_before(workspace, before, now):
     end = START + timedelta(days=14)
-    shown = Period(START + timedelta(days=7), end, ZoneInfo("UTC"))
+    period = Period(START + timedelta(days=7), end, ZoneInfo("UTC"))
     ids = [f"c{n}" for n in range(before + now)]
     history = [
         (START, tuple(Arrival(id_) for id_ in ids)),
         (START + timedelta(days=1), tuple(Report(id_, "k") for id_ in ids[:before])),
         (START + timedelta(days=8), tuple(Report(id_, "k") for id_ in ids[before:])),
     ]
-    (line,) = outcome_keys.stream_keys(played(workspace, history), shown)
+    (line,) = outcome_keys.stream_keys(played(workspace, history), period)
     assert (line.outcomes, line.previous) == (now, before)

@@ -1,4 +1,4 @@
-"""The leading keys are those of the whole list, in its order, also where only a few of each bucket were looked at."""
+"""The top keys are those of the whole list, in its order, also where only a few of each bucket were read."""
 
 from __future__ import annotations
 
@@ -35,25 +35,27 @@ def long_tail(workspace) -> Environment:
     return production
 
 
-@pytest.mark.parametrize("shown", RANGES, ids=lambda shown: f"{(shown.end - shown.start).days} days")
-def test_a_page_has_the_lines_of_the_whole_list(long_tail, shown, monkeypatch):
-    """Whether or not the range is short, and the keys that hold the text are few."""
-    for search, count, short, few in product(["", "of 3", "KEY 1", "nowhere"], [3, 8, 25], [0, 50_000], [0, 1500]):
+@pytest.mark.parametrize("period", RANGES, ids=lambda period: f"{(period.end - period.start).days} days")
+def test_a_page_has_the_lines_of_the_whole_list(long_tail, period, monkeypatch):
+    """Also where the period is short, and where few keys contain the text."""
+    for search, count, short, few_matches in product(
+        ["", "of 3", "KEY 1", "nowhere"], [3, 8, 25], [0, 50_000], [0, 1500]
+    ):
         monkeypatch.setattr(top_keys, "SHORT", short)
-        monkeypatch.setattr(top_keys, "FEW_MATCHES", few)
-        whole = list(keys.stream_keys(long_tail, shown, search=search))
-        page = top_keys.read_top_page(long_tail, shown, search=search, start=2, limit=count, lead=4)
+        monkeypatch.setattr(top_keys, "FEW_MATCHES", few_matches)
+        whole = list(keys.stream_keys(long_tail, period, search=search))
+        page = top_keys.read_top_page(long_tail, period, search=search, start=2, limit=count, lead=4)
         assert list(page.rows) == whole[2 : 2 + count]
         assert list(page.leading) == whole[:4]
         assert page.total.keys == len(whole) if page.is_counted else 2 + count < len(whole)
 
 
-def test_they_are_told_without_reading_all_keys(long_tail):
-    shown = RANGES[-1]
-    lines, _ = top_keys.find_top_totals(long_tail, shown, 8)
-    assert lines == list(keys.stream_keys(long_tail, shown))[:8]
-    assert len(top_keys.read_key_bounds([long_tail], shown, {"q": 8, "d": 16, "m": 32}, "").seen) < len(
-        list(keys.stream_keys(long_tail, shown))
+def test_top_keys_are_found_without_reading_all_keys(long_tail):
+    period = RANGES[-1]
+    lines, _ = top_keys.find_top_totals(long_tail, period, 8)
+    assert lines == list(keys.stream_keys(long_tail, period))[:8]
+    assert len(top_keys.read_key_bounds([long_tail], period, {"q": 8, "d": 16, "m": 32}, "").seen) < len(
+        list(keys.stream_keys(long_tail, period))
     )
 
 
@@ -70,26 +72,28 @@ def other_tail(workspace) -> Environment:
     return staging
 
 
-@pytest.mark.parametrize("shown", RANGES, ids=lambda shown: f"{(shown.end - shown.start).days} days")
-def test_two_environments_beside_each_other_begin_as_the_whole_list_of_both(long_tail, other_tail, shown, monkeypatch):
-    for search, count, short, few in product(["", "of 3", "KEY 1", "nowhere"], [1, 4, 11], [0, 50_000], [0, 1500]):
+@pytest.mark.parametrize("period", RANGES, ids=lambda period: f"{(period.end - period.start).days} days")
+def test_two_environments_beside_each_other_begin_as_the_whole_list_of_both(long_tail, other_tail, period, monkeypatch):
+    for search, count, short, few_matches in product(
+        ["", "of 3", "KEY 1", "nowhere"], [1, 4, 11], [0, 50_000], [0, 1500]
+    ):
         monkeypatch.setattr(top_keys, "SHORT", short)
-        monkeypatch.setattr(top_keys, "FEW_MATCHES", few)
-        whole = list(compare.stream_key_comparisons(long_tail, other_tail, shown, search=search))
-        assert list(compare.compare_top_keys(long_tail, other_tail, shown, count, search=search)) == whole[:count]
+        monkeypatch.setattr(top_keys, "FEW_MATCHES", few_matches)
+        whole = list(compare.stream_key_comparisons(long_tail, other_tail, period, search=search))
+        assert list(compare.compare_top_keys(long_tail, other_tail, period, count, search=search)) == whole[:count]
 
 
-def test_the_first_of_two_environments_are_told_without_reading_all_keys(long_tail, other_tail, monkeypatch):
+def test_top_keys_of_two_environments_are_found_without_reading_all_keys(long_tail, other_tail, monkeypatch):
     whole = list(compare.stream_key_comparisons(long_tail, other_tail, RANGES[-1]))
-    asked: list[int | None] = []
+    read_counts: list[int | None] = []
 
     def watched(*arguments, only=None, **options):
-        asked.append(only and len(only))
+        read_counts.append(only and len(only))
         return iter(whole[: options["limit"]])
 
     monkeypatch.setattr(compare, "stream_key_comparisons", watched)
     assert compare.compare_top_keys(long_tail, other_tail, RANGES[-1], 4) == whole[:4]
-    assert [bool(count and 4 <= count < len(whole)) for count in asked] == [True]
+    assert [bool(count and 4 <= count < len(whole)) for count in read_counts] == [True]
 
 
 def test_a_short_range_with_few_reports_is_not_searched_for_leaders(long_tail, monkeypatch):
@@ -103,7 +107,7 @@ def test_keys_that_hold_the_text_are_read_alone_where_they_are_few(long_tail, mo
     assert (lines, only) == ((), ["key 1 of 1"])
 
 
-def test_what_cannot_be_told_apart_from_the_kept_back_is_left_to_the_whole_list(workspace):
+def test_all_keys_are_read_where_the_bound_does_not_decide(workspace):
     production = workspace.workspace.environments.get(name="production")
     register_conversations(production, [Arrival("c")], now=END)
     record_outcomes(production, [Report("c", f"k{n}") for n in range(60)], now=END - timedelta(hours=1))
@@ -113,9 +117,9 @@ def test_what_cannot_be_told_apart_from_the_kept_back_is_left_to_the_whole_list(
 
 
 def test_who_cannot_reach_the_last_of_the_leading_ones_is_not_read():
-    found = top_keys.KeyBounds({"a": 9, "b": 7, "c": 5, "d": 4}, at_most_more=2, complete=False)
-    assert found.find_candidates(2) == (["a", "b", "c"], 6)
-    assert found.find_candidates(9) == (["a", "b", "c", "d"], 2)
+    bounds = top_keys.KeyBounds({"a": 9, "b": 7, "c": 5, "d": 4}, at_most_more=2, complete=False)
+    assert bounds.find_candidates(2) == (["a", "b", "c"], 6)
+    assert bounds.find_candidates(9) == (["a", "b", "c", "d"], 2)
 
 
 def magnitudes(environment: Environment) -> Sequence[tuple[int, int]]:
@@ -123,5 +127,7 @@ def magnitudes(environment: Environment) -> Sequence[tuple[int, int]]:
 
 
 def test_a_magnitude_is_how_many_steps_were_reached(long_tail):
-    assert all(found == sum(step <= outcomes for step in MAGNITUDE_STEPS) for outcomes, found in magnitudes(long_tail))
+    assert all(
+        magnitude == sum(step <= outcomes for step in MAGNITUDE_STEPS) for outcomes, magnitude in magnitudes(long_tail)
+    )
     assert MAGNITUDE_STEPS[:8] == [1, 2, 3, 4, 5, 6, 7, 8]
