@@ -20,10 +20,10 @@ from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from django.utils.http import urlencode
 
-from wire import tables
 from wire.http.problems import Problem
 from wire.http.read_only import read_only
 from wire.period import PRESETS, Period, parse_period
+from wire.table_exports import Table, stream_csv, stream_json
 from workspaces.access import list_workspaces, require_readable_environment
 from workspaces.authentication import HEADER
 from workspaces.models import Environment
@@ -40,7 +40,7 @@ class Page:
 
     template: str
     context: Callable[[], Mapping[str, Any]]
-    tables: Sequence[tables.Table] = ()
+    tables: Sequence[Table] = ()
     partial: str = ""
 
 
@@ -97,9 +97,9 @@ def _answer(view: View, name: str, format_: str, request: HttpRequest, slug: str
         raise Problem("invalid-request", detail)
     page = view(request, environment_row, period)
     if format_ == "csv":
-        return tables.stream_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
+        return stream_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
     if format_ == "json":
-        return tables.stream_json(page.tables, _export_facts(environment_row, name, period))
+        return stream_json(page.tables, _export_facts(environment_row, name, period))
     return render_html(request, page, environment_row, name, period)
 
 

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, list_part_nodes
 from catalog.models import Operation, WitnessReport
-from wire.tables import Table
+from wire.table_exports import Table
 
 OPERATION_COLUMNS = (
     "method", "path", "observations", "statuses", "properties", "undecided", "firstSeenAt", "lastSeenAt",

@@ -12,7 +12,7 @@ from catalog.drift.environments import OperationChange
 from catalog.drift.history import VersionComparison
 from catalog.drift.queries import list_versions
 from catalog.models import Drift, Operation
-from wire.tables import Table
+from wire.table_exports import Table
 
 CHANGE_COLUMNS = ("part", "pointer", "change", "before", "after", "breaksFor")
 DRIFT_COLUMNS = ("at", "since", "method", "path", "version", *CHANGE_COLUMNS, "seen", "of", "lastDay")

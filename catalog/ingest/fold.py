@@ -14,6 +14,8 @@ from catalog.rules.reproject import lock_operations
 from wire.errors import is_outage
 from workspaces.models import Environment
 
+MAX_BATCH_REPORTS = 200
+MAX_BATCH_BYTES = 16 * 1024 * 1024  # of bodies as received: bounds the memory of one batch
 log = logging.getLogger("affidavit.fold")
 
 
@@ -31,7 +33,7 @@ def fold_batch(environment: Environment, *, now: datetime) -> int:
     if not environment.try_hold():
         return 0
     lock_operations(environment)
-    batch = lock_batch(environment)
+    batch = lock_batch(environment, max_reports=MAX_BATCH_REPORTS, max_bytes=MAX_BATCH_BYTES)
     if batch and try_fold(environment, batch, now=now):
         for report_id in batch:
             if failure := try_fold(environment, [report_id], now=now):

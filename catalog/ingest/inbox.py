@@ -12,24 +12,22 @@ from affidavit.operations import DailySums
 from catalog.models import WitnessReport
 from workspaces.models import Environment
 
-MAX_BATCH_REPORTS = 200
-MAX_BATCH_BYTES = 16 * 1024 * 1024  # of bodies as received: bounds the memory of one batch
 ID_RETENTION = timedelta(days=400)
 
 
-def lock_batch(environment: Environment) -> list[int]:
+def lock_batch(environment: Environment, *, max_reports: int, max_bytes: int) -> list[int]:
     """Lock the oldest unfolded reports that fit a batch and return their ids; at least one, if there is any."""
     rows = (
         WitnessReport.objects.filter(environment=environment, folded_at=None, dead_lettered_at=None)
         .order_by("id")
         .select_for_update(skip_locked=True, of=("self",))
-        .values_list("id", "size")[:MAX_BATCH_REPORTS]
+        .values_list("id", "size")[:max_reports]
     )
     batch: list[int] = []
     total_bytes = 0
     for report_id, size in rows:
         total_bytes += size
-        if batch and total_bytes > MAX_BATCH_BYTES:
+        if batch and total_bytes > max_bytes:
             break
         batch.append(report_id)
     return batch

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from catalog.models import BaselineReset, MapRule, RedactionRule, TemplateRule
 from catalog.rules import redaction as redaction_rules
 from wire.period import Period
-from wire.tables import Table
+from wire.table_exports import Table
 from workspaces.access import list_workspaces
 from workspaces.models import Environment
 from workspaces.page import Page

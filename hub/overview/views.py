@@ -18,7 +18,7 @@ from intents.rejections import queries as intents
 from outcomes.broken_joins.overview import read_outcomes_overview
 from outcomes.tallies.series import chart_buckets, has_any_outcome, read_series_of_all_keys
 from wire.period import Period
-from wire.tables import Table
+from wire.table_exports import Table
 from workspaces.models import Environment
 from workspaces.page import Page
 

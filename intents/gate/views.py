@@ -19,7 +19,7 @@ from intents.gate.confirmations import DECISIONS, NotPending, decide_confirmatio
 from intents.models import Confirmation
 from wire.errors import InvalidRequest
 from wire.period import Period
-from wire.tables import Table
+from wire.table_exports import Table
 from workspaces.access import require_member_environment
 from workspaces.models import Environment
 from workspaces.page import Page, redirect_to_page

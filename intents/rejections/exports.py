@@ -10,7 +10,7 @@ from intents.models import Rejection
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.series import ResultBucket
 from intents.rejections.totals import GroupSummary, ReasonSummary
-from wire.tables import Table
+from wire.table_exports import Table
 
 REASON_COLUMNS = (
     *("reason", "rejections", "share", "rejectionsBefore", "lastAt"),

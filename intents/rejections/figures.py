@@ -8,7 +8,6 @@ from typing import Any
 
 from intents.rejections.filters import is_rejection
 from intents.rejections.series import ResultBucket
-from intents.rejections.totals import ReasonSummary
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6
@@ -48,38 +47,6 @@ def build_table_rows(
     """Return the chart's numbers, the latest first, without the buckets in which nothing was verified."""
     rows = [(bucket, [counts[index] for counts in series.values()]) for index, bucket in enumerate(buckets)]
     return [row for row in reversed(rows) if row[0].verifications]
-
-
-def describe_reasons(summaries: Sequence[ReasonSummary], *, step: str, reason: str = "") -> str:
-    """Say how many rejections the chart shows, the leading reason, and the one that grew most.
-
-    summaries: the most frequent first; reason: the one that the page is filtered by, if any.
-    """
-    summaries = [summary for summary in summaries if reason in ("", summary.reason)]
-    if not summaries:
-        return "No rejections in this period."
-    beginning = f"{_format_rejections(sum(summary.count for summary in summaries))}, one bar per {step}"
-    if reason:
-        return f"{beginning}: {reason} only, {_describe_change(summaries[0])}."
-    return f"{beginning}; {summaries[0].reason} leads with {summaries[0].count:,}{_describe_growth(summaries)}."
-
-
-def _describe_growth(summaries: Sequence[ReasonSummary]) -> str:
-    fastest = max(summaries, key=lambda summary: summary.count - summary.previous_count)
-    growth = fastest.count - fastest.previous_count
-    subject = "and" if fastest is summaries[0] else fastest.reason
-    return f", {subject} grew most, by {growth:,} over the previous period" if growth > 0 else ", none grew"
-
-
-def _describe_change(summary: ReasonSummary) -> str:
-    change = summary.count - summary.previous_count
-    if not change:
-        return "as many as in the previous period"
-    return f"{abs(change):,} {'more' if change > 0 else 'fewer'} than in the previous period"
-
-
-def _format_rejections(count: int) -> str:
-    return "1 rejection" if count == 1 else f"{count:,} rejections"
 
 
 def _choose_colour(name: str) -> Mapping[str, Any]:

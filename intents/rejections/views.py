@@ -10,7 +10,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 
 from affidavit import REASONS
-from intents.rejections import figures, totals
+from intents.rejections import figures, sentences, totals
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import parse_filters
@@ -70,7 +70,7 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "previous_verifications": totals.count_verifications(analysis.previous_totals),
         "previous_rejected": totals.count_rejections(analysis.previous_totals),
         "figure": figures.build_rejections_figure(analysis.buckets, step=step),
-        "sentence": figures.describe_reasons(analysis.reasons, step=step, reason=analysis.filters.reason),
+        "sentence": sentences.describe_reasons(analysis.reasons, step=step, reason=analysis.filters.reason),
         "step": step,
         "charted_reasons": list(series),
         "buckets": figures.build_table_rows(analysis.buckets, series),

@@ -11,7 +11,7 @@ from outcomes.analytics.conversations import read_lags, stream_conversations
 from outcomes.analytics.page import Analytics
 from outcomes.tallies.series import Totals, read_totals
 from wire.period import Period
-from wire.tables import Table
+from wire.table_exports import Table
 from wire.timestamps import unix_seconds
 from workspaces.models import Environment
 

@@ -15,7 +15,7 @@ from outcomes.broken_joins.lookup import (
 from outcomes.broken_joins.rates import RateChart, read_rates_by_api_key, read_rates_by_environment
 from outcomes.models import Move
 from wire.period import Period
-from wire.tables import Table
+from wire.table_exports import Table
 from wire.timestamps import unix_seconds
 from workspaces.models import Environment
 

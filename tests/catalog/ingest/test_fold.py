@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 
 from catalog import queries, tasks
-from catalog.ingest import inbox
+from catalog.ingest import fold as folding
 from catalog.ingest.fold import fold_batch, fold_reports
 from catalog.models import Operation, OperationPart, WitnessReport
 from tests.catalog.reports import environment_of, observation, report
@@ -80,7 +80,7 @@ def test_any_order_and_batching_give_the_same_catalog(api, workspace, other_work
     Operation.objects.all().delete()
 
     chance = random.Random(seed)
-    monkeypatch.setattr(inbox, "MAX_BATCH_REPORTS", chance.choice([1, 2, 5]))
+    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", chance.choice([1, 2, 5]))
     for one in chance.sample(REPORTS, len(REPORTS)):
         assert api.post("/api/witness-reports", one, key=other_workspace.secret_key).status_code == 202
         if chance.random() < 0.3:
@@ -137,7 +137,7 @@ def test_other_environments_are_left_alone(api, workspace, other_workspace):
 
 
 def test_a_batch_is_bounded_in_bytes_but_never_empty(api, workspace, monkeypatch):
-    monkeypatch.setattr(inbox, "MAX_BATCH_BYTES", 1)
+    monkeypatch.setattr(folding, "MAX_BATCH_BYTES", 1)
     send(api, *REPORTS)
     assert fold_batch(environment_of(workspace), now=timezone.now()) == 1
 
@@ -164,7 +164,7 @@ def test_the_oldest_unfolded_report_tells_its_age(api, workspace):
 
 @pytest.mark.django_db(transaction=True)
 def test_folds_at_the_same_time_count_every_report_once(monkeypatch):
-    monkeypatch.setattr(inbox, "MAX_BATCH_REPORTS", 3)
+    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 3)
     created = create_workspace("Busy", actor="test", now=timezone.now())
     environment = environment_of(created)
     client = Client()

@@ -17,8 +17,8 @@ from intents.rejections.figures import (
     build_rejections_figure,
     build_table_rows,
     count_by_reason,
-    describe_reasons,
 )
+from intents.rejections.sentences import describe_reasons
 from intents.rejections.series import ResultBucket
 from intents.rejections.totals import ReasonSummary
 

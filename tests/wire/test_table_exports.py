@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wire.errors import NotFound
-from wire.tables import Table, csv_cell, stream_csv, stream_json
+from wire.table_exports import Table, csv_cell, stream_csv, stream_json
 
 ROWS = [("plain", 1), ("=1+1", -5), ("with, comma", 2.5), ("line\nbreak", None)]
 TABLE = Table("things", ["name", "count"], lambda: ROWS)
