@@ -33,7 +33,7 @@ def build_template_context(operation: Operation, address: Mapping[str, str]) -> 
         "target": (error and address.get("target")) or operation.path,
         "only": bool(error and address.get("only")),
         "matching": bool(error and address.get("matching")),
-        "came_from": find_former_template(operation, address.get("path", "")),
+        "former_template": find_former_template(operation, address.get("path", "")),
     }
 
 
