@@ -18,7 +18,7 @@ import psycopg
 from bench._quick_load import without_indexes
 from hub.local.embedded_postgres import Server
 from outcomes.ingest.report_sql import RECORD
-from outcomes.tallies.tally_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES, FREE_SHARD
+from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES, FREE_SHARD
 
 MADE = """
 SELECT environment.id, key.id

@@ -9,7 +9,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 
 from affidavit.operations import Identity, strip_names
-from catalog.drift_kinds import CHANGE_KINDS
+from catalog.change_labels import CHANGE_KINDS
 from catalog.path_template import MAX_PATH_BYTES
 from workspaces.models import Environment, Workspace
 

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from affidavit import is_well_formed_key
 from wire.http.problems import Problem
 from workspaces.api_key_lookup import find_secret_key
-from workspaces.create import hash_key
+from workspaces.keys import hash_key
 from workspaces.models import ApiKey
 
 HEADER = "x-service-api-key"

@@ -13,7 +13,8 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 
 from wire.http.problems import Problem
 from workspaces.access import list_workspaces
-from workspaces.create import InvalidWorkspace, create_workspace
+from workspaces.create import create_workspace
+from workspaces.environments import InvalidWorkspace
 from workspaces.forms import SignInForm, WorkspaceForm
 from workspaces.sign_in import find_link_user, use_link
 

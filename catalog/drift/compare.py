@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from catalog.drift_kinds import BOTH, CHANGE_KINDS, CONSUMER, NOBODY, PRODUCER
+from catalog.change_labels import BOTH, CHANGE_KINDS, CONSUMER, NOBODY, PRODUCER
 from catalog.evidence.outlines import Descriptor, Outline
 from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
 

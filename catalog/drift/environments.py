@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from catalog.change_labels import BOTH
 from catalog.drift.compare import Change, compare_outlines
 from catalog.drift.queries import load_outline_digests, load_outlines
-from catalog.drift_kinds import BOTH
 from workspaces.models import Environment
 
 WHOLE_OPERATION = "operation"  # as the part of a change

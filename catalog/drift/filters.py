@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from catalog.drift_kinds import CHANGE_KINDS
+from catalog.change_labels import CHANGE_KINDS
 from wire.filters import read_text, split_words
 
 

@@ -8,11 +8,11 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
+from catalog.change_labels import CHANGE_KINDS
 from catalog.drift import exports
 from catalog.drift.environments import OperationChange, compare_catalogs
 from catalog.drift.filters import DriftFilters
 from catalog.drift.queries import list_drift
-from catalog.drift_kinds import CHANGE_KINDS
 from catalog.queries import visible_operations
 from wire.filters import read_text
 from wire.period import Period

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from outcomes.broken_joins.diagnose import bare_form
-from outcomes.tallies.tally_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES, FREE_SHARD
+from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES, FREE_SHARD
 from workspaces.models import Environment
 
 # Conversations that were known already keep their times and are not returned.

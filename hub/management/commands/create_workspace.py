@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from hub.local.database import prepare_unused_database
 from hub.local.startup_errors import StartupError
-from workspaces.create import InvalidWorkspace, NewWorkspace, create_workspace
+from workspaces.create import NewWorkspace, create_workspace
+from workspaces.environments import InvalidWorkspace
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from tests.catalog.reports import deliver, observation
-from workspaces.create import issue_key
+from workspaces.keys import issue_key
 from workspaces.models import ApiKey, Membership
 
 pytestmark = pytest.mark.django_db

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from affidavit import Evidence, describe, infer, merge
+from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS
 from catalog.downloads.json_schema import build_schema
 from catalog.drift.compare import Change, compare_outlines
-from catalog.drift_kinds import BREAKS_FOR, CHANGE_KINDS
 from catalog.evidence.pointers import walk_nodes
 
 NAMES = st.sampled_from(["id", "name", "items", "", "a/b~c"])

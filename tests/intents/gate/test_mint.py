@@ -17,7 +17,7 @@ from intents.gate.policy import Call, needs_confirmation
 from intents.models import Confirmation, MintedIntent
 from wire.errors import DomainError
 from wire.models import IdempotentAnswer
-from workspaces.create import issue_signing_secret
+from workspaces.keys import issue_signing_secret
 
 ADDRESS = "/api/intents"
 READ = {"sub": "user_17", "operation": "GET /orders", "args": {"page": "2"}}

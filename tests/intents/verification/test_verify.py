@@ -18,7 +18,7 @@ from affidavit import REASONS, IntentRejected, StoreUnavailable, args_hash, mint
 from intents.models import Rejection, VerificationTally
 from intents.verification.received_request import ReceivedRequest
 from intents.verification.verify import verify_request
-from workspaces.create import issue_signing_secret
+from workspaces.keys import issue_signing_secret
 
 ADDRESS = "/api/intents/verify"
 BODY = json.dumps({"amount": 1250}).encode()

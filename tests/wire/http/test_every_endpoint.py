@@ -18,7 +18,8 @@ from django.urls import get_resolver
 
 from affidavit import make_key, mint_intent
 from wire.http.machine_view import MachineView
-from workspaces.create import NewWorkspace, issue_key
+from workspaces.create import NewWorkspace
+from workspaces.keys import issue_key
 from workspaces.models import ApiKey
 
 pytestmark = pytest.mark.django_db

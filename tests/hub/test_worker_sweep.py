@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.local import sweep
+from hub.local import worker_sweep
 from tests.hub.running import running_hub
 
 REPORT = {"observations": [{"method": "GET", "path": "/orders", "status": 200, "count": 1}]}
@@ -35,8 +35,8 @@ def test_a_round_that_fails_is_logged_and_the_next_one_comes(monkeypatch, caplog
         if failure := next(rounds):
             raise failure
 
-    monkeypatch.setattr(sweep, "sweep", sweeping)
-    monkeypatch.setattr(sweep, "EVERY_SECONDS", 0)
+    monkeypatch.setattr(worker_sweep, "sweep", sweeping)
+    monkeypatch.setattr(worker_sweep, "EVERY_SECONDS", 0)
     with pytest.raises(KeyboardInterrupt):
-        sweep.sweep_forever()
+        worker_sweep.sweep_forever()
     assert [record.levelname for record in caplog.records] == ["ERROR"]
