@@ -1,1 +1,1 @@
-"""Speed as ratios: each module prints its figures against a peer or a limit measured in the same run."""
+"""Benchmarks. Each module prints its figures as ratios to a peer or a limit that is measured in the same run."""

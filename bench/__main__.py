@@ -1,4 +1,4 @@
-"""`make bench` runs every module here, `make bench only=NAME` one."""
+"""Run every benchmark (`make bench`), or one (`make bench only=NAME`)."""
 
 import pkgutil
 import runpy

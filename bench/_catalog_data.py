@@ -1,4 +1,4 @@
-"""Workspaces with a catalog of so many operations, reported over HTTP as any reporter does."""
+"""Fill workspaces with a catalog of a given number of operations, over HTTP as any reporter does."""
 
 from __future__ import annotations
 
@@ -17,73 +17,77 @@ from typing import Any
 from affidavit import describe, infer
 from bench._outcomes_data import connect
 
-AT_ONCE = 100  # operations in a report
+OPERATIONS_PER_REPORT = 100
 NOUNS = ("orders", "customers", "invoices", "shipments", "refunds", "carts", "prices", "stocks", "returns", "coupons")
 MEMBERS = ("status", "total", "currency", "createdAt", "note", "quantity", "email", "address", "paid", "reference")
 VALUES: tuple[Any, ...] = ("text", 7, 1.5, True, None, ["text"], {"id": 1, "name": "text"}, [{"id": 1, "tax": 0.2}])
-WAITING = "SELECT count(*) FROM catalog_witnessreport WHERE folded_at IS NULL"
+COUNT_UNFOLDED = "SELECT count(*) FROM catalog_witnessreport WHERE folded_at IS NULL"
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """A workspace that was filled, and what opens it."""
+    """A filled workspace: its slug, and a key for it."""
 
     slug: str
     key: str
 
 
 def fill(operations: int, address: str, folder: Path) -> Catalog:
-    """A new workspace with so many operations in production; the last of them has a shape of 2,000 nodes."""
+    """Create a workspace with `operations` operations in production; the last of them has a shape of 2,000 nodes."""
     command = [sys.executable, "manage.py", "create_workspace", "--json", f"Catalog {uuid.uuid4()}"]
-    made = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    observations = [*all_of(operations - 1), large()]
-    began = time.perf_counter()
-    for begin in range(0, operations, AT_ONCE):
-        post(address, made["secretKey"], observations[begin : begin + AT_ONCE])
+    workspace = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    observations = [*generate_observations(operations - 1), build_large_observation()]
+    start = time.perf_counter()
+    for first in range(0, operations, OPERATIONS_PER_REPORT):
+        post_report(address, workspace["secretKey"], observations[first : first + OPERATIONS_PER_REPORT])
     with connect(folder) as connection:
-        while connection.execute(WAITING).fetchone() != (0,):
+        while connection.execute(COUNT_UNFOLDED).fetchone() != (0,):
             time.sleep(0.5)
         connection.execute("VACUUM ANALYZE")
-    print(f"{operations:,} operations reported and folded in {time.perf_counter() - began:.0f} s", flush=True)
-    return Catalog(made["slug"], made["secretKey"])
+    print(f"{operations:,} operations reported and folded in {time.perf_counter() - start:.0f} s", flush=True)
+    return Catalog(workspace["slug"], workspace["secretKey"])
 
 
-def all_of(operations: int) -> Iterator[dict[str, Any]]:
-    """Operations of a large API: each of a few methods on its own resource, a body of some thirty places."""
+def generate_observations(operations: int) -> Iterator[dict[str, Any]]:
+    """Yield the operations of a large API: each on its own resource, with a body of some thirty nodes."""
     chance = random.Random(5)
     for number in range(operations):
-        path = f"/{chance.choice(NOUNS)}/{{id}}/{chance.choice(NOUNS)}-{letters(number)}/{{itemId}}"
-        yield observation(chance.choice(["GET", "GET", "GET", "POST", "PUT"]), path, body(chance))
+        path = f"/{chance.choice(NOUNS)}/{{id}}/{chance.choice(NOUNS)}-{spell_number(number)}/{{itemId}}"
+        yield build_observation(chance.choice(["GET", "GET", "GET", "POST", "PUT"]), path, build_body(chance))
 
 
-def observation(method: str, path: str, value: Any) -> dict[str, Any]:
+def build_observation(method: str, path: str, value: Any) -> dict[str, Any]:
     shape = describe(infer(value))
-    asked = {"request": shape} if method in ("POST", "PUT") else {}
-    return {"method": method, "path": path, "status": 200, "count": 1, "response": shape, **asked}
+    request_part = {"request": shape} if method in ("POST", "PUT") else {}
+    return {"method": method, "path": path, "status": 200, "count": 1, "response": shape, **request_part}
 
 
-def body(chance: random.Random) -> dict[str, Any]:
+def build_body(chance: random.Random) -> dict[str, Any]:
     names = chance.sample(MEMBERS, 8)
-    inner = {name: chance.choice(VALUES) for name in chance.sample(MEMBERS, 6)}
-    return {"id": 1, **{name: chance.choice(VALUES) for name in names}, "lines": [inner], "links": {"self": "text"}}
+    line = {name: chance.choice(VALUES) for name in chance.sample(MEMBERS, 6)}
+    return {"id": 1, **{name: chance.choice(VALUES) for name in names}, "lines": [line], "links": {"self": "text"}}
 
 
-def large() -> dict[str, Any]:
-    """2,000 places: the body, 9 objects, 22 objects in each of them, 9 members in each of those, and a few more."""
-    places = {f"group{letters(n)}": {f"part{letters(m)}": dict.fromkeys(MEMBERS[:9], 1) for m in range(22)}
-              for n in range(9)}  # fmt: skip
-    places["rest"] = {f"more{letters(n)}": n for n in range(9)}
-    return observation("GET", "/large", places)
+def build_large_observation() -> dict[str, Any]:
+    """Return an observation of 2,000 nodes: the body, 9 objects with 22 objects each, 9 members in each of these,
+    and some more.
+    """
+    properties = {
+        f"group{spell_number(n)}": {f"part{spell_number(m)}": dict.fromkeys(MEMBERS[:9], 1) for m in range(22)}
+        for n in range(9)
+    }
+    properties["rest"] = {f"more{spell_number(n)}": n for n in range(9)}
+    return build_observation("GET", "/large", properties)
 
 
-def letters(number: int) -> str:
-    """A word for a number: a number in a path would be data."""
+def spell_number(number: int) -> str:
+    """Return a word for a number, because a number in a path would be data."""
     return "".join("bcdfghklmn"[int(digit)] + "a" for digit in str(number))
 
 
-def post(address: str, key: str, observations: list[dict[str, Any]]) -> None:
+def post_report(address: str, key: str, observations: list[dict[str, Any]]) -> None:
     report = {"reportId": str(uuid.uuid4()), "observations": observations}
-    head = {"x-service-api-key": key, "content-type": "application/json"}
-    request = urllib.request.Request(f"{address}/api/witness-reports", json.dumps(report).encode(), head)
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        answer.read()
+    headers = {"x-service-api-key": key, "content-type": "application/json"}
+    request = urllib.request.Request(f"{address}/api/witness-reports", json.dumps(report).encode(), headers)
+    with urllib.request.urlopen(request, timeout=60) as response:
+        response.read()

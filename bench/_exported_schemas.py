@@ -1,4 +1,4 @@
-"""What the hub would export of reported observations, made without a database, and which bodies fulfil it."""
+"""Build the hub's exports of observations without a database, and count the bodies that are valid under them."""
 
 from __future__ import annotations
 
@@ -16,68 +16,74 @@ from catalog.evidence.epochs import EpochEvidence, build_visible_part
 from catalog.ingest.sanitize import Observation, sum_observations
 
 
-class Place(NamedTuple):
-    """Where a body belongs: a method, a template without names, and `request` or the status of the answer."""
+class BodyLocation(NamedTuple):
+    """Where a body belongs: a method, a template without names, and `request` or the status of the response."""
 
     method: str
     template: str
     part: str
 
 
-Schemas = Mapping[Place, Mapping[str, Any]]
+Schemas = Mapping[BodyLocation, Mapping[str, Any]]
 
 
-def fulfilled(bodies: Iterable[tuple[Place, Any]], observations: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """How many bodies of operations in the catalog are valid under both exports, and how many there are."""
-    outlines = [*_outlines(observations)]
-    exports = (
-        of_schemas(build_schema_document("exported", outlines)),
-        of_openapi(build_openapi_document("exported", "1", outlines)),
+def count_valid_bodies(
+    bodies: Iterable[tuple[BodyLocation, Any]], observations: Sequence[Mapping[str, Any]]
+) -> tuple[int, int]:
+    """Return how many bodies of operations in the catalog are valid under both exports, and how many there are."""
+    operation_documents = [*_build_documents(observations)]
+    schemas_of_exports = (
+        index_json_schemas(build_schema_document("exported", operation_documents)),
+        index_openapi_schemas(build_openapi_document("exported", "1", operation_documents)),
     )
-    catalogued = {place[:2] for schemas in exports for place in schemas}
+    catalog_operations = {location[:2] for schemas in schemas_of_exports for location in schemas}
     validators = [
-        {place: jsonschema_rs.Draft202012Validator(schema) for place, schema in schemas.items()} for schemas in exports
+        {location: jsonschema_rs.Draft202012Validator(schema) for location, schema in schemas.items()}
+        for schemas in schemas_of_exports
     ]
     valid = [
-        all(place in known and known[place].is_valid(body) for known in validators)
-        for place, body in bodies
-        if place[:2] in catalogued
+        all(
+            location in validators_by_location and validators_by_location[location].is_valid(body)
+            for validators_by_location in validators
+        )
+        for location, body in bodies
+        if location[:2] in catalog_operations
     ]
     return sum(valid), len(valid)
 
 
-def of_schemas(document: Mapping[str, Any]) -> Schemas:
-    """The schemas of `schemas.json` by their place; a query stands as the part `query`."""
-    parted = ((name.split(" "), schema) for name, schema in document["$defs"].items())
-    return {Place(method, strip_names(path), part): schema for (method, path, part), schema in parted}
+def index_json_schemas(document: Mapping[str, Any]) -> Schemas:
+    """Return the schemas of `schemas.json` by location; the part of a query is `query`."""
+    named_schemas = ((name.split(" "), schema) for name, schema in document["$defs"].items())
+    return {BodyLocation(method, strip_names(path), part): schema for (method, path, part), schema in named_schemas}
 
 
-def of_openapi(document: Mapping[str, Any]) -> Schemas:
-    """The schemas of request and response bodies in `openapi.json` by their place."""
-    found = {}
+def index_openapi_schemas(document: Mapping[str, Any]) -> Schemas:
+    """Return the schemas of request and response bodies of `openapi.json` by location."""
+    schemas = {}
     for path, item in document["paths"].items():
-        named = {name: operation for name, operation in item.items() if name != "x-methods"}
-        for method, operation in (named | item.get("x-methods", {})).items():
-            for part, described in {"request": operation.get("requestBody", {}), **operation["responses"]}.items():
-                if "content" in described:
-                    place = Place(method.upper(), strip_names(path), part)
-                    found[place] = described["content"][MEDIA_TYPE]["schema"]
-    return found
+        operations = {name: operation for name, operation in item.items() if name != "x-methods"}
+        for method, operation in (operations | item.get("x-methods", {})).items():
+            for part, description in {"request": operation.get("requestBody", {}), **operation["responses"]}.items():
+                if "content" in description:
+                    location = BodyLocation(method.upper(), strip_names(path), part)
+                    schemas[location] = description["content"][MEDIA_TYPE]["schema"]
+    return schemas
 
 
-def _outlines(observations: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The operations as the hub shows them after taking these observations in."""
+def _build_documents(observations: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the operations as the hub shows them after folding these observations."""
     sums = OperationSums()
-    for _, of_a_day in sum_observations(map(_observation, observations), received_at=datetime.now(UTC)):
-        for identity, total in of_a_day:
+    for _, operation_sums in sum_observations(map(_parse_observation, observations), received_at=datetime.now(UTC)):
+        for identity, total in operation_sums:
             sums.add(identity, total)
     for identity, total in sums:
         if has_begun(total):
-            yield build_operation_document(identity, _as_shown(total), counts=False)
+            yield build_operation_document(identity, _project_evidence(total), counts=False)
 
 
-def _observation(entry: Mapping[str, Any]) -> Observation:
-    told = {part: entry[part] for part in ("query", "request", "response") if part in entry}
+def _parse_observation(entry: Mapping[str, Any]) -> Observation:
+    descriptors = {part: entry[part] for part in ("query", "request", "response") if part in entry}
     return Observation(
         entry["method"],
         entry["path"],
@@ -87,12 +93,12 @@ def _observation(entry: Mapping[str, Any]) -> Observation:
         last=datetime.fromtimestamp(entry["lastSeenAt"], UTC),
         parameters={name: parameter["type"] for name, parameter in entry.get("parameters", {}).items()},
         undecided=entry.get("undecided", ()),
-        shapes={part: from_descriptor(shape, seen=entry["count"]) for part, shape in told.items()},
+        shapes={part: from_descriptor(shape, seen=entry["count"]) for part, shape in descriptors.items()},
     )
 
 
-def _as_shown(total: OperationSum) -> OperationSum:
-    """With maps by alike values shown as such."""
+def _project_evidence(total: OperationSum) -> OperationSum:
+    """Replace the evidence by its projection, in which objects with similar values are maps."""
     total.evidence = {
         part: build_visible_part([EpochEvidence({0: evidence})]).evidence for part, evidence in total.evidence.items()
     }

@@ -1,4 +1,4 @@
-"""A client that costs little: ready-made requests over kept connections, a process for each."""
+"""A cheap HTTP client: prepared requests over kept connections, one process per client."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from bench._outcomes_data import RUN, Filled
+from bench._outcomes_data import RUN, BenchWorkspace
 
 FORK = multiprocessing.get_context("fork")
 
 
 @dataclass
 class Rate:
-    """How long each request took, over so many seconds."""
+    """The durations of all requests within some seconds."""
 
     seconds: float
     times: list[float] = field(default_factory=list)
@@ -33,79 +33,83 @@ class Rate:
         return self.count / self.seconds
 
 
-def posting(filled: Filled, size: int, name: str, *, client: int = 0, clients: int = 1) -> Callable[[], bytes]:
-    """Makes requests that each report `size` new outcomes of one key of known conversations.
+def make_poster(
+    workspace: BenchWorkspace, size: int, name: str, *, client: int = 0, clients: int = 1
+) -> Callable[[], bytes]:
+    """Return a function that builds requests, each reporting `size` new outcomes of one key for known conversations.
 
-    Several clients may report the same key, each of its own share of the conversations.
+    Several clients may report the same key, each for its own share of the conversations.
     """
-    numbers = itertools.count(client * filled.conversations // clients // size)
+    numbers = itertools.count(client * workspace.conversations // clients // size)
 
-    def make() -> bytes:
+    def make_request() -> bytes:
         begin = next(numbers) * size
-        ids = (f"conv-{1 + (begin + n) % filled.conversations}" for n in range(size))
-        key = f"bench-{name}-{RUN}-{begin // filled.conversations}"
-        body = json.dumps({"outcomes": [{"conversationId": id_, "outcomeKey": key} for id_ in ids]})
-        head = f"x-service-api-key: {filled.key}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
-        return f"POST /api/conversation-outcomes HTTP/1.1\r\nHost: localhost\r\n{head}\r\n\r\n{body}".encode()
+        ids = (f"conv-{1 + (begin + n) % workspace.conversations}" for n in range(size))
+        key = f"bench-{name}-{RUN}-{begin // workspace.conversations}"
+        body = json.dumps(
+            {"outcomes": [{"conversationId": conversation_id, "outcomeKey": key} for conversation_id in ids]}
+        )
+        headers = f"x-service-api-key: {workspace.key}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+        return f"POST /api/conversation-outcomes HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n\r\n{body}".encode()
 
-    return make
-
-
-def measured(address: str, clients: Sequence[Callable[[], bytes]], seconds: float) -> Rate:
-    """All clients at once for so long; raises SystemExit where any answer is not 200."""
-    with FORK.Pool(len(clients), _become_client, (address, clients, seconds)) as pool:
-        parts = pool.map(_play, range(len(clients)), chunksize=1)
-    return Rate(seconds, [taken for part in parts for taken in part])
+    return make_request
 
 
-def _become_client(address: str, clients: Sequence[Callable[[], bytes]], seconds: float) -> None:
-    global _play_as  # what a forked worker was given; functions cannot be sent to it
-    _play_as = (address, clients, seconds)
+def measure_rate(address: str, clients: Sequence[Callable[[], bytes]], seconds: float) -> Rate:
+    """Run all clients at once for some seconds. Raise SystemExit if any response is not 200."""
+    with FORK.Pool(len(clients), _initialize_worker, (address, clients, seconds)) as pool:
+        times_by_client = pool.map(_run_client, range(len(clients)), chunksize=1)
+    return Rate(seconds, [duration for part in times_by_client for duration in part])
 
 
-def _play(number: int) -> list[float]:
-    address, clients, seconds = _play_as
-    url, times = urlsplit(address), list[float]()
-    with socket.create_connection((url.hostname or "", url.port or 80)) as connection:
+def _initialize_worker(address: str, clients: Sequence[Callable[[], bytes]], seconds: float) -> None:
+    global _client_settings  # passed when the worker forks: functions cannot be pickled
+    _client_settings = (address, clients, seconds)
+
+
+def _run_client(number: int) -> list[float]:
+    address, clients, seconds = _client_settings
+    target, durations = urlsplit(address), list[float]()
+    with socket.create_connection((target.hostname or "", target.port or 80)) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        until = time.perf_counter() + seconds
-        while (began := time.perf_counter()) < until:
+        deadline = time.perf_counter() + seconds
+        while (start := time.perf_counter()) < deadline:
             request = clients[number]()
-            sent = time.perf_counter()
+            sending = time.perf_counter()
             connection.sendall(request)
-            _take_answer(connection)
-            times.append(time.perf_counter() - (sent if len(request) > 1000 else began))
-    return times
+            _read_response(connection)
+            durations.append(time.perf_counter() - (sending if len(request) > 1000 else start))
+    return durations
 
 
-def _take_answer(connection: socket.socket) -> None:
+def _read_response(connection: socket.socket) -> None:
     data = b""
     while b"\r\n\r\n" not in data:
         data += connection.recv(65536)
-    head, _, body = data.partition(b"\r\n\r\n")
-    if not head.startswith(b"HTTP/1.1 200"):
-        raise SystemExit(f"Not answered with 200: {head.splitlines()[0].decode()}")
-    lengths = [line for line in head.lower().splitlines() if line.startswith(b"content-length:")]
-    left = int(lengths[0].split(b":")[1]) - len(body)
-    while left > 0:
-        left -= len(connection.recv(65536))
+    headers, _, body = data.partition(b"\r\n\r\n")
+    if not headers.startswith(b"HTTP/1.1 200"):
+        raise SystemExit(f"Expected 200, got: {headers.splitlines()[0].decode()}")
+    lengths = [line for line in headers.lower().splitlines() if line.startswith(b"content-length:")]
+    remaining = int(lengths[0].split(b":")[1]) - len(body)
+    while remaining > 0:
+        remaining -= len(connection.recv(65536))
 
 
-def opened(address: str, key: str) -> urllib.request.Request:
+def build_request(address: str, key: str) -> urllib.request.Request:
     return urllib.request.Request(address, headers={"x-service-api-key": key})
 
 
-def seconds_of(address: str, key: str) -> float:
-    began = time.perf_counter()
-    with urllib.request.urlopen(opened(address, key), timeout=120) as answer:
-        answer.read()
-    return time.perf_counter() - began
+def measure_seconds(address: str, key: str) -> float:
+    start = time.perf_counter()
+    with urllib.request.urlopen(build_request(address, key), timeout=120) as response:
+        response.read()
+    return time.perf_counter() - start
 
 
-def lines_of(address: str, key: str) -> int:
-    """How many lines the answer has."""
+def count_lines(address: str, key: str) -> int:
+    """Return the number of lines of the response."""
     lines = 0
-    with urllib.request.urlopen(opened(address, key), timeout=3600) as answer:
-        while chunk := answer.read(1 << 20):
+    with urllib.request.urlopen(build_request(address, key), timeout=3600) as response:
+        while chunk := response.read(1 << 20):
             lines += chunk.count(b"\n")
     return lines

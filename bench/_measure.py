@@ -1,4 +1,4 @@
-"""Times of several candidates, taken in turns, so that a slow moment of the machine falls on all of them."""
+"""Time several candidates in turns, so that a slow moment of the machine affects all of them."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ SECONDS_PER_ROUND = 0.02
 
 
 class Row(NamedTuple):
-    """What was measured, its figure, what it is held against, and the limit that it has to keep, if any."""
+    """One line of a table: what was measured, the reference, their ratio (figure), and its limit, if there is one."""
 
-    what: str
+    label: str
     measured: str
-    against: str
+    reference: str
     figure: float
     limit: float | None = None
     unit: str = "x"
 
 
-def medians(
+def measure_medians(
     candidates: Mapping[str, Callable[[], object]], *, calls: int | None = None, rounds: int = ROUNDS
 ) -> dict[str, float]:
-    """Microseconds per call of each candidate: the median of interleaved rounds.
+    """Return the microseconds per call of each candidate: the median of interleaved rounds.
 
-    calls: in each round; None for as many as fill SECONDS_PER_ROUND.
+    calls: per round; None for as many as take SECONDS_PER_ROUND.
     """
-    repeats = {name: calls or _calibrated(call) for name, call in candidates.items()}
+    repeats = {name: calls or _calibrate(call) for name, call in candidates.items()}
     times: dict[str, list[float]] = {name: [] for name in candidates}
-    with without_collections():
+    with pause_garbage_collection():
         for _ in range(rounds):
             for name, call in candidates.items():
-                times[name].append(_per_call(call, repeats[name]))
-    return {name: statistics.median(found) for name, found in times.items()}
+                times[name].append(_time_per_call(call, repeats[name]))
+    return {name: statistics.median(durations) for name, durations in times.items()}
 
 
 @contextmanager
-def without_collections() -> Iterator[None]:
-    """No garbage collection falls on whatever is being timed."""
+def pause_garbage_collection() -> Iterator[None]:
+    """Switch off garbage collection while something is timed."""
     gc.collect()
     gc.disable()
     try:
@@ -51,25 +51,25 @@ def without_collections() -> Iterator[None]:
         gc.enable()
 
 
-def _calibrated(call: Callable[[], object]) -> int:
-    """How many calls fill a round."""
-    _per_call(call, 20)
-    return max(1, round(SECONDS_PER_ROUND * 1e6 / _per_call(call, 20)))
+def _calibrate(call: Callable[[], object]) -> int:
+    """Return how many calls take SECONDS_PER_ROUND."""
+    _time_per_call(call, 20)
+    return max(1, round(SECONDS_PER_ROUND * 1e6 / _time_per_call(call, 20)))
 
 
-def _per_call(call: Callable[[], object], repeats: int) -> float:
-    begin = time.perf_counter()
+def _time_per_call(call: Callable[[], object], repeats: int) -> float:
+    start = time.perf_counter()
     for _ in range(repeats):
         call()
-    return (time.perf_counter() - begin) / repeats * 1e6
+    return (time.perf_counter() - start) / repeats * 1e6
 
 
 def print_table(rows: Iterable[Row]) -> None:
-    """One line for each row; `over` where a figure passes its limit."""
-    heads = ("", "measured", "against", "figure", "limit", "")
-    cells = [(row.what, row.measured, row.against, f"{row.figure:.2f} {row.unit}", *_verdict(row)) for row in rows]
-    widths = [max(len(line[column]) for line in [heads, *cells]) for column in range(len(heads))]
-    for line in [heads, *cells]:
+    """Print one line per row, with `over` if its figure exceeds its limit."""
+    headings = ("", "measured", "against", "figure", "limit", "")
+    cells = [(row.label, row.measured, row.reference, f"{row.figure:.2f} {row.unit}", *_verdict(row)) for row in rows]
+    widths = [max(len(line[column]) for line in [headings, *cells]) for column in range(len(headings))]
+    for line in [headings, *cells]:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 

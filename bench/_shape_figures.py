@@ -1,4 +1,4 @@
-"""What the bodies hold, place by place, and what became of it in the descriptors made of them."""
+"""Compare the recorded bodies with the descriptors that were inferred from them, location by location."""
 
 from __future__ import annotations
 
@@ -6,52 +6,55 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-Answer = tuple[str, str, int]
+ResponseKey = tuple[str, str, int]
 """Method, template and status."""
 
 Location = tuple[str, ...]
-"""Names of properties from the outermost value inwards, `[]` for the items of an array."""
+"""The property names from the outermost value inwards, `[]` for the items of an array."""
 
 KINDS = {bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
 
 
-class Bodies:
-    """The kinds of values, and whether arrays were empty, at each location of each answer."""
+class ObservedBodies:
+    """The kinds of values, and whether arrays were empty, at each location of each response."""
 
     def __init__(self) -> None:
-        self.kinds: dict[tuple[Answer, Location], set[str]] = defaultdict(set)
-        self.arrays: dict[tuple[Answer, Location], set[bool]] = defaultdict(set)
+        self.kinds: dict[tuple[ResponseKey, Location], set[str]] = defaultdict(set)
+        self.arrays: dict[tuple[ResponseKey, Location], set[bool]] = defaultdict(set)
 
-    def add(self, answer: Answer, body: Any) -> None:
+    def add(self, response: ResponseKey, body: Any) -> None:
         for location, value in _walk(body, ()):
-            self.kinds[answer, location].add(KINDS.get(type(value), "null"))
+            self.kinds[response, location].add(KINDS.get(type(value), "null"))
             if isinstance(value, list):
-                self.arrays[answer, location].add(bool(value))
+                self.arrays[response, location].add(bool(value))
 
 
-def properties_kept(bodies: Bodies, observations: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """How many of the properties seen in bodies have a place in a descriptor, and how many there are."""
-    shapes = _shapes(observations)
-    places = [place for place in bodies.kinds if place[1] and place[1][-1] != "[]"]
-    return sum(bool(_nodes(shapes, *place)) for place in places), len(places)
+def count_kept_properties(bodies: ObservedBodies, observations: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """Return how many properties of the bodies are in a descriptor, and how many there are."""
+    descriptors = _group_descriptors(observations)
+    locations = [location for location in bodies.kinds if location[1] and location[1][-1] != "[]"]
+    return sum(bool(_find_nodes(descriptors, *location)) for location in locations), len(locations)
 
 
-def nulls_beside_one_type(bodies: Bodies, observations: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """How many places with null and one type have no type in the end, of all such."""
-    shapes = _shapes(observations)
-    places = [place for place, kinds in bodies.kinds.items() if "null" in kinds and len(kinds) == 2]
-    return sum(not _typed(_nodes(shapes, *place), "null") for place in places), len(places)
+def count_untyped_nullables(bodies: ObservedBodies, observations: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """Return how many locations with null and one type have no type in the descriptor, and how many there are."""
+    descriptors = _group_descriptors(observations)
+    locations = [location for location, kinds in bodies.kinds.items() if "null" in kinds and len(kinds) == 2]
+    return sum(not _has_type(_find_nodes(descriptors, *location), "null") for location in locations), len(locations)
 
 
-def emptied_arrays(bodies: Bodies, observations: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """How many arrays that were at times empty, at times full of one type, have no type of items in the end."""
-    shapes = _shapes(observations)
-    places = [
-        (answer, (*location, "[]"))
-        for (answer, location), filled in bodies.arrays.items()
-        if len(filled) == 2 and len(bodies.kinds[answer, (*location, "[]")] - {"null"}) == 1
+def count_untyped_arrays(bodies: ObservedBodies, observations: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """Count the arrays that were sometimes empty and else had items of one type.
+
+    Return how many of them have no type of items in the descriptor, and how many there are.
+    """
+    descriptors = _group_descriptors(observations)
+    locations = [
+        (response, (*location, "[]"))
+        for (response, location), emptiness in bodies.arrays.items()
+        if len(emptiness) == 2 and len(bodies.kinds[response, (*location, "[]")] - {"null"}) == 1
     ]
-    return sum(not _typed(_nodes(shapes, *place)) for place in places), len(places)
+    return sum(not _has_type(_find_nodes(descriptors, *location)) for location in locations), len(locations)
 
 
 def _walk(value: Any, location: Location) -> Iterator[tuple[Location, Any]]:
@@ -64,31 +67,31 @@ def _walk(value: Any, location: Location) -> Iterator[tuple[Location, Any]]:
             yield from _walk(item, (*location, "[]"))
 
 
-def _shapes(observations: Sequence[Mapping[str, Any]]) -> dict[Answer, list[Mapping[str, Any]]]:
-    """The descriptors of each answer; several where it was seen on several days."""
-    found: dict[Answer, list[Mapping[str, Any]]] = defaultdict(list)
+def _group_descriptors(observations: Sequence[Mapping[str, Any]]) -> dict[ResponseKey, list[Mapping[str, Any]]]:
+    """Return the descriptors of each response; several if it was seen on several days."""
+    descriptors: dict[ResponseKey, list[Mapping[str, Any]]] = defaultdict(list)
     for entry in observations:
         if "response" in entry:
-            found[entry["method"], entry["path"], entry["status"]].append(entry["response"])
-    return found
+            descriptors[entry["method"], entry["path"], entry["status"]].append(entry["response"])
+    return descriptors
 
 
-def _nodes(
-    shapes: Mapping[Answer, Sequence[Mapping[str, Any]]], answer: Answer, location: Location
+def _find_nodes(
+    descriptors: Mapping[ResponseKey, Sequence[Mapping[str, Any]]], response: ResponseKey, location: Location
 ) -> list[Mapping[str, Any]]:
-    """What stands at a location; keys that are data stand together under `values`."""
-    nodes = list(shapes.get(answer, ()))
+    """Return the nodes at a location; keys that are data are merged under `values`."""
+    nodes = list(descriptors.get(response, ()))
     for step in location:
-        nodes = [found for node in nodes if (found := _step(node, step)) is not None]
+        nodes = [child for node in nodes if (child := _find_child(node, step)) is not None]
     return nodes
 
 
-def _step(node: Mapping[str, Any], step: str) -> Mapping[str, Any] | None:
+def _find_child(node: Mapping[str, Any], step: str) -> Mapping[str, Any] | None:
     if step == "[]":
         return node.get("items")
     return node.get("properties", {}).get(step, node.get("values"))
 
 
-def _typed(nodes: Sequence[Mapping[str, Any]], *but: str) -> bool:
-    """`{}` is known to be an object, though of unknown properties."""
-    return any(node["type"] not in ("unknown", *but) or node.get("of") == "object" for node in nodes)
+def _has_type(nodes: Sequence[Mapping[str, Any]], *excluded_types: str) -> bool:
+    """Return whether any node has a type. `{}` has one: it is an object of unknown properties."""
+    return any(node["type"] not in ("unknown", *excluded_types) or node.get("of") == "object" for node in nodes)

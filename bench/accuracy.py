@@ -1,8 +1,8 @@
-"""How right is the catalog made of recorded traffic? Templates against their truth, shapes against the bodies.
+"""How accurate is the catalog of recorded traffic? Compare templates with the true ones, and shapes with the bodies.
 
-Reads the two recordings of `../shared/traffic` and every HAR that `HAR` names (several with the separator of
-PATH) or that is given to `python -m bench.accuracy`. Truth is in the entries, as `_template`. Scored are the
-distinct (method, path) of 2xx answers with a true template; parameters are compared without their names.
+Reads the two recordings in `../shared/traffic`, every HAR that the variable `HAR` names (several are separated as in
+PATH), and those given to `python -m bench.accuracy`. The true template of an entry is its member `_template`. The
+figures are about each distinct (method, path) of 2xx responses with a true template; parameter names are ignored.
 """
 
 from __future__ import annotations
@@ -23,116 +23,127 @@ from affidavit._paths.learner import Learner
 from affidavit._paths.templates import Template
 from affidavit._witness.observations import Observations
 from affidavit.operations import strip_names
-from bench._exported_schemas import Place, fulfilled
-from bench._shape_figures import Bodies, emptied_arrays, nulls_beside_one_type, properties_kept
+from bench._exported_schemas import BodyLocation, count_valid_bodies
+from bench._shape_figures import ObservedBodies, count_kept_properties, count_untyped_arrays, count_untyped_nullables
 
 TRAFFIC = Path(__file__).parents[2] / "shared" / "traffic"
 RECORDED = ("datadog.har.gz", "linode.har.gz")
 
 Group = tuple[str, str]
-"""A method and a template without the names of its parameters."""
+"""A method and a template without parameter names."""
 
 
 @dataclass(frozen=True)
-class Scored:
-    """What was recorded, learned and true. templates, truth: by method and raw path. recorded: all JSON bodies."""
+class Recording:
+    """What was learned from a recording, and what is true. templates, truth: by method and raw path."""
 
     templates: Mapping[tuple[str, str], Template]
     truth: Mapping[tuple[str, str], str]
-    bodies: Bodies
-    recorded: Sequence[tuple[Place, Any]]
+    bodies: ObservedBodies
+    json_bodies: Sequence[tuple[BodyLocation, Any]]
     observations: Sequence[Mapping[str, Any]]
 
-    def grouped(self) -> dict[Group, set[tuple[str, str]]]:
-        return _by_group({key: self.templates[key].path for key in self.truth})
+    def group_by_learned_template(self) -> dict[Group, set[tuple[str, str]]]:
+        return _group_by_template({key: self.templates[key].path for key in self.truth})
 
-    def truly_grouped(self) -> dict[Group, set[tuple[str, str]]]:
-        return _by_group(self.truth)
+    def group_by_true_template(self) -> dict[Group, set[tuple[str, str]]]:
+        return _group_by_template(self.truth)
 
 
-def score(path: str | os.PathLike[str]) -> Scored:
-    """Learn from a whole HAR, then take its traffic as `affidavit har` does."""
-    exchanges = [item for item in _recorded(path) if isinstance(item[0], Exchange)]
+def learn_recording(path: str | os.PathLike[str]) -> Recording:
+    """Learn templates from a whole HAR, then observe its traffic as `affidavit har` does."""
+    exchanges = [item for item in _read_entries(path) if isinstance(item[0], Exchange)]
     learner = Learner()
     for exchange, _ in exchanges:
         learner.learn(
             exchange.method,
             exchange.path,
             exchange.status,
-            request=_json(exchange.request),
-            response=_json(exchange.response),
+            request=_body_or_absent(exchange.request),
+            response=_body_or_absent(exchange.response),
         )
     templates = {(exchange.method, exchange.path): learner.template(exchange.path) for exchange, _ in exchanges}
-    observations, bodies, recorded = Observations(), Bodies(), list[tuple[Place, Any]]()
+    observations, bodies, json_bodies = Observations(), ObservedBodies(), list[tuple[BodyLocation, Any]]()
     for exchange, _ in exchanges:
         template = templates[exchange.method, exchange.path]
-        request, answer = _json(exchange.request), _json(exchange.response)
-        observations.add(exchange.method, template, exchange.status, at=exchange.at, request=request, response=answer)
-        recorded += _placed(exchange, template, request, answer)
-        if 200 <= exchange.status < 300 and not isinstance(answer, Absent):
-            bodies.add((exchange.method, template.path, exchange.status), answer)
+        request, response = _body_or_absent(exchange.request), _body_or_absent(exchange.response)
+        observations.add(exchange.method, template, exchange.status, at=exchange.at, request=request, response=response)
+        json_bodies += _locate_bodies(exchange, template, request, response)
+        if 200 <= exchange.status < 300 and not isinstance(response, Absent):
+            bodies.add((exchange.method, template.path, exchange.status), response)
     truth = {
-        (exchange.method, exchange.path): true
-        for exchange, true in exchanges
-        if true is not None and 200 <= exchange.status < 300
+        (exchange.method, exchange.path): true_template
+        for exchange, true_template in exchanges
+        if true_template is not None and 200 <= exchange.status < 300
     }
-    return Scored(templates, truth, bodies, recorded, list(observations.entries()))
+    return Recording(templates, truth, bodies, json_bodies, list(observations.entries()))
 
 
 # --- figures
 
 
-def exact(scored: Scored) -> str:
-    right = sum(strip_names(scored.templates[key].path) == strip_names(true) for key, true in scored.truth.items())
-    return _share(right, len(scored.truth))
+def exact_share(recording: Recording) -> str:
+    correct = sum(
+        strip_names(recording.templates[key].path) == strip_names(true_template)
+        for key, true_template in recording.truth.items()
+    )
+    return _format_share(correct, len(recording.truth))
 
 
-def operations(scored: Scored) -> str:
-    found = _sets(scored.grouped())
-    truly = _sets(scored.truly_grouped())
-    return _share(len(truly & found), len(truly))
+def operation_share(recording: Recording) -> str:
+    learned_sets = _collect_path_sets(recording.group_by_learned_template())
+    true_sets = _collect_path_sets(recording.group_by_true_template())
+    return _format_share(len(true_sets & learned_sets), len(true_sets))
 
 
-def several_paths(scored: Scored) -> str:
-    """Operations with a parameter and two or more paths whose paths came out as one group."""
-    found = _sets(scored.grouped())
-    truly = [
+def multi_path_share(recording: Recording) -> str:
+    """Return the share of operations with a parameter and several paths whose paths are exactly one learned group."""
+    learned_sets = _collect_path_sets(recording.group_by_learned_template())
+    true_sets = [
         frozenset(paths)
-        for (_, template), paths in scored.truly_grouped().items()
+        for (_, template), paths in recording.group_by_true_template().items()
         if "{}" in template and len(paths) > 1
     ]
-    return _share(sum(paths in found for paths in truly), len(truly))
+    return _format_share(sum(paths in learned_sets for paths in true_sets), len(true_sets))
 
 
-def groups(scored: Scored) -> str:
-    return f"{len(scored.grouped()) / max(1, len(scored.truly_grouped())):.2f}"
+def group_ratio(recording: Recording) -> str:
+    return f"{len(recording.group_by_learned_template()) / max(1, len(recording.group_by_true_template())):.2f}"
 
 
-def over_merged(scored: Scored) -> str:
-    made = scored.grouped()
-    mixed = sum(len({strip_names(scored.truth[key]) for key in paths}) > 1 for paths in made.values())
-    return _share(mixed, len(made), digits=2)
+def over_merged_share(recording: Recording) -> str:
+    groups_of_paths = recording.group_by_learned_template()
+    mixed = sum(len({strip_names(recording.truth[key]) for key in paths}) > 1 for paths in groups_of_paths.values())
+    return _format_share(mixed, len(groups_of_paths), digits=2)
 
 
-def undecided(scored: Scored) -> str:
-    return _share(sum(bool(scored.templates[key].undecided) for key in scored.truth), len(scored.truth))
+def undecided_share(recording: Recording) -> str:
+    return _format_share(sum(bool(recording.templates[key].undecided) for key in recording.truth), len(recording.truth))
 
 
-FIGURES: Mapping[str, Callable[[Scored], str]] = {
-    "exact %": exact,
-    "operations %": operations,
-    "several paths %": several_paths,
-    "groups": groups,
-    "over-merged %": over_merged,
-    "undecided %": undecided,
-    "properties kept %": lambda scored: _share(*properties_kept(scored.bodies, scored.observations), digits=2),
-    "null and one type, unknown": lambda scored: _of(*nulls_beside_one_type(scored.bodies, scored.observations)),
-    "array at times empty, unknown": lambda scored: _of(*emptied_arrays(scored.bodies, scored.observations)),
-    "valid under exports %": lambda scored: _share(*fulfilled(scored.recorded, scored.observations), digits=2),
+FIGURES: Mapping[str, Callable[[Recording], str]] = {
+    "exact %": exact_share,
+    "operations %": operation_share,
+    "several paths %": multi_path_share,
+    "groups": group_ratio,
+    "over-merged %": over_merged_share,
+    "undecided %": undecided_share,
+    "properties kept %": lambda recording: _format_share(
+        *count_kept_properties(recording.bodies, recording.observations), digits=2
+    ),
+    "null and one type, unknown": lambda recording: _format_count(
+        *count_untyped_nullables(recording.bodies, recording.observations)
+    ),
+    "array at times empty, unknown": lambda recording: _format_count(
+        *count_untyped_arrays(recording.bodies, recording.observations)
+    ),
+    "valid under exports %": lambda recording: _format_share(
+        *count_valid_bodies(recording.json_bodies, recording.observations), digits=2
+    ),
 }
-"""The lines of the table: what each is called, and how it is found."""
+"""The lines of the table: the name of each figure, and the function that computes it."""
 
-REACH = {
+TARGETS = {
     "exact %": "98 / 99.5",
     "several paths %": "98 / 98",
     "over-merged %": "0.50 or less",
@@ -141,7 +152,7 @@ REACH = {
     "array at times empty, unknown": "0",
     "valid under exports %": "100",
 }
-"""What figures have to come to; two where the recordings differ, other files shall have 95 % exact."""
+"""The targets of the figures, two if they differ between the recordings. In other files 95 % should be exact."""
 
 
 # --- the table
@@ -150,63 +161,68 @@ REACH = {
 def main(files: Sequence[str]) -> None:
     rows = []
     for file in files:
-        begin = time.perf_counter()
-        scored = score(file)
-        took = f"{time.perf_counter() - begin:.1f}"
-        rows.append([Path(file).name, *(figure(scored) for figure in FIGURES.values()), took])
-    heads = ["", *FIGURES, "seconds"]
-    for head, *cells in zip(heads, *rows, ["reach", *(REACH.get(name, "") for name in FIGURES), ""], strict=True):
+        start = time.perf_counter()
+        recording = learn_recording(file)
+        seconds = f"{time.perf_counter() - start:.1f}"
+        rows.append([Path(file).name, *(figure(recording) for figure in FIGURES.values()), seconds])
+    headings = ["", *FIGURES, "seconds"]
+    targets = ["target", *(TARGETS.get(name, "") for name in FIGURES), ""]
+    for head, *cells in zip(headings, *rows, targets, strict=True):
         print(head.ljust(30), *(cell.rjust(max(18, len(cell))) for cell in cells))
 
 
-def files_to_score(arguments: Sequence[str]) -> list[str]:
-    named = [*arguments, *filter(None, os.environ.get("HAR", "").split(os.pathsep))]
-    recorded = [str(TRAFFIC / name) for name in RECORDED if (TRAFFIC / name).exists()]
-    if not recorded:
-        print(f"No recorded traffic in {TRAFFIC.name}/ beside the repository; only what HAR names is scored.")
-    return [*recorded, *named]
+def list_files(arguments: Sequence[str]) -> list[str]:
+    extra_files = [*arguments, *filter(None, os.environ.get("HAR", "").split(os.pathsep))]
+    recordings = [str(TRAFFIC / name) for name in RECORDED if (TRAFFIC / name).exists()]
+    if not recordings:
+        print(f"No recorded traffic in {TRAFFIC.name}/ beside the repository; only the files of HAR are measured.")
+    return [*recordings, *extra_files]
 
 
-def _recorded(path: str | os.PathLike[str]) -> Iterator[tuple[Any, str | None]]:
-    """What the reader makes of each entry, and its true template."""
+def _read_entries(path: str | os.PathLike[str]) -> Iterator[tuple[Any, str | None]]:
+    """Yield each entry as the HAR reader returns it, with its true template."""
     for item, entry in zip(read_har(path, now=time.time()), scan(path), strict=True):
-        true = entry.get("_template") if isinstance(entry, dict) else None
-        yield item, true if isinstance(true, str) else None
+        true_template = entry.get("_template") if isinstance(entry, dict) else None
+        yield item, true_template if isinstance(true_template, str) else None
 
 
-def _json(body: Any) -> Any:
-    """A body that was left out is absent."""
+def _body_or_absent(body: Any) -> Any:
+    """Return the body; ABSENT if the reader left it out."""
     return body if body is None or isinstance(body, (bool, int, float, str, list, dict)) else ABSENT
 
 
-def _placed(exchange: Exchange, template: Template, request: Any, response: Any) -> Iterator[tuple[Place, Any]]:
-    """The bodies whose shape is reported, each with where it belongs."""
+def _locate_bodies(
+    exchange: Exchange, template: Template, request: Any, response: Any
+) -> Iterator[tuple[BodyLocation, Any]]:
+    """Yield the bodies whose shapes are reported, each with its location."""
     key = exchange.method, strip_names(template.path)
     if 200 <= exchange.status < 400 and not isinstance(request, Absent):
-        yield Place(*key, "request"), request
+        yield BodyLocation(*key, "request"), request
     if not isinstance(response, Absent):
-        yield Place(*key, str(exchange.status)), response
+        yield BodyLocation(*key, str(exchange.status)), response
 
 
-def _by_group(templates: Mapping[tuple[str, str], str]) -> dict[Group, set[tuple[str, str]]]:
-    found: dict[Group, set[tuple[str, str]]] = defaultdict(set)
+def _group_by_template(templates: Mapping[tuple[str, str], str]) -> dict[Group, set[tuple[str, str]]]:
+    groups: dict[Group, set[tuple[str, str]]] = defaultdict(set)
     for (method, path), template in templates.items():
-        found[method, strip_names(template)].add((method, path))
-    return found
+        groups[method, strip_names(template)].add((method, path))
+    return groups
 
 
-def _sets(grouped: Mapping[Group, Iterable[tuple[str, str]]]) -> set[frozenset[tuple[str, str]]]:
-    return {frozenset(paths) for paths in grouped.values()}
+def _collect_path_sets(
+    groups: Mapping[Group, Iterable[tuple[str, str]]],
+) -> set[frozenset[tuple[str, str]]]:
+    return {frozenset(paths) for paths in groups.values()}
 
 
-def _share(part: int, whole: int, digits: int = 1) -> str:
-    return f"{100 * part / whole:.{digits}f}" if whole else "-"
+def _format_share(part: int, total: int, digits: int = 1) -> str:
+    return f"{100 * part / total:.{digits}f}" if total else "-"
 
 
-def _of(part: int, whole: int) -> str:
-    return f"{part} of {whole}"
+def _format_count(part: int, total: int) -> str:
+    return f"{part} of {total}"
 
 
 if __name__ == "__main__":
     called_directly = Path(sys.argv[0]).name == "accuracy.py"
-    main(files_to_score(sys.argv[1:] if called_directly else []))
+    main(list_files(sys.argv[1:] if called_directly else []))

@@ -1,7 +1,7 @@
-"""The catalog's pages and downloads, over HTTP at an idle hub: BENCH_OPERATIONS (default 5,000) operations.
+"""Measure the catalog's pages and downloads over HTTP at an idle hub with BENCH_OPERATIONS (default 5,000) operations.
 
-Downloads are of catalogs of 1,200 operations, each asked for the first time. Times are those of a client on this
-machine; what they hold against are the limits of contract and issue.
+Downloads are of catalogs of 1,200 operations, each requested for the first time. Times are measured by a client on
+this machine.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from time import perf_counter
 from urllib.parse import quote
 
 from bench._catalog_data import Catalog, fill
-from bench._hub_client import opened, seconds_of
+from bench._hub_client import build_request, measure_seconds
 from bench._measure import Row, print_table
-from bench.outcomes import hub, percentile
+from bench.outcomes import percentile, run_hub
 
 OPERATIONS = int(os.environ.get("BENCH_OPERATIONS", "5000"))
 DOWNLOADED = 1200
-DOWNLOADS = 3  # catalogs that are asked for once
+DOWNLOADS = 3  # catalogs that are requested once
 ROUNDS = 40
 LARGE = "operation?method=GET&path=/large"
 BARE = "bare view"
@@ -41,53 +41,53 @@ PAGES = {
 }
 
 
-def page_rows(address: str, catalog: Catalog) -> Iterator[Row]:
-    """Every page in turn with a view that does nothing, so that a slow moment of the machine falls on all of them."""
+def measure_pages(address: str, catalog: Catalog) -> Iterator[Row]:
+    """Measure all pages and a view that does nothing in turns, so that a slow moment of the machine affects all."""
     pages = {name: f"{address}/w/{catalog.slug}/production/{page}" for name, page in PAGES.items()}
     times: dict[str, list[float]] = {name: [] for name in (BARE, *PAGES)}
     for _ in range(ROUNDS + 1):
         for name, url in {BARE: f"{address}/healthz", **pages}.items():
-            times[name].append(seconds_of(url, catalog.key) * 1000)
-    _, *bare = times.pop(BARE)
-    against = f"{BARE}: median {percentile(bare, 0.5):.0f} ms, p95 {percentile(bare, 0.95):.0f} ms"
-    for name, (first, *further) in times.items():
-        measured = f"median {percentile(further, 0.5):.0f} ms, first {first:.0f} ms"
-        yield Row(f"page {name}, p95", measured, against, percentile(further, 0.95), 100, "ms")
+            times[name].append(measure_seconds(url, catalog.key) * 1000)
+    _, *bare_times = times.pop(BARE)
+    reference = f"{BARE}: median {percentile(bare_times, 0.5):.0f} ms, p95 {percentile(bare_times, 0.95):.0f} ms"
+    for name, (first_time, *later_times) in times.items():
+        figures = f"median {percentile(later_times, 0.5):.0f} ms, first {first_time:.0f} ms"
+        yield Row(f"page {name}, p95", figures, reference, percentile(later_times, 0.95), 100, "ms")
 
 
-def download_rows(address: str, catalogs: Sequence[Catalog]) -> Iterator[Row]:
+def measure_downloads(address: str, catalogs: Sequence[Catalog]) -> Iterator[Row]:
     for form, limit in (("openapi", 400), ("schemas", 400), ("tools", 400)):
         url = f"{address}/api/catalog/{form}.json"
-        cold = [seconds_of(url, catalog.key) * 1000 for catalog in catalogs]
-        unchanged = [seconds_unchanged(url, catalogs[0].key) * 1000 for _ in range(ROUNDS)]
+        cold = [measure_seconds(url, catalog.key) * 1000 for catalog in catalogs]
+        unchanged = [measure_not_modified(url, catalogs[0].key) * 1000 for _ in range(ROUNDS)]
         yield Row(f"{form}.json of {DOWNLOADED:,}, cold, slowest", f"{DOWNLOADS} times", "", max(cold), limit, "ms")
         yield Row(f"{form}.json, 304, p95", f"{ROUNDS} times", "", percentile(unchanged, 0.95), 15, "ms")
 
 
-def seconds_unchanged(url: str, key: str) -> float:
-    """How long it takes to be told that nothing has changed."""
-    with urllib.request.urlopen(opened(url, key), timeout=120) as answer:
-        validator = answer.headers["ETag"]
-        answer.read()
-    request = opened(url, key)
+def measure_not_modified(url: str, key: str) -> float:
+    """Return the seconds for a 304 response."""
+    with urllib.request.urlopen(build_request(url, key), timeout=120) as response:
+        validator = response.headers["ETag"]
+        response.read()
+    request = build_request(url, key)
     request.add_header("If-None-Match", validator)
-    began = perf_counter()
+    start = perf_counter()
     try:
         with urllib.request.urlopen(request, timeout=120):
             raise SystemExit(f"{quote(url)} changed while nothing was reported.")
-    except urllib.error.HTTPError as answer:
-        if answer.code != 304:
+    except urllib.error.HTTPError as response:
+        if response.code != 304:
             raise
-    return perf_counter() - began
+    return perf_counter() - start
 
 
 def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="affidavit-bench-"))
     try:
-        with hub(folder) as address:
+        with run_hub(folder) as address:
             large = fill(OPERATIONS, address, folder)
             small = [fill(DOWNLOADED, address, folder) for _ in range(DOWNLOADS)]
-            print_table([*page_rows(address, large), *download_rows(address, small)])
+            print_table([*measure_pages(address, large), *measure_downloads(address, small)])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,8 +1,8 @@
-"""Redacting, inferring and merging every response body of a recording, against `json.loads` and against GenSON.
+"""Redact, infer and merge every response body of a recording; compare the time with `json.loads` and GenSON.
 
-Each body is parsed, then looked at while it is fresh, as in a reporter; the two are timed apart. A round begins with
-nothing known: one evidence, or one of GenSON's builders, for each method, template and status. Candidates take turns,
-and figures are of medians of rounds. `known shapes` goes on with the evidence of rounds before, for comparison.
+Each body is parsed and then added at once, as in a reporter; the two are timed separately. A round begins without
+evidence: it makes one Evidence, or one GenSON builder, for each method, template and status. Candidates take turns,
+and figures are medians of rounds. For comparison, `known shapes` keeps the evidence of earlier rounds.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from genson import SchemaBuilder
 from affidavit import Evidence, template
 from affidavit._har.scan import scan
 from affidavit._shapes.infer import observe
-from bench._measure import Row, print_table, without_collections
+from bench._measure import Row, pause_garbage_collection, print_table
 from bench.accuracy import RECORDED, TRAFFIC
 
 ROUNDS = 21
 LIMIT_OF_LOADS, LIMIT_OF_GENSON = 1.4, 1 / 5
 LIMITED = RECORDED[0]
-"""The recording that the limits are meant for; the others are shown."""
+"""The recording to which the limits apply; the others are shown without limits."""
 
 Operation = tuple[str, str, int]
 """Method, template and status."""
@@ -41,78 +41,82 @@ class Body(NamedTuple):
 
 @dataclass
 class Candidate:
-    """What is made for each operation, and what is called with each of its bodies. Times are of rounds, in seconds."""
+    """One way to collect shapes.
+
+    begin: makes the evidence of an operation; add: adds one body to it; resets: whether each round begins without
+    evidence; parsing, adding: seconds per round.
+    """
 
     begin: Callable[[], Any]
     add: Callable[[Any, Any], object]
-    starts_afresh: bool = True
-    known: dict[Operation, Any] = field(default_factory=dict)
+    resets: bool = True
+    evidence_by_operation: dict[Operation, Any] = field(default_factory=dict)
     parsing: list[float] = field(default_factory=list)
     adding: list[float] = field(default_factory=list)
 
     def run(self, bodies: list[Body]) -> None:
-        known = {} if self.starts_afresh else self.known
+        evidence_by_operation = {} if self.resets else self.evidence_by_operation
         parsing = adding = 0.0
         for operation, text in bodies:
             begin = perf_counter()
             value = json.loads(text)
             parsed = perf_counter()
-            held = known.get(operation)
-            if held is None:
-                held = known[operation] = self.begin()
-            self.add(held, value)
+            evidence = evidence_by_operation.get(operation)
+            if evidence is None:
+                evidence = evidence_by_operation[operation] = self.begin()
+            self.add(evidence, value)
             adding += perf_counter() - parsed
             parsing += parsed - begin
         self.parsing.append(parsing)
         self.adding.append(adding)
 
 
-def bodies_of(path: Path) -> list[Body]:
-    """All JSON bodies of responses, as recorded."""
-    found = []
+def read_bodies(path: Path) -> list[Body]:
+    """Return all JSON bodies of responses, as recorded."""
+    bodies = []
     for entry in scan(path):
         request, response = entry["request"], entry["response"]
         text = response["content"].get("text")
         if text:
-            true = entry.get("_template") or template(urlsplit(request["url"]).path).path
-            found.append(Body((request["method"], true, response["status"]), text.encode()))
-    return found
+            true_template = entry.get("_template") or template(urlsplit(request["url"]).path).path
+            bodies.append(Body((request["method"], true_template, response["status"]), text.encode()))
+    return bodies
 
 
-def measured(bodies: list[Body]) -> Mapping[str, Candidate]:
+def run_candidates(bodies: list[Body]) -> Mapping[str, Candidate]:
     candidates = {
         "ours": Candidate(Evidence, observe),
-        "known": Candidate(Evidence, observe, starts_afresh=False),
+        "known": Candidate(Evidence, observe, resets=False),
         "genson": Candidate(SchemaBuilder, SchemaBuilder.add_object),
     }
     candidates["known"].run(bodies)
-    with without_collections():
+    with pause_garbage_collection():
         for _ in range(ROUNDS):
             for candidate in candidates.values():
                 candidate.run(bodies)
-                gc.collect()  # GenSON leaves circles
+                gc.collect()  # GenSON leaves reference cycles
     return candidates
 
 
 def rows(path: Path) -> Iterator[Row]:
-    bodies = bodies_of(path)
-    candidates = measured(bodies)
-    ours, known, genson = (statistics.median(found.adding) for found in candidates.values())
-    loads = statistics.median(time for found in candidates.values() for time in found.parsing)
-    limits = (LIMIT_OF_LOADS, LIMIT_OF_GENSON) if path.name == LIMITED else (None, None)
+    bodies = read_bodies(path)
+    candidates = run_candidates(bodies)
+    ours, known, genson = (statistics.median(candidate.adding) for candidate in candidates.values())
+    loads = statistics.median(time for candidate in candidates.values() for time in candidate.parsing)
+    limits_of_figures = (LIMIT_OF_LOADS, LIMIT_OF_GENSON) if path.name == LIMITED else (None, None)
 
     def rate(seconds: float) -> str:
         return f"{len(bodies) / seconds:,.0f} documents/s"
 
     name, of_loads, of_genson = path.name.partition(".")[0], f"json.loads {rate(loads)}", f"GenSON {rate(genson)}"
-    yield Row(f"{name}, {len(bodies):,} bodies", rate(ours), of_loads, ours / loads, limits[0])
-    yield Row("... of the time of GenSON", rate(ours), of_genson, ours / genson, limits[1])
+    yield Row(f"{name}, {len(bodies):,} bodies", rate(ours), of_loads, ours / loads, limits_of_figures[0])
+    yield Row("... of the time of GenSON", rate(ours), of_genson, ours / genson, limits_of_figures[1])
     yield Row("... known shapes", rate(known), of_loads, known / loads)
 
 
 if __name__ == "__main__":
-    recorded = [TRAFFIC / name for name in RECORDED if (TRAFFIC / name).exists()]
-    if recorded:
-        print_table([row for path in recorded for row in rows(path)])
+    recordings = [TRAFFIC / name for name in RECORDED if (TRAFFIC / name).exists()]
+    if recordings:
+        print_table([row for path in recordings for row in rows(path)])
     else:
         print(f"No recorded traffic in {TRAFFIC.name}/ beside the repository.")

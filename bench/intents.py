@@ -1,4 +1,4 @@
-"""Verifying an intent against PyJWT's decode, and hashing arguments against json.loads and rfc8785."""
+"""Compare verifying an intent with PyJWT's decode, and hashing arguments with json.loads and rfc8785."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import rfc8785
 
 from affidavit import IntentVerifier, MintedIntent, mint_intent
 from affidavit._intents.args import request_args
-from bench._measure import Row, medians, print_table
+from bench._measure import Row, measure_medians, print_table
 
 SECRET = "gas_" + "A" * 43
 WORKSPACE = "ws_0123456789abcdef"
@@ -30,8 +30,8 @@ ARGUMENTS = {
 }
 
 
-class NoStore:
-    """Passes every nonce: what is measured is the check, not a store."""
+class AcceptAllNonces:
+    """A nonce store that accepts every nonce, so that the checks are measured and not a store."""
 
     def burn(self, workspace: str, nonce: str, expires_at: float, *, now: float) -> bool:
         return True
@@ -40,50 +40,52 @@ class NoStore:
         return False
 
 
-def minted() -> MintedIntent:
-    """An intent for a call without arguments; its payload has some 350 bytes."""
+def mint_bench_intent() -> MintedIntent:
+    """Return an intent for a call without arguments; its payload has some 350 bytes."""
     return mint_intent(
         SECRET, tenant_id=WORKSPACE, sub="user-42", aud=AUDIENCE, operation="GET /orders/17", args={}, lifetime=900
     )
 
 
-def verification() -> Row:
-    intent = minted()
-    verifier = IntentVerifier(SECRET, WORKSPACE, AUDIENCE, NoStore())
+def measure_verification() -> Row:
+    intent = mint_bench_intent()
+    verifier = IntentVerifier(SECRET, WORKSPACE, AUDIENCE, AcceptAllNonces())
     now = int(time.time())
     claims = {**intent.payload, "iat": now, "exp": now + 900}
     del claims["issuedAt"], claims["expiresAt"]
     token = jwt.encode(claims, SECRET, algorithm="HS256")
-    times = medians(
+    times = measure_medians(
         {
             "ours": lambda: verifier.verify(intent.header, "GET", "/orders/17"),
             "peer": lambda: jwt.decode(token, SECRET, algorithms=["HS256"], audience=AUDIENCE),
         }
     )
     size = len(json.dumps(intent.payload, separators=(",", ":")))
-    return _ratio(f"verify, payload of {size} bytes", times, "PyJWT decode", LIMIT_VERIFY)
+    return _build_row(f"verify, payload of {size} bytes", times, "PyJWT decode", LIMIT_VERIFY)
 
 
-def arguments(as_: str, body: bytes, limit: float | None = None) -> Row:
-    times = medians(
+def measure_hashing(notation: str, body: bytes, limit: float | None = None) -> Row:
+    times = measure_medians(
         {
             "ours": lambda: request_args(body, "application/json"),
             "peer": lambda: rfc8785.dumps(json.loads(body)),
         }
     )
-    return _ratio(f"args hash of {len(body)} bytes, {as_}", times, "json.loads + rfc8785.dumps", limit)
+    return _build_row(f"args hash of {len(body)} bytes, {notation}", times, "json.loads + rfc8785.dumps", limit)
 
 
-def bodies() -> tuple[bytes, bytes]:
-    """The same arguments with whole prices as JavaScript writes them, and as Python does, which is slower to hash."""
+def encode_arguments() -> tuple[bytes, bytes]:
+    """Return the same arguments with `20` as JavaScript writes it, and with `20.0` as Python does (slower to hash)."""
     text = json.dumps(ARGUMENTS, ensure_ascii=False)
     return text.encode(), text.replace('"price": 20}', '"price": 20.0}').encode()
 
 
-def _ratio(what: str, times: dict[str, float], peer: str, limit: float | None) -> Row:
-    return Row(what, f"{times['ours']:.1f} µs", f"{peer} {times['peer']:.1f} µs", times["ours"] / times["peer"], limit)
+def _build_row(label: str, times: dict[str, float], peer: str, limit: float | None) -> Row:
+    return Row(label, f"{times['ours']:.1f} µs", f"{peer} {times['peer']:.1f} µs", times["ours"] / times["peer"], limit)
 
 
 if __name__ == "__main__":
-    whole, fraction = bodies()
-    print_table([verification(), arguments("20", whole, LIMIT_ARGS), arguments("20.0", fraction)])
+    integer_body, float_body = encode_arguments()
+    print_table(
+        [measure_verification(), measure_hashing("20", integer_body, LIMIT_ARGS), measure_hashing("20.0", float_body)]
+    )

@@ -1,4 +1,4 @@
-"""What Affidavit's middleware adds to a request in Django, with its stores in memory."""
+"""Measure the time that Affidavit's middleware adds to a request in Django, with stores in memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, mint_intent
-from bench._measure import Row, medians, print_table
+from bench._measure import Row, measure_medians, print_table
 from bench.intents import AUDIENCE, SECRET, WORKSPACE
 
 LIMIT = 60
 ROUNDS, CALLS = 1_000, 5
-"""Short rounds, so that what else the machine does meanwhile falls on few of them."""
+"""Rounds are short, so that other work of the machine affects few of them."""
 BODY = json.dumps({"lines": [{"sku": "B-17", "quantity": 2, "price": 12.5}], "note": "für Ömer"}).encode()
 MIDDLEWARE = "affidavit.contrib.django.IntentMiddleware"
 
@@ -29,17 +29,17 @@ def order(request: HttpRequest) -> HttpResponse:
     return HttpResponse(str(len(request.body)))
 
 
-def headers() -> Iterator[str]:
-    """A fresh intent for each call, minted beforehand."""
+def mint_headers() -> Iterator[str]:
+    """Return a fresh intent for each call, minted beforehand."""
     call = {"tenant_id": WORKSPACE, "sub": "user-42", "aud": AUDIENCE, "operation": "POST /orders", "lifetime": 900}
     return iter([mint_intent(SECRET, args=json.loads(BODY), **call).header for _ in range(ROUNDS * CALLS)])
 
 
-def site(protection: Protection | None) -> Callable[[], object]:
-    """A function that makes one request of a site, protected or not; it raises if the view did not answer."""
+def build_caller(protection: Protection | None) -> Callable[[], object]:
+    """Return a function that sends one request to a site, protected or not; it raises if the status is not 200."""
     settings.MIDDLEWARE = [] if protection is None else [MIDDLEWARE]
     settings.AFFIDAVIT_PROTECTION = protection
-    handler, intents, numbers = WSGIHandler(), headers(), count()
+    handler, intents, numbers = WSGIHandler(), mint_headers(), count()
 
     def call() -> None:
         response = handler(_environ(next(intents)), lambda *_: None)
@@ -62,14 +62,14 @@ def rows() -> Iterator[Row]:
         return IntentVerifier(SECRET, WORKSPACE, AUDIENCE, MemoryNonces(several_workers=True))
 
     candidates = {
-        "bare": site(None),
-        "nonces": site(Protection(verifier(), None)),
-        "deliveries": site(Protection(verifier(), MemoryDeliveries(several_workers=True))),
+        "bare": build_caller(None),
+        "nonces": build_caller(Protection(verifier(), None)),
+        "deliveries": build_caller(Protection(verifier(), MemoryDeliveries(several_workers=True))),
     }
-    times = medians(candidates, calls=CALLS, rounds=ROUNDS)
-    for what, name in (("Django middleware, memory nonces", "nonces"), ("... and memory deliveries", "deliveries")):
-        added = times[name] - times["bare"]
-        yield Row(what, f"{times[name]:.1f} µs", f"no middleware {times['bare']:.1f} µs", added, LIMIT, "µs")
+    times = measure_medians(candidates, calls=CALLS, rounds=ROUNDS)
+    for label, name in (("Django middleware, memory nonces", "nonces"), ("... and memory deliveries", "deliveries")):
+        added_time = times[name] - times["bare"]
+        yield Row(label, f"{times[name]:.1f} µs", f"no middleware {times['bare']:.1f} µs", added_time, LIMIT, "µs")
 
 
 if __name__ == "__main__":

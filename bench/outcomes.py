@@ -1,9 +1,9 @@
-"""Outcomes: reports through the whole stack, pages and a download, at a size that is yours to choose.
+"""Measure outcomes: reports through the whole stack, pages and a download.
 
-BENCH_OUTCOMES outcomes (default 500,000; the design's figures are for 10,000,000, which take five minutes to fill and
-8 GB on disk) of a fifth as many conversations, beside a workspace of BENCH_SMALL (100,000). BENCH_SECONDS (4) for each
-rate. BENCH_FOLDER keeps the data for further runs; without it they are in a temporary folder. Everything runs on this
-machine: the hub, its database and its clients.
+A workspace has BENCH_OUTCOMES outcomes (default 500,000; the limits are meant for 10,000,000, which take five minutes
+to fill and 8 GB on disk) of a fifth as many conversations; another one has BENCH_SMALL (100,000). Each rate is
+measured for BENCH_SECONDS (4). Set BENCH_FOLDER to keep the data for later runs; else they are in a temporary folder.
+The hub, its database and the clients all run on this machine.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench._hub_client import lines_of, measured, posting, seconds_of
+from bench._hub_client import count_lines, make_poster, measure_rate, measure_seconds
 from bench._measure import Row, print_table
-from bench._outcomes_data import Filled, filled, record_directly
+from bench._outcomes_data import BenchWorkspace, load_workspaces, measure_bare_sql
 
 OUTCOMES = int(os.environ.get("BENCH_OUTCOMES", "500000"))
 SMALL = int(os.environ.get("BENCH_SMALL", "100000"))
@@ -52,21 +52,21 @@ ROUNDS = 20
 
 
 @contextmanager
-def hub(folder: Path) -> Iterator[str]:
-    """A hub of its own in this folder, as `make run` starts it, without a rate limit; gives its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+def run_hub(folder: Path) -> Iterator[str]:
+    """Run a hub with its data in this folder, as `make run` starts it; yield its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     os.environ.update(HUB_DATA_DIR=str(folder), HUB_PORT=str(port), HUB_SAMPLE="0")
     process = subprocess.Popen([sys.executable, "manage.py", "up"], stdout=subprocess.DEVNULL)
     try:
-        yield wait_for(f"http://127.0.0.1:{port}")
+        yield wait_until_ready(f"http://127.0.0.1:{port}")
     finally:
         process.terminate()
         process.wait(60)
 
 
-def wait_for(address: str) -> str:
+def wait_until_ready(address: str) -> str:
     for _ in range(300):
         try:
             with urllib.request.urlopen(f"{address}/readyz", timeout=2):
@@ -80,72 +80,78 @@ def percentile(times: list[float], share: float) -> float:
     return sorted(times)[min(len(times) - 1, round(share * len(times)))]
 
 
-def report_rows(address: str, large: Filled) -> Iterator[Row]:
-    """What it takes to report: beside the bare statement and a bare view."""
-    single = measured(address, [posting(large, BATCH, "one")], SECONDS)
+def measure_reports(address: str, large: BenchWorkspace) -> Iterator[Row]:
+    """Measure reporting; compare it with the bare SQL statement and with a bare view."""
+    single = measure_rate(address, [make_poster(large, BATCH, "one")], SECONDS)
     p95 = percentile(single.times, 0.95) * 1000
     yield Row("POST of 500, one client, p95", f"{p95:.0f} ms", f"{single.count} posts", p95, 60, "ms")
-    four = measured(address, [posting(large, BATCH, f"four-{n}") for n in range(4)], SECONDS)
-    bare = record_directly(large, clients=2, seconds=SECONDS, size=BATCH)
+    four = measure_rate(address, [make_poster(large, BATCH, f"four-{n}") for n in range(4)], SECONDS)
+    bare_rate = measure_bare_sql(large, clients=2, seconds=SECONDS, size=BATCH)
     over_http = four.per_second * BATCH
     yield Row("outcomes/s, 4 clients", f"{over_http:,.0f}", "wanted 20,000", 20_000 / over_http, 1, "of it")
-    share = over_http / bare
-    yield Row("bare SQL ÷ whole stack", f"{bare:,.0f}/s bare", "2 psycopg clients", 1 / share, 1 / 0.4)
-    yield single_row(address, large)
+    bare_share = over_http / bare_rate
+    yield Row("bare SQL ÷ whole stack", f"{bare_rate:,.0f}/s bare", "2 psycopg clients", 1 / bare_share, 1 / 0.4)
+    yield measure_single_post(address, large)
 
 
-def single_row(address: str, large: Filled) -> Row:
-    """Both in turns, with the same number of clients."""
-    posts, views = [], []
+def measure_single_post(address: str, large: BenchWorkspace) -> Row:
+    """Measure a POST of one outcome and a bare view in turns, with the same number of clients."""
+    post_rates, view_rates = [], []
     for turn in range(TURNS):
-        clients = [posting(large, 1, f"hot-{turn}", client=n, clients=CLIENTS) for n in range(CLIENTS)]
-        posts.append(measured(address, clients, SECONDS / TURNS).per_second)
-        views.append(measured(address, [lambda: VIEW] * CLIENTS, SECONDS / TURNS).per_second)
-    post, view = statistics.mean(posts), statistics.mean(views)
-    rates = f"{post:,.0f}/s", f"{view:,.0f}/s of a bare view"
-    return Row(f"bare view ÷ single POST, one hot key, {CLIENTS} clients", *rates, view / post, 1 / 0.12)
+        clients = [make_poster(large, 1, f"hot-{turn}", client=n, clients=CLIENTS) for n in range(CLIENTS)]
+        post_rates.append(measure_rate(address, clients, SECONDS / TURNS).per_second)
+        view_rates.append(measure_rate(address, [lambda: VIEW] * CLIENTS, SECONDS / TURNS).per_second)
+    post_rate, view_rate = statistics.mean(post_rates), statistics.mean(view_rates)
+    rate_labels = f"{post_rate:,.0f}/s", f"{view_rate:,.0f}/s of a bare view"
+    return Row(
+        f"bare view ÷ single POST, one hot key, {CLIENTS} clients", *rate_labels, view_rate / post_rate, 1 / 0.12
+    )
 
 
-def page_rows(address: str, small: Filled, large: Filled) -> Iterator[Row]:
-    """Pages at both sizes, in turns."""
-    for name, page in PAGES.items():
+def measure_pages(address: str, small: BenchWorkspace, large: BenchWorkspace) -> Iterator[Row]:
+    """Measure the pages of both workspaces in turns."""
+    for name, address_part in PAGES.items():
         times: dict[str, list[float]] = {"small": [], "large": []}
         for _ in range(ROUNDS + 1):
             for size, data in (("small", small), ("large", large)):
-                times[size].append(seconds_of(f"{address}/w/{data.slug}/production/{page}", data.key))
-        first, second = (statistics.median(times[size][1:]) for size in ("large", "small"))
+                times[size].append(measure_seconds(f"{address}/w/{data.slug}/production/{address_part}", data.key))
+        large_median, small_median = (statistics.median(times[size][1:]) for size in ("large", "small"))
         p95 = percentile(times["large"][1:], 0.95) * 1000
         yield Row(f"page {name}, p95", f"{p95:.0f} ms", f"first {times['large'][0] * 1000:.0f} ms", p95, 100, "ms")
         yield Row(
-            f"page {name}, large ÷ small", f"{first * 1000:.0f} ms", f"{second * 1000:.0f} ms", first / second, 1.5
+            f"page {name}, large ÷ small",
+            f"{large_median * 1000:.0f} ms",
+            f"{small_median * 1000:.0f} ms",
+            large_median / small_median,
+            1.5,
         )
 
 
-def download_row(address: str, large: Filled) -> Row:
-    """Peak memory of the web processes while they stream every outcome as CSV."""
-    before = peak_memory(large)
-    began = time.perf_counter()
-    lines = lines_of(f"{address}/w/{large.slug}/production/outcome.csv?range=all", large.key)
-    seconds = time.perf_counter() - began
+def measure_download(address: str, large: BenchWorkspace) -> Row:
+    """Measure the peak memory of the web processes while they stream every outcome as CSV."""
+    before = read_peak_memory(large)
+    start = time.perf_counter()
+    lines = count_lines(f"{address}/w/{large.slug}/production/outcome.csv?range=all", large.key)
+    seconds = time.perf_counter() - start
     if lines - 1 < OUTCOMES:
         raise SystemExit(f"The download has {lines - 1:,} rows of {OUTCOMES:,}.")
-    peak = peak_memory(large)
+    peak = read_peak_memory(large)
     label = f"CSV of {lines - 1:,} rows, peak memory"
     return Row(label, f"{peak:.0f} MB in {seconds:.0f} s", f"{before:.0f} MB before", peak, 200, "MB")
 
 
-def peak_memory(filled: Filled) -> float:
-    """The largest of the hub's web processes, in MB, at its highest so far."""
+def read_peak_memory(workspace: BenchWorkspace) -> float:
+    """Return the peak memory so far, in MB, of the largest of the hub's web processes."""
     peaks = [0.0]
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
-            if f"HUB_DATA_DIR={filled.folder}".encode() in (status.parent / "environ").read_bytes() and (
+            if f"HUB_DATA_DIR={workspace.folder}".encode() in (status.parent / "environ").read_bytes() and (
                 b"granian" in (status.parent / "cmdline").read_bytes()
             ):
                 peak_lines = [line for line in status.read_text().splitlines() if line.startswith("VmHWM")]
                 peaks.append(int(peak_lines[0].split()[1]) / 1000)
         except (OSError, IndexError):
-            continue  # a process that ended meanwhile, or is not ours
+            continue  # a process that has ended, or is not ours
     return max(peaks)
 
 
@@ -153,11 +159,17 @@ def main() -> None:
     kept_folder = os.environ.get("BENCH_FOLDER")
     folder = Path(kept_folder or tempfile.mkdtemp(prefix="affidavit-bench-"))
     try:
-        with hub(folder) as address:
-            began = time.perf_counter()
-            small, large = filled([SMALL, OUTCOMES], folder)
-            print(f"filled {SMALL:,} and {OUTCOMES:,} outcomes in {time.perf_counter() - began:.0f} s", flush=True)
-            print_table([*page_rows(address, small, large), download_row(address, large), *report_rows(address, large)])
+        with run_hub(folder) as address:
+            start = time.perf_counter()
+            small, large = load_workspaces([SMALL, OUTCOMES], folder)
+            print(f"filled {SMALL:,} and {OUTCOMES:,} outcomes in {time.perf_counter() - start:.0f} s", flush=True)
+            print_table(
+                [
+                    *measure_pages(address, small, large),
+                    measure_download(address, large),
+                    *measure_reports(address, large),
+                ]
+            )
             print(f"load of the machine: {os.getloadavg()[0]:.1f}")
     finally:
         if not kept_folder:

@@ -1,7 +1,7 @@
-"""What a live reporter adds to a request of a Flask app, and what its thread does for one that is looked at.
+"""Measure the time that a witness adds to a request of a Flask app, and the time of its thread for one body.
 
-The reporter's hub takes every report at once and in this process. Requests of a settled shape are the usual case; an
-unsettled one is looked at each time, which costs its bytes in the queue, and its parsing in the reporter's thread.
+The witness reports to a stand-in for the hub in this process. Usually the shape of a request is settled. A body of an
+unsettled shape is inspected each time: its bytes are queued, and the witness's thread parses them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from affidavit._witness.aggregator import Aggregator
 from affidavit._witness.bodies import RawBody
 from affidavit._witness.intake import Intake
 from affidavit.contrib.wsgi import WitnessMiddleware
-from bench._measure import Row, medians, print_table
+from bench._measure import Row, measure_medians, print_table
 
 CALLS = 100
 SETTLED_LIMIT, UNSETTLED_LIMIT = 2.0, 3.5  # times the same request without
@@ -32,8 +32,8 @@ ORDER = {
 BODY = json.dumps(ORDER).encode()
 
 
-class Nowhere:
-    """A hub without rules that takes everything."""
+class AcceptAllHub:
+    """A hub without rules that accepts every report."""
 
     def get_json(self, path: str, headers: Mapping[str, str]) -> Json:
         return {"rules": []}
@@ -42,12 +42,12 @@ class Nowhere:
         return {"accepted": 1, "reportId": "x"}
 
 
-def reporter() -> Witness:
-    return Witness(make_key("gak_"), transport=Nowhere(), interval=3600)
+def build_witness() -> Witness:
+    return Witness(make_key("gak_"), transport=AcceptAllHub(), interval=3600)
 
 
-def shop(witness: Witness | None) -> Callable[[], object]:
-    """A function that makes one request of the shop, reporter around it or not."""
+def build_caller(witness: Witness | None) -> Callable[[], object]:
+    """Return a function that sends one request to a shop, with the witness around it or without."""
     app = flask.Flask("shop")
 
     @app.get("/orders/<int:order_id>")
@@ -55,10 +55,10 @@ def shop(witness: Witness | None) -> Callable[[], object]:
         return flask.Response(BODY, mimetype="application/json")
 
     environ = EnvironBuilder("/orders/17?full=1").get_environ()
-    served: Any = app if witness is None else WitnessMiddleware(app, witness)
+    wrapped_app: Any = app if witness is None else WitnessMiddleware(app, witness)
 
     def call() -> None:
-        chunks = served(dict(environ), lambda *_: None)
+        chunks = wrapped_app(dict(environ), lambda *_: None)
         if b"".join(chunks) != BODY:
             raise AssertionError("the answer has changed")
         chunks.close()
@@ -66,54 +66,54 @@ def shop(witness: Witness | None) -> Callable[[], object]:
     return call
 
 
-def paced(call: Callable[[], object], witness: Witness, *, news: bool) -> Callable[[], object]:
-    """The same, with the shape settled for good, or never."""
+def fix_sampling(call: Callable[[], object], witness: Witness, *, is_new: bool) -> Callable[[], object]:
+    """Return `call` with the shape settled for good, or with a new shape each time."""
     call()
     (operation,) = witness._intake._routed.values()
 
-    def unsettled() -> None:
+    def call_unsettled() -> None:
         operation.pace.adjust(news=True)
         call()
 
     for _ in range(1000):
         operation.pace.adjust(news=False)
-    return unsettled if news else call
+    return call_unsettled if is_new else call
 
 
 def rows() -> Iterator[Row]:
-    calm, busy = reporter(), reporter()
+    settled_witness, unsettled_witness = build_witness(), build_witness()
     candidates = {
-        "bare": shop(None),
-        "settled": paced(shop(calm), calm, news=False),
-        "unsettled": paced(shop(busy), busy, news=True),
+        "bare": build_caller(None),
+        "settled": fix_sampling(build_caller(settled_witness), settled_witness, is_new=False),
+        "unsettled": fix_sampling(build_caller(unsettled_witness), unsettled_witness, is_new=True),
         "parse": lambda: parse_json(BODY),
-        "look": inspect_queue(),
+        "look": build_queue_inspector(),
     }
-    times = medians(candidates, calls=CALLS)
+    times = measure_medians(candidates, calls=CALLS)
     for name, limit in (("settled", SETTLED_LIMIT), ("unsettled", UNSETTLED_LIMIT)):
-        against = f"no middleware {times['bare']:.1f} µs"
-        yield Row(f"Flask, {name} shape", f"{times[name]:.1f} µs", against, times[name] / times["bare"], limit)
-    against = f"parsing it {times['parse']:.1f} µs"
+        reference = f"no middleware {times['bare']:.1f} µs"
+        yield Row(f"Flask, {name} shape", f"{times[name]:.1f} µs", reference, times[name] / times["bare"], limit)
+    reference = f"parsing it {times['parse']:.1f} µs"
     ratio = times["look"] / times["parse"]
-    yield Row(f"thread, a body of {len(BODY)} bytes", f"{times['look']:.1f} µs", against, ratio, LOOK_LIMIT)
-    calm.close()
-    busy.close()
+    yield Row(f"thread, a body of {len(BODY)} bytes", f"{times['look']:.1f} µs", reference, ratio, LOOK_LIMIT)
+    settled_witness.close()
+    unsettled_witness.close()
 
 
-def inspect_queue() -> Callable[[], object]:
-    """What the reporter's thread does for one body."""
+def build_queue_inspector() -> Callable[[], object]:
+    """Return a function that does what the witness's thread does for one body."""
     intake = Intake(10)
     aggregator = Aggregator(intake, DEFAULT, max_body=len(BODY), max_operations=10)
     template = build_route_template("/orders/<int:order_id>")
     facts = {"query": "full=1", "request": None, "response": RawBody(BODY, "")}
 
-    def one() -> None:
+    def inspect_one_body() -> None:
         intake.take("GET", "/orders/17", 200, template, moment=0.0, now=0.0, **facts)
         for operation in intake._routed.values():
             operation.pace.adjust(news=True)
         aggregator.inspect_queue()
 
-    return one
+    return inspect_one_body
 
 
 if __name__ == "__main__":

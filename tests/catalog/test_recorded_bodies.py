@@ -11,7 +11,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from affidavit.operations import strip_names
-from bench._exported_schemas import Place, of_openapi, of_schemas
+from bench._exported_schemas import BodyLocation, index_json_schemas, index_openapi_schemas
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import Operation
 from tests.catalog.test_recorded_traffic import deliver, exchanges, observed
@@ -27,15 +27,15 @@ def recorded(request: pytest.FixtureRequest, shared: Any) -> Any:
     return file
 
 
-def bodies(file: Any) -> Iterator[tuple[Place, Any]]:
+def bodies(file: Any) -> Iterator[tuple[BodyLocation, Any]]:
     """Every body that has a shape, by method, nameless template and part: `request` or the status."""
     for method, path, status, entry in exchanges(file):
         answered = entry["response"]["content"].get("text")
         sent = entry["request"].get("postData", {}).get("text")
         if answered:
-            yield Place(method, strip_names(path), str(status)), json.loads(answered)
+            yield BodyLocation(method, strip_names(path), str(status)), json.loads(answered)
         if sent and 200 <= status < 400:
-            yield Place(method, strip_names(path), "request"), json.loads(sent)
+            yield BodyLocation(method, strip_names(path), "request"), json.loads(sent)
 
 
 def test_no_record_of_the_recorded_traffic_is_taken_for_a_map(api, workspace, recorded):
@@ -51,7 +51,7 @@ def test_every_body_of_the_recorded_traffic_fulfils_its_schema(api, workspace, r
     deliver(api, workspace, observed(recorded))
     openapi = api.get("/api/catalog/openapi.json").json()
     assert OpenAPIV31SpecValidator(openapi).is_valid()
-    exported = [of_schemas(api.get("/api/catalog/schemas.json").json()), of_openapi(openapi)]
+    exported = [index_json_schemas(api.get("/api/catalog/schemas.json").json()), index_openapi_schemas(openapi)]
     assert exported[0].keys() - {key for key in exported[0] if key[2] == "query"} == exported[1].keys()
     begun = {(method, path) for method, path, _ in exported[1]}
     for schemas in exported:
