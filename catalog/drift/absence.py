@@ -24,8 +24,7 @@ AbsenceStates = Mapping[str, Sequence[Any]]
 """The stored form: by pointer the members of an Absence in their order, as a JSON array."""
 
 
-@dataclass(frozen=True)
-class Absence:
+class Absence(NamedTuple):
     """The counters of a property that was absent, or that came later than its object. Others need none.
 
     absent: objects without it in a row, up to now. longest: the longest such run before.
@@ -45,7 +44,7 @@ class Absence:
     @classmethod
     def from_state(cls, state: Sequence[Any]) -> Absence:
         absence = cls(*state)
-        return replace(absence, is_reported=bool(absence.is_reported))
+        return absence._replace(is_reported=bool(absence.is_reported))
 
     def to_state(self) -> list[Any]:
         return [
@@ -121,7 +120,7 @@ def update_absences(
             no_longer_seen += [occasion] if event.kind == NO_LONGER_SEEN else []
     successors = _find_new_names(absences, no_longer_seen)
     for pointer, successor in successors.items():
-        absences[pointer] = replace(absences[pointer], successor=successor)
+        absences[pointer] = absences[pointer]._replace(successor=successor)
     new_states = {pointer: absence.to_state() for pointer, absence in absences.items()}
     return new_states, [replace(event, successor=successors.get(event.pointer, "")) for event in events]
 
@@ -133,7 +132,7 @@ def _update(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent
 def _count_absent(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
     absent = absence.absent + occasion.objects
     is_gone = _is_no_longer_seen(absent, absence.longest, occasion.evidence.seen, occasion.total_objects)
-    updated = replace(absence, absent=absent, is_reported=absence.is_reported or is_gone)
+    updated = absence._replace(absent=absent, is_reported=absence.is_reported or is_gone)
     if is_gone and not absence.is_reported:
         return updated, AbsenceEvent(NO_LONGER_SEEN, occasion.pointer, occasion.evidence, 0, absent)
     return updated, None
@@ -142,9 +141,9 @@ def _count_absent(absence: Absence, occasion: Occasion) -> tuple[Absence, Absenc
 def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
     """It was there, perhaps not in all objects: report once that a property is not always there any more."""
     longest = max(absence.absent, absence.longest)
-    updated = replace(absence, absent=0, longest=longest, is_reported=False, successor="")
+    updated = absence._replace(absent=0, longest=longest, is_reported=False, successor="")
     if occasion.objects_before and not occasion.seen_before:
-        updated = replace(updated, first_seen=occasion.evidence.seen, first_objects=occasion.total_objects)
+        updated = updated._replace(first_seen=occasion.evidence.seen, first_objects=occasion.total_objects)
     of = absence.absent + occasion.objects
     if absence.is_reported:
         event = AbsenceEvent(SEEN_AGAIN, occasion.pointer, occasion.evidence, occasion.seen, occasion.objects)

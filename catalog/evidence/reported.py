@@ -43,7 +43,11 @@ class ReportedOperation:
         else:
             self.counts = counts
         for part, evidence in added.evidence.items():
-            self.epochs.setdefault(part, {}).setdefault(self.row.epoch, Evidence()).add(evidence)
+            epochs = self.epochs.setdefault(part, {})
+            if self.row.epoch in epochs:
+                epochs[self.row.epoch].add(evidence)
+            else:
+                epochs[self.row.epoch] = evidence
         self.changed_parts.update(added.evidence)
 
     def sum_visible(self) -> OperationSum | None:
