@@ -1,55 +1,65 @@
-"""The reporters of the sample's history: the faces of the SDK's, at a time that is set, sent when they are told to.
+"""The reporters of the sample's history: in the shop they stand in for the SDK's, and send to the domains' verbs.
 
-The SDK's own send from a thread of theirs; a day of the history is one transaction, which is this thread's.
+The SDK's reporters send from threads of their own, by the real clock. A day of the history is one transaction of one
+thread, at a time that is set.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 from uuid import uuid4
 
-from affidavit import (
-    ABSENT,
-    InvalidJson,
-    Observations,
-    parse_json,
-    report_outcomes,
-    send_observations,
-    template,
-)
+from affidavit import ABSENT, InvalidJson, Observations, parse_json, template
+from catalog.ingest.receive import receive_report as receive_witness_report
+from catalog.ingest.serializers import WitnessReportForm
+from intents.reports.operation_template import template_operation
+from intents.reports.receive import receive_report as receive_verification_report
+from intents.reports.verification import Verification
+from outcomes.ingest.record import Report, record_outcomes
+from workspaces.models import ApiKey, Environment
 
-MAX_ITEMS = 500
-QUARTER = 900  # seconds of the hub's tallies
+MAX_OBSERVATIONS = 500  # of one witness report (contract 4)
+QUARTER_SECONDS = 900
+
+Clock = Callable[[], float]
+"""Returns the time, in Unix seconds."""
 
 
-class Outcomes:
+def now_of(clock: Clock) -> datetime:
+    return datetime.fromtimestamp(clock(), UTC)
+
+
+class SampleOutcomes:
     """In place of an OutcomeReporter."""
 
-    def __init__(self, **way: Any) -> None:
-        self._way = way
-        self._waiting: list[tuple[str, str]] = []
+    def __init__(self, environment: Environment, key: ApiKey, clock: Clock) -> None:
+        self._environment = environment
+        self._key = key
+        self._clock = clock
+        self._reports: list[Report] = []
 
     def report(self, conversation_id: str, outcome_key: str) -> None:
-        self._waiting.append((conversation_id, outcome_key))
+        self._reports.append(Report(conversation_id, outcome_key))
 
     def send(self) -> None:
-        if self._waiting:
-            report_outcomes(outcomes=self._waiting, **self._way)
-            self._waiting = []
+        if self._reports:
+            record_outcomes(self._environment, self._reports, reported_by=self._key.pk, now=now_of(self._clock))
+            self._reports = []
 
 
-class Shapes:
+class SampleShapes:
     """In place of a Witness."""
 
     max_body = 1024 * 1024
 
-    def __init__(self, now: Callable[[], float], **way: Any) -> None:
-        self._now = now
-        self._way = way
+    def __init__(self, environment: Environment, clock: Clock) -> None:
+        self._environment = environment
+        self._clock = clock
         self._observations = Observations()
 
     def observe(
@@ -57,45 +67,68 @@ class Shapes:
         response_body: Any = None, **_: Any,
     ) -> None:  # fmt: skip
         self._observations.add(
-            method, template(path), status, at=self._now(), query=parse_qs(query) if query else None,
-            request=json_of(request_body), response=json_of(response_body),
+            method, template(path), status, at=self._clock(), query=parse_qs(query) if query else None,
+            request=parse_or_absent(request_body), response=parse_or_absent(response_body),
         )  # fmt: skip
 
     def send(self) -> None:
-        send_observations(self._observations.entries(), **self._way)
+        entries = list(self._observations.entries())
+        for start in range(0, len(entries), MAX_OBSERVATIONS):
+            self._send_report({"reportId": str(uuid4()), "observations": entries[start : start + MAX_OBSERVATIONS]})
         self._observations = Observations()
 
+    def _send_report(self, document: dict[str, Any]) -> None:
+        form = WitnessReportForm(data=document)
+        form.is_valid(raise_exception=True)
+        report_id, observations = form.validated_data["reportId"], form.validated_data["observations"]
+        body = json.dumps(document).encode()
+        receive_witness_report(self._environment, report_id, body, observations, now=now_of(self._clock))
 
-class Verifications:
+
+class VerificationKey(NamedTuple):
+    """What is counted together; quarter: its start in Unix seconds."""
+
+    result: str
+    version: int
+    operation: str
+    tool_call_id: str
+    quarter: int
+
+
+class SampleVerifications:
     """In place of VerificationReports."""
 
-    def __init__(self, now: Callable[[], float], environment: str, transport: Any) -> None:
-        self._now = now
+    def __init__(self, environment: Environment, clock: Clock) -> None:
         self._environment = environment
-        self._transport = transport
-        self._counts: Counter[tuple[Any, ...]] = Counter()
+        self._clock = clock
+        self._counts: Counter[VerificationKey] = Counter()
 
     def add(
         self, result: str, *, version: int | None = None, operation: str = "", tool_call_id: str | None = None
     ) -> None:
-        named = tool_call_id if result != "accepted" else None
-        self._counts[result, version, operation, named, int(self._now() // QUARTER) * QUARTER] += 1
+        call_id = tool_call_id or "" if result != "accepted" else ""
+        quarter = int(self._clock() // QUARTER_SECONDS) * QUARTER_SECONDS
+        self._counts[VerificationKey(result, version or 0, template_operation(operation), call_id, quarter)] += 1
 
     def send(self) -> None:
-        for told in self._batches():
-            document = {"environment": self._environment, "reportId": str(uuid4()), "verifications": told}
-            self._transport.post_json("/api/verification-reports", json.dumps(document).encode(), {})
+        verifications = [build_verification(key, count) for key, count in self._counts.items()]
+        receive_verification_report(self._environment, uuid4(), verifications, body=b"", now=now_of(self._clock))
         self._counts.clear()
 
-    def _batches(self) -> Iterator[Sequence[dict[str, Any]]]:
-        names = ("result", "version", "operation", "toolCallId", "occurredAt", "count")
-        items = [dict(zip(names, (*item, count), strict=True)) for item, count in self._counts.items()]
-        told = [{name: value for name, value in item.items() if value} for item in items]
-        yield from (told[start : start + MAX_ITEMS] for start in range(0, len(told), MAX_ITEMS))
+
+def build_verification(key: VerificationKey, count: int) -> Verification:
+    return Verification(
+        result=key.result,
+        occurred_at=datetime.fromtimestamp(key.quarter, UTC),
+        version=key.version,
+        operation=key.operation,
+        tool_call_id=key.tool_call_id,
+        count=count,
+    )
 
 
-def json_of(body: Any) -> Any:
-    """ABSENT for what is no JSON."""
+def parse_or_absent(body: Any) -> Any:
+    """Return the JSON of a body, ABSENT for what is no JSON."""
     try:
         return parse_json(body) if isinstance(body, bytes) and body else ABSENT
     except InvalidJson:

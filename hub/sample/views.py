@@ -27,6 +27,6 @@ def remove_sample(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = get_object_or_404(list_workspaces(request.user), slug=slug)
     if not may_remove(request, workspace):
         raise Http404
-    sample.forget()
+    sample.forget_keys()
     remove_workspace(workspace, actor=request.user.get_username(), now=timezone.now())
     return redirect("home")

@@ -23,22 +23,23 @@ from workspaces.create import create_workspace
 from workspaces.models import AuditEntry, Workspace
 
 NAME, SECOND_ENVIRONMENT = "Lumen Books", "staging"
-MADE = "sample made"
+CREATED_ACTION = "sample made"
 ACTOR = "sample"
-BEGAN_BEFORE = timedelta(days=31)
-RELEASE_AFTER = timedelta(minutes=3)  # then drift can be watched as it is noticed
+AGE = timedelta(days=31)
+RELEASE_DELAY = timedelta(minutes=3)  # so that drift can be watched as it is detected
 
 
 def keys_file() -> Path:
-    """Its keys, as `create_workspace --json` prints them; there is a sample for as long as there is this file."""
-    return settings.HUB_DATA_DIR / "sample.json"
+    """Return the file of its keys, as `create_workspace --json` prints them; without it, there is no sample."""
+    path: Path = settings.HUB_DATA_DIR / "sample.json"
+    return path
 
 
 @transaction.atomic
 def create(*, now: datetime) -> None:
-    """The workspace and its keys; what happens in it comes later."""
-    created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - BEGAN_BEFORE)
-    record_audit(created.workspace.pk, MADE, {"days": 0}, actor=ACTOR, now=now)
+    """Create the workspace and store its keys; what happens in it comes later."""
+    created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - AGE)
+    record_audit(created.workspace.pk, CREATED_ACTION, {"days": 0}, actor=ACTOR, now=now)
     keys_file().unlink(missing_ok=True)
     descriptor = os.open(keys_file(), os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w") as file:
@@ -46,34 +47,42 @@ def create(*, now: datetime) -> None:
 
 
 def start_processes(address: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Its traffic, and what is missing of its history. address: of this hub."""
-    if not settings.HUB_SAMPLE or not (made := found()):
+    """Start its traffic, and making what is missing of its history. address: of this hub."""
+    if not settings.HUB_SAMPLE or not (sample := find_sample()):
         return
-    release = str((made[1].at + RELEASE_AFTER).timestamp())
-    here = {"cwd": settings.BASE_DIR, "env": {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}}
-    here["start_new_session"] = True  # a terminal's Ctrl-C is for `up`, which ends them
-    command = [sys.executable, "-m", "examples.bookshop", "-", "--hub", address, "--released-at", release]
-    traffic = subprocess.Popen(command, stdin=subprocess.PIPE, **here)
-    with traffic.stdin as keys:  # the file may be gone before the process looks for it
-        keys.write(json.dumps(made[0]).encode())
+    created, entry = sample
+    release = str((entry.at + RELEASE_DELAY).timestamp())
+    traffic = start_python("-m", "examples.bookshop", "-", "--hub", address, "--released-at", release)
+    if traffic.stdin:
+        with traffic.stdin as keys:  # the file may be gone before the process looks for it
+            keys.write(json.dumps(created).encode())
     yield traffic
-    yield subprocess.Popen([sys.executable, "manage.py", "sample_history"], **here)
+    yield start_python("manage.py", "sample_history")
 
 
-def found() -> tuple[Mapping[str, Any], AuditEntry] | None:
-    """Its keys, and the entry that says when it was made and how many days of its history there are."""
+def start_python(*arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        stdin=subprocess.PIPE,
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        start_new_session=True,  # a terminal's Ctrl-C is for `up`, which ends them
+    )
+
+
+def find_sample() -> tuple[Mapping[str, Any], AuditEntry] | None:
+    """Return its keys, and the entry that says when it was created and how many days of its history there are."""
     try:
         created = json.loads(keys_file().read_text())
     except FileNotFoundError:
         return None
-    entry = AuditEntry.objects.filter(workspace_id=created["workspaceId"], action=MADE).first()
+    entry = AuditEntry.objects.filter(workspace_id=created["workspaceId"], action=CREATED_ACTION).first()
     return (created, entry) if entry else None
 
 
 def is_sample(workspace: Workspace) -> bool:
-    return workspace.audit_entries.filter(action=MADE).exists()
+    return workspace.audit_entries.filter(action=CREATED_ACTION).exists()
 
 
-def forget() -> None:
-    """The keys of a sample that was removed."""
+def forget_keys() -> None:
     keys_file().unlink(missing_ok=True)

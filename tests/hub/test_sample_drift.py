@@ -13,7 +13,7 @@ from catalog.models import Drift
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import places_of
-from hub.sample.history import HistoryHub, SetClock, stack_of
+from hub.sample.history import HistoryHub, SetClock, build_stack
 from workspaces.create import NewWorkspace, create_workspace
 from workspaces.models import ApiKey
 
@@ -37,19 +37,19 @@ def played(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[
     clock, chance = SetClock(start), Random(0)
     hub = HistoryHub(key, clock, created.signing_secret)
     places = places_of(created.as_json())[:2]
-    stacks = [stack_of(place, created.secret_key, hub, chance, released_at=start + released_at) for place in places]
+    stacks = [build_stack(place, created.secret_key, hub, chance, released_at=start + released_at) for place in places]
     agenda, habits = Agenda(clock), people.Habits(mangled=0.0)
     for number in range(int(hours * HOUR / BETWEEN_CONVERSATIONS)):
         pair = [stack.assistant for stack in stacks]
         agenda.add(people.conversation(*pair, habits), at=start + number * BETWEEN_CONVERSATIONS)
     for minute in range(int(hours * HOUR / MINUTE)):
         while agenda.next_at < start + (minute + 1) * MINUTE:
-            clock.at = max(clock.at, agenda.next_at)
+            clock.time = max(clock.time, agenda.next_at)
             agenda.go_on()
-        hub.settle()
+        hub.register_arrivals()
         for stack in stacks:
-            stack.reporters.witness.send()
-            stack.reporters.verifications.send()
+            stack.shapes.send()
+            stack.verifications.send()
         for environment in created.workspace.environments.all():
             fold_reports(environment, now=hub.now)
     found = Drift.objects.filter(environment__workspace=created.workspace).select_related("operation")

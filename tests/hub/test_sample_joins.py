@@ -12,7 +12,7 @@ from django.utils import timezone
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, places_of
-from hub.sample.history import HistoryHub, SetClock, stack_of
+from hub.sample.history import HistoryHub, SetClock, build_stack
 from outcomes.broken_joins.causes import BrokenJoin
 from outcomes.broken_joins.lookup import diagnose_joins
 from outcomes.ingest.register import Arrival, register_conversations
@@ -60,7 +60,7 @@ def played(created: NewWorkspace) -> Environment:
     clock, chance = SetClock(start), Random(7)
     hub = HistoryHub(key, clock, created.signing_secret)
     production, staging = (
-        stack_of(place, created.secret_key, hub, chance) for place in places_of(created.as_json())[:2]
+        build_stack(place, created.secret_key, hub, chance) for place in places_of(created.as_json())[:2]
     )
     agenda, habits = Agenda(clock), people.Habits(mangled=1.0, mistaken=0.0)
     for number in range(CONVERSATIONS):
@@ -68,10 +68,10 @@ def played(created: NewWorkspace) -> Environment:
         agenda.add(course, at=start + number * APART)
     for until in minutes(start):
         while agenda.next_at < until:
-            clock.at = max(clock.at, agenda.next_at)
+            clock.time = max(clock.time, agenda.next_at)
             agenda.go_on()
-        hub.settle()
-        production.reporters.outcomes.send()
+        hub.register_arrivals()
+        production.outcomes.send()
     assert not len(agenda)
     return created.workspace.environments.get(name="production")
 

@@ -5,8 +5,8 @@ import time
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connection
 
-from hub.sample import workspace
-from hub.sample.history import make
+from hub.sample.history import complete_history
+from hub.sample.workspace import find_sample
 from wire.errors import is_outage
 
 PAUSES = (1, 5, 15)  # seconds before it goes on where the database broke a day off
@@ -18,9 +18,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: object) -> None:
         pauses = iter(PAUSES)
-        while found := workspace.found():
+        while sample := find_sample():
             try:
-                make(*found)
+                complete_history(*sample)
                 break
             except DatabaseError as error:
                 pause = next(pauses, None) if is_outage(error) else None
