@@ -1,4 +1,4 @@
-"""Is everything all right? What the three domains' numbers say together (pure)."""
+"""What the numbers of the three domains say together."""
 
 from __future__ import annotations
 
@@ -6,93 +6,92 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-USUAL_FACTOR = 2  # a rate this many times that of the period before is worth a word
-WORTH_SAYING = 10  # and so many cases
+from catalog.queries import OperationCounts
+from intents.rejections.queries import RejectionOverview
+from outcomes.broken_joins.overview import OutcomesOverview
+
+ALARMING_FACTOR = 2  # a rate this many times that of the period before is alarming
+MIN_ALARMING_CASES = 10
+BROKEN_JOINS = "Broken joins"
+TRACE_STYLES = {BROKEN_JOINS: {"line": {"color": "var(--bad)"}}}
+FACT_COLUMNS = ("fact", "value", "of", "before", "beforeOf")
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One number of the overview. value: as counted; of: what a rate is a rate of; before: in the period before.
-
-    `alarming` where a bad rate is well above what it was.
-    """
+    """One number of the overview, for the period and for the one before. With a `total`, it is shown as a rate."""
 
     name: str
     title: str
     page: str
     value: int
-    of: int | None = None
-    before: int | None = None
-    before_of: int | None = None
+    total: int | None = None
+    previous: int | None = None
+    previous_total: int | None = None
     note: str = ""
 
     @property
-    def change(self) -> float | None:
-        """Against the period before, as a ratio; None where that had nothing, and for rates."""
-        if self.of is not None or not self.before:
-            return None
-        return (self.value - self.before) / self.before
-
-    @property
-    def alarming(self) -> bool:
-        if not self.of or self.value < WORTH_SAYING:
+    def is_alarming(self) -> bool:
+        """Whether this bad rate is well above that of the period before."""
+        if not self.total or self.value < MIN_ALARMING_CASES:
             return False
-        usual = (self.before or 0) / self.before_of if self.before_of else 0
-        return self.value / self.of > USUAL_FACTOR * usual
+        usual_rate = (self.previous or 0) / self.previous_total if self.previous_total else 0
+        return self.value / self.total > ALARMING_FACTOR * usual_rate
 
-    def row(self) -> Sequence[Any]:
-        return (self.name, self.value, self.of, self.before, self.before_of)
-
-
-BROKEN = "Broken joins"
-COLOURS = {BROKEN: {"line": {"color": "var(--bad)"}}}
-COLUMNS = ("fact", "value", "of", "before", "beforeOf")
+    def to_row(self) -> Sequence[Any]:
+        return (self.name, self.value, self.total, self.previous, self.previous_total)
 
 
-def facts(outcomes: Any, intents: Any, catalog: Any) -> Sequence[Fact]:
-    """The five numbers, from each domain's own `queries.overview`."""
-    now, before = outcomes.totals, outcomes.previous_totals
+def build_facts(
+    outcomes: OutcomesOverview, rejections: RejectionOverview, operations: OperationCounts
+) -> Sequence[Fact]:
+    """Return the five numbers, in the order of the page."""
+    totals, previous = outcomes.totals, outcomes.previous_totals
     return [
-        Fact("conversations", "Conversations", "outcomes", now.conversations, before=before.conversations),
-        Fact("outcomes", "Outcomes", "outcomes", now.outcomes, before=before.outcomes),
-        Fact("brokenJoins", BROKEN, "joins", now.broken, now.reported, before.broken, before.reported),
+        Fact("conversations", "Conversations", "outcomes", totals.conversations, previous=previous.conversations),
+        Fact("outcomes", "Outcomes", "outcomes", totals.outcomes, previous=previous.outcomes),
+        Fact("brokenJoins", BROKEN_JOINS, "joins", totals.broken, totals.reported, previous.broken, previous.reported),
         Fact(
-            "rejections", "Calls rejected", "rejections",
-            intents.rejections, intents.verifications, intents.previous_rejections, intents.previous_verifications,
+            "rejections", "Rejected calls", "rejections",
+            rejections.rejections, rejections.verifications,
+            rejections.previous_rejections, rejections.previous_verifications,
         ),
-        Fact("operations", "Operations", "catalog", catalog.total, note=news(catalog.new)),
+        Fact(
+            "operations", "Operations", "catalog",
+            operations.total, note=describe_new_operations(operations.new),
+        ),
     ]  # fmt: skip
 
 
+def describe_new_operations(count: int) -> str:
+    return f"{count:,} new in this period" if count else "No new operations in this period"
+
+
 @dataclass(frozen=True)
-class Step:
-    """One step from nothing to first data. page: where its lines of code stand; done: whether it has had an effect."""
+class SetupStep:
+    """One step from nothing to first data. page: where its lines of code stand; is_done: whether data have arrived."""
 
     title: str
     text: str
     page: str
-    done: bool
+    is_done: bool
 
 
-def steps(*, observed: bool, reported: bool, verified: bool, asked: bool) -> Sequence[Step]:
-    """What there is to set up, each ticked off by what has really arrived in this environment."""
+def list_setup_steps(*, observed: bool, reported: bool, verified: bool, asked: bool) -> Sequence[SetupStep]:
+    """Return what there is to set up, each done once its data have arrived in this environment."""
     return [
-        Step("Create a workspace", "Its keys and its signing secret were shown once.", "", True),
-        Step("Observe an API", "A backend reports the shapes of its requests and answers.", "catalog", observed),
-        Step("Report an outcome", "With the id of the conversation that led to it.", "outcomes", reported),
-        Step("Verify an intent", "A backend checks the signed header of each call.", "rejections", verified),
-        Step("Confirm a call", "A call that changes something waits until it is confirmed.", "confirmations", asked),
+        SetupStep("Create a workspace", "Its keys and its signing secret were shown once.", "", True),
+        SetupStep("Observe an API", "A backend reports the shapes of its requests and responses.", "catalog", observed),
+        SetupStep("Report an outcome", "With the id of the conversation that led to it.", "outcomes", reported),
+        SetupStep("Verify an intent", "A backend checks the signed header of each call.", "rejections", verified),
+        SetupStep("Confirm a call", "A call that changes something waits for a decision.", "confirmations", asked),
     ]
 
 
-def news(count: int) -> str:
-    return f"{count:,} new in this time" if count else "none new in this time"
-
-
-def figure(labels: Sequence[str], lines: Mapping[str, Sequence[int]]) -> Mapping[str, Any]:
-    """Counts over the range by name, as plotly.js reads them."""
+def build_figure(labels: Sequence[str], lines: Mapping[str, Sequence[int]]) -> Mapping[str, Any]:
+    """Return a chart of counts over the period, by name, as plotly.js reads it."""
     common = {"type": "scatter", "mode": "lines+markers", "x": list(labels)}
-    data = [{**common, "name": name, "y": list(counts), **COLOURS.get(name, {})} for name, counts in lines.items()]
+    data = [{**common, "name": name, "y": list(counts), **TRACE_STYLES.get(name, {})} for name, counts in lines.items()]
     axes = {"xaxis": {"type": "category", "nticks": 8, "tickangle": 0}, "yaxis": {"rangemode": "tozero"}}
     return {
         "data": data,

@@ -9,12 +9,12 @@ from csp.decorators import csp_update
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from catalog import queries as catalog
 from catalog.drift.queries import list_latest_drift
-from hub.overview import facts as rules
-from hub.sample import views
+from catalog.queries import count_operations
+from hub.overview.facts import BROKEN_JOINS, FACT_COLUMNS, build_facts, build_figure, list_setup_steps
+from hub.sample.views import may_remove_sample
 from intents.gate.queries import has_confirmations
-from intents.rejections import queries as intents
+from intents.rejections.queries import has_verifications, load_overview
 from outcomes.broken_joins.overview import read_outcomes_overview
 from outcomes.tallies.series import chart_buckets, has_any_outcome, read_series_of_all_keys
 from wire.period import Period
@@ -23,50 +23,53 @@ from workspaces.models import Environment
 from workspaces.page import Page
 
 LATEST_DRIFT = 5
+TOP_REASONS = 5
 
 
 def overview(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Is everything all right? The five numbers, outcomes over time, the main cause of broken joins."""
-    of_outcomes = read_outcomes_overview(environment, period)
-    of_intents = intents.load_overview(environment, period)
-    of_catalog = catalog.count_operations(environment, period)
-    facts = rules.facts(of_outcomes, of_intents, of_catalog)
+    """Show the five numbers, outcomes over time, and the main cause of broken joins."""
+    outcomes = read_outcomes_overview(environment, period)
+    rejections = load_overview(environment, period)
+    operations = count_operations(environment, period)
+    facts = build_facts(outcomes, rejections, operations)
     buckets = chart_buckets(environment, period)
     line = read_series_of_all_keys(environment, buckets)
 
-    def context() -> Mapping[str, Any]:
+    def build_context() -> Mapping[str, Any]:
         labels = [bucket.label for bucket in buckets]
-        steps = rules.steps(
-            observed=of_catalog.total > 0,
+        steps = list_setup_steps(
+            observed=operations.total > 0,
             reported=has_any_outcome(environment),
-            verified=intents.has_verifications(environment),
+            verified=has_verifications(environment),
             asked=has_confirmations(environment),
         )
         return {
             "steps": steps,
-            "begun": any(step.done for step in steps if step.page),
-            "to_do": sum(not step.done for step in steps),
-            "sample": views.may_remove(request, environment.workspace),
+            "has_data": any(step.is_done for step in steps if step.page),
+            "has_open_steps": not all(step.is_done for step in steps),
+            "removable_sample": may_remove_sample(request, environment.workspace),
             "facts": facts,
-            "cause": of_outcomes.main_cause,
-            "totals": of_outcomes.totals,
-            "reasons": of_intents.reasons[:5],
+            "cause": outcomes.main_cause,
+            "totals": outcomes.totals,
+            "reasons": rejections.reasons[:TOP_REASONS],
             "drift": list_latest_drift(environment, LATEST_DRIFT),
-            "figure": rules.figure(labels, {"Outcomes": line.outcomes, rules.BROKEN: line.broken}),
+            "figure": build_figure(labels, {"Outcomes": line.outcomes, BROKEN_JOINS: line.broken}),
             "series": list(zip(labels, line.conversations, line.outcomes, line.broken, strict=True)),
         }
 
-    def series() -> Iterator[Sequence[Any]]:
+    def list_series_rows() -> Iterator[Sequence[Any]]:
         starts = (bucket.start for bucket in buckets)
         return zip(starts, line.conversations, line.outcomes, line.broken, strict=True)
 
     return Page(
         "hub/overview.html",
-        context,
+        build_context,
         tables=[
-            Table("facts", rules.COLUMNS, lambda: [fact.row() for fact in facts]),
-            Table("series", ("start", "conversations", "outcomes", "brokenJoins"), series),
-            Table("reasons", ("reason", "rejections"), lambda: [(r.reason, r.count) for r in of_intents.reasons]),
+            Table("facts", FACT_COLUMNS, lambda: [fact.to_row() for fact in facts]),
+            Table("series", ("start", "conversations", "outcomes", "brokenJoins"), list_series_rows),
+            Table(
+                "reasons", ("reason", "rejections"), lambda: [(item.reason, item.count) for item in rejections.reasons]
+            ),
         ],
     )
 

@@ -14,8 +14,8 @@ from workspaces.models import Workspace
 from workspaces.remove import remove_workspace
 
 
-def may_remove(request: HttpRequest, workspace: Workspace) -> bool:
-    """Operators only, and only the sample."""
+def may_remove_sample(request: HttpRequest, workspace: Workspace) -> bool:
+    """Whether to offer the button: to operators only, and only for the sample."""
     return request.user.is_superuser and sample.is_sample(workspace)
 
 
@@ -25,7 +25,7 @@ def remove_sample(request: HttpRequest, slug: str) -> HttpResponse:
         detail = "Remove the sample with the button on its overview."
         raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
     workspace = get_object_or_404(list_workspaces(request.user), slug=slug)
-    if not may_remove(request, workspace):
+    if not may_remove_sample(request, workspace):
         raise Http404
     sample.forget_keys()
     remove_workspace(workspace, actor=request.user.get_username(), now=timezone.now())
