@@ -1,18 +1,18 @@
 // Draws the hub's own OpenAPI in the colours of the page; everything comes from this server.
 (() => {
-  const place = document.getElementById("api-docs");
+  const container = document.getElementById("api-docs");
   const root = document.documentElement;
 
-  function follow() {
-    const chosen = root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-    root.classList.toggle("dark-mode", chosen === "dark");
+  function followTheme() {
+    const theme = root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+    root.classList.toggle("dark-mode", theme === "dark");
   }
 
-  follow();
-  document.addEventListener("colours", follow);
+  followTheme();
+  document.addEventListener("colours", followTheme);
   window.SwaggerUIBundle({
-    url: place.dataset.url,
-    domNode: place,
+    url: container.dataset.url,
+    domNode: container,
     deepLinking: true,
     validatorUrl: null,
     defaultModelsExpandDepth: 0,

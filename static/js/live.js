@@ -1,20 +1,20 @@
-// Keeps an open page up to date: asks for it again every 15 s while it is visible, and replaces those blocks of
-// <main> whose HTML has changed, never one in which somebody is at work.
+// Keeps an open page up to date: fetches it again every 15 s while it is visible, and replaces those blocks of
+// <main> whose HTML has changed, never one that somebody is using.
 (() => {
-  const EVERY = 15_000;
+  const INTERVAL = 15_000;
   const main = document.querySelector("main[data-live]");
   if (!main) return;
 
   // A form's CSRF value differs with every answer and means no change.
-  const html = (element) => element.outerHTML.replace(/(name="csrfmiddlewaretoken" value=")[^"]*/g, "$1");
+  const comparableHtml = (element) => element.outerHTML.replace(/(name="csrfmiddlewaretoken" value=")[^"]*/g, "$1");
 
-  let served = [...main.children].map(html); // as the hub sent them, not as charts have changed them since
+  let served = [...main.children].map(comparableHtml); // as the hub rendered them, before charts changed them
   let address = location.href;
   let etag = "";
-  let askedAt = Date.now();
-  let goodAt = Date.now();
+  let requestedAt = Date.now();
+  let updatedAt = Date.now();
 
-  function inUse(element) {
+  function isInUse(element) {
     const selection = getSelection();
     return element.contains(document.activeElement)
       || Boolean(element.querySelector("[data-menu][open], dialog[open]"))
@@ -22,46 +22,46 @@
   }
 
   function keepOpen(old, fresh) {
-    const [was, is] = [old, fresh].map((root) => root.querySelectorAll("details"));
-    if (was.length === is.length) was.forEach((details, index) => { is[index].open = details.open; });
+    const [oldDetails, newDetails] = [old, fresh].map((root) => root.querySelectorAll("details"));
+    if (oldDetails.length === newDetails.length) oldDetails.forEach((details, index) => { newDetails[index].open = details.open; });
   }
 
-  function swap(element, act) {
+  function replaceBlock(element, act) {
     element.dispatchEvent(new Event("replacing", { bubbles: true }));
     const fresh = act();
     window.htmx?.process(fresh);
     fresh.dispatchEvent(new Event("replaced", { bubbles: true }));
   }
 
-  // Says whether the page now stands as it was sent.
-  function show(fresh) {
-    const here = [...main.children];
-    const sent = fresh.map(html);
-    if (sent.length !== here.length) {
-      if (here.some(inUse)) return false;
-      swap(main, () => { main.replaceChildren(...fresh); return main; });
-      served = sent;
+  // Returns whether the page now equals the answer.
+  function replaceChanged(fresh) {
+    const blocks = [...main.children];
+    const received = fresh.map(comparableHtml);
+    if (received.length !== blocks.length) {
+      if (blocks.some(isInUse)) return false;
+      replaceBlock(main, () => { main.replaceChildren(...fresh); return main; });
+      served = received;
       return true;
     }
-    const changed = here.map((_, index) => index).filter((index) => sent[index] !== served[index]);
-    const free = changed.filter((index) => !inUse(here[index]));
-    for (const index of free) {
-      keepOpen(here[index], fresh[index]);
-      swap(here[index], () => { here[index].replaceWith(fresh[index]); return fresh[index]; });
-      served[index] = sent[index];
+    const changed = blocks.map((_, index) => index).filter((index) => received[index] !== served[index]);
+    const replaceable = changed.filter((index) => !isInUse(blocks[index]));
+    for (const index of replaceable) {
+      keepOpen(blocks[index], fresh[index]);
+      replaceBlock(blocks[index], () => { blocks[index].replaceWith(fresh[index]); return fresh[index]; });
+      served[index] = received[index];
     }
-    return free.length === changed.length;
+    return replaceable.length === changed.length;
   }
 
-  // What waits, beside the sections.
+  // The counts beside the sections.
   function showCounts(fresh) {
-    const here = document.querySelector(".side nav");
-    if (!here || !fresh || inUse(here) || html(here) === html(fresh)) return;
-    here.replaceChildren(...[...fresh.childNodes].map((node) => document.adoptNode(node)));
+    const nav = document.querySelector(".side nav");
+    if (!nav || !fresh || isInUse(nav) || comparableHtml(nav) === comparableHtml(fresh)) return;
+    nav.replaceChildren(...[...fresh.childNodes].map((node) => document.adoptNode(node)));
   }
 
-  async function ask() {
-    askedAt = Date.now();
+  async function update() {
+    requestedAt = Date.now();
     if (location.href !== address) etag = "";
     address = location.href;
     const headers = { Accept: "text/html", ...(etag && { "If-None-Match": etag }) };
@@ -72,38 +72,38 @@
     if (location.href !== address) return;
     const answer = new DOMParser().parseFromString(text, "text/html");
     showCounts(answer.querySelector(".side nav"));
-    const sent = answer.querySelector("main");
-    const whole = show([...sent.children].map((element) => document.adoptNode(element)));
-    etag = whole ? response.headers.get("ETag") ?? "" : "";
+    const answeredMain = answer.querySelector("main");
+    const isComplete = replaceChanged([...answeredMain.children].map((element) => document.adoptNode(element)));
+    etag = isComplete ? response.headers.get("ETag") ?? "" : "";
   }
 
-  function say(text) {
+  function showStatus(text) {
     const status = document.querySelector("[data-live-status]");
     if (status && status.textContent !== text) status.textContent = text;
   }
 
-  function upToDate() {
-    goodAt = Date.now();
-    say("");
+  function markUpdated() {
+    updatedAt = Date.now();
+    showStatus("");
   }
 
   // Offline, signed out or failing: the numbers stay, and the page says how old they are.
-  function stale() {
-    const since = new Date(goodAt).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-    say(`Not updated since ${since}`);
+  function markStale() {
+    const since = new Date(updatedAt).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    showStatus(`Not updated since ${since}`);
   }
 
   async function refresh() {
     if (document.hidden || document.activeElement?.closest("main :is(input, select, textarea)")) return;
-    await ask().then(upToDate, stale);
+    await update().then(markUpdated, markStale);
   }
 
-  setInterval(refresh, EVERY);
-  document.addEventListener("visibilitychange", () => { if (Date.now() - askedAt > EVERY) refresh(); });
-  // What htmx has put in place is newer than what was sent: every block counts as changed at the next answer.
-  document.addEventListener("htmx:afterSwap", () => { served = served.map(() => ""); etag = ""; upToDate(); });
-  for (const failed of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) document.addEventListener(failed, stale);
-  // Whoever is signed out meanwhile is led to the page on which one signs in, not shown it in a table's place.
+  setInterval(refresh, INTERVAL);
+  document.addEventListener("visibilitychange", () => { if (Date.now() - requestedAt > INTERVAL) refresh(); });
+  // What htmx has swapped in is newer than the last answer: every block counts as changed at the next one.
+  document.addEventListener("htmx:afterSwap", () => { served = served.map(() => ""); etag = ""; markUpdated(); });
+  for (const failure of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) document.addEventListener(failure, markStale);
+  // Somebody who was signed out meanwhile is led to the sign-in page, instead of seeing it inside a table.
   document.addEventListener("htmx:beforeSwap", (event) => {
     if (new URL(event.detail.xhr.responseURL).pathname === location.pathname) return;
     event.detail.shouldSwap = false;

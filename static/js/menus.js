@@ -1,27 +1,27 @@
 // <details> menus close like menus: by Escape, by a click beside them, by opening another. Fills the list of time
-// zones when it is first wanted, and lets the keyboard into what scrolls.
+// zones when it is first needed, and lets the keyboard scroll what overflows.
 (() => {
-  const open = () => document.querySelectorAll("[data-menu][open]");
+  const findOpenMenus = () => document.querySelectorAll("[data-menu][open]");
 
   document.addEventListener("click", (event) => {
-    for (const menu of open()) if (!menu.contains(event.target)) menu.open = false;
+    for (const menu of findOpenMenus()) if (!menu.contains(event.target)) menu.open = false;
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
-    for (const menu of open()) {
+    for (const menu of findOpenMenus()) {
       menu.open = false;
       menu.querySelector("summary").focus();
     }
   });
   document.addEventListener("focusin", (event) => {
-    for (const menu of open()) if (!menu.contains(event.target)) menu.open = false;
+    for (const menu of findOpenMenus()) if (!menu.contains(event.target)) menu.open = false;
     const zones = document.querySelector("[data-zones]");
     if (event.target.getAttribute("list") !== "zones" || !zones || zones.children.length) return;
-    const mine = Intl.DateTimeFormat().resolvedOptions().timeZone;
-    zones.append(...new Set([mine, "UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => new Option(zone, zone))));
+    const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    zones.append(...new Set([ownZone, "UTC", ...Intl.supportedValuesOf("timeZone")].map((zone) => new Option(zone, zone))));
   });
 
-  function admitKeyboard() {
+  function makeScrollableFocusable() {
     for (const box of document.querySelectorAll(".card:has(> table), .scroll, .tree, pre")) {
       const scrolls = box.scrollWidth > box.clientWidth + 1;
       if (scrolls && !box.hasAttribute("tabindex")) {
@@ -32,7 +32,7 @@
     }
     document.querySelector(".side nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }
-  addEventListener("load", admitKeyboard);
-  addEventListener("resize", admitKeyboard);
-  document.addEventListener("htmx:afterSettle", admitKeyboard);
+  addEventListener("load", makeScrollableFocusable);
+  addEventListener("resize", makeScrollableFocusable);
+  document.addEventListener("htmx:afterSettle", makeScrollableFocusable);
 })();

@@ -3,10 +3,10 @@
   const root = document.documentElement;
   root.classList.add("scripted");
 
-  const kept = () => {
+  const readChoice = () => {
     try { return localStorage.getItem("theme") || "system"; } catch { return "system"; } // storage may be forbidden
   };
-  const keep = (choice) => {
+  const storeChoice = (choice) => {
     try { localStorage.setItem("theme", choice); } catch { /* then it lasts for this page */ }
   };
 
@@ -19,14 +19,14 @@
     document.dispatchEvent(new Event("colours"));
   }
 
-  apply(kept());
-  document.addEventListener("DOMContentLoaded", () => apply(kept()));
-  addEventListener("storage", (event) => event.key === "theme" && apply(kept()));
+  apply(readChoice());
+  document.addEventListener("DOMContentLoaded", () => apply(readChoice()));
+  addEventListener("storage", (event) => event.key === "theme" && apply(readChoice()));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => document.dispatchEvent(new Event("colours")));
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-theme-choice]");
     if (!button) return;
-    keep(button.dataset.themeChoice);
+    storeChoice(button.dataset.themeChoice);
     apply(button.dataset.themeChoice);
   });
 })();
