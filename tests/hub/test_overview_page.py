@@ -65,4 +65,4 @@ def test_rejections_of_the_period_are_listed_by_reason(overview, api):
     assert api.post("/api/verification-reports", report).status_code == 200
     page = overview()
     assert "expired" in page
-    assert "Calls rejected" in page
+    assert "Rejected calls" in page
