@@ -1,1 +1,1 @@
-"""A small bookshop that an assistant may use, and the assistant: all three contracts at work. See README.md."""
+"""A small bookshop and an assistant that calls it: all three contracts at work. See README.md."""

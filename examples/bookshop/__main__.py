@@ -1,4 +1,4 @@
-"""The shop and the assistant together, against any hub, until stopped: see README.md."""
+"""Run the shop and the assistant against any hub until stopped: see README.md."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from http.client import HTTPException
+from pathlib import Path
 from random import Random
 from socketserver import ThreadingMixIn
 from tempfile import TemporaryDirectory
@@ -24,73 +25,75 @@ from examples.bookshop.assistant import Assistant, HubAway, KeyRefused, Place, p
 from examples.bookshop.calls import over_http
 from examples.bookshop.shop import Bookshop, Settings
 
-PACE = 1 / 15  # of its waits: who looks at a page has no patience for people who think
-HURRIED = 1 / 60  # of those that open the scene
-LIVELY_FOR = 600  # seconds in which a conversation begins each second; then it gets quiet, to stay small
-LIVELY, QUIET = 1.0, 15.0  # seconds between two conversations
-STAGING = 0.12  # share of the second environment
-MOST_AT_ONCE = 200
-PATIENCE = 60  # seconds without the hub
-LAST_WORDS = 0.5  # seconds for what is still to be reported at the end
+WAIT_FACTOR = 1 / 15  # of a real user's pauses, so that a viewer of the pages sees something happen
+OPENING_WAIT_FACTOR = 1 / 60  # of the first conversations
+LIVELY_SECONDS = 600  # with one conversation per second; later there are fewer, so that the database stays small
+LIVELY_INTERVAL, QUIET_INTERVAL = 1.0, 15.0  # seconds between two conversations
+STAGING_SHARE = 0.12  # of the conversations, in the second environment
+MAX_CONVERSATIONS = 200
+HUB_PATIENCE = 60  # seconds without the hub before the program ends
+CLOSE_TIMEOUT = 0.5  # seconds for sending the last reports
 
 
 class ThreadingServer(ThreadingMixIn, WSGIServer):
     daemon_threads = True
 
 
-class Silent(WSGIRequestHandler):
+class SilentHandler(WSGIRequestHandler):
     def log_message(self, *_: Any) -> None:
-        """A gentle stream of calls is no news."""
+        """Log nothing: there is a call every second."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m examples.bookshop", description=__doc__)
     parser.add_argument(
-        "workspace", type=argparse.FileType(), help="what `manage.py create_workspace --json` printed; - reads it"
+        "workspace", type=argparse.FileType(), help="output of `manage.py create_workspace --json`; - is standard input"
     )
     parser.add_argument("--hub", default="http://127.0.0.1:8000", metavar="URL")
-    parser.add_argument("--released-at", default="inf", type=float, metavar="UNIX", help="when release.py comes out")
-    asked = parser.parse_args()
-    created = json.load(asked.workspace)
+    parser.add_argument("--released-at", default="inf", type=float, metavar="UNIX", help="when release.py takes effect")
+    options = parser.parse_args()
+    created = json.load(options.workspace)
     if len(created["audiences"]) < 2:
         parser.error("the workspace needs a second environment: make it with --environment staging")
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: sys.exit(0))
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, lambda *_: sys.exit(0))
     with TemporaryDirectory(prefix="bookshop-") as folder:
         stacks = [
-            stack_of(place, created["secretKey"], asked.hub, f"{folder}/{place.environment}.db", asked.released_at)
+            start_environment(place, created["secretKey"], options.hub, Path(folder), options.released_at)
             for place in places_of(created)[:2]
         ]
         try:
-            return talk([assistant for assistant, _ in stacks])
+            return run_conversations([assistant for assistant, _ in stacks])
         finally:
             for _, reporters in stacks:
-                reporters.close(timeout=LAST_WORDS)
+                reporters.close(timeout=CLOSE_TIMEOUT)
 
 
-def stack_of(
-    place: Place, key: str, hub: str, database: str, released_at: float
+def start_environment(
+    place: Place, key: str, hub: str, folder: Path, released_at: float
 ) -> tuple[Assistant, reporting.Reporters]:
-    """The assistant of an environment; the shop that it calls is served on this machine only, and reports."""
-    reporters = reporting.live(key, place.environment, hub)
+    """Serve the shop of an environment on this machine only. Return the assistant that calls it, and its reporters."""
+    reporters = reporting.build_reporters(key, place.environment, hub)
+    database = str(folder / f"{place.environment}.db")
     settings = Settings(place.workspace, place.environment, place.audience, place.signing_secret, database, released_at)
     shop = Bookshop(settings, reporters)
-    server = make_server("127.0.0.1", 0, shop, server_class=ThreadingServer, handler_class=Silent)
+    server = make_server("127.0.0.1", 0, shop, server_class=ThreadingServer, handler_class=SilentHandler)
     threading.Thread(target=server.serve_forever, name=f"shop of {place.environment}", daemon=True).start()
     calls = over_http(hub), over_http(f"http://127.0.0.1:{server.server_port}")
-    return Assistant(place, *calls, key=key, now=time.time, chance=Random(), pace=PACE), reporters
+    return Assistant(place, *calls, key=key, now=time.time, chance=Random(), pace=WAIT_FACTOR), reporters
 
 
-def talk(assistants: Sequence[Assistant]) -> int:
-    """Conversations without end; until the key is refused, or the hub stays away."""
+def run_conversations(assistants: Sequence[Assistant]) -> int:
+    """Start conversations until the key is refused (returns 0) or the hub stays away (returns 1)."""
     agenda, chance = Agenda(time.time), assistants[0].chance
     started = next_at = answered_at = time.time()
-    for course in opening(*(assistant.at_pace(HURRIED) for assistant in assistants)):
-        agenda.add(course, at=started)
-    while time.time() - answered_at < PATIENCE:
-        if time.time() >= next_at and len(agenda) < MOST_AT_ONCE:
-            next_at = time.time() + chance.expovariate(1) * (LIVELY if time.time() - started < LIVELY_FOR else QUIET)
-            pair = assistants if chance.random() > STAGING else assistants[::-1]
+    for steps in open_scene(*(assistant.with_pace(OPENING_WAIT_FACTOR) for assistant in assistants)):
+        agenda.add(steps, at=started)
+    while time.time() - answered_at < HUB_PATIENCE:
+        if time.time() >= next_at and len(agenda) < MAX_CONVERSATIONS:
+            interval = LIVELY_INTERVAL if time.time() - started < LIVELY_SECONDS else QUIET_INTERVAL
+            next_at = time.time() + chance.expovariate(1) * interval
+            pair = assistants if chance.random() > STAGING_SHARE else assistants[::-1]
             agenda.add(people.conversation(*pair, people.Habits()), at=time.time())
         try:
             while agenda.next_at <= time.time():
@@ -104,23 +107,23 @@ def talk(assistants: Sequence[Assistant]) -> int:
     return 1
 
 
-def opening(production: Assistant, staging: Assistant) -> Iterator[people.Course]:
-    """Something of everything, so that no page waits for chance."""
+def open_scene(production: Assistant, staging: Assistant) -> Iterator[people.Course]:
+    """Yield one conversation of each kind, so that every page has data at once."""
     usual, mangled = people.Habits(), people.Habits(mangled=1.0)
-    for plot in (people.buys, people.wants_money_back, people.subscribes):
-        yield people.conversation(production, staging, usual, plot)
-        yield people.conversation(production, staging, mangled, plot)
-    yield people.conversation(staging, production, usual, people.buys)
+    for scenario in (people.buy, people.request_refund, people.change_newsletter):
+        yield people.conversation(production, staging, usual, scenario)
+        yield people.conversation(production, staging, mangled, scenario)
+    yield people.conversation(staging, production, usual, people.buy)
     for reason in ("expired", "audience-mismatch", "replayed", "unsupported-version", "args-mismatch"):
         talk = people.Conversation(production, "user-ada", "", usual)
-        yield people.goes_wrong(talk, staging.place, reason)
+        yield people.make_mistake(talk, staging.place, reason)
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.ERROR)  # what the hub does not take at the end is no news
+    logging.basicConfig(level=logging.ERROR)  # hide warnings about reports that are unsent at the end
     try:
         status = main()
-    except SystemExit as asked_to_stop:
-        status = asked_to_stop.code or 0
+    except SystemExit as stop_request:
+        status = stop_request.code or 0
     sys.stderr.flush()
-    os._exit(status if isinstance(status, int) else 1)  # nobody who stops a sample shall wait for its threads
+    os._exit(status if isinstance(status, int) else 1)  # do not wait for threads

@@ -1,4 +1,4 @@
-"""Who goes on when: courses of events in the order of a clock, which may be the real one or one that is set."""
+"""A scheduler of generators, on a real or simulated clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 
 
 class Agenda:
-    """now: Unix seconds. A course gives the seconds to wait before it goes on."""
+    """Run generators in the order of their time. A generator yields the seconds to wait before its next step.
+
+    now: returns Unix seconds.
+    """
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
@@ -23,12 +26,12 @@ class Agenda:
     def next_at(self) -> float:
         return self._waiting[0][0] if self._waiting else float("inf")
 
-    def add(self, course: Generator[float, None, Any], *, at: float) -> None:
-        heapq.heappush(self._waiting, (at, next(self._numbers), course))
+    def add(self, steps: Generator[float, None, Any], *, at: float) -> None:
+        heapq.heappush(self._waiting, (at, next(self._numbers), steps))
 
     def go_on(self) -> None:
-        """One step of the course that is due first; a step that raises ends its course."""
-        _, _, course = heapq.heappop(self._waiting)
-        wait = next(course, None)
+        """Run one step of the generator that is due first. If the step raises, the generator is not continued."""
+        _, _, steps = heapq.heappop(self._waiting)
+        wait = next(steps, None)
         if wait is not None:
-            self.add(course, at=self._now() + wait)
+            self.add(steps, at=self._now() + wait)

@@ -1,4 +1,4 @@
-"""The assistant platform: registers conversations, has intents minted by the hub, and calls the shop with them."""
+"""The assistant platform: registers conversations, has the hub mint intents, and calls the shop with them."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from typing import Any
 from urllib.parse import urlencode
 
 from examples.bookshop.calls import Answer, Call
-from examples.bookshop.shop import STEP_UP_PATH, pin_of
+from examples.bookshop.shop import STEP_UP_PATH, compute_pin
 
 INTENT = "X-Service-Intent"
-GATE_PATIENCE = 900  # seconds that a confirmation can wait for its decision
-ASKED_AGAIN = 15  # seconds between two looks at it
-LEFT_OPEN, DECLINED = 0.04, 0.09  # shares of confirmations
-FORESEEN = 0.8  # share of the calls for which the user steps up before being told to
-LOST_ANSWERS = 0.03
+CONFIRMATION_LIFETIME = 900  # seconds until a pending confirmation expires
+POLL_INTERVAL = 15  # seconds between two attempts to mint
+UNDECIDED_SHARE, DECLINED_SHARE = 0.04, 0.09  # of confirmations
+EARLY_STEP_UP_SHARE = 0.8  # of step-up calls: the user steps up before the shop requires it
+LOST_ANSWER_SHARE = 0.03
 
-Waits = Generator[float, None, Answer | None]
-"""A course of events: gives the seconds to wait before it goes on, and in the end the last answer."""
+CallSteps = Generator[float, None, Answer | None]
+"""The steps of a call: yields the seconds to wait before the next step, and returns the last answer."""
 
 
 class KeyRefused(Exception):
-    """The hub does not know the key any more: the workspace is gone, or the key was revoked."""
+    """The hub does not know the key: the workspace was removed, or the key was revoked."""
 
 
 class HubAway(Exception):
-    """The hub cannot answer now."""
+    """The hub cannot answer now: it is overloaded or unavailable."""
 
 
 @dataclass(frozen=True)
 class ToolCall:
-    """One call of the shop for an end user. query: arguments of a read; body: of anything else."""
+    """One call of the shop for an end user. query: arguments of a read; body: arguments of other calls."""
 
     sub: str
     method: str
@@ -61,7 +61,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Place:
-    """Where an assistant works: a workspace's environment, and what signs there."""
+    """The environment of a workspace in which an assistant works, and its signing secret."""
 
     workspace: str
     environment: str
@@ -70,7 +70,7 @@ class Place:
 
 
 def places_of(created: Mapping[str, Any]) -> list[Place]:
-    """The environments of a new workspace, out of what `create_workspace --json` prints."""
+    """Return the environments of a new workspace from the output of `create_workspace --json`."""
     return [
         Place(created["workspaceId"], name, audience, created["signingSecret"])
         for name, audience in created["audiences"].items()
@@ -78,7 +78,7 @@ def places_of(created: Mapping[str, Any]) -> list[Place]:
 
 
 class Assistant:
-    """Works in one environment. hub, shop: how to call them; pace: of its waits, 1 for that of people."""
+    """The assistant of one environment. hub, shop: functions that call them; pace: 1 for pauses as long as people's."""
 
     def __init__(
         self,
@@ -100,9 +100,9 @@ class Assistant:
         self._key = key
 
     def ask_hub(self, path: str, body: Mapping[str, Any]) -> Answer:
-        """A POST to the hub for this environment. Raises KeyRefused and HubAway."""
-        told = {"environment": self.place.environment, **body}
-        answer = self._hub("POST", path, told, {"x-service-api-key": self._key})
+        """Send a POST to the hub for this environment. Raises KeyRefused and HubAway."""
+        body = {"environment": self.place.environment, **body}
+        answer = self._hub("POST", path, body, {"x-service-api-key": self._key})
         if answer.status == 401:
             raise KeyRefused
         if answer.status == 429 or answer.status >= 500:
@@ -113,71 +113,74 @@ class Assistant:
         return self.pace * self.chance.uniform(shortest, longest)
 
     def register(self, conversation_id: str) -> None:
-        started = {"conversationId": conversation_id, "startedAt": int(self.now())}
-        self.ask_hub("/api/conversations", {"conversations": [started]})
+        conversation = {"conversationId": conversation_id, "startedAt": int(self.now())}
+        self.ask_hub("/api/conversations", {"conversations": [conversation]})
 
-    def minted(self, call: ToolCall, **further: Any) -> str:
-        """The header for a call; empty where the hub does not mint it, for want of a confirmation."""
-        told = {"sub": call.sub, "operation": call.operation, "args": call.args, **further}
-        answer = self.ask_hub("/api/intents", told)
+    def mint(self, call: ToolCall, **fields: Any) -> str:
+        """Return the header for a call; "" if the hub does not mint it because a confirmation is missing."""
+        body = {"sub": call.sub, "operation": call.operation, "args": call.args, **fields}
+        answer = self.ask_hub("/api/intents", body)
         return answer.json["header"] if answer.status == 201 else ""
 
     def send(self, call: ToolCall, header: str | None) -> Answer:
-        """What the shop answers to the call under this intent, whether it fits or not."""
+        """Send the call with this header, whether it fits or not; return the shop's answer."""
         headers = {} if header is None else {INTENT: header}
         return self._shop(call.method, call.target, call.body, headers)
 
     def read(self, call: ToolCall) -> Answer:
-        return self.send(call, self.minted(call))
+        return self.send(call, self.mint(call))
 
-    def write(self, call: ToolCall, summary: str, *, sent: ToolCall | None = None) -> Waits:
-        """A changing call, once its user has confirmed it; None if not. sent: what is sent in its place."""
-        known = {"toolCallId": self.new_call_id(), "confirmationId": self.asked(call, summary)}
-        demands = {"requiresStepUp": True} if call.step_up else {}
-        header = yield from self.once_confirmed(call, {**known, **demands})
+    def write(self, call: ToolCall, summary: str, *, tampered_call: ToolCall | None = None) -> CallSteps:
+        """Make a write once its user has confirmed it. Return None if the user does not.
+
+        tampered_call: sent in place of `call`, under the intent of `call`.
+        """
+        call_fields = {"toolCallId": self.new_call_id(), "confirmationId": self.request_confirmation(call, summary)}
+        step_up_fields = {"requiresStepUp": True} if call.step_up else {}
+        header = yield from self.mint_when_confirmed(call, {**call_fields, **step_up_fields})
         if not header:
             return None
-        if call.step_up and self.chance.random() < FORESEEN:
+        if call.step_up and self.chance.random() < EARLY_STEP_UP_SHARE:
             yield self.pause(5, 15)
             self.step_up(call.sub)
-        answer = self.send(sent or call, header)
+        answer = self.send(tampered_call or call, header)
         if is_step_up_missing(answer):
             yield self.pause(10, 30)
             self.step_up(call.sub)
-            answer = self.send(call, self.minted(call, **known, **demands))
-        elif answer.status < 300 and self.chance.random() < LOST_ANSWERS:
-            yield self.pause(1, 3)  # the answer got lost on the way: the same toolCallId, a fresh nonce
-            answer = self.send(call, self.minted(call, **known, **demands))
+            answer = self.send(call, self.mint(call, **call_fields, **step_up_fields))
+        elif answer.status < 300 and self.chance.random() < LOST_ANSWER_SHARE:
+            yield self.pause(1, 3)  # the answer was lost: retry with the same toolCallId and a fresh nonce
+            answer = self.send(call, self.mint(call, **call_fields, **step_up_fields))
         return answer
 
-    def asked(self, call: ToolCall, summary: str) -> str:
-        """The id of a confirmation that waits for its decision."""
-        told = {"sub": call.sub, "operation": call.operation, "args": call.args, "summary": summary}
-        return self.ask_hub("/api/confirmations", told).json["confirmationId"]
+    def request_confirmation(self, call: ToolCall, summary: str) -> str:
+        """Request a confirmation; return its id."""
+        body = {"sub": call.sub, "operation": call.operation, "args": call.args, "summary": summary}
+        return self.ask_hub("/api/confirmations", body).json["confirmationId"]
 
-    def once_confirmed(self, call: ToolCall, known: Mapping[str, Any]) -> Generator[float, None, str]:
-        """The header, when the gate lets the call through; empty when it was declined or nobody decided."""
-        chance = self.chance.random()
-        if chance < LEFT_OPEN:  # no answer in the chat; whoever decides it on the hub's page, decides it for good
-            for _ in range(GATE_PATIENCE // ASKED_AGAIN):
-                yield ASKED_AGAIN
-                if header := self.minted(call, **known):
+    def mint_when_confirmed(self, call: ToolCall, call_fields: Mapping[str, Any]) -> Generator[float, None, str]:
+        """Return the header once the call is confirmed; "" if it is declined or not decided."""
+        draw = self.chance.random()
+        if draw < UNDECIDED_SHARE:  # the user does not answer; someone may decide on the hub's page
+            for _ in range(CONFIRMATION_LIFETIME // POLL_INTERVAL):
+                yield POLL_INTERVAL
+                if header := self.mint(call, **call_fields):
                     return header
             return ""
         yield self.pause(4, 25)
-        decision = "decline" if chance < LEFT_OPEN + DECLINED else "confirm"
-        self.ask_hub(f"/api/confirmations/{known['confirmationId']}/decision", {"decision": decision})
-        return self.minted(call, **known)
+        decision = "decline" if draw < UNDECIDED_SHARE + DECLINED_SHARE else "confirm"
+        self.ask_hub(f"/api/confirmations/{call_fields['confirmationId']}/decision", {"decision": decision})
+        return self.mint(call, **call_fields)
 
     def new_call_id(self) -> str:
         return f"call_{self.chance.getrandbits(60):015x}"
 
     def step_up(self, sub: str) -> None:
-        """The user goes to the shop's own page and gives the PIN there."""
-        self._shop("POST", STEP_UP_PATH, {"user": sub, "pin": pin_of(sub)}, {})
+        """Enter the PIN on the shop's own page, as the user does."""
+        self._shop("POST", STEP_UP_PATH, {"user": sub, "pin": compute_pin(sub)}, {})
 
-    def legacy(self, call: ToolCall, **changed: Any) -> str:
-        """A version 1 header, as older parts of the platform sign them: it binds method and path only (spec 2.3)."""
+    def sign_version_1(self, call: ToolCall, **changes: Any) -> str:
+        """Return a version 1 header, as older parts of the platform sign it: it binds method and path (spec 2.3)."""
         payload = {
             "toolCallId": self.new_call_id(),
             "tenantId": self.place.workspace,
@@ -186,24 +189,24 @@ class Assistant:
             "path": call.path,
             "issuedAt": int(self.now()),
             "expiresAt": int(self.now()) + 300,
-            **changed,
+            **changes,
         }
-        return sealed(payload, self.place.signing_secret)
+        return encode_envelope(payload, self.place.signing_secret)
 
-    def mistaken_for(self, place: Place) -> Assistant:
-        """One that believes to work in another place, and calls the shop of this one."""
+    def with_place(self, place: Place) -> Assistant:
+        """Return a copy that signs for another environment, but calls the same shop."""
         twin = copy(self)
         twin.place = place
         return twin
 
-    def at_pace(self, pace: float) -> Assistant:
+    def with_pace(self, pace: float) -> Assistant:
         twin = copy(self)
         twin.pace = pace
         return twin
 
 
-def sealed(payload: Mapping[str, Any], secret: str) -> str:
-    """base64url of payload and signature (spec 2.1)."""
+def encode_envelope(payload: Mapping[str, Any], secret: str) -> str:
+    """Return the base64url of payload and signature (spec 2.1)."""
     text = json.dumps(payload, separators=(",", ":"))
     signature = hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()
     envelope = f'{{"payload":{text},"signature":"{signature}"}}'

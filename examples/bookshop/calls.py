@@ -1,4 +1,4 @@
-"""One way to call an HTTP API, over the wire or inside this process."""
+"""Call an HTTP API over the network or inside this process, through the same kind of function."""
 
 from __future__ import annotations
 
@@ -14,33 +14,36 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 @dataclass(frozen=True)
 class Answer:
-    """A status and the JSON of the body, None where there is none."""
+    """A status and the JSON of the body; None if there is none."""
 
     status: int
     json: Any
 
 
 Call = Callable[[str, str, Any, Mapping[str, str]], Answer]
-"""call(method, target, body, headers): body is a JSON value or None; target has the query."""
+"""call(method, target, body, headers): body is a JSON value or None; target includes the query."""
 
 
 def over_http(base_url: str, timeout: float = 10.0) -> Call:
-    """For one thread: it keeps a connection open where the server does. Raises OSError and HTTPException."""
+    """Return a function that calls a server, for one thread: it keeps its connection if the server does.
+
+    The function raises OSError and HTTPException.
+    """
     address = urlsplit(base_url)
     connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=timeout)
 
-    def sent(method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
+    def send_request(method: str, target: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         connection.request(method, address.path.rstrip("/") + target, body, dict(headers))
         with connection.getresponse() as response:
-            return Answer(response.status, json_or_none(response.read()))
+            return Answer(response.status, parse_json_or_none(response.read()))
 
     def call(method: str, target: str, body: Any, headers: Mapping[str, str]) -> Answer:
-        raw, described = encoded(body, headers)
+        raw, all_headers = encode_body(body, headers)
         try:
-            with suppress(ConnectionError):  # a kept connection may have been closed meanwhile
-                return sent(method, target, raw, described)
+            with suppress(ConnectionError):  # the server may have closed a kept connection
+                return send_request(method, target, raw, all_headers)
             connection.close()
-            return sent(method, target, raw, described)
+            return send_request(method, target, raw, all_headers)
         except (OSError, http.client.HTTPException):
             connection.close()
             raise
@@ -49,24 +52,24 @@ def over_http(base_url: str, timeout: float = 10.0) -> Call:
 
 
 def in_process(app: Any) -> Call:
-    """Calls a WSGI app directly (PEP 3333)."""
+    """Return a function that calls a WSGI app directly (PEP 3333)."""
 
     def call(method: str, target: str, body: Any, headers: Mapping[str, str]) -> Answer:
-        raw, described = encoded(body, headers)
-        begun: list[str] = []
-        environ = environ_of(method, target, raw or b"", described)
-        chunks = app(environ, lambda status, headers, exc_info=None: begun.append(status))
-        return Answer(int(begun[-1][:3]), json_or_none(b"".join(chunks)))
+        raw, all_headers = encode_body(body, headers)
+        statuses: list[str] = []
+        environ = build_environ(method, target, raw or b"", all_headers)
+        chunks = app(environ, lambda status, headers, exc_info=None: statuses.append(status))
+        return Answer(int(statuses[-1][:3]), parse_json_or_none(b"".join(chunks)))
 
     return call
 
 
-def environ_of(method: str, target: str, body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+def build_environ(method: str, target: str, body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
     path, _, query = target.partition("?")
-    named = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in headers.items()}
+    header_variables = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in headers.items()}
     return {
-        **named,
-        "CONTENT_TYPE": named.get("HTTP_CONTENT_TYPE", ""),
+        **header_variables,
+        "CONTENT_TYPE": header_variables.get("HTTP_CONTENT_TYPE", ""),
         "REQUEST_METHOD": method,
         "SCRIPT_NAME": "",
         "PATH_INFO": unquote_to_bytes(path).decode("latin-1"),
@@ -84,13 +87,13 @@ def environ_of(method: str, target: str, body: bytes, headers: Mapping[str, str]
     }
 
 
-def encoded(body: Any, headers: Mapping[str, str]) -> tuple[bytes | None, Mapping[str, str]]:
+def encode_body(body: Any, headers: Mapping[str, str]) -> tuple[bytes | None, Mapping[str, str]]:
     if body is None:
         return None, headers
     return json.dumps(body).encode(), {**headers, "Content-Type": "application/json"}
 
 
-def json_or_none(raw: bytes) -> Any:
+def parse_json_or_none(raw: bytes) -> Any:
     try:
         return json.loads(raw)
     except ValueError:

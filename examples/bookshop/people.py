@@ -1,4 +1,4 @@
-"""The end users: what they want in a conversation, and what becomes of its id on the way to the shop."""
+"""The end users: what they do in a conversation, and how its id gets altered on the way to the shop."""
 
 from __future__ import annotations
 
@@ -21,14 +21,18 @@ CITIES = ["Lisbon", "Hamburg", "Lyon", "Turin", "Gdańsk", "Ghent", "Graz", "Por
 SEARCHES = ["tolstoy", "austen", "brontë", "dickens", "the", "war", "moby", "hugo", "faust", "poems", "wells", "dante"]
 REASONS = ["damaged", "arrived late", "changed my mind", "wrong edition"]
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
-LATE = (2_400, 5_400)  # seconds until a conversation is registered that was forgotten at first
+LATE = (2_400, 5_400)  # seconds until a late conversation is registered, at least and at most
 
 Course = Generator[float, None, Any]
 
 
 @dataclass(frozen=True)
 class Habits:
-    """How often what happens, as shares. legacy: reads that are signed as version 1; mangled: conversation ids."""
+    """How often something happens, as shares.
+
+    legacy: of reads, signed as version 1; mangled: of conversation ids, altered; mistaken: of conversations, with a
+    wrong call.
+    """
 
     legacy: float = 0.05
     mangled: float = 0.06
@@ -37,149 +41,159 @@ class Habits:
 
 @dataclass(frozen=True)
 class Conversation:
-    """One user's talk. shown: the conversation id as it reaches the shop."""
+    """One user's conversation. reported_id: the conversation id as it reaches the shop."""
 
     assistant: Assistant
     sub: str
-    shown: str
+    reported_id: str
     habits: Habits
 
     @property
     def chance(self) -> Random:
         return self.assistant.chance
 
-    def reads(self, path: str, query: Mapping[str, str] | None = None) -> Any:
-        """The JSON of a read; sometimes the header is of version 1, which does not bind the query."""
+    def read(self, path: str, query: Mapping[str, str] | None = None) -> Any:
+        """Return the JSON of a read; sometimes its header is of version 1, which does not bind the query."""
         call = ToolCall(self.sub, "GET", path, query)
         if self.chance.random() < self.habits.legacy:
-            return self.assistant.send(call, self.assistant.legacy(call)).json
+            return self.assistant.send(call, self.assistant.sign_version_1(call)).json
         return self.assistant.read(call).json
 
-    def writes(self, method: str, path: str, body: Any, summary: str, *, step_up: bool = False) -> Course:
+    def write(self, method: str, path: str, body: Any, summary: str, *, step_up: bool = False) -> Course:
         call = ToolCall(self.sub, method, path, body=body, step_up=step_up)
         return (yield from self.assistant.write(call, summary))
 
-    def thinks(self) -> float:
+    def pause(self) -> float:
         return self.assistant.pause(8, 60)
 
 
-def looks_around(talk: Conversation) -> Course:
+def browse(talk: Conversation) -> Course:
     for _ in range(talk.chance.randint(1, 2)):
-        talk.reads("/books", {"q": talk.chance.choice(SEARCHES)})
-        yield talk.thinks()
+        talk.read("/books", {"q": talk.chance.choice(SEARCHES)})
+        yield talk.pause()
     if talk.chance.random() < 0.7:
-        talk.reads(f"/books/{100 + talk.chance.randint(1, len(BOOKS) + 1)}")  # one beyond the last, now and then
+        talk.read(f"/books/{100 + talk.chance.randint(1, len(BOOKS) + 1)}")  # sometimes one that does not exist
 
 
-def buys(talk: Conversation) -> Course:
-    talk.reads("/books", {"q": talk.chance.choice(SEARCHES)})
-    yield talk.thinks()
+def buy(talk: Conversation) -> Course:
+    talk.read("/books", {"q": talk.chance.choice(SEARCHES)})
+    yield talk.pause()
     for _ in range(1 if talk.chance.random() < 0.7 else 2):
         book = talk.chance.randint(1, len(BOOKS))
-        talk.reads(f"/books/{100 + book}")
-        line = {"bookId": 100 + book, "quantity": talk.chance.choice([1, 1, 1, 2]), "conversationId": talk.shown}
+        talk.read(f"/books/{100 + book}")
+        line = {"bookId": 100 + book, "quantity": talk.chance.choice([1, 1, 1, 2]), "conversationId": talk.reported_id}
         summary = f"Put {line['quantity']} × {BOOKS[book - 1][0]} into the cart"
-        yield from talk.writes("POST", "/cart/lines", line, summary)
-        yield talk.thinks()
+        yield from talk.write("POST", "/cart/lines", line, summary)
+        yield talk.pause()
     if talk.chance.random() < 0.2:
-        yield from talk.writes("DELETE", f"/cart/lines/{100 + book}", {}, f"Take {BOOKS[book - 1][0]} out of the cart")
-    lines = (talk.reads("/cart") or {}).get("lines")
+        yield from talk.write("DELETE", f"/cart/lines/{100 + book}", {}, f"Take {BOOKS[book - 1][0]} out of the cart")
+    lines = (talk.read("/cart") or {}).get("lines")
     if lines and talk.chance.random() < 0.85:
-        yield from orders(talk)
+        yield from place_order(talk)
 
 
-def orders(talk: Conversation) -> Course:
-    ship_to = {"name": talk.sub, "street": f"Station Road {talk.chance.randint(1, 90)}", "city": city_of(talk.sub)}
-    order = {"shipTo": ship_to, "conversationId": talk.shown}
+def place_order(talk: Conversation) -> Course:
+    ship_to = {"name": talk.sub, "street": f"Station Road {talk.chance.randint(1, 90)}", "city": find_city(talk.sub)}
+    order = {"shipTo": ship_to, "conversationId": talk.reported_id}
     if talk.chance.random() < 0.25:
         order["coupon"] = "AUTUMN" if talk.chance.random() < 0.5 else None
-    placed = yield from talk.writes("POST", "/orders", order, f"Order the cart, to be sent to {ship_to['city']}")
-    if placed is not None and placed.status == 201:
-        yield talk.thinks()
-        talk.reads(f"/orders/{placed.json['id']}")
+    response = yield from talk.write("POST", "/orders", order, f"Order the cart, to be sent to {ship_to['city']}")
+    if response is not None and response.status == 201:
+        yield talk.pause()
+        talk.read(f"/orders/{response.json['id']}")
 
 
-def asks_about_an_order(talk: Conversation) -> Course:
-    found = (talk.reads("/orders") or {}).get("orders")
-    yield talk.thinks()
-    talk.reads(f"/orders/{talk.chance.choice(found)['id']}" if found else "/orders/10000")
+def ask_about_order(talk: Conversation) -> Course:
+    orders = (talk.read("/orders") or {}).get("orders")
+    yield talk.pause()
+    talk.read(f"/orders/{talk.chance.choice(orders)['id']}" if orders else "/orders/10000")
 
 
-def wants_money_back(talk: Conversation) -> Course:
-    found = (talk.reads("/orders") or {}).get("orders")
-    if not found:
-        return (yield from buys(talk))
-    order, reason = talk.chance.choice(found[:6]), talk.chance.choice(REASONS)
-    yield talk.thinks()
-    body = {"orderId": order["id"], "reason": reason, "conversationId": talk.shown}
+def request_refund(talk: Conversation) -> Course:
+    orders = (talk.read("/orders") or {}).get("orders")
+    if not orders:
+        return (yield from buy(talk))
+    order, reason = talk.chance.choice(orders[:6]), talk.chance.choice(REASONS)
+    yield talk.pause()
+    body = {"orderId": order["id"], "reason": reason, "conversationId": talk.reported_id}
     summary = f"Refund order {order['id']}, {order['total']['amount']:.2f} EUR ({reason})"
-    return (yield from talk.writes("POST", "/refunds", body, summary, step_up=order["total"]["amount"] > 20))
+    return (yield from talk.write("POST", "/refunds", body, summary, step_up=order["total"]["amount"] > 20))
 
 
-def subscribes(talk: Conversation) -> Course:
-    talk.reads("/account")
-    yield talk.thinks()
-    change = {"newsletter": talk.chance.random() < 0.9, "conversationId": talk.shown}
-    yield from talk.writes("PATCH", "/account", change, "Change the newsletter setting")
+def change_newsletter(talk: Conversation) -> Course:
+    talk.read("/account")
+    yield talk.pause()
+    change = {"newsletter": talk.chance.random() < 0.9, "conversationId": talk.reported_id}
+    yield from talk.write("PATCH", "/account", change, "Change the newsletter setting")
 
 
-PLOTS: Mapping[Callable[[Conversation], Course], int] = {
-    looks_around: 30,
-    buys: 42,
-    asks_about_an_order: 14,
-    wants_money_back: 8,
-    subscribes: 6,
+SCENARIOS: Mapping[Callable[[Conversation], Course], int] = {
+    browse: 30,
+    buy: 42,
+    ask_about_order: 14,
+    request_refund: 8,
+    change_newsletter: 6,
 }
 
 
-def conversation(assistant: Assistant, other: Assistant, habits: Habits, plot: Any = None) -> Course:
-    """One conversation from its first word to its last. other: the assistant of the other environment."""
+def conversation(assistant: Assistant, other: Assistant, habits: Habits, scenario: Any = None) -> Course:
+    """Run one conversation from beginning to end. other: the assistant of the other environment."""
     chance = assistant.chance
-    known, shown, late = ids(assistant, other, habits)
-    if known and not late:
-        assistant.register(known)
-    talk = Conversation(assistant, f"user-{chance.choice(NAMES)}", shown, habits)
+    known_id, reported_id, is_late = ids(assistant, other, habits)
+    if known_id and not is_late:
+        assistant.register(known_id)
+    talk = Conversation(assistant, f"user-{chance.choice(NAMES)}", reported_id, habits)
     yield assistant.pause(2, 12)
-    course = plot or chance.choices(list(PLOTS), list(PLOTS.values()))[0]
-    yield from course(talk)
+    run_scenario = scenario or chance.choices(list(SCENARIOS), list(SCENARIOS.values()))[0]
+    yield from run_scenario(talk)
     if chance.random() < habits.mistaken:
-        yield from goes_wrong(talk, other.place)
-    if known and late:
+        yield from make_mistake(talk, other.place)
+    if known_id and is_late:
         yield assistant.pause(*LATE)
-        assistant.register(known)
+        assistant.register(known_id)
 
 
-def goes_wrong(talk: Conversation, other: Place, reason: str | None = None) -> Course:
-    """One call that must be rejected."""
+def make_mistake(talk: Conversation, other: Place, reason: str | None = None) -> Course:
+    """Make one call that must be rejected."""
     reason = reason or talk.chance.choices(list(MISTAKES), [weight for weight, _ in MISTAKES.values()])[0]
     _, mistake = MISTAKES[reason]
     call = ToolCall(talk.sub, "GET", talk.chance.choice(["/cart", "/orders", "/account", "/orders/10001"]))
     return (yield from mistake(talk.assistant, other, call))
 
 
+DIAGNOSES: Mapping[str, float] = {
+    "other-environment": 5,
+    "altered": 2,
+    "placeholder": 1.5,
+    "never-seen": 1,
+    "late": 2,
+}
+"""What happens to an altered conversation id, by diagnosis, each with its relative frequency."""
+
+
 def ids(assistant: Assistant, other: Assistant, habits: Habits) -> tuple[str, str, bool]:
-    """The id to register, the id that reaches the shop, and whether the first comes late."""
-    chance, known = assistant.chance, new_id(assistant.chance)
+    """Return the id to register, the id that reaches the shop, and whether the registration is late."""
+    chance, known_id = assistant.chance, generate_id(assistant.chance)
     if chance.random() >= habits.mangled:
-        return known, known, False
-    way = chance.choices(["other-environment", "altered", "placeholder", "never-seen", "late"], [5, 2, 1.5, 1, 2])[0]
-    if way == "other-environment":
-        other.register(known)
-        return "", known, False
-    if way == "altered":
-        return known, chance.choice(alterations(known)), False
-    if way == "placeholder":
-        return known, chance.choice(["undefined", "{{conversationId}}", "[object Object]"]), False
-    return ("" if way == "never-seen" else known), known, way == "late"
+        return known_id, known_id, False
+    diagnosis = chance.choices([*DIAGNOSES], [*DIAGNOSES.values()])[0]
+    if diagnosis == "other-environment":
+        other.register(known_id)
+        return "", known_id, False
+    if diagnosis == "altered":
+        return known_id, chance.choice(list_alterations(known_id)), False
+    if diagnosis == "placeholder":
+        return known_id, chance.choice(["undefined", "{{conversationId}}", "[object Object]"]), False
+    return ("" if diagnosis == "never-seen" else known_id), known_id, diagnosis == "late"
 
 
-def alterations(conversation_id: str) -> Sequence[str]:
+def list_alterations(conversation_id: str) -> Sequence[str]:
     return [conversation_id.upper(), f'"{conversation_id}"', f"https://lumen.example/chat/{conversation_id}"]
 
 
-def new_id(chance: Random) -> str:
+def generate_id(chance: Random) -> str:
     return "conv_" + "".join(chance.choices(ALPHABET, k=14))
 
 
-def city_of(sub: str) -> str:
+def find_city(sub: str) -> str:
     return CITIES[sum(map(ord, sub)) % len(CITIES)]

@@ -1,4 +1,4 @@
-"""A release that nobody announced, for the catalog to notice: in four answers, one field each is another."""
+"""An unannounced release of the shop, for the catalog to detect: one field is different in each of four answers."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Any
 Body = dict[str, Any]
 
 
-def renamed(book: Body) -> Body:
+def rename_pages(book: Body) -> Body:
     return {"pageCount" if name == "pages" else name: value for name, value in book.items()}
 
 
-def gone(page: Body) -> Body:
+def remove_total(page: Body) -> Body:
     return {name: value for name, value in page.items() if name != "total"}
 
 
-def of_another_type(order: Body) -> Body:
+def change_placed_at_type(order: Body) -> Body:
     return {**order, "placedAt": datetime.fromtimestamp(order["placedAt"], UTC).isoformat()}
 
 
-def new(cart: Body) -> Body:
+def add_gift_wrap(cart: Body) -> Body:
     return {**cart, "giftWrap": False}
 
 
-# By method and rule.
-CHANGED: Mapping[tuple[str, str], Callable[[Body], Body]] = {
-    ("GET", "/books"): gone,
-    ("GET", "/books/<int:bookId>"): renamed,
-    ("GET", "/orders/<int:orderId>"): of_another_type,
-    ("GET", "/cart"): new,
+# By method and route.
+CHANGES: Mapping[tuple[str, str], Callable[[Body], Body]] = {
+    ("GET", "/books"): remove_total,
+    ("GET", "/books/<int:bookId>"): rename_pages,
+    ("GET", "/orders/<int:orderId>"): change_placed_at_type,
+    ("GET", "/cart"): add_gift_wrap,
 }
 
 
-def released(method: str, rule: str, answer: Body) -> Body:
-    """What the release answers where this was answered before."""
-    change = CHANGED.get((method, rule))
+def apply_release(method: str, rule: str, answer: Body) -> Body:
+    """Return the release's answer in place of the one before it."""
+    change = CHANGES.get((method, rule))
     return change(answer) if change else answer

@@ -1,4 +1,4 @@
-"""What the shop tells the hub, in the background: outcomes, the shapes of its traffic, how intents were verified."""
+"""What the shop reports to the hub in the background: outcomes, shapes of its traffic, results of verification."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from affidavit import OutcomeReporter, VerificationReports, Witness
 
 @dataclass(frozen=True)
 class Reporters:
-    """affidavit's own, or others with the same faces."""
+    """The SDK's reporters, or others with the same methods."""
 
     outcomes: OutcomeReporter | Any
     witness: Witness | Any
     verifications: VerificationReports | Any = None
 
     def close(self, timeout: float) -> None:
-        """Send what is left, within `timeout` seconds each."""
+        """Send what is unsent, within `timeout` seconds for each reporter."""
         for reporter in (self.outcomes, self.verifications, self.witness):
             reporter.close(timeout=timeout)
 
 
-def live(api_key: str, environment: str, hub: str) -> Reporters:
-    way: dict[str, Any] = {"environment": environment, "base_url": hub}
-    verifications = VerificationReports(api_key, every=2.0, **way)
-    return Reporters(OutcomeReporter(api_key, **way), Witness(api_key, **way), verifications)
+def build_reporters(api_key: str, environment: str, hub: str) -> Reporters:
+    options: dict[str, Any] = {"environment": environment, "base_url": hub}
+    verifications = VerificationReports(api_key, every=2.0, **options)
+    return Reporters(OutcomeReporter(api_key, **options), Witness(api_key, **options), verifications)

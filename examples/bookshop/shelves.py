@@ -1,4 +1,4 @@
-"""What the shop keeps, in SQLite: books, carts, orders, refunds, customers. Money is in cents."""
+"""The shop's tables in SQLite: books, carts, orders, refunds, customers. Money is in cents."""
 
 from __future__ import annotations
 
@@ -71,79 +71,79 @@ class Shelves:
         rows = [(101 + n, *book) for n, book in enumerate(BOOKS)]
         self._connection.executemany("INSERT OR IGNORE INTO books VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
-    def all(self, sql: str, *values: Any) -> Sequence[Row]:
+    def fetch_all(self, sql: str, *values: Any) -> Sequence[Row]:
         with self._lock:
             return self._connection.execute(sql, values).fetchall()
 
-    def one(self, sql: str, *values: Any) -> Row | None:
+    def fetch_one(self, sql: str, *values: Any) -> Row | None:
         with self._lock:
             return self._connection.execute(sql, values).fetchone()
 
     def search(self, words: str) -> Sequence[Row]:
         like = f"%{words}%"
-        return self.all("SELECT * FROM books WHERE title LIKE ? OR author LIKE ? ORDER BY title", like, like)
+        return self.fetch_all("SELECT * FROM books WHERE title LIKE ? OR author LIKE ? ORDER BY title", like, like)
 
-    def book(self, book_id: int) -> Row | None:
-        return self.one("SELECT * FROM books WHERE id = ?", book_id)
+    def find_book(self, book_id: int) -> Row | None:
+        return self.fetch_one("SELECT * FROM books WHERE id = ?", book_id)
 
-    def cart(self, sub: str) -> Sequence[Row]:
+    def list_cart(self, sub: str) -> Sequence[Row]:
         sql = "SELECT id, title, price, quantity FROM cart_lines JOIN books ON id = book_id WHERE sub = ? ORDER BY id"
-        return self.all(sql, sub)
+        return self.fetch_all(sql, sub)
 
     def put_in_cart(self, sub: str, book_id: int, quantity: int) -> None:
-        self.one("INSERT OR REPLACE INTO cart_lines VALUES (?, ?, ?)", sub, book_id, quantity)
+        self.fetch_one("INSERT OR REPLACE INTO cart_lines VALUES (?, ?, ?)", sub, book_id, quantity)
 
     def take_out_of_cart(self, sub: str, book_id: int) -> None:
-        self.one("DELETE FROM cart_lines WHERE sub = ? AND book_id = ?", sub, book_id)
+        self.fetch_one("DELETE FROM cart_lines WHERE sub = ? AND book_id = ?", sub, book_id)
 
     def order_cart(self, sub: str, conversation_id: str, ship_to: dict[str, str], coupon: str | None, at: float) -> int:
-        """The new order's id; its lines are those of the cart, which is empty afterwards."""
+        """Turn the cart into an order and empty it. Return the order's id."""
         with self._lock, self._connection:
             self._connection.execute("BEGIN")
-            total = sum(line["price"] * line["quantity"] for line in self.cart(sub))
-            ((order_id,),) = self.all("SELECT coalesce(max(id), ?) + 1 FROM orders", FIRST_ORDER - 1)
-            told = (ship_to["name"], ship_to["street"], ship_to["city"])
-            self.one(
+            total = sum(line["price"] * line["quantity"] for line in self.list_cart(sub))
+            ((order_id,),) = self.fetch_all("SELECT coalesce(max(id), ?) + 1 FROM orders", FIRST_ORDER - 1)
+            address = (ship_to["name"], ship_to["street"], ship_to["city"])
+            self.fetch_one(
                 "INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                order_id, sub, conversation_id, at, total, coupon, *told,
+                order_id, sub, conversation_id, at, total, coupon, *address,
             )  # fmt: skip
-            self.one(
+            self.fetch_one(
                 "INSERT INTO order_lines SELECT ?, id, quantity, price FROM cart_lines JOIN books ON id = book_id "
                 "WHERE sub = ?", order_id, sub,
             )  # fmt: skip
-            self.one("DELETE FROM cart_lines WHERE sub = ?", sub)
+            self.fetch_one("DELETE FROM cart_lines WHERE sub = ?", sub)
         return order_id
 
-    def orders(self, sub: str) -> Sequence[Row]:
-        return self.all("SELECT * FROM orders WHERE sub = ? ORDER BY id DESC LIMIT 20", sub)
+    def list_orders(self, sub: str) -> Sequence[Row]:
+        return self.fetch_all("SELECT * FROM orders WHERE sub = ? ORDER BY id DESC LIMIT 20", sub)
 
-    def order(self, sub: str, order_id: int) -> Row | None:
-        return self.one("SELECT * FROM orders WHERE id = ? AND sub = ?", order_id, sub)
+    def find_order(self, sub: str, order_id: int) -> Row | None:
+        return self.fetch_one("SELECT * FROM orders WHERE id = ? AND sub = ?", order_id, sub)
 
-    def lines(self, order_id: int) -> Sequence[Row]:
+    def list_order_lines(self, order_id: int) -> Sequence[Row]:
         sql = (
             "SELECT id, title, order_lines.price AS price, quantity FROM order_lines JOIN books ON id = book_id "
             "WHERE order_id = ? ORDER BY id"
         )
-        return self.all(sql, order_id)
+        return self.fetch_all(sql, order_id)
 
-    def refund_of(self, order_id: int) -> Row | None:
-        return self.one("SELECT * FROM refunds WHERE order_id = ?", order_id)
+    def find_refund(self, order_id: int) -> Row | None:
+        return self.fetch_one("SELECT * FROM refunds WHERE order_id = ?", order_id)
 
-    def refund(self, order_id: int, amount: int, reason: str, at: float) -> None:
-        """The first refund of an order stands."""
-        self.one("INSERT OR IGNORE INTO refunds VALUES (NULL, ?, ?, ?, ?)", order_id, amount, reason, at)
+    def insert_refund(self, order_id: int, amount: int, reason: str, at: float) -> None:
+        """Insert a refund, unless the order has one."""
+        self.fetch_one("INSERT OR IGNORE INTO refunds VALUES (NULL, ?, ?, ?, ?)", order_id, amount, reason, at)
 
-    def customer(self, sub: str) -> Row:
-        self.one("INSERT OR IGNORE INTO customers VALUES (?, 0, 0)", sub)
-        found = self.one("SELECT * FROM customers WHERE sub = ?", sub)
-        assert found is not None  # it was put there just now
-        return found
+    def get_customer(self, sub: str) -> Row:
+        self.fetch_one("INSERT OR IGNORE INTO customers VALUES (?, 0, 0)", sub)
+        customer = self.fetch_one("SELECT * FROM customers WHERE sub = ?", sub)
+        assert customer is not None  # the statement above inserts it
+        return customer
 
     def subscribe(self, sub: str, newsletter: bool) -> None:
-        self.customer(sub)
-        self.one("UPDATE customers SET newsletter = ? WHERE sub = ?", newsletter, sub)
+        self.get_customer(sub)
+        self.fetch_one("UPDATE customers SET newsletter = ? WHERE sub = ?", newsletter, sub)
 
-    def stepped_up(self, sub: str, at: float) -> None:
-        self.customer(sub)
-        self.one("UPDATE customers SET stepped_up_at = ? WHERE sub = ?", at, sub)
+    def record_step_up(self, sub: str, at: float) -> None:
+        self.get_customer(sub)
+        self.fetch_one("UPDATE customers SET stepped_up_at = ? WHERE sub = ?", at, sub)

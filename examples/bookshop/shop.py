@@ -23,13 +23,13 @@ from affidavit import (
     SqlNonces,
 )
 from affidavit.contrib.wsgi import IntentMiddleware, WitnessMiddleware, current_intent, intent_required
-from examples.bookshop.release import released
+from examples.bookshop.release import apply_release
 from examples.bookshop.reporting import Reporters
 from examples.bookshop.shelves import Row, Shelves
 
 STEP_UP_PATH = "/account/step-up"
 STEP_UP_LASTS = 300  # seconds
-AT_ONCE = 5  # books on one page of a search
+BOOKS_PER_PAGE = 5
 DISPATCHED_AFTER = 3600  # seconds
 
 Answer = tuple[Any, int, list[tuple[str, str]]]
@@ -37,9 +37,9 @@ Answer = tuple[Any, int, list[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that ties a shop to its workspace; what the hub said when the workspace was made.
+    """What connects a shop with its workspace, as shown by the hub when the workspace was created.
 
-    database: a file, or `:memory:`. released_at: from when on (Unix seconds) the shop answers as of release.py.
+    database: a file, or `:memory:`. released_at: Unix seconds from which release.py applies.
     """
 
     workspace: str
@@ -50,8 +50,8 @@ class Settings:
     released_at: float = float("inf")
 
 
-class Refused(Exception):
-    """What a customer asked for cannot be done; answered as JSON."""
+class Refusal(Exception):
+    """A request that cannot be fulfilled; answered as JSON."""
 
     def __init__(self, status: int, error: str) -> None:
         super().__init__(error)
@@ -73,7 +73,7 @@ class Bookshop:
         self._outcomes = reporters.outcomes
         self._settings = settings
         self._now = now
-        self._routes = [(method, rule, pattern_of(rule), view) for method, rule, view in self._views()]
+        self._routes = [(method, rule, compile_rule(rule), view) for method, rule, view in self._list_views()]
         protected = IntentMiddleware(self._answer, self._protection(reporters.verifications))
         self._wsgi = WitnessMiddleware(protected, reporters.witness)
 
@@ -81,19 +81,24 @@ class Bookshop:
         return self._wsgi(environ, start_response)
 
     def _protection(self, verifications: Any) -> Protection:
-        given, stores = self._settings, stores_of(self._settings.database)
+        settings, stores = self._settings, build_stores(self._settings.database)
         verifier = IntentVerifier(
-            given.signing_secret, given.workspace, given.audience, stores[0], step_up=self._is_stepped_up, now=self._now
+            settings.signing_secret,
+            settings.workspace,
+            settings.audience,
+            stores[0],
+            step_up=self._is_stepped_up,
+            now=self._now,
         )
         return Protection(
             verifier, stores[1], reports=verifications, exempt=lambda _, path: path == STEP_UP_PATH, now=self._now
         )
 
     def _is_stepped_up(self, intent: Intent, request: Any) -> bool:
-        """Whether this customer has given the PIN in the last minutes."""
-        return self._now() - self.shelves.customer(intent.sub or "")["stepped_up_at"] < STEP_UP_LASTS
+        """Return whether this customer has entered the PIN in the last minutes."""
+        return self._now() - self.shelves.get_customer(intent.sub or "")["stepped_up_at"] < STEP_UP_LASTS
 
-    def _views(self) -> list[tuple[str, str, Callable[..., Answer]]]:
+    def _list_views(self) -> list[tuple[str, str, Callable[..., Answer]]]:
         return [
             ("GET", "/books", self.search),
             ("GET", "/books/<int:bookId>", self.book),
@@ -103,7 +108,7 @@ class Bookshop:
             ("GET", "/orders", self.orders),
             ("POST", "/orders", self.place_order),
             ("GET", "/orders/<int:orderId>", self.order),
-            # Money goes back only on intents that name the customer and the amount: version 2.
+            # Refunds demand version 2, which binds the customer and the arguments.
             ("POST", "/refunds", intent_required(self.refund, minimum_version=2)),
             ("GET", "/account", self.account),
             ("PATCH", "/account", self.change_account),
@@ -112,160 +117,161 @@ class Bookshop:
 
     def _answer(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         try:
-            body, status, headers = self._view_of(environ)
-        except Refused as refusal:
+            body, status, headers = self._dispatch(environ)
+        except Refusal as refusal:
             body, status, headers = {"error": refusal.error}, refusal.status, []
-        except (KeyError, TypeError, ValueError):  # arguments that are missing or of another kind
+        except (KeyError, TypeError, ValueError):  # arguments are missing or of another type
             body, status, headers = {"error": "invalid-arguments"}, 400, []
         if not isinstance(body, bytes):
             body, headers = json.dumps(body).encode(), [*headers, ("Content-Type", "application/json")]
         start_response(f"{status} {HTTPStatus(status).phrase}", [*headers, ("Content-Length", str(len(body)))])
         return [body]
 
-    def _view_of(self, environ: dict[str, Any]) -> Answer:
+    def _dispatch(self, environ: dict[str, Any]) -> Answer:
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
-        found = [
-            (known, rule, view, match)
-            for known, rule, pattern, view in self._routes
+        matches = [
+            (method_of_route, rule, view, match)
+            for method_of_route, rule, pattern, view in self._routes
             if (match := pattern.fullmatch(path))
         ]
-        for known, rule, view, match in found:
-            environ["affidavit.route"] = rule  # what the witness shall call it
-            if known == method:
+        for method_of_route, rule, view, match in matches:
+            environ["affidavit.route"] = rule  # the route for the witness
+            if method_of_route == method:
                 query = {name: values[0] for name, values in parse_qs(environ["QUERY_STRING"]).items()}
-                body, *rest = view(*map(int, match.groups()), arguments={**query, **body_of(environ)})
+                body, *rest = view(*map(int, match.groups()), arguments={**query, **read_body(environ)})
                 is_out = self._now() >= self._settings.released_at
-                return released(method, rule, body) if is_out else body, *rest
-        raise Refused(405, "method-not-allowed") if found else Refused(404, "not-found")
+                return apply_release(method, rule, body) if is_out else body, *rest
+        raise Refusal(405, "method-not-allowed") if matches else Refusal(404, "not-found")
 
     def search(self, arguments: Mapping[str, Any]) -> Answer:
         words, start = str(arguments.get("q", "")), int(arguments.get("start", 0))
-        found = self.shelves.search(words)
-        further = urlencode({"q": words, "start": start + AT_ONCE})
-        page = found[start : start + AT_ONCE]
-        more = f"/books?{further}" if len(found) > start + AT_ONCE else None
-        return {"books": [brief(book) for book in page], "total": len(found), "next": more}, 200, []
+        books = self.shelves.search(words)
+        next_query = urlencode({"q": words, "start": start + BOOKS_PER_PAGE})
+        page = books[start : start + BOOKS_PER_PAGE]
+        next_page = f"/books?{next_query}" if len(books) > start + BOOKS_PER_PAGE else None
+        return {"books": [summarize_book(book) for book in page], "total": len(books), "next": next_page}, 200, []
 
     def book(self, book_id: int, arguments: Mapping[str, Any]) -> Answer:
-        book = self.shelves.book(book_id)
+        book = self.shelves.find_book(book_id)
         if book is None:
-            raise Refused(404, "no-such-book")
+            raise Refusal(404, "no-such-book")
         translation = {"from": book["language"], "by": book["translated_by"]} if book["translated_by"] else None
         details = {"pages": book["pages"], "published": book["year"], "translation": translation}
-        return {**brief(book), **details, "formats": ["paperback", "e-book"]}, 200, []
+        return {**summarize_book(book), **details, "formats": ["paperback", "e-book"]}, 200, []
 
     def cart(self, arguments: Mapping[str, Any]) -> Answer:
-        return self._cart_of(current_intent().sub or "anonymous"), 200, []
+        return self._format_cart(current_intent().sub or "anonymous"), 200, []
 
     def put_in_cart(self, arguments: Mapping[str, Any]) -> Answer:
-        sub = customer()
-        if self.shelves.book(arguments["bookId"]) is None:
-            raise Refused(404, "no-such-book")
-        if not self.shelves.cart(sub):
-            self._reached("cart_started", arguments)
+        sub = require_customer()
+        if self.shelves.find_book(arguments["bookId"]) is None:
+            raise Refusal(404, "no-such-book")
+        if not self.shelves.list_cart(sub):
+            self._report_outcome("cart_started", arguments)
         self.shelves.put_in_cart(sub, arguments["bookId"], arguments["quantity"])
-        return self._cart_of(sub), 201, []
+        return self._format_cart(sub), 201, []
 
     def take_out_of_cart(self, book_id: int, arguments: Mapping[str, Any]) -> Answer:
-        self.shelves.take_out_of_cart(customer(), book_id)
-        return self._cart_of(customer()), 200, []
+        self.shelves.take_out_of_cart(require_customer(), book_id)
+        return self._format_cart(require_customer()), 200, []
 
     def orders(self, arguments: Mapping[str, Any]) -> Answer:
-        orders = self.shelves.orders(current_intent().sub or "anonymous")
-        return {"orders": [{"id": row["id"], "total": money(row["total"])} for row in orders]}, 200, []
+        orders = self.shelves.list_orders(current_intent().sub or "anonymous")
+        return {"orders": [{"id": row["id"], "total": format_money(row["total"])} for row in orders]}, 200, []
 
     def place_order(self, arguments: Mapping[str, Any]) -> Answer:
-        if not self.shelves.cart(customer()):
-            raise Refused(409, "empty-cart")
+        if not self.shelves.list_cart(require_customer()):
+            raise Refusal(409, "empty-cart")
         ship_to, coupon = arguments["shipTo"], arguments.get("coupon")
-        order_id = self.shelves.order_cart(customer(), arguments["conversationId"], ship_to, coupon, self._now())
-        self._reached("purchase", arguments)
-        return self._order_of(customer(), order_id), 201, []
+        conversation_id = arguments["conversationId"]
+        order_id = self.shelves.order_cart(require_customer(), conversation_id, ship_to, coupon, self._now())
+        self._report_outcome("purchase", arguments)
+        return self._format_order(require_customer(), order_id), 201, []
 
     def order(self, order_id: int, arguments: Mapping[str, Any]) -> Answer:
-        return self._order_of(current_intent().sub or "anonymous", order_id), 200, []
+        return self._format_order(current_intent().sub or "anonymous", order_id), 200, []
 
     def refund(self, arguments: Mapping[str, Any]) -> Answer:
-        order = self.shelves.order(customer(), arguments["orderId"])
+        order = self.shelves.find_order(require_customer(), arguments["orderId"])
         if order is None:
-            raise Refused(404, "no-such-order")
-        if self.shelves.refund_of(order["id"]):
-            raise Refused(409, "refunded-before")
-        self.shelves.refund(order["id"], order["total"], arguments["reason"], self._now())
-        self._reached("refund", arguments)
-        return {"orderId": order["id"], "amount": money(order["total"]), "reason": arguments["reason"]}, 201, []
+            raise Refusal(404, "no-such-order")
+        if self.shelves.find_refund(order["id"]):
+            raise Refusal(409, "refunded-before")
+        self.shelves.insert_refund(order["id"], order["total"], arguments["reason"], self._now())
+        self._report_outcome("refund", arguments)
+        return {"orderId": order["id"], "amount": format_money(order["total"]), "reason": arguments["reason"]}, 201, []
 
     def account(self, arguments: Mapping[str, Any]) -> Answer:
-        return self._account_of(current_intent().sub or "anonymous"), 200, []
+        return self._format_account(current_intent().sub or "anonymous"), 200, []
 
     def change_account(self, arguments: Mapping[str, Any]) -> Answer:
-        self.shelves.subscribe(customer(), bool(arguments["newsletter"]))
-        self._reached("newsletter_signup", arguments)
-        return self._account_of(customer()), 200, []
+        self.shelves.subscribe(require_customer(), bool(arguments["newsletter"]))
+        self._report_outcome("newsletter_signup", arguments)
+        return self._format_account(require_customer()), 200, []
 
     def step_up(self, arguments: Mapping[str, Any]) -> Answer:
-        """The shop's own page for the PIN: no tool call, so no intent."""
-        if arguments.get("pin") != pin_of(str(arguments.get("user"))):
-            raise Refused(403, "wrong-pin")
-        self.shelves.stepped_up(arguments["user"], self._now())
+        """Check the PIN. This is the shop's own page and no tool call, so it needs no intent."""
+        if arguments.get("pin") != compute_pin(str(arguments.get("user"))):
+            raise Refusal(403, "wrong-pin")
+        self.shelves.record_step_up(arguments["user"], self._now())
         return {"steppedUpFor": STEP_UP_LASTS}, 200, []
 
-    def _reached(self, key: str, arguments: Mapping[str, Any]) -> None:
-        """An outcome of the conversation, if there was one; the id is passed on as the widget gave it."""
+    def _report_outcome(self, key: str, arguments: Mapping[str, Any]) -> None:
+        """Report an outcome if the call belongs to a conversation; send the id unchanged, as the widget gave it."""
         if "conversationId" in arguments:
             self._outcomes.report(arguments["conversationId"], key)
 
-    def _cart_of(self, sub: str) -> dict[str, Any]:
-        lines = self.shelves.cart(sub)
+    def _format_cart(self, sub: str) -> dict[str, Any]:
+        lines = self.shelves.list_cart(sub)
         return {
-            "lines": [*map(line_of, lines)],
-            "total": money(sum(line["price"] * line["quantity"] for line in lines)),
+            "lines": [*map(format_line, lines)],
+            "total": format_money(sum(line["price"] * line["quantity"] for line in lines)),
         }
 
-    def _order_of(self, sub: str, order_id: int) -> dict[str, Any]:
-        order = self.shelves.order(sub, order_id)
+    def _format_order(self, sub: str, order_id: int) -> dict[str, Any]:
+        order = self.shelves.find_order(sub, order_id)
         if order is None:
-            raise Refused(404, "no-such-order")
-        refund, now = self.shelves.refund_of(order_id), self._now()
+            raise Refusal(404, "no-such-order")
+        refund, now = self.shelves.find_refund(order_id), self._now()
         dispatched = now > order["created_at"] + DISPATCHED_AFTER
         return {
             "id": order_id,
             "status": "refunded" if refund else "dispatched" if dispatched else "received",
             "placedAt": int(order["created_at"]),
-            "lines": [line_of(line) for line in self.shelves.lines(order_id)],
-            "total": money(order["total"]),
+            "lines": [format_line(line) for line in self.shelves.list_order_lines(order_id)],
+            "total": format_money(order["total"]),
             "coupon": order["coupon"],
             "shipTo": {"name": order["name"], "street": order["street"], "city": order["city"]},
-            "refund": {"amount": money(refund["amount"]), "reason": refund["reason"]} if refund else None,
+            "refund": {"amount": format_money(refund["amount"]), "reason": refund["reason"]} if refund else None,
         }
 
-    def _account_of(self, sub: str) -> dict[str, Any]:
-        orders = self.shelves.orders(sub)
+    def _format_account(self, sub: str) -> dict[str, Any]:
+        orders = self.shelves.list_orders(sub)
         points = sum(order["total"] for order in orders) // 100
-        newsletter = bool(self.shelves.customer(sub)["newsletter"])
+        newsletter = bool(self.shelves.get_customer(sub)["newsletter"])
         return {"email": f"{sub}@example.org", "points": points, "preferences": {"newsletter": newsletter}}
 
 
-def pattern_of(rule: str) -> re.Pattern[str]:
-    """`/books/<int:bookId>` as a regular expression."""
+def compile_rule(rule: str) -> re.Pattern[str]:
+    """Return a route such as `/books/<int:bookId>` as a regular expression."""
     return re.compile(re.sub(r"<int:\w+>", r"(\\d+)", rule))
 
 
-def customer() -> str:
-    """Whom a changing call is for; version 1 may leave that open."""
+def require_customer() -> str:
+    """Return the customer of a write. Refuse a version 1 call that names none."""
     sub = current_intent().sub
     if sub is None:
-        raise Refused(403, "sign-in-first")
+        raise Refusal(403, "sign-in-first")
     return sub
 
 
-def body_of(environ: dict[str, Any]) -> dict[str, Any]:
+def read_body(environ: dict[str, Any]) -> dict[str, Any]:
     raw = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
     return json.loads(raw) if raw else {}
 
 
-def stores_of(database: str) -> tuple[Any, Any]:
-    """Used nonces and kept responses: beside the orders, or in memory where those are too."""
+def build_stores(database: str) -> tuple[Any, Any]:
+    """Return the stores of nonces and deliveries: in the shop's database, or in memory if that is in memory."""
     if database == ":memory:":
         return MemoryNonces(), MemoryDeliveries()
 
@@ -278,19 +284,20 @@ def stores_of(database: str) -> tuple[Any, Any]:
     return nonces, deliveries
 
 
-def brief(book: Row) -> dict[str, Any]:
+def summarize_book(book: Row) -> dict[str, Any]:
     named = {name: book[name] for name in ("id", "title", "author", "rating")}
-    return {**named, "price": money(book["price"])}
+    return {**named, "price": format_money(book["price"])}
 
 
-def line_of(line: Row) -> dict[str, Any]:
-    return {"bookId": line["id"], "title": line["title"], "quantity": line["quantity"], "price": money(line["price"])}
+def format_line(line: Row) -> dict[str, Any]:
+    price = format_money(line["price"])
+    return {"bookId": line["id"], "title": line["title"], "quantity": line["quantity"], "price": price}
 
 
-def money(cents: int) -> dict[str, Any]:
+def format_money(cents: int) -> dict[str, Any]:
     return {"amount": cents / 100, "currency": "EUR"}
 
 
-def pin_of(sub: str) -> str:
-    """Customers of an example know their PIN by heart."""
+def compute_pin(sub: str) -> str:
+    """Return a customer's PIN, which an example can compute."""
     return str(int(sha256(sub.encode()).hexdigest(), 16) % 10_000).zfill(4)

@@ -17,7 +17,7 @@ from examples.bookshop.assistant import Assistant, Place, ToolCall
 from examples.bookshop.calls import Answer, in_process
 from examples.bookshop.mistakes import MISTAKES
 from examples.bookshop.reporting import Reporters
-from examples.bookshop.shop import STEP_UP_PATH, Bookshop, Settings, pin_of
+from examples.bookshop.shop import STEP_UP_PATH, Bookshop, Settings, compute_pin
 
 WORKSPACE, SECRET, KEY = "ws_0123456789abcdef", "gas_" + "s" * 43, affidavit.make_key("gak_")
 PRODUCTION = Place(WORKSPACE, "production", "urn:lumen:production", SECRET)
@@ -83,7 +83,7 @@ class World:
         )
 
     def send(self, call: ToolCall, **further: Any) -> Answer:
-        return self.assistant.send(call, self.assistant.minted(call, **further))
+        return self.assistant.send(call, self.assistant.mint(call, **further))
 
     def ended(self, course: Any) -> Any:
         """What a course of events ends with; its waits pass at once."""
@@ -150,7 +150,7 @@ def test_a_refund_waits_until_the_customer_has_stepped_up_and_not_longer_than_th
     demand = {"requiresStepUp": True}
     assert world.send(REFUND, **demand).json["reason"] == "step-up-required"
     assert world.call("POST", STEP_UP_PATH, {"user": SUB, "pin": "none"}, {}).status == 403
-    assert world.call("POST", STEP_UP_PATH, {"user": SUB, "pin": pin_of(SUB)}, {}).status == 200
+    assert world.call("POST", STEP_UP_PATH, {"user": SUB, "pin": compute_pin(SUB)}, {}).status == 200
     assert world.send(REFUND, **demand).status == 201
     world.at += 301
     assert world.send(REFUND, **demand).json["reason"] == "step-up-required"
@@ -166,7 +166,7 @@ def test_shapes_are_reported_and_no_value():
     world.send(LINE)
     world.send(ORDER)
     world.send(ToolCall(SUB, "GET", "/orders/10001"))
-    world.call("POST", STEP_UP_PATH, {"user": SUB, "pin": pin_of(SUB)}, {})
+    world.call("POST", STEP_UP_PATH, {"user": SUB, "pin": compute_pin(SUB)}, {})
     assert world.witness.flush()
     report = next(report for _, report in world.hub.reports if "observations" in report)
     assert {(seen["method"], seen["path"], seen["status"]) for seen in report["observations"]} == {
@@ -176,7 +176,8 @@ def test_shapes_are_reported_and_no_value():
         ("POST", "/account/step-up", 200),
     }
     text = json.dumps(report["observations"])
-    assert not [value for value in (SUB, "Porto", "Station", "Moby", "10001", pin_of(SUB), "conv_1") if value in text]
+    values = (SUB, "Porto", "Station", "Moby", "10001", compute_pin(SUB), "conv_1")
+    assert not [value for value in values if value in text]
 
 
 def test_a_release_renames_a_field_drops_one_changes_a_type_and_brings_one():

@@ -64,7 +64,7 @@ def played(created: NewWorkspace) -> Environment:
     )
     agenda, habits = Agenda(clock), people.Habits(mangled=1.0, mistaken=0.0)
     for number in range(CONVERSATIONS):
-        course = people.conversation(production.assistant, staging.assistant, habits, people.buys)
+        course = people.conversation(production.assistant, staging.assistant, habits, people.buy)
         agenda.add(course, at=start + number * APART)
     for until in minutes(start):
         while agenda.next_at < until:
