@@ -21,7 +21,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from examples.bookshop import people, reporting
 from examples.bookshop.agenda import Agenda
-from examples.bookshop.assistant import Assistant, HubAway, KeyRefused, Place, places_of
+from examples.bookshop.assistant import Assistant, HubAway, KeyRefused, Site, list_sites
 from examples.bookshop.calls import over_http
 from examples.bookshop.shop import Bookshop, Settings
 
@@ -59,8 +59,8 @@ def main() -> int:
         signal.signal(signal_number, lambda *_: sys.exit(0))
     with TemporaryDirectory(prefix="bookshop-") as folder:
         stacks = [
-            start_environment(place, created["secretKey"], options.hub, Path(folder), options.released_at)
-            for place in places_of(created)[:2]
+            start_environment(site, created["secretKey"], options.hub, Path(folder), options.released_at)
+            for site in list_sites(created)[:2]
         ]
         try:
             return run_conversations([assistant for assistant, _ in stacks])
@@ -70,17 +70,17 @@ def main() -> int:
 
 
 def start_environment(
-    place: Place, key: str, hub: str, folder: Path, released_at: float
+    site: Site, key: str, hub: str, folder: Path, released_at: float
 ) -> tuple[Assistant, reporting.Reporters]:
     """Serve the shop of an environment on this machine only. Return the assistant that calls it, and its reporters."""
-    reporters = reporting.build_reporters(key, place.environment, hub)
-    database = str(folder / f"{place.environment}.db")
-    settings = Settings(place.workspace, place.environment, place.audience, place.signing_secret, database, released_at)
+    reporters = reporting.build_reporters(key, site.environment, hub)
+    database = str(folder / f"{site.environment}.db")
+    settings = Settings(site.workspace, site.environment, site.audience, site.signing_secret, database, released_at)
     shop = Bookshop(settings, reporters)
     server = make_server("127.0.0.1", 0, shop, server_class=ThreadingServer, handler_class=SilentHandler)
-    threading.Thread(target=server.serve_forever, name=f"shop of {place.environment}", daemon=True).start()
+    threading.Thread(target=server.serve_forever, name=f"shop of {site.environment}", daemon=True).start()
     calls = over_http(hub), over_http(f"http://127.0.0.1:{server.server_port}")
-    return Assistant(place, *calls, key=key, now=time.time, chance=Random(), pace=WAIT_FACTOR), reporters
+    return Assistant(site, *calls, key=key, now=time.time, chance=Random(), pace=WAIT_FACTOR), reporters
 
 
 def run_conversations(assistants: Sequence[Assistant]) -> int:
@@ -94,10 +94,10 @@ def run_conversations(assistants: Sequence[Assistant]) -> int:
             interval = LIVELY_INTERVAL if time.time() - started < LIVELY_SECONDS else QUIET_INTERVAL
             next_at = time.time() + chance.expovariate(1) * interval
             pair = assistants if chance.random() > STAGING_SHARE else assistants[::-1]
-            agenda.add(people.conversation(*pair, people.Habits()), at=time.time())
+            agenda.add(people.run_conversation(*pair, people.Habits()), at=time.time())
         try:
             while agenda.next_at <= time.time():
-                agenda.go_on()
+                agenda.run_next()
                 answered_at = time.time()
         except KeyRefused:
             return 0
@@ -107,16 +107,16 @@ def run_conversations(assistants: Sequence[Assistant]) -> int:
     return 1
 
 
-def open_scene(production: Assistant, staging: Assistant) -> Iterator[people.Course]:
+def open_scene(production: Assistant, staging: Assistant) -> Iterator[people.Steps]:
     """Yield one conversation of each kind, so that every page has data at once."""
     usual, mangled = people.Habits(), people.Habits(mangled=1.0)
     for scenario in (people.buy, people.request_refund, people.change_newsletter):
-        yield people.conversation(production, staging, usual, scenario)
-        yield people.conversation(production, staging, mangled, scenario)
-    yield people.conversation(staging, production, usual, people.buy)
+        yield people.run_conversation(production, staging, usual, scenario)
+        yield people.run_conversation(production, staging, mangled, scenario)
+    yield people.run_conversation(staging, production, usual, people.buy)
     for reason in ("expired", "audience-mismatch", "replayed", "unsupported-version", "args-mismatch"):
         talk = people.Conversation(production, "user-ada", "", usual)
-        yield people.make_mistake(talk, staging.place, reason)
+        yield people.make_mistake(talk, staging.site, reason)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ class Agenda:
     def add(self, steps: Generator[float, None, Any], *, at: float) -> None:
         heapq.heappush(self._waiting, (at, next(self._numbers), steps))
 
-    def go_on(self) -> None:
+    def run_next(self) -> None:
         """Run one step of the generator that is due first. If the step raises, the generator is not continued."""
         _, _, steps = heapq.heappop(self._waiting)
         wait = next(steps, None)

@@ -60,7 +60,7 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
-class Place:
+class Site:
     """The environment of a workspace in which an assistant works, and its signing secret."""
 
     workspace: str
@@ -69,10 +69,10 @@ class Place:
     signing_secret: str
 
 
-def places_of(created: Mapping[str, Any]) -> list[Place]:
+def list_sites(created: Mapping[str, Any]) -> list[Site]:
     """Return the environments of a new workspace from the output of `create_workspace --json`."""
     return [
-        Place(created["workspaceId"], name, audience, created["signingSecret"])
+        Site(created["workspaceId"], name, audience, created["signingSecret"])
         for name, audience in created["audiences"].items()
     ]
 
@@ -82,7 +82,7 @@ class Assistant:
 
     def __init__(
         self,
-        place: Place,
+        site: Site,
         hub: Call,
         shop: Call,
         *,
@@ -91,7 +91,7 @@ class Assistant:
         chance: Random,
         pace: float = 1.0,
     ) -> None:
-        self.place = place
+        self.site = site
         self.now = now
         self.chance = chance
         self.pace = pace
@@ -101,7 +101,7 @@ class Assistant:
 
     def ask_hub(self, path: str, body: Mapping[str, Any]) -> Answer:
         """Send a POST to the hub for this environment. Raises KeyRefused and HubAway."""
-        body = {"environment": self.place.environment, **body}
+        body = {"environment": self.site.environment, **body}
         answer = self._hub("POST", path, body, {"x-service-api-key": self._key})
         if answer.status == 401:
             raise KeyRefused
@@ -183,7 +183,7 @@ class Assistant:
         """Return a version 1 header, as older parts of the platform sign it: it binds method and path (spec 2.3)."""
         payload = {
             "toolCallId": self.new_call_id(),
-            "tenantId": self.place.workspace,
+            "tenantId": self.site.workspace,
             "userId": call.sub,
             "method": call.method,
             "path": call.path,
@@ -191,12 +191,12 @@ class Assistant:
             "expiresAt": int(self.now()) + 300,
             **changes,
         }
-        return encode_envelope(payload, self.place.signing_secret)
+        return encode_envelope(payload, self.site.signing_secret)
 
-    def with_place(self, place: Place) -> Assistant:
+    def with_site(self, site: Site) -> Assistant:
         """Return a copy that signs for another environment, but calls the same shop."""
         twin = copy(self)
-        twin.place = place
+        twin.site = site
         return twin
 
     def with_pace(self, pace: float) -> Assistant:

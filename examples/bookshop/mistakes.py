@@ -6,86 +6,86 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import affidavit
-from examples.bookshop.assistant import Assistant, CallSteps, Place, ToolCall
+from examples.bookshop.assistant import Assistant, CallSteps, Site, ToolCall
 
 RETIRED_SECRET = "gas_" + "0" * 43  # an example of a secret that a rotation has retired
 DAY = 86_400
 
-Mistake = Callable[[Assistant, Place, ToolCall], CallSteps]
-"""Makes a wrong call for an assistant; the place is the other environment, the call a read."""
+Mistake = Callable[[Assistant, Site, ToolCall], CallSteps]
+"""Makes a wrong call for an assistant; the site is the other environment, the call a read."""
 
 
 def sign(assistant: Assistant, call: ToolCall, *, issued_in: float = 0, secret: str = "", workspace: str = "") -> str:
     """Return a version 2 header that is signed without the hub. issued_in: seconds from now."""
-    place = assistant.place
+    site = assistant.site
     return affidavit.mint_intent(
-        secret or place.signing_secret, tenant_id=workspace or place.workspace, sub=call.sub, aud=place.audience,
+        secret or site.signing_secret, tenant_id=workspace or site.workspace, sub=call.sub, aud=site.audience,
         operation=call.operation, args=call.args, tool_call_id=assistant.new_call_id(), now=assistant.now() + issued_in,
     ).header  # fmt: skip
 
 
-def with_header(make_header: Callable[[Assistant, Place, ToolCall], str | None]) -> Mistake:
+def with_header(make_header: Callable[[Assistant, Site, ToolCall], str | None]) -> Mistake:
     """Return a mistake that sends the call with a wrong header."""
 
-    def mistake(assistant: Assistant, other: Place, call: ToolCall) -> CallSteps:
+    def mistake(assistant: Assistant, other: Site, call: ToolCall) -> CallSteps:
         yield from ()
         return assistant.send(call, make_header(assistant, other, call))
 
     return mistake
 
 
-def lost_header(assistant: Assistant, other: Place, call: ToolCall) -> str | None:
+def lost_header(assistant: Assistant, other: Site, call: ToolCall) -> str | None:
     return None
 
 
-def cut_header(assistant: Assistant, other: Place, call: ToolCall) -> str:
+def cut_header(assistant: Assistant, other: Site, call: ToolCall) -> str:
     return assistant.mint(call)[:-24]
 
 
-def retired_secret(assistant: Assistant, other: Place, call: ToolCall) -> str:
+def retired_secret(assistant: Assistant, other: Site, call: ToolCall) -> str:
     return sign(assistant, call, secret=RETIRED_SECRET)
 
 
-def late_delivery(assistant: Assistant, other: Place, call: ToolCall) -> str:
+def late_delivery(assistant: Assistant, other: Site, call: ToolCall) -> str:
     return sign(assistant, call, issued_in=-400)
 
 
-def fast_clock(assistant: Assistant, other: Place, call: ToolCall) -> str:
+def fast_clock(assistant: Assistant, other: Site, call: ToolCall) -> str:
     return sign(assistant, call, issued_in=180)
 
 
-def long_lived(assistant: Assistant, other: Place, call: ToolCall) -> str:
+def long_lived(assistant: Assistant, other: Site, call: ToolCall) -> str:
     return assistant.sign_version_1(call, expiresAt=int(assistant.now()) + 30 * DAY)
 
 
-def other_tenant(assistant: Assistant, other: Place, call: ToolCall) -> str:
+def other_tenant(assistant: Assistant, other: Site, call: ToolCall) -> str:
     return sign(assistant, call, workspace="ws_anotherworkspace")
 
 
-def other_audience(assistant: Assistant, other: Place, call: ToolCall) -> str:
-    return assistant.with_place(other).mint(call)
+def other_audience(assistant: Assistant, other: Site, call: ToolCall) -> str:
+    return assistant.with_site(other).mint(call)
 
 
-def other_operation(assistant: Assistant, other: Place, call: ToolCall) -> str:
+def other_operation(assistant: Assistant, other: Site, call: ToolCall) -> str:
     return assistant.mint(replace(call, path=call.path + "/"))
 
 
-def other_method(assistant: Assistant, other: Place, call: ToolCall) -> str:
+def other_method(assistant: Assistant, other: Site, call: ToolCall) -> str:
     return assistant.sign_version_1(replace(call, method="POST"))
 
 
-def other_path(assistant: Assistant, other: Place, call: ToolCall) -> str:
+def other_path(assistant: Assistant, other: Site, call: ToolCall) -> str:
     return assistant.sign_version_1(replace(call, path="/api" + call.path))
 
 
-def send_tampered_arguments(assistant: Assistant, other: Place, call: ToolCall) -> CallSteps:
+def send_tampered_arguments(assistant: Assistant, other: Site, call: ToolCall) -> CallSteps:
     """Change the body after signing."""
     add_line = ToolCall(call.sub, "POST", "/cart/lines", body={"bookId": 104, "quantity": 1})
     tampered = replace(add_line, body={"bookId": 104, "quantity": 10})
     return (yield from assistant.write(add_line, "Put 1 × Wuthering Heights into the cart", tampered_call=tampered))
 
 
-def send_twice(assistant: Assistant, other: Place, call: ToolCall) -> CallSteps:
+def send_twice(assistant: Assistant, other: Site, call: ToolCall) -> CallSteps:
     """Repeat the request with the same header, as a proxy may."""
     header = assistant.mint(call)
     assistant.send(call, header)
@@ -93,7 +93,7 @@ def send_twice(assistant: Assistant, other: Place, call: ToolCall) -> CallSteps:
     return assistant.send(call, header)
 
 
-def send_version_1(assistant: Assistant, other: Place, call: ToolCall) -> CallSteps:
+def send_version_1(assistant: Assistant, other: Site, call: ToolCall) -> CallSteps:
     """Request a refund with version 1; the shop accepts refunds with version 2 only."""
     refund = ToolCall(call.sub, "POST", "/refunds", body={"orderId": 10_001, "reason": "damaged"})
     yield from ()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from examples.bookshop.assistant import Assistant, Place, ToolCall
+from examples.bookshop.assistant import Assistant, Site, ToolCall
 from examples.bookshop.mistakes import MISTAKES
 from examples.bookshop.shelves import BOOKS
 
@@ -21,9 +21,9 @@ CITIES = ["Lisbon", "Hamburg", "Lyon", "Turin", "Gdańsk", "Ghent", "Graz", "Por
 SEARCHES = ["tolstoy", "austen", "brontë", "dickens", "the", "war", "moby", "hugo", "faust", "poems", "wells", "dante"]
 REASONS = ["damaged", "arrived late", "changed my mind", "wrong edition"]
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
-LATE = (2_400, 5_400)  # seconds until a late conversation is registered, at least and at most
+REGISTRATION_DELAY = (2_400, 5_400)  # seconds until a late conversation is registered, at least and at most
 
-Course = Generator[float, None, Any]
+Steps = Generator[float, None, Any]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Conversation:
             return self.assistant.send(call, self.assistant.sign_version_1(call)).json
         return self.assistant.read(call).json
 
-    def write(self, method: str, path: str, body: Any, summary: str, *, step_up: bool = False) -> Course:
+    def write(self, method: str, path: str, body: Any, summary: str, *, step_up: bool = False) -> Steps:
         call = ToolCall(self.sub, method, path, body=body, step_up=step_up)
         return (yield from self.assistant.write(call, summary))
 
@@ -67,7 +67,7 @@ class Conversation:
         return self.assistant.pause(8, 60)
 
 
-def browse(talk: Conversation) -> Course:
+def browse(talk: Conversation) -> Steps:
     for _ in range(talk.chance.randint(1, 2)):
         talk.read("/books", {"q": talk.chance.choice(SEARCHES)})
         yield talk.pause()
@@ -75,7 +75,7 @@ def browse(talk: Conversation) -> Course:
         talk.read(f"/books/{100 + talk.chance.randint(1, len(BOOKS) + 1)}")  # sometimes one that does not exist
 
 
-def buy(talk: Conversation) -> Course:
+def buy(talk: Conversation) -> Steps:
     talk.read("/books", {"q": talk.chance.choice(SEARCHES)})
     yield talk.pause()
     for _ in range(1 if talk.chance.random() < 0.7 else 2):
@@ -92,7 +92,7 @@ def buy(talk: Conversation) -> Course:
         yield from place_order(talk)
 
 
-def place_order(talk: Conversation) -> Course:
+def place_order(talk: Conversation) -> Steps:
     ship_to = {"name": talk.sub, "street": f"Station Road {talk.chance.randint(1, 90)}", "city": find_city(talk.sub)}
     order = {"shipTo": ship_to, "conversationId": talk.reported_id}
     if talk.chance.random() < 0.25:
@@ -103,13 +103,13 @@ def place_order(talk: Conversation) -> Course:
         talk.read(f"/orders/{response.json['id']}")
 
 
-def ask_about_order(talk: Conversation) -> Course:
+def ask_about_order(talk: Conversation) -> Steps:
     orders = (talk.read("/orders") or {}).get("orders")
     yield talk.pause()
     talk.read(f"/orders/{talk.chance.choice(orders)['id']}" if orders else "/orders/10000")
 
 
-def request_refund(talk: Conversation) -> Course:
+def request_refund(talk: Conversation) -> Steps:
     orders = (talk.read("/orders") or {}).get("orders")
     if not orders:
         return (yield from buy(talk))
@@ -120,14 +120,14 @@ def request_refund(talk: Conversation) -> Course:
     return (yield from talk.write("POST", "/refunds", body, summary, step_up=order["total"]["amount"] > 20))
 
 
-def change_newsletter(talk: Conversation) -> Course:
+def change_newsletter(talk: Conversation) -> Steps:
     talk.read("/account")
     yield talk.pause()
     change = {"newsletter": talk.chance.random() < 0.9, "conversationId": talk.reported_id}
     yield from talk.write("PATCH", "/account", change, "Change the newsletter setting")
 
 
-SCENARIOS: Mapping[Callable[[Conversation], Course], int] = {
+SCENARIOS: Mapping[Callable[[Conversation], Steps], int] = {
     browse: 30,
     buy: 42,
     ask_about_order: 14,
@@ -136,10 +136,10 @@ SCENARIOS: Mapping[Callable[[Conversation], Course], int] = {
 }
 
 
-def conversation(assistant: Assistant, other: Assistant, habits: Habits, scenario: Any = None) -> Course:
+def run_conversation(assistant: Assistant, other: Assistant, habits: Habits, scenario: Any = None) -> Steps:
     """Run one conversation from beginning to end. other: the assistant of the other environment."""
     chance = assistant.chance
-    known_id, reported_id, is_late = ids(assistant, other, habits)
+    known_id, reported_id, is_late = choose_ids(assistant, other, habits)
     if known_id and not is_late:
         assistant.register(known_id)
     talk = Conversation(assistant, f"user-{chance.choice(NAMES)}", reported_id, habits)
@@ -147,13 +147,13 @@ def conversation(assistant: Assistant, other: Assistant, habits: Habits, scenari
     run_scenario = scenario or chance.choices(list(SCENARIOS), list(SCENARIOS.values()))[0]
     yield from run_scenario(talk)
     if chance.random() < habits.mistaken:
-        yield from make_mistake(talk, other.place)
+        yield from make_mistake(talk, other.site)
     if known_id and is_late:
-        yield assistant.pause(*LATE)
+        yield assistant.pause(*REGISTRATION_DELAY)
         assistant.register(known_id)
 
 
-def make_mistake(talk: Conversation, other: Place, reason: str | None = None) -> Course:
+def make_mistake(talk: Conversation, other: Site, reason: str | None = None) -> Steps:
     """Make one call that must be rejected."""
     reason = reason or talk.chance.choices(list(MISTAKES), [weight for weight, _ in MISTAKES.values()])[0]
     _, mistake = MISTAKES[reason]
@@ -171,7 +171,7 @@ DIAGNOSES: Mapping[str, float] = {
 """What happens to an altered conversation id, by diagnosis, each with its relative frequency."""
 
 
-def ids(assistant: Assistant, other: Assistant, habits: Habits) -> tuple[str, str, bool]:
+def choose_ids(assistant: Assistant, other: Assistant, habits: Habits) -> tuple[str, str, bool]:
     """Return the id to register, the id that reaches the shop, and whether the registration is late."""
     chance, known_id = assistant.chance, generate_id(assistant.chance)
     if chance.random() >= habits.mangled:

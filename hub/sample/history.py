@@ -12,7 +12,7 @@ from django.db import transaction
 
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
-from examples.bookshop.assistant import Assistant, Place, places_of
+from examples.bookshop.assistant import Assistant, Site, list_sites
 from examples.bookshop.calls import Answer, in_process
 from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import Bookshop, Settings
@@ -95,15 +95,15 @@ class Stack:
     verifications: SampleVerifications
 
 
-def build_stack(place: Place, key: str, hub: HistoryHub, chance: Random, **further_settings: Any) -> Stack:
+def build_stack(site: Site, key: str, hub: HistoryHub, chance: Random, **further_settings: Any) -> Stack:
     """key: the assistant's; further_settings: of the shop."""
-    environment = hub.environments[place.environment]
+    environment = hub.environments[site.environment]
     outcomes = SampleOutcomes(environment, hub.key, hub.clock)
     shapes = SampleShapes(environment, hub.clock)
     verifications = SampleVerifications(environment, hub.clock)
-    settings = Settings(place.workspace, place.environment, place.audience, place.signing_secret, **further_settings)
+    settings = Settings(site.workspace, site.environment, site.audience, site.signing_secret, **further_settings)
     shop = Bookshop(settings, Reporters(outcomes, shapes, verifications), now=hub.clock)
-    assistant = Assistant(place, hub.call, in_process(shop), key=key, now=hub.clock, chance=chance)
+    assistant = Assistant(site, hub.call, in_process(shop), key=key, now=hub.clock, chance=chance)
     return Stack(assistant, outcomes, shapes, verifications)
 
 
@@ -118,7 +118,7 @@ class History:
         self._chance = Random(0)
         self._hub = HistoryHub(key, self._clock, created["signingSecret"])
         self._stacks = [
-            build_stack(place, created["secretKey"], self._hub, self._chance) for place in places_of(created)[:2]
+            build_stack(site, created["secretKey"], self._hub, self._chance) for site in list_sites(created)[:2]
         ]
         self._agenda.add(self._deliver_regularly(), at=self._start)
 
@@ -130,7 +130,7 @@ class History:
             self._agenda.add(self._start_conversation(number), at=time)
         while self._agenda.next_at < start + DAY_SECONDS:
             self._clock.time = max(self._clock.time, self._agenda.next_at)
-            self._agenda.go_on()
+            self._agenda.run_next()
         self._clock.time = start + DAY_SECONDS
         self._deliver()
         for stack in self._stacks:
@@ -148,12 +148,12 @@ class History:
                 if time < self._end - QUIET_SECONDS:
                     yield time
 
-    def _start_conversation(self, day: int) -> people.Course:
+    def _start_conversation(self, day: int) -> people.Steps:
         production, staging = (stack.assistant for stack in self._stacks)
         pair = (production, staging) if self._chance.random() > STAGING_SHARE else (staging, production)
-        return people.conversation(*pair, choose_habits(day))
+        return people.run_conversation(*pair, choose_habits(day))
 
-    def _deliver_regularly(self) -> people.Course:
+    def _deliver_regularly(self) -> people.Steps:
         while True:
             self._deliver()
             yield DELIVERY_SECONDS

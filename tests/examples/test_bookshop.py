@@ -13,15 +13,15 @@ import pytest
 import affidavit
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
-from examples.bookshop.assistant import Assistant, Place, ToolCall
+from examples.bookshop.assistant import Assistant, Site, ToolCall
 from examples.bookshop.calls import Answer, in_process
 from examples.bookshop.mistakes import MISTAKES
 from examples.bookshop.reporting import Reporters
 from examples.bookshop.shop import STEP_UP_PATH, Bookshop, Settings, compute_pin
 
 WORKSPACE, SECRET, KEY = "ws_0123456789abcdef", "gas_" + "s" * 43, affidavit.make_key("gak_")
-PRODUCTION = Place(WORKSPACE, "production", "urn:lumen:production", SECRET)
-STAGING = Place(WORKSPACE, "staging", "urn:lumen:staging", SECRET)
+PRODUCTION = Site(WORKSPACE, "production", "urn:lumen:production", SECRET)
+STAGING = Site(WORKSPACE, "staging", "urn:lumen:staging", SECRET)
 SUB = "user-ada"
 LINE = ToolCall(SUB, "POST", "/cart/lines", body={"bookId": 101, "quantity": 2, "conversationId": "conv_1"})
 ORDER = ToolCall(
@@ -43,9 +43,9 @@ class Hub:
             return Answer(201, {"confirmationId": "c1"})
         if target != "/api/intents":
             return Answer(200, {})
-        place = {"production": PRODUCTION, "staging": STAGING}[body["environment"]]
+        site = {"production": PRODUCTION, "staging": STAGING}[body["environment"]]
         minted = affidavit.mint_intent(
-            SECRET, tenant_id=WORKSPACE, sub=body["sub"], aud=place.audience, operation=body["operation"],
+            SECRET, tenant_id=WORKSPACE, sub=body["sub"], aud=site.audience, operation=body["operation"],
             args=body["args"], tool_call_id=body.get("toolCallId"), requires_step_up=body.get("requiresStepUp"),
             now=self.now(),
         )  # fmt: skip
@@ -200,10 +200,10 @@ def test_a_hundred_conversations_go_through_and_every_way_to_mangle_an_id_occurs
     staging = Assistant(STAGING, world.hub.call, world.call, key=KEY, now=lambda: world.at, chance=Random(2))
     agenda = Agenda(lambda: world.at)
     for n in range(100):
-        agenda.add(people.conversation(world.assistant, staging, people.Habits(mangled=0.5)), at=world.at + 30 * n)
+        agenda.add(people.run_conversation(world.assistant, staging, people.Habits(mangled=0.5)), at=world.at + 30 * n)
     while len(agenda):
         world.at = max(world.at, agenda.next_at)
-        agenda.go_on()
+        agenda.run_next()
     reported = {conversation_id for conversation_id, _ in world.outcomes()}
     assert any(text.isupper() for text in reported)
     assert {text[:4] for text in reported} >= {"conv", "http", '"con'}

@@ -12,7 +12,7 @@ from catalog.ingest.fold import fold_reports
 from catalog.models import Drift
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
-from examples.bookshop.assistant import places_of
+from examples.bookshop.assistant import list_sites
 from hub.sample.history import HistoryHub, SetClock, build_stack
 from workspaces.create import NewWorkspace, create_workspace
 from workspaces.models import ApiKey
@@ -36,16 +36,16 @@ def played(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[
     start = timezone.now().timestamp() - hours * HOUR
     clock, chance = SetClock(start), Random(0)
     hub = HistoryHub(key, clock, created.signing_secret)
-    places = places_of(created.as_json())[:2]
-    stacks = [build_stack(place, created.secret_key, hub, chance, released_at=start + released_at) for place in places]
+    sites = list_sites(created.as_json())[:2]
+    stacks = [build_stack(site, created.secret_key, hub, chance, released_at=start + released_at) for site in sites]
     agenda, habits = Agenda(clock), people.Habits(mangled=0.0)
     for number in range(int(hours * HOUR / BETWEEN_CONVERSATIONS)):
         pair = [stack.assistant for stack in stacks]
-        agenda.add(people.conversation(*pair, habits), at=start + number * BETWEEN_CONVERSATIONS)
+        agenda.add(people.run_conversation(*pair, habits), at=start + number * BETWEEN_CONVERSATIONS)
     for minute in range(int(hours * HOUR / MINUTE)):
         while agenda.next_at < start + (minute + 1) * MINUTE:
             clock.time = max(clock.time, agenda.next_at)
-            agenda.go_on()
+            agenda.run_next()
         hub.register_arrivals()
         for stack in stacks:
             stack.shapes.send()

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from examples.bookshop import people
 from examples.bookshop.agenda import Agenda
-from examples.bookshop.assistant import Assistant, places_of
+from examples.bookshop.assistant import Assistant, list_sites
 from hub.sample.history import HistoryHub, SetClock, build_stack
 from outcomes.broken_joins.causes import BrokenJoin
 from outcomes.broken_joins.lookup import diagnose_joins
@@ -23,7 +23,7 @@ from workspaces.models import ApiKey, Environment
 pytestmark = pytest.mark.django_db
 
 CONVERSATIONS, APART, MINUTE = 200, 30.0, 60.0
-LONGEST = people.LATE[1] + 3600.0  # seconds after the last beginning until all is registered
+LONGEST = people.REGISTRATION_DELAY[1] + 3600.0  # seconds after the last beginning until all is registered
 
 
 @pytest.fixture
@@ -31,10 +31,10 @@ def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """What really became of each id, by the text that reached the shop: the sample's own decision, written down."""
     became: dict[str, str] = {}
     next_door: set[str] = set()
-    decide, tell = people.ids, Assistant.register
+    decide, tell = people.choose_ids, Assistant.register
 
     def registered(self: Assistant, conversation_id: str) -> Any:
-        if self.place.environment == "staging":
+        if self.site.environment == "staging":
             next_door.add(conversation_id)
         return tell(self, conversation_id)
 
@@ -49,7 +49,7 @@ def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         return known, shown, late
 
     monkeypatch.setattr(Assistant, "register", registered)
-    monkeypatch.setattr(people, "ids", decided)
+    monkeypatch.setattr(people, "choose_ids", decided)
     return became
 
 
@@ -60,16 +60,16 @@ def played(created: NewWorkspace) -> Environment:
     clock, chance = SetClock(start), Random(7)
     hub = HistoryHub(key, clock, created.signing_secret)
     production, staging = (
-        build_stack(place, created.secret_key, hub, chance) for place in places_of(created.as_json())[:2]
+        build_stack(site, created.secret_key, hub, chance) for site in list_sites(created.as_json())[:2]
     )
     agenda, habits = Agenda(clock), people.Habits(mangled=1.0, mistaken=0.0)
     for number in range(CONVERSATIONS):
-        course = people.conversation(production.assistant, staging.assistant, habits, people.buy)
+        course = people.run_conversation(production.assistant, staging.assistant, habits, people.buy)
         agenda.add(course, at=start + number * APART)
     for until in minutes(start):
         while agenda.next_at < until:
             clock.time = max(clock.time, agenda.next_at)
-            agenda.go_on()
+            agenda.run_next()
         hub.register_arrivals()
         production.outcomes.send()
     assert not len(agenda)
