@@ -10,7 +10,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 
 from affidavit import REASONS
-from intents.rejections import figures, sentences, totals
+from intents.rejections import chart_figures, sentences, totals
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import parse_filters
@@ -62,18 +62,18 @@ def _build_first_lines(environment: Environment) -> str:
 def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     """Return the facts on top, the chart and the table of its numbers."""
     step = analysis.period.step
-    series = figures.count_by_reason(analysis.buckets)
+    series = chart_figures.count_by_reason(analysis.buckets)
     return {
         "filters": analysis.filters,
         "verifications": totals.count_verifications(analysis.totals),
         "rejected": totals.count_rejections(analysis.totals),
         "previous_verifications": totals.count_verifications(analysis.previous_totals),
         "previous_rejected": totals.count_rejections(analysis.previous_totals),
-        "figure": figures.build_rejections_figure(analysis.buckets, step=step),
+        "figure": chart_figures.build_rejections_figure(analysis.buckets, step=step),
         "sentence": sentences.describe_reasons(analysis.reasons, step=step, reason=analysis.filters.reason),
         "step": step,
         "charted_reasons": list(series),
-        "buckets": figures.build_table_rows(analysis.buckets, series),
+        "buckets": chart_figures.build_table_rows(analysis.buckets, series),
     }
 
 

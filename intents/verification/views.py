@@ -5,47 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django import forms
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
+from intents.verification.forms import RequestForm
 from intents.verification.inspect import inspect_request
-from intents.verification.received_request import ReceivedRequest
 from wire.period import Period, parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment
 from workspaces.page import Page, render_html
 
-HEADER_NAME = "x-service-intent:"
 INITIAL = {"method": "POST", "content_type": "application/json"}
-
-
-class RequestForm(forms.Form):
-    """What a backend received. Only method and path are required."""
-
-    header = forms.CharField(required=False)
-    method = forms.CharField(max_length=32)
-    path = forms.CharField(max_length=8192, strip=False)
-    query = forms.CharField(required=False, strip=False)
-    content_type = forms.CharField(required=False)
-    body = forms.CharField(required=False, strip=False)
-    step_up = forms.BooleanField(required=False)
-
-    def clean_header(self) -> str:
-        """Take the value of the header out of a whole header line."""
-        header: str = self.cleaned_data["header"]
-        return header[len(HEADER_NAME) :].strip() if header.lower().startswith(HEADER_NAME) else header
-
-    def build_request(self) -> ReceivedRequest:
-        """Build the received request from the cleaned fields."""
-        fields = dict(self.cleaned_data)
-        # A browser sends the lines of a text area with CR LF; a backend hardly ever receives them so.
-        body = fields.pop("body").replace("\r\n", "\n").encode()
-        query = fields.pop("query").removeprefix("?")
-        return ReceivedRequest(body=body, query=query, **fields)
 
 
 def show_inspector(request: HttpRequest, environment: Environment, period: Period) -> Page:

@@ -8,7 +8,7 @@ from typing import Any
 
 from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.conversations import read_lags, stream_conversations
-from outcomes.analytics.page import Analytics
+from outcomes.analytics.outcomes_page import Analytics
 from outcomes.tallies.series import Totals, read_totals
 from wire.period import Period
 from wire.table_exports import Table

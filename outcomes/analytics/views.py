@@ -9,12 +9,12 @@ from django.core.paginator import Page as PageOfRows
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
-from outcomes.analytics import figures
+from outcomes.analytics import chart_figures
 from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.conversations import parse_cursor, read_conversations, read_lags
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import MAX_RANK, ROWS_PER_PAGE, parse_key_filters
-from outcomes.analytics.page import UNFOLDED_KEYS, Analytics
+from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.tallies.keys import find_lookalikes, read_keys
 from outcomes.tallies.series import has_any_outcome, read_totals
@@ -65,7 +65,7 @@ def _describe_chart(analytics: Analytics) -> Mapping[str, Any]:
     leading = chart.lines[0] if chart.lines else None
     return {
         **_draw_chart(chart, analytics.period),
-        "sentence": figures.summarize_chart(totals.outcomes, totals.conversations, leading),
+        "sentence": chart_figures.summarize_chart(totals.outcomes, totals.conversations, leading),
         "has_next_keys": has_more and filters.next_rank <= MAX_RANK,
     }
 
@@ -75,7 +75,7 @@ def _draw_chart(chart: Chart, period: Period) -> Mapping[str, Any]:
     columns = [line.numbers for line in chart.lines] + ([chart.previous] if chart.previous else [])
     rows = [(bucket, [column[number] for column in columns]) for number, bucket in enumerate(chart.buckets)]
     return {
-        "figure": figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", previous=chart.previous),
+        "figure": chart_figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", previous=chart.previous),
         "chart": chart,
         "buckets": [row for row in rows if any(row[1])][::-1],
         "step": period.step,
@@ -119,7 +119,7 @@ def _describe_key(environment: Environment, period: Period, key: str) -> Mapping
         "totals": read_totals(environment, period),
         "lookalikes": list(read_keys(environment, period, lookalikes).values()) if lookalikes else [],
         "lag": lag,
-        "lag_figure": figures.draw_bars([(bar.label, bar.count) for bar in lag.visible_bars], unit="outcomes"),
+        "lag_figure": chart_figures.draw_bars([(bar.label, bar.count) for bar in lag.visible_bars], unit="outcomes"),
         **_draw_chart(read_key_chart(environment, period, key), period),
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from outcomes.analytics.exports import Rows, unix_or_none
-from outcomes.broken_joins.causes import group_by_cause
+from outcomes.broken_joins.cause_groups import group_by_cause
 from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.filters import JoinFilters
 from outcomes.broken_joins.lookup import (

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
 from outcomes.analytics.lag import median_length
-from outcomes.broken_joins.causes import BrokenJoin
+from outcomes.broken_joins.cause_groups import BrokenJoin
 from outcomes.broken_joins.diagnose import Diagnosis, KnownConversation, bare_forms, diagnose
 from outcomes.models import Conversation, Outcome
 from outcomes.tallies.spans import widen_to_quarters

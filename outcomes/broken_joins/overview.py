@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from outcomes.broken_joins.causes import Cause, group_by_cause
+from outcomes.broken_joins.cause_groups import Cause, group_by_cause
 from outcomes.broken_joins.lookup import NEWEST_DIAGNOSED, diagnose_joins, find_broken_joins
 from outcomes.tallies.series import Totals, read_totals
 from wire.period import Period

@@ -9,11 +9,11 @@ from django.core.paginator import Page as PageOfRows
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
-from outcomes.analytics import figures
+from outcomes.analytics import chart_figures
 from outcomes.analytics.compare import find_sibling
 from outcomes.analytics.filters import ROWS_PER_PAGE
 from outcomes.analytics.snippets import first_report_snippets
-from outcomes.broken_joins.causes import BrokenJoin, group_by_cause
+from outcomes.broken_joins.cause_groups import BrokenJoin, group_by_cause
 from outcomes.broken_joins.diagnose import ADVICE
 from outcomes.broken_joins.exports import list_joins_tables
 from outcomes.broken_joins.filters import JoinFilters, parse_join_filters
@@ -107,7 +107,7 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
                 "subject": subject,
                 "table": table,
                 "chart": chart,
-                "figure": figures.draw_rates(chart.buckets, chart.lines),
+                "figure": chart_figures.draw_rates(chart.buckets, chart.lines),
             }
             for subject, table, chart in charts
             if chart.rates

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from outcomes.analytics.filters import KeyFilters
-from outcomes.analytics.page import Analytics
+from outcomes.analytics.outcomes_page import Analytics
 from outcomes.broken_joins import lookup, rates
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations

@@ -8,7 +8,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outcomes.analytics import conversations, figures
+from outcomes.analytics import chart_figures, conversations
 from outcomes.analytics.lag import LAG_RANGES, count_lags
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
@@ -96,4 +96,4 @@ def test_every_lag_is_in_exactly_one_bar_and_in_the_right_one(lags):
     for bar, end in zip(distribution.bars, ends, strict=True):
         assert bar.count == sum((timedelta.min if bar.least is None else bar.least) <= lag < end for lag in lags)
     bars = [(bar.label, bar.count) for bar in distribution.visible_bars]
-    plotly.graph_objects.Figure(figures.draw_bars(bars, unit="outcomes"))
+    plotly.graph_objects.Figure(chart_figures.draw_bars(bars, unit="outcomes"))

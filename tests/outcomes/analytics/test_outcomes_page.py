@@ -6,9 +6,9 @@ import plotly.graph_objects
 import pytest
 from django.utils import timezone
 
-from outcomes.analytics import figures
+from outcomes.analytics import chart_figures
 from outcomes.analytics.filters import KeyFilters
-from outcomes.analytics.page import Analytics
+from outcomes.analytics.outcomes_page import Analytics
 from outcomes.broken_joins.overview import read_outcomes_overview
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
@@ -156,7 +156,7 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
 def test_the_figure_is_one_that_plotly_takes_and_runs_no_markup(production):
     report_outcomes(production)
     chart = chart_of(production)
-    figure = figures.draw_lines(chart.buckets, chart.lines, unit="outcomes")
+    figure = chart_figures.draw_lines(chart.buckets, chart.lines, unit="outcomes")
     plotly.graph_objects.Figure(figure)
     assert [line["name"] for line in figure["data"]] == ["purchase", "&lt;b&gt;renewal&lt;/b&gt;"]
 
@@ -273,7 +273,7 @@ def test_the_leading_key_is_drawn_against_the_same_weekdays_before(production):
     chart = chart_of(production)
     assert (sum(chart.lines[0].numbers), sum(chart.previous)) == (3, 2)
     assert chart.previous.index(2) == chart.lines[0].numbers.index(3)
-    figure = figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", previous=chart.previous)
+    figure = chart_figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", previous=chart.previous)
     plotly.graph_objects.Figure({**figure, "data": [{**line, "line": {}} for line in figure["data"]]})
 
 

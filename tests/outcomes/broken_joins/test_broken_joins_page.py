@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from outcomes.broken_joins import lookup
-from outcomes.broken_joins.causes import group_by_cause
+from outcomes.broken_joins.cause_groups import group_by_cause
 from outcomes.broken_joins.overview import read_outcomes_overview
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations

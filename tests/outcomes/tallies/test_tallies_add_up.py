@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from outcomes.analytics.filters import KeyFilters
-from outcomes.analytics.page import Analytics
+from outcomes.analytics.outcomes_page import Analytics
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Outcome

@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 from plotly import graph_objects
 
 from affidavit import REASONS
-from intents.rejections.figures import (
-    RARE_REASONS,
-    build_rejections_figure,
-    build_table_rows,
-    count_by_reason,
-)
+from intents.rejections.chart_figures import RARE_REASONS, build_rejections_figure, build_table_rows, count_by_reason
 from intents.rejections.sentences import describe_reasons
 from intents.rejections.series import ResultBucket
 from intents.rejections.totals import ReasonSummary
