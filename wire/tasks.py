@@ -7,4 +7,4 @@ from wire.redelivery import idempotency
 @shared_task
 def prune() -> None:
     """Delete stored answers past their time."""
-    idempotency.delete_expired(now=timezone.now())
+    idempotency.delete_expired_answers(now=timezone.now())

@@ -22,7 +22,7 @@ from hub.local.data_dir import find_data_dir, lock_data_dir, make_private_folder
 from hub.local.postgres_programs import POSTGRES_MAJOR, run_program
 from hub.local.startup_errors import StartupError
 
-USER = DATABASE = "affidavit"
+USER_NAME = DATABASE_NAME = "affidavit"
 SOCKET_LIMIT = 107 - len("/.s.PGSQL.5432.lock")  # sun_path of the smallest supported kernel
 ZOMBIE_SECONDS = 30
 PLAIN_PATH = re.compile(r"[\w./-]+")  # unix_socket_directories is a list with quoting rules of its own
@@ -72,8 +72,8 @@ class Server:
         password = self.password_file.read_text() if self.password_file.exists() else ""
         return {
             "ENGINE": "django.db.backends.postgresql",
-            "NAME": DATABASE,
-            "USER": USER,
+            "NAME": DATABASE_NAME,
+            "USER": USER_NAME,
             "PASSWORD": password,
             "HOST": str(self.sockets),
         }
@@ -126,7 +126,7 @@ class Server:
         run_program(
             "initdb",
             f"--pgdata={unfinished}",
-            f"--username={USER}",
+            f"--username={USER_NAME}",
             f"--pwfile={self.password_file}",
             "--auth=scram-sha-256",
             "--encoding=UTF8",
@@ -137,7 +137,7 @@ class Server:
         with (unfinished / "postgresql.conf").open("a") as file:
             file.write("\ninclude_if_exists 'hub.conf'\n")
         # In single-user mode: no server is up yet, so none can be left behind.
-        create = f"CREATE DATABASE {DATABASE};\n"
+        create = f"CREATE DATABASE {DATABASE_NAME};\n"
         run_program("postgres", "--single", "-D", str(unfinished), "postgres", stdin=create)
         unfinished.rename(self.cluster)
 

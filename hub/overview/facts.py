@@ -77,14 +77,22 @@ class SetupStep:
     is_done: bool
 
 
-def list_setup_steps(*, observed: bool, reported: bool, verified: bool, asked: bool) -> Sequence[SetupStep]:
+def list_setup_steps(
+    *, has_operations: bool, has_outcomes: bool, has_verifications: bool, has_confirmations: bool
+) -> Sequence[SetupStep]:
     """Return what there is to set up, each done once its data have arrived in this environment."""
     return [
         SetupStep("Create a workspace", "Its keys and its signing secret were shown once.", "", True),
-        SetupStep("Observe an API", "A backend reports the shapes of its requests and responses.", "catalog", observed),
-        SetupStep("Report an outcome", "With the id of the conversation that led to it.", "outcomes", reported),
-        SetupStep("Verify an intent", "A backend checks the signed header of each call.", "rejections", verified),
-        SetupStep("Confirm a call", "A call that changes something waits for a decision.", "confirmations", asked),
+        SetupStep(
+            "Observe an API", "A backend reports the shapes of its requests and responses.", "catalog", has_operations
+        ),
+        SetupStep("Report an outcome", "With the id of the conversation that led to it.", "outcomes", has_outcomes),
+        SetupStep(
+            "Verify an intent", "A backend checks the signed header of each call.", "rejections", has_verifications
+        ),
+        SetupStep(
+            "Confirm a call", "A call that changes something waits for a decision.", "confirmations", has_confirmations
+        ),
     ]
 
 

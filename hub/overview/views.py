@@ -38,10 +38,10 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
     def build_context() -> Mapping[str, Any]:
         labels = [bucket.label for bucket in buckets]
         steps = list_setup_steps(
-            observed=operations.total > 0,
-            reported=has_any_outcome(environment),
-            verified=has_verifications(environment),
-            asked=has_confirmations(environment),
+            has_operations=operations.total > 0,
+            has_outcomes=has_any_outcome(environment),
+            has_verifications=has_verifications(environment),
+            has_confirmations=has_confirmations(environment),
         )
         return {
             "steps": steps,

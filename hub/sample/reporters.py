@@ -111,12 +111,12 @@ class SampleVerifications:
         self._counts[VerificationKey(result, version or 0, template_operation(operation), call_id, quarter)] += 1
 
     def send(self) -> None:
-        verifications = [build_verification(key, count) for key, count in self._counts.items()]
+        verifications = [restore_verification(key, count) for key, count in self._counts.items()]
         receive_verification_report(self._environment, uuid4(), verifications, body=b"", now=now_of(self._clock))
         self._counts.clear()
 
 
-def build_verification(key: VerificationKey, count: int) -> Verification:
+def restore_verification(key: VerificationKey, count: int) -> Verification:
     return Verification(
         result=key.result,
         occurred_at=datetime.fromtimestamp(key.quarter, UTC),

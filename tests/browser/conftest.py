@@ -96,8 +96,8 @@ def new_tab(chromium: Browser, live_server: Any) -> Iterator[Any]:
 def filled(transactional_db: None, workspace: NewWorkspace, api: Any) -> str:
     """A workspace with something on every page; returns the start of its pages' addresses."""
     now = int(time.time())
-    known = [{"conversationId": f"conv_{n}", "startedAt": now - n * 3600} for n in range(60)]
-    assert api.post("/api/conversations", {"conversations": known}).status_code == 200
+    conversations = [{"conversationId": f"conv_{n}", "startedAt": now - n * 3600} for n in range(60)]
+    assert api.post("/api/conversations", {"conversations": conversations}).status_code == 200
     staging = [{"conversationId": f"stage_{n}"} for n in range(20)]
     assert api.post("/api/conversations", {"environment": "staging", "conversations": staging}).status_code == 200
     keys = ["purchase", "renewal", "ticket_closed", "=formula"]
@@ -135,12 +135,12 @@ def order(count: int) -> dict[str, Any]:
 
 
 def observations() -> list[dict[str, Any]]:
-    one = {"method": "GET", "path": "/orders/{orderId}", "parameters": {"orderId": {"type": "integer"}}}
+    get_order = {"method": "GET", "path": "/orders/{orderId}", "parameters": {"orderId": {"type": "integer"}}}
     error = {"type": "object", "properties": {"error": {"type": "string"}}}
     query = {"type": "object", "properties": {"q": {"type": "string"}}}
     return [
-        {**one, "status": 200, "count": 12, "response": order(12)},
-        {**one, "status": 404, "count": 3, "response": error},
+        {**get_order, "status": 200, "count": 12, "response": order(12)},
+        {**get_order, "status": 404, "count": 3, "response": error},
         {"method": "POST", "path": "/orders", "status": 201, "count": 5, "request": order(5), "response": order(5)},
         {"method": "GET", "path": "/search", "status": 200, "count": 7, "query": query},
     ]

@@ -31,9 +31,9 @@ def large(filled: str, workspace: Any, api: Any) -> str:
 
 def test_levels_come_when_they_are_opened_and_only_once(new_tab, large):
     tab = new_tab()
-    asked: list[str] = []
+    requested: list[str] = []
     page = tab.open(large)
-    page.on("request", lambda request: asked.append(request.url))
+    page.on("request", lambda request: requested.append(request.url))
     assert page.locator(".tree .row").count() < 40
     assert "partc" not in page.inner_text(".tree")
     group = page.locator("summary", has_text="groupb")
@@ -43,7 +43,7 @@ def test_levels_come_when_they_are_opened_and_only_once(new_tab, large):
     group.click()
     group.click()
     page.wait_for_load_state("networkidle")
-    assert [url.split("at=")[1] for url in asked] == ["%2Fgroupb"]
+    assert [url.split("at=")[1] for url in requested] == ["%2Fgroupb"]
     assert tab.complaints == []
 
 
@@ -64,7 +64,7 @@ def test_the_page_of_a_place_is_clean_with_all_that_it_can_open(new_tab, large, 
     for summary in page.locator("details.codes summary").all():
         summary.click()
     violations = Axe().run(page).response["violations"]
-    assert [(found["id"], found["nodes"][0]["html"][:120]) for found in violations] == []
+    assert [(violation["id"], violation["nodes"][0]["html"][:120]) for violation in violations] == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert tab.complaints == []
 

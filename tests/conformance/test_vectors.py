@@ -105,10 +105,10 @@ def test_each_vector_has_a_name_of_its_own(file):
 def test_arguments_hash_as_their_vector_says(case):
     request = case["request"]
     try:
-        found = request_args(b64decode(request["bodyBase64"]), request["contentType"], request["query"]).hash
+        args_hash = request_args(b64decode(request["bodyBase64"]), request["contentType"], request["query"]).hash
     except InvalidArgs:
-        found = None
-    assert found == case["hash"]
+        args_hash = None
+    assert args_hash == case["hash"]
 
 
 @named(CANONICAL["values"])
@@ -127,9 +127,9 @@ def test_doubles_are_written_as_ecmascript_writes_them():
 
 
 def test_the_generator_writes_the_committed_files_byte_for_byte():
-    made = dict(documents())
-    assert set(made) == {path.name for path in FOLDER.glob("*.json")}
-    for name, document in made.items():
+    generated = dict(documents())
+    assert set(generated) == {path.name for path in FOLDER.glob("*.json")}
+    for name, document in generated.items():
         assert text_of(document).encode() == (FOLDER / name).read_bytes(), name
     missing = [signer for signer in SIGNERS if interpreter(signer) is None]
     if missing:

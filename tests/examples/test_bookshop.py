@@ -75,8 +75,8 @@ class World:
         self.hub = Hub(lambda: self.at)
         self.told = Told()
         self.witness = affidavit.Witness(KEY, transport=self.hub, rules=False, now=lambda: self.at)
-        given = Settings(WORKSPACE, "production", PRODUCTION.audience, SECRET, database, **settings)
-        self.shop = Bookshop(given, Reporters(self.told, self.witness), now=lambda: self.at)
+        shop_settings = Settings(WORKSPACE, "production", PRODUCTION.audience, SECRET, database, **settings)
+        self.shop = Bookshop(shop_settings, Reporters(self.told, self.witness), now=lambda: self.at)
         self.call = in_process(self.shop)
         self.assistant = Assistant(
             PRODUCTION, self.hub.call, self.call, key=KEY, now=lambda: self.at, chance=Random(1), pace=1.0

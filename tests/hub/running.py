@@ -79,7 +79,7 @@ class Hub:
     def processes(self) -> list[int]:
         """Everything that runs with this hub's data directory in its environment or command line."""
         mark = str(self.folder / "var").encode()
-        found = []
+        pids = []
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit() or int(entry.name) == os.getpid():
                 continue
@@ -88,8 +88,8 @@ class Hub:
             except OSError:
                 continue
             if mark in text and (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
-                found.append(int(entry.name))
-        return found
+                pids.append(int(entry.name))
+        return pids
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "manage.py", *arguments]
@@ -107,8 +107,8 @@ class Hub:
     ) -> tuple[int, Any, Mapping[str, str]]:
         """Status, body (parsed where it is JSON) and headers, errors included."""
         data = None if body is None else json.dumps(body).encode()
-        sent = {"Content-Type": "application/json", "x-service-api-key": key, **(headers or {})}
-        request = urllib.request.Request(self.address + path, data, {k: v for k, v in sent.items() if v})
+        all_headers = {"Content-Type": "application/json", "x-service-api-key": key, **(headers or {})}
+        request = urllib.request.Request(self.address + path, data, {k: v for k, v in all_headers.items() if v})
         try:
             with urllib.request.urlopen(request, timeout=60) as response:
                 return response.status, content(response), response.headers

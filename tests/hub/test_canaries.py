@@ -60,10 +60,10 @@ def in_body(text: str, word: str) -> str:
 def in_value(value: Any, word: str) -> Any:
     match value:
         case dict():
-            inner = {name: in_value(held, word) for name, held in value.items()}
+            inner = {name: in_value(inner_value, word) for name, inner_value in value.items()}
             return {**inner, "note": word, "owners": {f"{word}@corp.example": 1, f"{word}-9f8e7d6c-3b2a1f0e": word}}
         case list():
-            return [in_value(held, word) for held in value]
+            return [in_value(inner_value, word) for inner_value in value]
         case str():
             return word
     return value
@@ -102,10 +102,10 @@ def test_no_canary_goes_over_the_wire_or_is_printed(recordings):
             done = subprocess.run(
                 [sys.executable, "-m", "affidavit", *command], capture_output=True, text=True, timeout=300, check=False
             )
-        sent = [f"{request.path} {dict(request.headers)} {request.body.decode()}" for request in hub.received]
-        assert sent
+        requests = [f"{request.path} {dict(request.headers)} {request.body.decode()}" for request in hub.received]
+        assert requests
         assert done.returncode == 0, done.stderr
-        assert found(done.stdout + "".join(sent)) == []
+        assert found(done.stdout + "".join(requests)) == []
 
 
 def test_no_canary_is_in_database_logs_or_downloads(hub, recordings):

@@ -17,26 +17,26 @@ from workspaces.models import ApiKey, Workspace
 pytestmark = pytest.mark.django_db
 
 
-def said(*arguments: str) -> str:
+def run_command(*arguments: str) -> str:
     out = io.StringIO()
     call_command("create_workspace", *arguments, stdout=out)
     return out.getvalue()
 
 
 def test_json_is_one_line_with_everything_that_is_shown_once():
-    output = said("Tea House", "--environment", "staging", "--environment", "dev", "--json")
+    output = run_command("Tea House", "--environment", "staging", "--environment", "dev", "--json")
     assert output.endswith("}\n")
     assert output.count("\n") == 1
-    made = json.loads(output)
+    created = json.loads(output)
     facts = {"workspaceId", "slug", "name", "environments", "audiences"}
-    assert set(made) == facts | {"secretKey", "publishableKey", "signingSecret"}
-    assert made["environments"] == ["production", "staging", "dev"]
-    assert set(made["audiences"]) == set(made["environments"])
-    assert ApiKey.objects.get(digest=hash_key(made["secretKey"])).workspace_id == made["workspaceId"]
+    assert set(created) == facts | {"secretKey", "publishableKey", "signingSecret"}
+    assert created["environments"] == ["production", "staging", "dev"]
+    assert set(created["audiences"]) == set(created["environments"])
+    assert ApiKey.objects.get(digest=hash_key(created["secretKey"])).workspace_id == created["workspaceId"]
 
 
 def test_the_readable_form_says_the_same():
-    output = said("Tea House")
+    output = run_command("Tea House")
     workspace = Workspace.objects.get()
     page, audience = "/w/tea-house/production/overview", "urn:affidavit:tea-house:production"
     for part in (workspace.id, page, audience, "gak_", "pk_", "gas_"):
@@ -44,15 +44,15 @@ def test_the_readable_form_says_the_same():
 
 
 def test_two_workspaces_of_one_name_get_two_slugs():
-    slugs = [json.loads(said("Tea House", "--json"))["slug"] for _ in range(2)]
+    slugs = [json.loads(run_command("Tea House", "--json"))["slug"] for _ in range(2)]
     assert slugs == ["tea-house", "tea-house-2"]
 
 
 @pytest.mark.parametrize("arguments", [("",), ("x" * 101,), ("Shop", "--environment", "Not A Name")])
 def test_what_cannot_be_made_is_one_line_and_makes_nothing(arguments):
-    with pytest.raises(StartupError) as refusal:
-        said(*arguments)
-    assert "\n" not in str(refusal.value)
+    with pytest.raises(StartupError) as caught:
+        run_command(*arguments)
+    assert "\n" not in str(caught.value)
     assert not Workspace.objects.exists()
 
 
@@ -64,29 +64,29 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
 
 @pytest.mark.xdist_group("whole hub")
 def test_it_may_come_before_the_first_start_and_the_hub_then_knows_the_key(hub):
-    done = hub.manage("create_workspace", "Tea House", "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    made = json.loads(done.stdout)
+    process = hub.manage("create_workspace", "Tea House", "--json")
+    assert (process.returncode, process.stderr) == (0, "")
+    created = json.loads(process.stdout)
     assert hub.processes() == []
     hub.start()
-    assert hub.request("/api/catalog", key=made["secretKey"])[0] == 200
-    beside = hub.manage("create_workspace", "Tea House", "--json")
-    assert json.loads(beside.stdout)["slug"] == "tea-house-2"
+    assert hub.request("/api/catalog", key=created["secretKey"])[0] == 200
+    second_process = hub.manage("create_workspace", "Tea House", "--json")
+    assert json.loads(second_process.stdout)["slug"] == "tea-house-2"
     assert hub.request("/readyz")[0] == 200
 
 
 @pytest.mark.xdist_group("whole hub")
 def test_what_it_refuses_is_one_line_like_that_of_a_start(hub):
-    done = hub.manage("create_workspace", "")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("affidavit: ")
-    assert done.stderr.count("\n") == 1
+    process = hub.manage("create_workspace", "")
+    assert (process.returncode, process.stdout) == (1, "")
+    assert process.stderr.startswith("affidavit: ")
+    assert process.stderr.count("\n") == 1
 
 
 @pytest.mark.xdist_group("whole hub")
 def test_a_hub_does_not_begin_on_a_database_that_ends_with_a_command(hub):
     with data_dir.lock_data_dir(hub.folder / "var"):
-        done = hub.manage("create_workspace", "Tea House")
-    assert done.returncode == 1
-    assert "HUB_DATA_DIR" in done.stderr
+        process = hub.manage("create_workspace", "Tea House")
+    assert process.returncode == 1
+    assert "HUB_DATA_DIR" in process.stderr
     assert not (hub.folder / "var" / "postgres").exists()

@@ -123,15 +123,15 @@ def test_every_2xx_entry_ends_in_the_catalog(hub, traffic, poured, name):
 @pytest.mark.parametrize("name", FILES)
 def test_catalog_page_and_csv_agree_with_a_recount_of_the_file(hub, traffic, poured, name):
     operations = catalog(hub, poured[name])["operations"]
-    counted = {(row["method"], row["path"]): row["observations"] for row in operations}
-    shown = page(hub, poured[name], "catalog.json")["tables"]["operations"]
-    exported = list(csv.DictReader(io.StringIO(page(hub, poured[name], "catalog.csv?table=operations"))))
-    assert {(row["method"], row["path"]): row["observations"] for row in shown} == counted
-    assert {(row["method"], row["path"]): int(row["observations"]) for row in exported} == counted
+    downloaded = {(row["method"], row["path"]): row["observations"] for row in operations}
+    page_rows = page(hub, poured[name], "catalog.json")["tables"]["operations"]
+    csv_rows = list(csv.DictReader(io.StringIO(page(hub, poured[name], "catalog.csv?table=operations"))))
+    assert {(row["method"], row["path"]): row["observations"] for row in page_rows} == downloaded
+    assert {(row["method"], row["path"]): int(row["observations"]) for row in csv_rows} == downloaded
 
     statuses = [entry["response"]["status"] for entry in entries(traffic / name)]
     all_entries, may_be_hidden = len(statuses), sum(status in NEVER_BEGINS for status in statuses)
-    assert all_entries - may_be_hidden <= sum(counted.values()) <= all_entries
+    assert all_entries - may_be_hidden <= sum(downloaded.values()) <= all_entries
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -170,12 +170,12 @@ def test_no_value_is_found_in_database_logs_or_downloads(traffic, careful_texts,
             literals |= {*unquote(address.path).split("/"), entry["request"]["method"]} - data
             for body in (entry["request"].get("postData", {}).get("text"), entry["response"]["content"].get("text")):
                 collect(json.loads(body) if body else None, names, values)
-    sought = {value for value in values - names if len(value) >= SHORTEST}
+    secret_values = {value for value in values - names if len(value) >= SHORTEST}
     # A word that stands as a literal in a path, or in a name, is a word of the catalog; so are types.
-    sought -= found_in("\n".join([empty_texts, "unknown", *literals, *names, *parameters]), sought)
-    sought = {value for value in sought if not set(value.strip("/").split("/")) <= literals}
-    assert len(sought) > 10_000
-    assert sorted(found_in(DIGEST.sub("", texts), sought)) == []
+    secret_values -= find_in("\n".join([empty_texts, "unknown", *literals, *names, *parameters]), secret_values)
+    secret_values = {value for value in secret_values if not set(value.strip("/").split("/")) <= literals}
+    assert len(secret_values) > 10_000
+    assert sorted(find_in(DIGEST.sub("", texts), secret_values)) == []
 
 
 def data_segments(path: str, template: str | None) -> set[str]:
@@ -190,17 +190,17 @@ def parameter_names(hub: Hub, workspace: dict[str, Any]) -> set[str]:
     return {name for operation in catalog(hub, workspace)["operations"] for name in operation["parameters"]}
 
 
-def found_in(text: str, sought: set[str]) -> set[str]:
-    """Which of the sought stand anywhere in the text; one pass over it by their first characters."""
+def find_in(text: str, values: set[str]) -> set[str]:
+    """Return which of the values stand anywhere in the text; one pass over it by their first characters."""
     by_start: dict[str, list[str]] = {}
-    for value in sought:
+    for value in values:
         by_start.setdefault(value[:SHORTEST], []).append(value)
-    found: set[str] = set()
-    for at in range(len(text) - SHORTEST + 1):
-        for value in by_start.get(text[at : at + SHORTEST], ()):
-            if text.startswith(value, at):
-                found.add(value)
-    return found
+    matches: set[str] = set()
+    for position in range(len(text) - SHORTEST + 1):
+        for value in by_start.get(text[position : position + SHORTEST], ()):
+            if text.startswith(value, position):
+                matches.add(value)
+    return matches
 
 
 def collect(value: Any, names: set[str], values: set[str]) -> None:

@@ -80,8 +80,8 @@ CHANGES = [
 def test_the_hours_around_a_change_of_the_clocks_are_compared_in_their_order(change, zone):
     for first in (change + timedelta(days=days) for days in range(-1, 9)):
         span = parse_period({"from": str(first), "to": str(first + timedelta(days=1)), "tz": zone}, now=NOW)
-        shown = split_into_buckets(span.start, span.end, span.zone, "hour")
-        moments = [span.shift_back(bucket.start) for bucket in shown] + [span.shift_back(span.end)]
+        buckets = split_into_buckets(span.start, span.end, span.zone, "hour")
+        moments = [span.shift_back(bucket.start) for bucket in buckets] + [span.shift_back(span.end)]
         assert moments == sorted(moments)
         assert (moments[0], moments[-1]) == (span.previous().start, span.previous().end)
 

@@ -8,13 +8,13 @@ from wire.prepared_statements import open_prepared_cursor
 PLANNED = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%% AS once'"
 
 
-def run_twice(given: int) -> list[int]:
+def run_twice(number: int) -> list[int]:
     with open_prepared_cursor() as cursor:
-        cursor.execute("SELECT %(given)s::int AS once", {"given": given})
-        cursor.execute("SELECT %(given)s::int AS once", {"given": given + 1})
-        found = cursor.fetchone()
+        cursor.execute("SELECT %(number)s::int AS once", {"number": number})
+        cursor.execute("SELECT %(number)s::int AS once", {"number": number + 1})
+        row = cursor.fetchone()
         cursor.execute(PLANNED)
-        return [*found, *cursor.fetchone()]
+        return [*row, *cursor.fetchone()]
 
 
 @pytest.mark.django_db

@@ -18,18 +18,18 @@ quarters = st.integers(0, 35_000).map(lambda n: datetime(2018, 1, 1, tzinfo=UTC)
 @given(quarters, st.integers(1, 4000), st.sampled_from(ZONES), st.sampled_from(["hour", "day", "month"]))
 def test_buckets_cut_the_span_without_gap_or_overlap(start, hours, name, step):
     span = timedelta(hours=hours if step != "hour" else hours % 49 + 1)
-    found = split_into_buckets(start, start + span, ZoneInfo(name), step)
-    assert found[0].start == start
-    assert found[-1].end == start + span
-    assert all(one.end == other.start for one, other in pairwise(found))
+    buckets = split_into_buckets(start, start + span, ZoneInfo(name), step)
+    assert buckets[0].start == start
+    assert buckets[-1].end == start + span
+    assert all(bucket.end == next_bucket.start for bucket, next_bucket in pairwise(buckets))
 
 
 @given(quarters, st.integers(1, 4000), st.sampled_from(ZONES))
 def test_a_day_bucket_holds_one_local_date_and_no_date_has_two(start, hours, name):
     zone = ZoneInfo(name)
-    found = split_into_buckets(start, start + timedelta(hours=hours), zone, "day")
-    first = [bucket.start.astimezone(zone).date() for bucket in found]
-    last = [(bucket.end - timedelta.resolution).astimezone(zone).date() for bucket in found]
+    buckets = split_into_buckets(start, start + timedelta(hours=hours), zone, "day")
+    first = [bucket.start.astimezone(zone).date() for bucket in buckets]
+    last = [(bucket.end - timedelta.resolution).astimezone(zone).date() for bucket in buckets]
     assert first == last
     assert len(set(first)) == len(first)
 
@@ -37,10 +37,10 @@ def test_a_day_bucket_holds_one_local_date_and_no_date_has_two(start, hours, nam
 @pytest.mark.parametrize("step", ["hour", "day", "month"])
 def test_every_edge_is_a_quarter_hour_so_that_tallies_add_up_to_it(step):
     for name in ZONES:
-        found = split_into_buckets(
+        buckets = split_into_buckets(
             datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 11, 30, tzinfo=UTC), ZoneInfo(name), step
         )
-        assert all(bucket.start.timestamp() % 900 == 0 for bucket in found)
+        assert all(bucket.start.timestamp() % 900 == 0 for bucket in buckets)
 
 
 def test_the_day_on_which_summer_time_begins_has_23_hours():
@@ -52,10 +52,10 @@ def test_the_day_on_which_summer_time_begins_has_23_hours():
 
 def test_an_hour_that_comes_twice_has_two_names():
     zone = ZoneInfo("Europe/Berlin")
-    found = split_into_buckets(
+    buckets = split_into_buckets(
         datetime(2026, 10, 24, 22, tzinfo=UTC), datetime(2026, 10, 25, 4, tzinfo=UTC), zone, "hour"
     )
-    labels = [bucket.label for bucket in found]
+    labels = [bucket.label for bucket in buckets]
     assert len(set(labels)) == len(labels) == 6
     assert "Sun 25 Oct 02:00 CEST" in labels
     assert "Sun 25 Oct 02:00 CET" in labels

@@ -31,5 +31,5 @@ class RequestIdMiddleware:
 
 
 def choose_request_id(request: HttpRequest) -> str:
-    sent = request.headers.get("X-Request-Id", "")
-    return sent if WELL_FORMED.fullmatch(sent) else f"req_{secrets.token_hex(10)}"
+    header = request.headers.get("X-Request-Id", "")
+    return header if WELL_FORMED.fullmatch(header) else f"req_{secrets.token_hex(10)}"

@@ -126,7 +126,7 @@ def store_answer(claim: Claim, response: HttpResponse, *, secret: bool, expires_
     )
 
 
-def delete_expired(*, now: datetime, batch: int = 5000) -> int:
+def delete_expired_answers(*, now: datetime, batch: int = 5000) -> int:
     """Delete answers past their time; return how many."""
     expired = IdempotentAnswer.objects.filter(expires_at__lte=now).values("pk")[:batch]
     return IdempotentAnswer.objects.filter(pk__in=expired).delete()[0]

@@ -10,7 +10,7 @@ from django.db.models import Model, QuerySet
 
 from wire.errors import DomainError
 
-Report = TypeVar("Report", bound=Model)
+ReportModel = TypeVar("ReportModel", bound=Model)
 
 
 class ReportIdReused(DomainError):
@@ -21,8 +21,8 @@ class ReportIdReused(DomainError):
 
 
 def get_or_create_report(
-    reports: QuerySet[Report], workspace_id: str, report_id: UUID, body: bytes, values: dict[str, Any]
-) -> tuple[Report, bool]:
+    reports: QuerySet[ReportModel], workspace_id: str, report_id: UUID, body: bytes, values: dict[str, Any]
+) -> tuple[ReportModel, bool]:
     """Return the report of this id, and whether it is new. `values` are the other columns of a new one.
 
     The model is unique on workspace and report_id, and keeps the SHA-256 of the body in `digest`.

@@ -11,14 +11,14 @@ from hub.local import database, startup_errors
 from hub.local.startup_errors import StartupError
 
 
-def told(said: str, sqlstate: str | None = None) -> str:
-    error = OperationalError(said)
+def format_message(message: str, sqlstate: str | None = None) -> str:
+    error = OperationalError(message)
     error.__cause__ = type("DiskFull", (Exception,), {"sqlstate": sqlstate})()
     return startup_errors.format_error(error)
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("message", "reason"),
     [
         ('connection failed: server at "::1", port 1 failed: Connection refused\n\tIs it up?', "Connection refused. "),
         ('connection failed: server failed: FATAL:  database "x" does not exist', 'database "x" does not exist. '),
@@ -26,9 +26,9 @@ def told(said: str, sqlstate: str | None = None) -> str:
         ("", "no connection"),
     ],
 )
-def test_of_what_the_driver_says_the_reason_is_told_in_one_line(settings, said, reason):
+def test_of_what_the_driver_says_the_reason_is_told_in_one_line(settings, message, reason):
     settings.DATABASE_URL = "postgresql://u:p@h/x"
-    line = told(said)
+    line = format_message(message)
     assert line.startswith("affidavit: DATABASE_URL: cannot be reached: ")
     assert reason in line
     assert "\n" not in line
@@ -36,12 +36,12 @@ def test_of_what_the_driver_says_the_reason_is_told_in_one_line(settings, said, 
 
 
 def test_of_a_statement_that_failed_only_the_kind_is_told():
-    line = told('could not extend file; key ("c-1042") of the customer', "53100")
+    line = format_message('could not extend file; key ("c-1042") of the customer', "53100")
     assert line == "affidavit: the database gave up (DiskFull). Look into its log."
 
 
 def test_the_embedded_server_is_named_where_no_other_is_set():
-    assert "postgres.log in HUB_DATA_DIR" in told("connection failed: no such file")
+    assert "postgres.log in HUB_DATA_DIR" in format_message("connection failed: no such file")
 
 
 def test_a_folder_that_cannot_be_used_names_its_setting():
@@ -50,10 +50,10 @@ def test_a_folder_that_cannot_be_used_names_its_setting():
 
 @pytest.mark.django_db
 def test_a_server_of_the_oldest_version_is_taken_and_an_older_one_refused(monkeypatch):
-    found = connection.pg_version // 10_000
-    monkeypatch.setattr(database, "OLDEST_POSTGRES", found)
+    major = connection.pg_version // 10_000
+    monkeypatch.setattr(database, "OLDEST_POSTGRES", major)
     database.check_server_version()
-    monkeypatch.setattr(database, "OLDEST_POSTGRES", found + 1)
+    monkeypatch.setattr(database, "OLDEST_POSTGRES", major + 1)
     with pytest.raises(StartupError, match="DATABASE_URL: the server is older than PostgreSQL"):
         database.check_server_version()
 

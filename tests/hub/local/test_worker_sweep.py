@@ -23,19 +23,19 @@ def test_a_report_is_folded_although_the_broker_never_was_there(tmp_path: Path):
         key = json.loads(hub.manage("create_workspace", "Tea House", "--json").stdout)["secretKey"]
         assert hub.request("/api/witness-reports", {"reportId": str(uuid.uuid4()), **REPORT}, key=key)[0] == 202
         deadline = time.monotonic() + 120
-        while not (found := hub.request("/api/catalog", key=key)[1]["operations"]) and time.monotonic() < deadline:
+        while not (operations := hub.request("/api/catalog", key=key)[1]["operations"]) and time.monotonic() < deadline:
             time.sleep(0.5)
-        assert [operation["path"] for operation in found] == ["/orders"]
+        assert [operation["path"] for operation in operations] == ["/orders"]
 
 
 def test_a_round_that_fails_is_logged_and_the_next_one_comes(monkeypatch, caplog):
     rounds = iter([ValueError("one"), None, KeyboardInterrupt()])
 
-    def sweeping() -> None:
+    def sweep_or_fail() -> None:
         if failure := next(rounds):
             raise failure
 
-    monkeypatch.setattr(worker_sweep, "sweep", sweeping)
+    monkeypatch.setattr(worker_sweep, "sweep", sweep_or_fail)
     monkeypatch.setattr(worker_sweep, "EVERY_SECONDS", 0)
     with pytest.raises(KeyboardInterrupt):
         worker_sweep.sweep_forever()

@@ -52,11 +52,11 @@ def test_the_heading_names_the_days_that_are_shown(overview, query, words):
 
 def test_what_waits_for_a_decision_is_counted_beside_its_section_on_every_page(overview, browser_client, api):
     assert "n waits" not in overview()
-    asked = api.post("/api/confirmations", ASKED).json()["confirmationId"]
+    confirmation_id = api.post("/api/confirmations", ASKED).json()["confirmationId"]
     assert '<span class="n waits">1<' in overview()
     assert '<span class="n waits">1<' in browser_client.get("/w/lumen-books/production/catalog").content.decode()
     assert "n waits" not in browser_client.get("/w/lumen-books/staging/overview").content.decode()
-    browser_client.post(f"/w/lumen-books/production/confirmations/{asked}/decision", {"decision": "decline"})
+    browser_client.post(f"/w/lumen-books/production/confirmations/{confirmation_id}/decision", {"decision": "decline"})
     assert "n waits" not in overview()
 
 

@@ -30,7 +30,7 @@ RELEASE = {
 }
 
 
-def played(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tuple[str, ...]]:
+def play(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tuple[str, ...]]:
     """So many hours of the sample, reported and folded minute by minute: all drift of the successful answers."""
     key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, kind=ApiKey.SECRET)
     start = timezone.now().timestamp() - hours * HOUR
@@ -52,18 +52,18 @@ def played(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[
             stack.verifications.send()
         for environment in created.workspace.environments.all():
             fold_reports(environment, now=hub.now)
-    found = Drift.objects.filter(environment__workspace=created.workspace).select_related("operation")
+    changes = Drift.objects.filter(environment__workspace=created.workspace).select_related("operation")
     return Counter(
-        (each.operation.method, each.operation.path, each.pointer, each.kind, each.before,
-         each.after.split(" (")[0], each.breaks)
-        for each in found
+        (change.operation.method, change.operation.path, change.pointer, change.kind, change.before,
+         change.after.split(" (")[0], change.breaks)
+        for change in changes
     )  # fmt: skip
 
 
 def test_an_hour_after_the_release_each_change_is_reported_once_and_nothing_else():
     without = create_workspace("Without", ["staging"], actor="test", now=timezone.now())
     with_it = create_workspace("With", ["staging"], actor="test", now=timezone.now())
-    usual = played(without, hours=2, released_at=float("inf"))
-    drift = played(with_it, hours=2, released_at=HOUR)
+    usual = play(without, hours=2, released_at=float("inf"))
+    drift = play(with_it, hours=2, released_at=HOUR)
     assert drift - usual == RELEASE
     assert usual - drift == Counter()

@@ -29,31 +29,31 @@ LONGEST = people.REGISTRATION_DELAY[1] + 3600.0  # seconds after the last beginn
 @pytest.fixture
 def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """What really became of each id, by the text that reached the shop: the sample's own decision, written down."""
-    became: dict[str, str] = {}
-    next_door: set[str] = set()
-    decide, tell = people.choose_ids, Assistant.register
+    fates: dict[str, str] = {}
+    staging_ids: set[str] = set()
+    choose_ids, register = people.choose_ids, Assistant.register
 
-    def registered(self: Assistant, conversation_id: str) -> Any:
+    def note_registration(self: Assistant, conversation_id: str) -> Any:
         if self.site.environment == "staging":
-            next_door.add(conversation_id)
-        return tell(self, conversation_id)
+            staging_ids.add(conversation_id)
+        return register(self, conversation_id)
 
-    def decided(*given: Any) -> tuple[str, str, bool]:
-        known, shown, late = decide(*given)
-        if not known:
-            became[shown] = "other-environment" if shown in next_door else "never-seen"
-        elif shown != known:
-            became[shown] = "altered" if known in shown.lower() else "placeholder"
+    def note_ids(*arguments: Any) -> tuple[str, str, bool]:
+        registered_id, reported_id, late = choose_ids(*arguments)
+        if not registered_id:
+            fates[reported_id] = "other-environment" if reported_id in staging_ids else "never-seen"
+        elif reported_id != registered_id:
+            fates[reported_id] = "altered" if registered_id in reported_id.lower() else "placeholder"
         else:
-            became[shown] = "late" if late else "known"
-        return known, shown, late
+            fates[reported_id] = "late" if late else "known"
+        return registered_id, reported_id, late
 
-    monkeypatch.setattr(Assistant, "register", registered)
-    monkeypatch.setattr(people, "choose_ids", decided)
-    return became
+    monkeypatch.setattr(Assistant, "register", note_registration)
+    monkeypatch.setattr(people, "choose_ids", note_ids)
+    return fates
 
 
-def played(created: NewWorkspace) -> Environment:
+def play(created: NewWorkspace) -> Environment:
     """All conversations from production, every id mangled in some way, to the end of the latest of them."""
     key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, kind=ApiKey.SECRET)
     start = timezone.now().timestamp() - CONVERSATIONS * APART - LONGEST
@@ -66,8 +66,8 @@ def played(created: NewWorkspace) -> Environment:
     for number in range(CONVERSATIONS):
         course = people.run_conversation(production.assistant, staging.assistant, habits, people.buy)
         agenda.add(course, at=start + number * APART)
-    for until in minutes(start):
-        while agenda.next_at < until:
+    for end in minutes(start):
+        while agenda.next_at < end:
             clock.time = max(clock.time, agenda.next_at)
             agenda.run_next()
         hub.register_arrivals()
@@ -80,30 +80,30 @@ def minutes(start: float) -> Iterator[float]:
     return (start + number * MINUTE for number in range(1, int((CONVERSATIONS * APART + LONGEST) / MINUTE)))
 
 
-def broken(environment: Environment) -> dict[str, BrokenJoin]:
+def find_joins(environment: Environment) -> dict[str, BrokenJoin]:
     joins = Outcome.objects.filter(environment=environment, broken=True).select_related("conversation").order_by("pk")
     return {join.conversation_id: join for join in diagnose_joins(environment, joins)}
 
 
 def test_each_is_diagnosed_as_what_happened_to_it(workspace, truth):
-    production = played(workspace)
-    found = broken(production)
-    assert {join.diagnosis.kind for join in found.values()} == {
+    production = play(workspace)
+    joins_by_id = find_joins(production)
+    assert {join.diagnosis.kind for join in joins_by_id.values()} == {
         "other-environment", "altered", "placeholder", "never-seen",
     }  # fmt: skip
-    assert {id_: join.diagnosis.kind for id_, join in found.items()} == {id_: truth[id_] for id_ in found}
+    assert {id_: join.diagnosis.kind for id_, join in joins_by_id.items()} == {id_: truth[id_] for id_ in joins_by_id}
     reported = set(
         Outcome.objects.filter(environment=production).values_list("conversation__conversation_id", flat=True)
     )
     late = {id_ for id_ in reported if truth[id_] == "late"}
     assert late  # reported before their conversation came, and healed when it did
-    assert not late & found.keys()
+    assert not late & joins_by_id.keys()
     assert Outcome.objects.filter(environment=production, healed_at__isnull=False).count() >= len(late)
 
 
 def test_what_another_workspace_knows_changes_no_diagnosis(workspace, other_workspace, truth):
-    production = played(workspace)
-    before = broken(production)
-    theirs = other_workspace.workspace.environments.get(name="staging")
-    register_conversations(theirs, [Arrival(id_) for id_ in before], now=timezone.now())
-    assert broken(production) == before
+    production = play(workspace)
+    before = find_joins(production)
+    foreign_staging = other_workspace.workspace.environments.get(name="staging")
+    register_conversations(foreign_staging, [Arrival(id_) for id_ in before], now=timezone.now())
+    assert find_joins(production) == before

@@ -57,22 +57,22 @@ def observation() -> dict[str, Any]:
     return {"method": "GET", "path": "/orders", "status": 200, "count": 1}
 
 
-def endpoints() -> dict[str, type[MachineView]]:
+def list_endpoints() -> dict[str, type[MachineView]]:
     """Every MachineView under /api/, by its address."""
-    found = {}
-    for entry, value in flattened(get_resolver().url_patterns):
+    views = {}
+    for entry, value in flatten_patterns(get_resolver().url_patterns):
         view = getattr(value.callback, "view_class", None) or getattr(value.callback, "cls", None)
         if view and issubclass(view, MachineView):
-            found[entry] = view
-    return found
+            views[entry] = view
+    return views
 
 
-def flattened(patterns: list[Any], prefix: str = "") -> list[tuple[str, Any]]:
+def flatten_patterns(patterns: list[Any], prefix: str = "") -> list[tuple[str, Any]]:
     rows = []
     for pattern in patterns:
         address = prefix + str(pattern.pattern)
         if hasattr(pattern, "url_patterns"):
-            rows += flattened(pattern.url_patterns, address)
+            rows += flatten_patterns(pattern.url_patterns, address)
         else:
             rows.append((address, pattern))
     return rows
@@ -87,8 +87,8 @@ def endpoint(request: pytest.FixtureRequest) -> str:
 def address(endpoint: str, api: Any) -> str:
     if endpoint != DECISION:
         return f"/{endpoint}"
-    asked = api.post("/api/confirmations", BODIES["api/confirmations"](api)).json()
-    return f"/api/confirmations/{asked['confirmationId']}/decision"
+    confirmation = api.post("/api/confirmations", BODIES["api/confirmations"](api)).json()
+    return f"/api/confirmations/{confirmation['confirmationId']}/decision"
 
 
 @pytest.fixture
@@ -113,10 +113,10 @@ def send(address: str, good_body: Callable[[], Body], workspace: NewWorkspace) -
 
     def post(body: Any = None, *, key: str | None = None, method: str = "POST", **headers: str) -> HttpResponse:
         raw = body if isinstance(body, bytes) else json.dumps(good_body() if body is None else body).encode()
-        sent = {"x-service-api-key": workspace.secret_key if key is None else key}
-        sent = {name: value for name, value in {**sent, **headers}.items() if value}
-        sent["Content-Type"] = sent.pop("content_type", "application/json")
-        return client.generic(method, address, raw, headers=sent)
+        all_headers = {"x-service-api-key": workspace.secret_key if key is None else key}
+        all_headers = {name: value for name, value in {**all_headers, **headers}.items() if value}
+        all_headers["Content-Type"] = all_headers.pop("content_type", "application/json")
+        return client.generic(method, address, raw, headers=all_headers)
 
     return post
 
@@ -131,7 +131,7 @@ def code_of(response: HttpResponse) -> str:
 
 
 def test_no_endpoint_is_left_out_of_this_table():
-    assert set(endpoints()) == set(BODIES)
+    assert set(list_endpoints()) == set(BODIES)
 
 
 def test_a_good_body_is_accepted(send):
@@ -177,14 +177,14 @@ def test_a_revoked_key_is_401(send, workspace):
 
 @pytest.mark.parametrize("key", ["pk_", "pk_nonsense", make_key("pk_")], ids=["bare", "nonsense", "unknown"])
 def test_a_publishable_key_is_refused_whether_or_not_it_exists(send, workspace, key):
-    for shown in (key, workspace.publishable_key):
-        response = send(key=shown)
+    for refused_key in (key, workspace.publishable_key):
+        response = send(key=refused_key)
         assert (response.status_code, code_of(response)) == (403, "publishable-key-refused")
 
 
 def test_a_key_without_the_scope_is_told_so(send, workspace, endpoint):
-    other = {"report": "platform", "platform": "report"}[endpoints()[endpoint].scope]
-    key = issue_key(workspace.workspace, ApiKey.SECRET, [other], now=workspace.workspace.created_at)
+    other_scope = {"report": "platform", "platform": "report"}[list_endpoints()[endpoint].scope]
+    key = issue_key(workspace.workspace, ApiKey.SECRET, [other_scope], now=workspace.workspace.created_at)
     response = send(key=key)
     assert (response.status_code, code_of(response)) == (403, "scope-missing")
 
@@ -256,12 +256,12 @@ def test_another_form_is_refused_with_pointers(send, body):
 def test_every_fault_of_a_batch_is_listed_up_to_100(send, good_body, batch):
     body = good_body()
     body[batch] = [{}] * 3
-    few = send(body).json()
-    assert len({fault["pointer"].split("/")[2] for fault in few["errors"]}) == 3
+    three_faults = send(body).json()
+    assert len({fault["pointer"].split("/")[2] for fault in three_faults["errors"]}) == 3
     body[batch] = [{}] * 300
-    many = send(body).json()
-    assert len(many["errors"]) == 100
-    assert many["errorsTruncated"] is True
+    many_faults = send(body).json()
+    assert len(many_faults["errors"]) == 100
+    assert many_faults["errorsTruncated"] is True
 
 
 def test_more_than_500_items_are_refused_with_the_numbers(send, good_body, batch):
@@ -324,8 +324,8 @@ def test_a_repeated_idempotency_key_gets_the_same_bytes(send, good_body):
     assert (again.status_code, again.content) == (first.status_code, first.content)
     assert "Idempotent-Replayed" not in first
     assert again["Idempotent-Replayed"] == "true"
-    other = send({**good_body(), "more": 1}, **{"Idempotency-Key": "k1"})
-    assert (other.status_code, code_of(other)) == (422, "idempotency-key-reused")
+    conflict = send({**good_body(), "more": 1}, **{"Idempotency-Key": "k1"})
+    assert (conflict.status_code, code_of(conflict)) == (422, "idempotency-key-reused")
 
 
 def test_an_error_is_not_kept_under_an_idempotency_key(send):
