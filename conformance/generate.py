@@ -1,6 +1,6 @@
-"""Writes the committed vectors: `python -m conformance.generate`. The same input gives the same bytes.
+"""Write the committed vectors: `python -m conformance.generate`. The same cases give the same bytes.
 
-What an interpreter made that is not at hand is taken over from the committed files.
+Vectors whose interpreter is not installed are copied from the committed files.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ FOLDER = Path(__file__).resolve().parent
 Document = dict[str, Any]
 
 
-def documents() -> Iterator[tuple[str, Document]]:
-    """Each file's name and content."""
-    yield "intents.json", intents(_committed("intents.json"))
+def build_documents() -> Iterator[tuple[str, Document]]:
+    """Yield the name and content of each file."""
+    yield "intents.json", build_intents(_committed("intents.json"))
     yield "args.json", {"cases": list(arguments.cases())}
     yield (
         "canonical.json",
@@ -31,10 +31,10 @@ def documents() -> Iterator[tuple[str, Document]]:
     )
 
 
-def intents(committed: Mapping[str, Any]) -> Document:
+def build_intents(committed: Mapping[str, Any]) -> Document:
     headers = {vector["id"]: vector["request"]["header"] for vector in committed.get("vectors", ())}
-    resigned_ = list(resigned.vectors(headers))
-    vectors = [*accepted.vectors(), *resigned_, *malformed.vectors(), *rejected.vectors()]
+    resigned_vectors = list(resigned.vectors(headers))
+    vectors = [*accepted.vectors(), *resigned_vectors, *malformed.vectors(), *rejected.vectors()]
     return {"defaults": DEFAULTS, "vectors": vectors}
 
 
@@ -43,22 +43,22 @@ def _committed(name: str) -> Document:
     return json.loads(path.read_bytes()) if path.exists() else {}
 
 
-def text_of(document: Document) -> str:
-    """One vector to a line, so that a difference shows which one it is."""
+def format_document(document: Document) -> str:
+    """Return the document as JSON with one vector per line, so that a diff shows which one changed."""
     members = []
     for name, value in document.items():
-        rows = ",\n".join(f"    {_line(row)}" for row in value) if isinstance(value, list) else None
-        members.append(f"  {_line(name)}: " + (_line(value) if rows is None else f"[\n{rows}\n  ]"))
+        rows = ",\n".join(f"    {_format_json(row)}" for row in value) if isinstance(value, list) else None
+        members.append(f"  {_format_json(name)}: " + (_format_json(value) if rows is None else f"[\n{rows}\n  ]"))
     return "{\n" + ",\n".join(members) + "\n}\n"
 
 
-def _line(value: Any) -> str:
+def _format_json(value: Any) -> str:
     return json.dumps(value)
 
 
 def main() -> None:
-    for name, document in documents():
-        (FOLDER / name).write_text(text_of(document), encoding="ascii")
+    for name, document in build_documents():
+        (FOLDER / name).write_text(format_document(document), encoding="ascii")
 
 
 if __name__ == "__main__":

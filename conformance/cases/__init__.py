@@ -1,1 +1,1 @@
-"""The cases behind the committed vectors, one module for each part. They use none of the code under test."""
+"""The cases of the committed vectors, one module for each part. They use none of the code under test."""

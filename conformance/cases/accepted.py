@@ -1,4 +1,4 @@
-"""Requests that pass: everything that a verifier must not be stricter about than the contract."""
+"""Requests that must pass: a verifier must not be stricter than the contract."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .headers import (
     SECRET,
     WORKSPACE,
     Vector,
-    accepted,
+    accept,
     base64url,
-    compact,
+    compact_json,
     envelope,
     header,
-    no_args,
-    of_remainder,
+    payload_of_remainder,
     sha256,
     signature,
     v1,
     v2,
+    v2_without_args,
 )
 
 NO_BODY = {"body": b"", "contentType": None}
@@ -41,59 +41,59 @@ def vectors() -> Iterator[Vector]:
 
 
 def versions_and_times() -> Iterator[Vector]:
-    yield accepted("version-2", "Every member of version 2, signed as it is sent.", v2())
-    yield accepted(
-        "version-2-as-fraction", "2.0 is the number 2.", v2(v=2), header(compact(v2()).replace(b"2", b"2.0", 1))
+    yield accept("version-2", "Every member of version 2, signed as it is sent.", v2())
+    yield accept(
+        "version-2-as-fraction", "2.0 is the number 2.", v2(v=2), header(compact_json(v2()).replace(b"2", b"2.0", 1))
     )
-    yield accepted("version-1", "Every member of version 1. It binds method and path only.", v1(), query="any=1")
-    yield accepted("version-1-anonymous", "Version 1 without userId: an anonymous call.", v1(userId=...))
-    yield accepted("version-1-empty-user", "userId is a string; it may be empty.", v1(userId=""))
-    yield accepted("version-1-any-body", "Version 1 binds no arguments.", v1(), body=b"{not json")
+    yield accept("version-1", "Every member of version 1. It binds method and path only.", v1(), query="any=1")
+    yield accept("version-1-anonymous", "Version 1 without userId: an anonymous call.", v1(userId=...))
+    yield accept("version-1-empty-user", "userId is a string; it may be empty.", v1(userId=""))
+    yield accept("version-1-any-body", "Version 1 binds no arguments.", v1(), body=b"{not json")
     last = {"v1Until": ISSUED + 10}
-    yield accepted("version-1-last-moment", "now is exactly the end of the window for version 1.", v1(), verifier=last)
-    yield accepted("version-2-demanded", "The route demands version 2.", v2(), verifier={"minimumVersion": 2})
-    yield accepted("unknown-members", "Unknown members are ignored.", v2(reason={"a": [1, None, True]}, ticket=""))
+    yield accept("version-1-last-moment", "now is exactly the end of the window for version 1.", v1(), verifier=last)
+    yield accept("version-2-demanded", "The route demands version 2.", v2(), verifier={"minimumVersion": 2})
+    yield accept("unknown-members", "Unknown members are ignored.", v2(reason={"a": [1, None, True]}, ticket=""))
     proto = v2(__proto__={"sub": "somebody"}, constructor=1, toString="x")
-    yield accepted("names-of-a-language", "Unknown members named like parts of a language are ordinary.", proto)
-    yield accepted("unknown-members-version-1", "Unknown members are ignored in version 1 too.", v1(audience="x", V=3))
+    yield accept("names-of-a-language", "Unknown members named like parts of a language are ordinary.", proto)
+    yield accept("unknown-members-version-1", "Unknown members are ignored in version 1 too.", v1(audience="x", V=3))
     milliseconds = v2(issuedAt=ISSUED * 1000, expiresAt=EXPIRES * 1000)
-    yield accepted("milliseconds", "Both times in milliseconds.", milliseconds)
-    yield accepted("fractions", "Times may be fractions.", v2(issuedAt=ISSUED + 0.25, expiresAt=EXPIRES + 0.5))
-    yield accepted("last-moment", "now is exactly expiresAt.", v2(), verifier={"now": EXPIRES})
-    yield accepted("clock-behind", "issuedAt is exactly 60 s ahead.", v2(), verifier={"now": ISSUED - 60})
-    yield accepted("longest-lifetime", "Exactly 24 hours.", v2(expiresAt=ISSUED + DAY))
+    yield accept("milliseconds", "Both times in milliseconds.", milliseconds)
+    yield accept("fractions", "Times may be fractions.", v2(issuedAt=ISSUED + 0.25, expiresAt=EXPIRES + 0.5))
+    yield accept("last-moment", "now is exactly expiresAt.", v2(), verifier={"now": EXPIRES})
+    yield accept("clock-behind", "issuedAt is exactly 60 s ahead.", v2(), verifier={"now": ISSUED - 60})
+    yield accept("longest-lifetime", "Exactly 24 hours.", v2(expiresAt=ISSUED + DAY))
     shorter = {"maxLifetime": 300}
-    yield accepted("longest-lifetime-set-lower", "Exactly this verifier's maximum.", v2(), verifier=shorter)
-    yield accepted("step-up-false", "No step-up is asked for.", v2(requiresStepUp=False))
-    yield accepted("step-up-has-run", "Step-up is asked for and has run.", v2(requiresStepUp=True), stepUp=True)
+    yield accept("longest-lifetime-set-lower", "Exactly this verifier's maximum.", v2(), verifier=shorter)
+    yield accept("step-up-false", "No step-up is asked for.", v2(requiresStepUp=False))
+    yield accept("step-up-has-run", "Step-up is asked for and has run.", v2(requiresStepUp=True), stepUp=True)
 
 
 def envelopes() -> Iterator[Vector]:
-    text = compact(v2())
+    text = compact_json(v2())
     signed = signature(text)
     for remainder, padding in ((3, "="), (2, "==")):
-        payload = of_remainder(remainder)
+        payload = payload_of_remainder(remainder)
         name = f"padded-by-{len(padding)}"
-        yield accepted(name, "Right padding is accepted.", payload, header(payload) + padding)
+        yield accept(name, "Right padding is accepted.", payload, header(payload) + padding)
     upper = base64url(b'{"payload":%b,"signature":"%b"}' % (text, signed.upper().encode()))
-    yield accepted("upper-case-signature", "The signature's hex digits may be in upper case.", v2(), upper)
+    yield accept("upper-case-signature", "The signature's hex digits may be in upper case.", v2(), upper)
     swapped = base64url(b'{"signature":"%b","payload":%b}' % (signed.encode(), text))
-    yield accepted("signature-first", "The members of the envelope may stand in any order.", v2(), swapped)
+    yield accept("signature-first", "The members of the envelope may stand in any order.", v2(), swapped)
     spaced = base64url(b' {\n"payload" :\t%b ,\r\n"signature" : "%b" }\n' % (text, signed.encode()))
-    yield accepted("spaces-in-envelope", "White space around the payload is no part of what was signed.", v2(), spaced)
+    yield accept("spaces-in-envelope", "White space around the payload is no part of what was signed.", v2(), spaced)
     escaped = base64url(b'{"p\\u0061yload":%b,"\\u0073ignature":"%b"}' % (text, signed.encode()))
-    yield accepted("escaped-envelope-names", "Names of the envelope may be escaped.", v2(), escaped)
+    yield accept("escaped-envelope-names", "Names of the envelope may be escaped.", v2(), escaped)
     inner = v2(trap='"payload":{"v":2},"signature":"' + "0" * 64 + '"')
-    yield accepted("envelope-inside-a-string", "A string of the payload looks like an envelope.", inner)
+    yield accept("envelope-inside-a-string", "A string of the payload looks like an envelope.", inner)
     loose = text.replace(b'"sub":"user-42"', b'"sub" : "\\u0075ser\\u002d42"')
-    yield accepted("signed-as-sent", "Spaces and needless escapes, signed as they are sent.", v2(), header(loose))
-    largest = v2(pad="x" * (6144 - len(envelope(compact(v2(pad=""))))))
+    yield accept("signed-as-sent", "Spaces and needless escapes, signed as they are sent.", v2(), header(loose))
+    largest = v2(pad="x" * (6144 - len(envelope(compact_json(v2(pad=""))))))
     assert len(header(largest)) == 8192
-    yield accepted("largest-header", "A header value of exactly 8,192 characters.", largest)
+    yield accept("largest-header", "A header value of exactly 8,192 characters.", largest)
     deepest = v2(deep=nested(62))
-    yield accepted("deepest-json", "Exactly 64 levels of JSON, the envelope being the first.", deepest)
+    yield accept("deepest-json", "Exactly 64 levels of JSON, the envelope being the first.", deepest)
     tall = v2(sub='für 😀 \u2028 \\ " / \b\f\n\r\t\x1f')
-    yield accepted("any-characters", "Characters outside ASCII, and those that have to be escaped.", tall)
+    yield accept("any-characters", "Characters outside ASCII, and those that have to be escaped.", tall)
 
 
 def nested(levels: int) -> list:
@@ -105,25 +105,23 @@ def nested(levels: int) -> list:
 
 def workspaces_and_nonces() -> Iterator[Vector]:
     both = {"secrets": [NEXT_SECRET, SECRET]}
-    yield accepted("rotation-older-secret", "Of two secrets in force, the older one.", v2(), verifier=both)
+    yield accept("rotation-older-secret", "Of two secrets in force, the older one.", v2(), verifier=both)
     newer = header(v2(), secret=NEXT_SECRET)
-    yield accepted("rotation-newer-secret", "Of two secrets in force, the newer one.", v2(), newer, verifier=both)
+    yield accept("rotation-newer-secret", "Of two secrets in force, the newer one.", v2(), newer, verifier=both)
     many = {"workspace": None, "secrets": {WORKSPACE: [NEXT_SECRET, SECRET], OTHER_WORKSPACE: [FOREIGN_SECRET]}}
-    yield accepted("one-of-many-workspaces", "The verifier serves many workspaces.", v2(), verifier=many)
+    yield accept("one-of-many-workspaces", "The verifier serves many workspaces.", v2(), verifier=many)
     elsewhere = v2(tenantId=OTHER_WORKSPACE)
     its_own = header(elsewhere, secret=FOREIGN_SECRET)
-    yield accepted(
-        "another-of-many-workspaces", "Each is tried with its own secrets.", elsewhere, its_own, verifier=many
-    )
+    yield accept("another-of-many-workspaces", "Each is tried with its own secrets.", elsewhere, its_own, verifier=many)
     others = [[OTHER_WORKSPACE, "n-1"], [WORKSPACE, "N-1"], [WORKSPACE, "n-1 "]]
-    yield accepted("nonce-burnt-elsewhere", "Nonces are per workspace, and exact strings.", v2(), burnt=others)
-    yield accepted(
+    yield accept("nonce-burnt-elsewhere", "Nonces are per workspace, and exact strings.", v2(), burnt=others)
+    yield accept(
         "same-tool-call",
         "A redelivery: toolCallId stays, the nonce is new.",
         v2(nonce="n-2"),
         burnt=[[WORKSPACE, "n-1"]],
     )
-    yield accepted("version-1-again", "Version 1 has no replay check.", v1(nonce_="n-1"), burnt=[[WORKSPACE, "n-1"]])
+    yield accept("version-1-again", "Version 1 has no replay check.", v1(nonce_="n-1"), burnt=[[WORKSPACE, "n-1"]])
 
 
 def operations() -> Iterator[Vector]:
@@ -135,30 +133,33 @@ def operations() -> Iterator[Vector]:
         "root": "/",
         "colon-and-at": "/a:b@c;d=1,2",
     }.items():
-        yield accepted(
-            f"path-{name}", f"The decoded path {path}", no_args(f"GET {path}"), method="GET", path=path, **NO_BODY
+        yield accept(
+            f"path-{name}",
+            f"The decoded path {path}",
+            v2_without_args(f"GET {path}"),
+            method="GET",
+            path=path,
+            **NO_BODY,
         )
-    yield accepted("lower-case-method", "The request's method counts in upper case.", v2(), method="post")
-    raw = no_args("GET /a b")
-    yield accepted(
+    yield accept("lower-case-method", "The request's method counts in upper case.", v2(), method="post")
+    raw = v2_without_args("GET /a b")
+    yield accept(
         "raw-path", "The raw path has no escaped slash.", raw, method="GET", path="/a b", rawPath="/a%20b", **NO_BODY
     )
     both = v2(operation="POST /orders?dry=1&x=%20")
-    yield accepted("body-and-query", "With a body, the operation carries the raw query.", both, query="dry=1&x=%20")
+    yield accept("body-and-query", "With a body, the operation carries the raw query.", both, query="dry=1&x=%20")
     query = v2(operation="GET /books?q=a+b", argsHash=sha256('{"q":"a b"}'))
     get = {"method": "GET", "path": "/books", **NO_BODY}
-    yield accepted(
-        "query-in-operation", "Without a body the operation may carry the query.", query, query="q=a+b", **get
-    )
+    yield accept("query-in-operation", "Without a body the operation may carry the query.", query, query="q=a+b", **get)
     declared = v2(operation="orders.create")
-    yield accepted(
+    yield accept(
         "declared-operation",
         "Another transport declares its own operation.",
         declared,
         operation="orders.create",
         path="/rpc",
     )
-    yield accepted(
+    yield accept(
         "declared-beside-ambiguous-path",
         "Where an operation is declared, the path is not looked at.",
         declared,
@@ -166,20 +167,20 @@ def operations() -> Iterator[Vector]:
         path="/a/../rpc",
         rawPath="/a%2Frpc",
     )
-    yield accepted(
+    yield accept(
         "declared-with-query",
         "What is declared may hold the query itself.",
         v2(operation="orders.create?dry=1"),
         operation="orders.create?dry=1",
         query="dry=1",
     )
-    yield accepted(
+    yield accept(
         "version-1-where-one-is-declared",
         "Version 1 has method and path only, and these count.",
         v1(),
         operation="orders.create",
     )
-    yield accepted(
+    yield accept(
         "audience-per-environment",
         "Another audience of the same workspace.",
         v2(aud=f"{AUDIENCE}-eu"),
@@ -188,18 +189,18 @@ def operations() -> Iterator[Vector]:
 
 
 def arguments() -> Iterator[Vector]:
-    """How arguments are hashed is the matter of args.json; here is one request of each kind."""
+    """Yield one request of each kind; args.json has the rules of hashing arguments."""
     get = {"method": "GET", "path": "/books", **NO_BODY}
-    yield accepted("no-arguments", "Neither body nor query.", no_args("GET /books"), **get)
+    yield accept("no-arguments", "Neither body nor query.", v2_without_args("GET /books"), **get)
     listed = v2(operation="GET /books", argsHash=sha256('{"q":["a","b"],"r":""}'))
-    yield accepted("query-arguments", "A query; repeated names make an array.", listed, query="q=a&r&q=b", **get)
+    yield accept("query-arguments", "A query; repeated names make an array.", listed, query="q=a&r&q=b", **get)
     form = v2(argsHash=sha256('{"note":"für Ömer","q":"1"}'))
     media_type = "application/x-www-form-urlencoded"
-    yield accepted("form-arguments", "A form.", form, body=b"q=1&note=f%C3%BCr+%C3%96mer", contentType=media_type)
+    yield accept("form-arguments", "A form.", form, body=b"q=1&note=f%C3%BCr+%C3%96mer", contentType=media_type)
     raw = v2(argsHash=sha256(b"\x00\xff"))
-    yield accepted(
+    yield accept(
         "raw-arguments", "Bytes of another type.", raw, body=b"\x00\xff", contentType="application/octet-stream"
     )
-    yield accepted("patch-json", "Any +json is JSON.", v2(), contentType="Application/Merge-Patch+JSON ; charset=utf-8")
+    yield accept("patch-json", "Any +json is JSON.", v2(), contentType="Application/Merge-Patch+JSON ; charset=utf-8")
     rewritten = BODY.replace(b"12.50", b"125e-1").replace(b" ", b"\n", 1)
-    yield accepted("arguments-written-anew", "Other text of the same arguments.", v2(), body=rewritten)
+    yield accept("arguments-written-anew", "Other text of the same arguments.", v2(), body=rewritten)

@@ -1,11 +1,11 @@
-"""Requests and the hash of their arguments (contract 3, "Arguments")."""
+"""Requests and the hashes of their arguments (contract 3, "Arguments")."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from .headers import BODY, BODY_CANONICAL, base64_of, sha256
+from .headers import BODY, BODY_CANONICAL, encode_base64, sha256
 
 Case = dict[str, Any]
 
@@ -20,57 +20,59 @@ def cases() -> Iterator[Case]:
     yield from without_hash()
 
 
-def hashed(
+def hashed_case(
     name: str, description: str, canonical: str, body: bytes = b"", content_type: str | None = None, query: str = ""
 ) -> Case:
-    """canonical: the RFC 8785 form of the arguments."""
+    """Return a case that is hashed in canonical form. canonical: the RFC 8785 form of the arguments."""
     return {**_request(name, description, body, content_type, query), "canonical": canonical, "hash": sha256(canonical)}
 
 
-def hashed_raw(name: str, description: str, body: bytes, content_type: str | None) -> Case:
+def raw_case(name: str, description: str, body: bytes, content_type: str | None) -> Case:
     return {**_request(name, description, body, content_type, ""), "hash": sha256(body)}
 
 
-def refused(name: str, description: str, body: bytes = b"", content_type: str | None = JSON, query: str = "") -> Case:
+def refused_case(
+    name: str, description: str, body: bytes = b"", content_type: str | None = JSON, query: str = ""
+) -> Case:
     return {**_request(name, description, body, content_type, query), "hash": None}
 
 
 def _request(name: str, description: str, body: bytes, content_type: str | None, query: str) -> Case:
-    request = {"bodyBase64": base64_of(body), "contentType": content_type, "query": query}
+    request = {"bodyBase64": encode_base64(body), "contentType": content_type, "query": query}
     return {"id": name, "description": description, "request": request}
 
 
 def json_bodies() -> Iterator[Case]:
-    yield hashed("the-example", "The example of the contract.", BODY_CANONICAL, BODY, JSON)
-    yield hashed("empty-object", "An empty object.", "{}", b" {}\n", JSON)
-    yield hashed("empty-array", "An empty array is not an empty object.", "[]", b"[]", JSON)
-    yield hashed("null", "null.", "null", b"null", JSON)
-    yield hashed("string", "A bare string.", '"a"', b'"a"', JSON)
-    yield hashed("number", "A bare number.", "100", b"1e2", JSON)
-    yield hashed("boolean", "false is not absent.", "false", b"false", JSON)
-    yield hashed("null-member", "A member that is null is there.", '{"a":null}', b'{"a":null}', JSON)
-    yield hashed("escapes", "Escaped or not, the same text.", '{"ü":"😀/"}', rb'{"\u00fc":"\uD83D\uDE00\/"}', JSON)
+    yield hashed_case("the-example", "The example of the contract.", BODY_CANONICAL, BODY, JSON)
+    yield hashed_case("empty-object", "An empty object.", "{}", b" {}\n", JSON)
+    yield hashed_case("empty-array", "An empty array is not an empty object.", "[]", b"[]", JSON)
+    yield hashed_case("null", "null.", "null", b"null", JSON)
+    yield hashed_case("string", "A bare string.", '"a"', b'"a"', JSON)
+    yield hashed_case("number", "A bare number.", "100", b"1e2", JSON)
+    yield hashed_case("boolean", "false is not absent.", "false", b"false", JSON)
+    yield hashed_case("null-member", "A member that is null is there.", '{"a":null}', b'{"a":null}', JSON)
+    yield hashed_case("escapes", "Escaped or not, the same text.", '{"ü":"😀/"}', rb'{"\u00fc":"\uD83D\uDE00\/"}', JSON)
     body = '{"😀":1,"\ufb33":2}'
-    yield hashed("utf-16-order", "Names sort by UTF-16 units.", body, '{"\ufb33":2,"😀":1}'.encode(), JSON)
-    yield hashed(
+    yield hashed_case("utf-16-order", "Names sort by UTF-16 units.", body, '{"\ufb33":2,"😀":1}'.encode(), JSON)
+    yield hashed_case(
         "numbers", "Numbers in other notations.", "[0,1,1.5,1e+21,1e-7]", b"[-0,1.0,15E-1,1e21,0.0000001]", JSON
     )
     escaped = rb'{"\ufb33":2,"\uD83D\ude00":1}'
-    yield hashed("utf-16-order-escaped", "Names that are escaped sort as what they are.", body, escaped, JSON)
+    yield hashed_case("utf-16-order-escaped", "Names that are escaped sort as what they are.", body, escaped, JSON)
     huge = b"[0e9999999999999999999,-0.0E-9999999999999999999]"
-    yield hashed("zero-with-a-long-exponent", "Zero is zero whatever its exponent.", "[0,0]", huge, JSON)
+    yield hashed_case("zero-with-a-long-exponent", "Zero is zero whatever its exponent.", "[0,0]", huge, JSON)
     zeros = b"[25.0,-1.00,0.0,0.05,0.0010,0.00001,10.010,1000000000000000.0]"
     canonical = "[25,-1,0,0.05,0.001,0.00001,10.01,1000000000000000]"
-    yield hashed("zeros-after-the-point", "Numbers with zeros after the point.", canonical, zeros, JSON)
-    yield hashed(
+    yield hashed_case("zeros-after-the-point", "Numbers with zeros after the point.", canonical, zeros, JSON)
+    yield hashed_case(
         "large-exact-integer",
         "A large integer that a double carries.",
         "[9007199254740994]",
         b"[9007199254740994]",
         JSON,
     )
-    yield hashed("deepest", "128 levels.", "[" * 128 + "]" * 128, b"[" * 128 + b"]" * 128, JSON)
-    yield hashed("query-beside-body", "The query is no part of it.", '{"a":1}', b'{"a":1}', JSON, "b=2")
+    yield hashed_case("deepest", "128 levels.", "[" * 128 + "]" * 128, b"[" * 128 + b"]" * 128, JSON)
+    yield hashed_case("query-beside-body", "The query is no part of it.", '{"a":1}', b'{"a":1}', JSON, "b=2")
 
 
 def content_types() -> Iterator[Case]:
@@ -82,7 +84,7 @@ def content_types() -> Iterator[Case]:
         ("suffix-and-parameter", "application/merge-patch+json ;q=1"),
         ("spaces", "  application/json  "),
     ):
-        yield hashed(f"type-{name}", f"JSON: {content_type}", '{"a":1}', b'{ "a": 1 }', content_type)
+        yield hashed_case(f"type-{name}", f"JSON: {content_type}", '{"a":1}', b'{ "a": 1 }', content_type)
     for name, content_type in (
         ("ndjson", "application/x-ndjson"),
         ("json5", "application/json5"),
@@ -93,7 +95,7 @@ def content_types() -> Iterator[Case]:
         ("empty", ""),
         ("absent", None),
     ):
-        yield hashed_raw(f"raw-type-{name}", f"Not JSON: {content_type}", b'{ "a": 1 }', content_type)
+        yield raw_case(f"raw-type-{name}", f"Not JSON: {content_type}", b'{ "a": 1 }', content_type)
 
 
 def queries_and_forms() -> Iterator[Case]:
@@ -122,23 +124,23 @@ def queries_and_forms() -> Iterator[Case]:
         ),
         ("byte-order-mark", "A byte order mark stays.", "a=%EF%BB%BFb", '{"a":"\ufeffb"}'),
     ):
-        yield hashed(f"query-{name}", description, canonical, query=text)
-        yield hashed(f"form-{name}", description, canonical, text.encode(), FORM)
-    yield hashed("no-arguments", "Neither body nor query.", "{}")
-    yield hashed("no-body-of-a-type", "A type without a body.", "{}", b"", JSON)
-    yield hashed("query-and-type", "A type without a body, and a query.", '{"a":"1"}', b"", JSON, "a=1")
-    yield hashed("form-type-parameter", "A form with a parameter.", '{"a":"1"}', b"a=1", f"{FORM}; charset=UTF-8")
-    yield hashed("query-beside-form", "The query is no part of it.", '{"a":"1"}', b"a=1", FORM, "b=2")
+        yield hashed_case(f"query-{name}", description, canonical, query=text)
+        yield hashed_case(f"form-{name}", description, canonical, text.encode(), FORM)
+    yield hashed_case("no-arguments", "Neither body nor query.", "{}")
+    yield hashed_case("no-body-of-a-type", "A type without a body.", "{}", b"", JSON)
+    yield hashed_case("query-and-type", "A type without a body, and a query.", '{"a":"1"}', b"", JSON, "a=1")
+    yield hashed_case("form-type-parameter", "A form with a parameter.", '{"a":"1"}', b"a=1", f"{FORM}; charset=UTF-8")
+    yield hashed_case("query-beside-form", "The query is no part of it.", '{"a":"1"}', b"a=1", FORM, "b=2")
 
 
 def raw_bodies() -> Iterator[Case]:
-    yield hashed_raw("raw-bytes", "Any bytes.", bytes(range(256)), "application/octet-stream")
-    yield hashed_raw("raw-xml", "Text of another type.", "<a>ü</a>".encode(), "application/xml")
-    yield hashed_raw("raw-white-space", "White space is a body.", b" ", "text/plain")
+    yield raw_case("raw-bytes", "Any bytes.", bytes(range(256)), "application/octet-stream")
+    yield raw_case("raw-xml", "Text of another type.", "<a>ü</a>".encode(), "application/xml")
+    yield raw_case("raw-white-space", "White space is a body.", b" ", "text/plain")
 
 
 def without_hash() -> Iterator[Case]:
-    """`args-mismatch`, whatever was signed."""
+    """Yield requests that are `args-mismatch`, whatever was signed."""
     for name, description, body in (
         ("white-space", "White space is a body, and no JSON.", b" "),
         ("syntax", "No JSON.", b"{a: 1}"),
@@ -161,15 +163,17 @@ def without_hash() -> Iterator[Case]:
         ("too-deep", "129 levels.", b"[" * 129 + b"]" * 129),
         ("very-deep", "Nesting that no recursion follows.", b"[" * 20_000),
     ):
-        yield refused(f"none-{name}", description, body)
+        yield refused_case(f"none-{name}", description, body)
     for name, description, text in (
         ("latin-1", "Percent-encoded Latin-1.", "a=f%FCr"),
         ("overlong", "Percent-encoded, an overlong form.", "a=%C0%AF"),
         ("surrogate", "Percent-encoded, half a surrogate pair.", "a=%ED%A0%BD"),
         ("name", "A name that is no UTF-8.", "%FF=1"),
     ):
-        yield refused(f"none-query-{name}", description, content_type=None, query=text)
-        yield refused(f"none-form-{name}", description, text.encode(), FORM)
+        yield refused_case(f"none-query-{name}", description, content_type=None, query=text)
+        yield refused_case(f"none-form-{name}", description, text.encode(), FORM)
     raw = "a=für"
-    yield refused("none-query-bytes", "A query with characters that are not encoded.", content_type=None, query=raw)
-    yield refused("none-form-bytes", "A form with bytes that are not encoded.", raw.encode(), FORM)
+    yield refused_case(
+        "none-query-bytes", "A query with characters that are not encoded.", content_type=None, query=raw
+    )
+    yield refused_case("none-form-bytes", "A form with bytes that are not encoded.", raw.encode(), FORM)

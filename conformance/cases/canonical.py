@@ -1,4 +1,4 @@
-"""RFC 8785 forms, written by hand; the texts of random doubles, as Node writes them."""
+"""RFC 8785 forms, written by hand, and the texts of random doubles, as Node writes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from .interpreters import run
+from .interpreters import run_signer
 
 Case = dict[str, Any]
 
@@ -16,7 +16,7 @@ NUMBER_SIGNER = "node_numbers.mjs"
 
 
 def values() -> Iterator[Case]:
-    """input: a JSON text. canonical: its RFC 8785 form, null where it has none (contract 3, "Arguments")."""
+    """Yield JSON texts (input) with their RFC 8785 forms (canonical), null if there is none (contract 3)."""
     for group in (_plain(), _strings(), _names(), _numbers(), _without_form()):
         for name, text, canonical in group:
             yield {"id": name, "input": text, "canonical": canonical}
@@ -78,7 +78,7 @@ def _numbers() -> Iterator[tuple[str, str, str]]:
 
 
 def _without_form() -> Iterator[tuple[str, str, None]]:
-    """Two different numbers would share one text; or strict JSON refuses the input."""
+    """Yield inputs without a form: two different numbers would share one text, or strict JSON refuses the input."""
     for text in (
         "9007199254740993", "-9007199254740993", "123456789012345678901", "0.10000000000000000001",
         "0.1000000000000000055511151231257827", "1e-400", "5e-325", "4e-324", "1.7976931348623159e308", "1e309",
@@ -99,22 +99,22 @@ def _without_form() -> Iterator[tuple[str, str, None]]:
 
 
 def numbers(committed: list[Case]) -> list[Case]:
-    """Random finite doubles and their ECMAScript texts; without Node the committed ones. bits: big-endian."""
+    """Return random finite doubles and their ECMAScript texts; without Node, the committed ones. bits: big-endian."""
     bits = _random_doubles()
-    written = run(NUMBER_SIGNER, "\n".join(bits))
-    if written is None:
+    texts = run_signer(NUMBER_SIGNER, "\n".join(bits))
+    if texts is None:
         return committed
-    return [{"bits": each, "text": text} for each, text in zip(bits, written.split(), strict=True)]
+    return [{"bits": double, "text": text} for double, text in zip(bits, texts.split(), strict=True)]
 
 
 def _random_doubles() -> list[str]:
-    """Half of them of any magnitude, half where plain and scientific notation meet."""
+    """Return doubles, half of any magnitude, half where plain and scientific notation meet."""
     chance = random.Random(SEED)
-    found: list[str] = []
-    while len(found) < NUMBERS:
+    doubles: list[str] = []
+    while len(doubles) < NUMBERS:
         bits = chance.getrandbits(64)
-        if len(found) % 2:
+        if len(doubles) % 2:
             bits = bits & ~(0x7FF << 52) | chance.randrange(1023 - 30, 1023 + 75) << 52
         if (bits >> 52) & 0x7FF != 0x7FF:
-            found.append(struct.pack(">Q", bits).hex())
-    return found
+            doubles.append(struct.pack(">Q", bits).hex())
+    return doubles

@@ -1,4 +1,4 @@
-"""Header values and vectors of intents, from the standard library alone."""
+"""Build header values and vectors of intents, with the standard library alone."""
 
 from __future__ import annotations
 
@@ -49,39 +49,39 @@ def sha256(text: str | bytes) -> str:
     return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
 
 
-def base64_of(data: bytes) -> str:
+def encode_base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
 def v2(**changes: Any) -> Payload:
-    """A payload of version 2 for the default request; a member changed to `...` is left out."""
+    """Return a payload of version 2 for the default request; a member changed to `...` is left out."""
     payload = {
         "v": 2, "toolCallId": "call-1", "tenantId": WORKSPACE, "sub": "user-42", "aud": AUDIENCE,
         "operation": "POST /orders", "argsHash": sha256(BODY_CANONICAL), "nonce": "n-1",
         "issuedAt": ISSUED, "expiresAt": EXPIRES,
     }  # fmt: skip
-    return _changed(payload, changes)
+    return _apply_changes(payload, changes)
 
 
 def v1(**changes: Any) -> Payload:
-    """A payload of version 1 for the default request; a member changed to `...` is left out."""
+    """Return a payload of version 1 for the default request; a member changed to `...` is left out."""
     payload = {
         "toolCallId": "call-1", "tenantId": WORKSPACE, "userId": "user-42", "method": "POST", "path": "/orders",
         "issuedAt": ISSUED, "expiresAt": EXPIRES,
     }  # fmt: skip
-    return _changed(payload, changes)
+    return _apply_changes(payload, changes)
 
 
-def _changed(payload: Payload, changes: Mapping[str, Any]) -> Payload:
+def _apply_changes(payload: Payload, changes: Mapping[str, Any]) -> Payload:
     return {name: value for name, value in {**payload, **changes}.items() if value is not ...}
 
 
-def no_args(operation: str, **changes: Any) -> Payload:
-    """A payload of version 2 for a call without arguments."""
+def v2_without_args(operation: str, **changes: Any) -> Payload:
+    """Return a payload of version 2 for a call without arguments."""
     return v2(operation=operation, argsHash=sha256("{}"), **changes)
 
 
-def compact(payload: Payload) -> bytes:
+def compact_json(payload: Payload) -> bytes:
     return json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -93,33 +93,33 @@ def base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 
-def unsealed(header: str) -> bytes:
+def decode_header(header: str) -> bytes:
     return base64.urlsafe_b64decode(header + "=" * (-len(header) % 4))
 
 
 def envelope(text: bytes, signed: bytes | None = None, secret: str = SECRET) -> bytes:
-    """text: the payload as it is sent. signed: the text that was signed, if it is another one."""
+    """Return the envelope. text: the payload as it is sent; signed: the text that was signed, if it differs."""
     return b'{"payload":%b,"signature":"%b"}' % (text, signature(signed or text, secret).encode())
 
 
 def header(payload: Payload | bytes, *, signed: bytes | None = None, secret: str = SECRET) -> str:
-    text = payload if isinstance(payload, bytes) else compact(payload)
+    text = payload if isinstance(payload, bytes) else compact_json(payload)
     return base64url(envelope(text, signed, secret))
 
 
-def of_remainder(remainder: int) -> Payload:
-    """A payload whose header value, without padding, leaves this remainder by 4: 0, 2 or 3."""
+def payload_of_remainder(remainder: int) -> Payload:
+    """Return a payload whose unpadded header value has a length of this remainder modulo 4: 0, 2 or 3."""
     return next(payload for length in (1, 2, 3) if len(header(payload := v2(nonce="n" * length))) % 4 == remainder)
 
 
-def accepted(name: str, description: str, payload: Payload, header_: str | None = None, **rest: Any) -> Vector:
-    """rest: see `vector`. header_: unless it is the compact payload, signed as it is sent."""
+def accept(name: str, description: str, payload: Payload, header_: str | None = None, **rest: Any) -> Vector:
+    """Return a vector that is accepted. header_: default the compact payload, signed as sent; rest: see `vector`."""
     sent = header(payload) if header_ is None else header_
     return vector(f"accepted/{name}", description, sent, {"accepted": payload}, **rest)
 
 
-def rejected(reason: str, name: str, description: str, header_: str | None, **rest: Any) -> Vector:
-    """rest: see `vector`."""
+def reject(reason: str, name: str, description: str, header_: str | None, **rest: Any) -> Vector:
+    """Return a vector that is rejected for this reason. rest: see `vector`."""
     return vector(f"{reason}/{name}", description, header_, {"reason": reason}, **rest)
 
 
@@ -134,15 +134,15 @@ def vector(
     signer: str | None = None,
     **request: Any,
 ) -> Vector:
-    """One vector. verifier, request: what differs from DEFAULTS; a request's `body` is given as bytes."""
+    """Return one vector. verifier, request: members that differ from DEFAULTS; a request's `body` is bytes."""
     if "body" in request:
-        request["bodyBase64"] = base64_of(request.pop("body"))
-    made: Vector = {"id": name, "description": description}
+        request["bodyBase64"] = encode_base64(request.pop("body"))
+    content: Vector = {"id": name, "description": description}
     if signer:
-        made["signer"] = signer
+        content["signer"] = signer
     if verifier:
-        made["verifier"] = dict(verifier)
-    made["request"] = {"header": header_, **request}
+        content["verifier"] = dict(verifier)
+    content["request"] = {"header": header_, **request}
     if burnt:
-        made["burntNonces"] = burnt
-    return {**made, "expected": dict(expected)}
+        content["burntNonces"] = burnt
+    return {**content, "expected": dict(expected)}

@@ -1,4 +1,4 @@
-"""Runs the programs of signers/, and keeps what is committed where an interpreter is not at hand."""
+"""Run the programs of signers/, if their interpreters are installed."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ COMMANDS = {".mjs": "node", ".pl": "perl", ".java": "java", ".py": sys.executabl
 _KINDS = {str: "string", bool: "boolean", int: "number", float: "number"}
 
 
-def interpreter(signer: str) -> str | None:
-    """Where the interpreter of a signer (`perl.pl ascii`, say) is; None if this machine has none."""
+def find_interpreter(signer: str) -> str | None:
+    """Return the path of the interpreter of a signer such as `perl.pl ascii`; None if it is not installed."""
     return shutil.which(COMMANDS[Path(signer.split()[0]).suffix])
 
 
-def run(signer: str, text: str) -> str | None:
-    """What the signer writes for this input; None without its interpreter."""
-    command = interpreter(signer)
+def run_signer(signer: str, text: str) -> str | None:
+    """Return the output of a signer for this input; None without its interpreter."""
+    command = find_interpreter(signer)
     if command is None:
         return None
     program, *style = signer.split()
-    called = [command, str(FOLDER / program), *style]
-    return subprocess.run(called, input=text.encode(), check=True, capture_output=True, timeout=60).stdout.decode()
+    arguments = [command, str(FOLDER / program), *style]
+    return subprocess.run(arguments, input=text.encode(), check=True, capture_output=True, timeout=60).stdout.decode()
 
 
-def job(secret: str, payload: Mapping[str, Any]) -> str:
-    """What a signer reads: the secret, then a line `name TAB kind TAB value` for each member."""
+def build_job(secret: str, payload: Mapping[str, Any]) -> str:
+    """Return the input of a signer: the secret, then a line `name TAB kind TAB value` for each member."""
     members = [
         f"{name}\t{_KINDS[type(value)]}\t{value if isinstance(value, str) else json.dumps(value)}"
         for name, value in payload.items()

@@ -1,5 +1,5 @@
-"""Headers that cannot be read. Each is signed rightly over the bytes of its payload, so that nothing but strictness
-refuses it: a verifier that passes one of these reads what somebody else reads differently."""
+"""Headers that cannot be read. Each is correctly signed over the bytes of its payload, so that only strict parsing
+refuses it: a verifier that accepts one of these can read it differently from another program."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from .headers import (
     ISSUED,
     Vector,
     base64url,
-    compact,
+    compact_json,
+    decode_header,
     envelope,
     header,
-    of_remainder,
-    rejected,
+    payload_of_remainder,
+    reject,
     signature,
-    unsealed,
     v1,
     v2,
 )
 
-malformed = partial(rejected, "malformed")
+reject_malformed = partial(reject, "malformed")
 PLAIN = header(v2())
-TEXT = compact(v2())
+TEXT = compact_json(v2())
 
 
 def vectors() -> Iterator[Vector]:
@@ -37,7 +37,7 @@ def vectors() -> Iterator[Vector]:
 
 def base64url_values() -> Iterator[Vector]:
     last = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    whole, one_short, two_short = (header(of_remainder(remainder)) for remainder in (0, 3, 2))
+    whole, one_short, two_short = (header(payload_of_remainder(remainder)) for remainder in (0, 3, 2))
     odd = header(v2(odd="???>>>"))
     assert "_" in odd or "-" in odd
     for name, description, value in (
@@ -48,8 +48,8 @@ def base64url_values() -> Iterator[Vector]:
         ("half-padded", "One = where two belong.", two_short + "="),
         ("over-padded", "Two = where one belongs.", one_short + "=="),
         ("padded-without-need", "A whole group of padding.", whole + "===="),
-        ("bits-left-over", "The last character has bits that belong to no byte.", _next(one_short, last)),
-        ("more-bits-left-over", "As before, with 4 such bits.", _next(two_short, last)),
+        ("bits-left-over", "The last character has bits that belong to no byte.", _set_lowest_bit(one_short, last)),
+        ("more-bits-left-over", "As before, with 4 such bits.", _set_lowest_bit(two_short, last)),
         ("line-break-inside", "A line break inside.", f"{PLAIN[:76]}\n{PLAIN[76:]}"),
         ("line-break-at-end", "A line break at the end.", f"{PLAIN}\n"),
         ("space-before", "A space before it.", f" {PLAIN}"),
@@ -62,25 +62,29 @@ def base64url_values() -> Iterator[Vector]:
         ("encoded-twice", "base64url of base64url.", base64url(PLAIN.encode())),
         ("bare-json", "JSON without base64url.", envelope(TEXT).decode()),
         ("cut-off", "Cut off at the end.", PLAIN[: len(PLAIN) // 8 * 4]),
-        ("too-long", "8,196 characters, the next length that an envelope without padding has.", _of_length(8196)),
-        ("too-long-with-padding", "8,193 characters, the last of them padding.", _of_length(8192) + "="),
+        (
+            "too-long",
+            "8,196 characters, the next length that an envelope without padding has.",
+            _header_of_length(8196),
+        ),
+        ("too-long-with-padding", "8,193 characters, the last of them padding.", _header_of_length(8192) + "="),
     ):
-        yield malformed(name, description, value)
+        yield reject_malformed(name, description, value)
 
 
-def _next(value: str, alphabet: str) -> str:
-    """The same bytes for a lax decoder: the last character with its lowest bit set."""
+def _set_lowest_bit(value: str, alphabet: str) -> str:
+    """Set the lowest bit of the last character; a lax decoder returns the same bytes."""
     return value[:-1] + alphabet[alphabet.index(value[-1]) + 1]
 
 
-def _of_length(characters: int) -> str:
-    made = header(v2(pad="x" * (characters // 4 * 3 - len(envelope(compact(v2(pad="")))))))
-    assert len(made) == characters
-    return made
+def _header_of_length(characters: int) -> str:
+    value = header(v2(pad="x" * (characters // 4 * 3 - len(envelope(compact_json(v2(pad="")))))))
+    assert len(value) == characters
+    return value
 
 
 def payload_texts() -> Iterator[Vector]:
-    """One payload for each rule of strict JSON, with an unknown member `x` that breaks it."""
+    """Yield one payload for each rule of strict JSON, with an unknown member `x` that breaks the rule."""
     for name, description, value in (
         ("nan", "NaN.", b"NaN"),
         ("infinity", "Infinity.", b"Infinity"),
@@ -115,12 +119,12 @@ def payload_texts() -> Iterator[Vector]:
         ("capital-true", "True of Python.", b"True"),
         ("undefined", "undefined of JavaScript.", b"undefined"),
         ("no-value", "A name without a value.", b""),
-        ("too-deep", "65 levels, the envelope being the first.", compact({"x": nested(63)})[5:-1]),
+        ("too-deep", "65 levels, the envelope being the first.", compact_json({"x": nested(63)})[5:-1]),
         ("duplicate-within", "The same name twice, further down.", b'{"a":1,"b":{"c":1,"c":1}}'),
         ("duplicate-escaped", "The same name twice, once of them escaped.", rb'{"a":1,"\u0061":1}'),
         ("duplicate-empty", "The empty name twice.", b'{"":1,"":2}'),
     ):
-        yield malformed(f"json-{name}", description, base64url(envelope(TEXT[:-1] + b',"x":' + value + b"}")))
+        yield reject_malformed(f"json-{name}", description, base64url(envelope(TEXT[:-1] + b',"x":' + value + b"}")))
     for name, description, text in (
         ("duplicate-member", "sub twice, with different values.", TEXT[:-1] + b',"sub":"user-1"}'),
         (
@@ -134,7 +138,7 @@ def payload_texts() -> Iterator[Vector]:
         ("bare-name", "A name without quotes.", TEXT.replace(b'"v"', b"v", 1)),
         ("unclosed", "The payload lacks its last bracket.", TEXT[:-1]),
     ):
-        yield malformed(f"json-{name}", description, base64url(envelope(text)))
+        yield reject_malformed(f"json-{name}", description, base64url(envelope(text)))
 
 
 def envelope_texts() -> Iterator[Vector]:
@@ -173,33 +177,35 @@ def envelope_texts() -> Iterator[Vector]:
         ("signature-full-width", "A full-width digit.", good[:-3] + '１"}'.encode()),
         ("empty-payload-text", "No value for the payload.", good.replace(TEXT, b"")),
     ):
-        yield malformed(f"envelope-{name}", description, base64url(raw))
-    yield malformed("random-bytes", "Bytes that are no text.", base64url(bytes(range(128, 255))))
-    assert unsealed(PLAIN) == good
+        yield reject_malformed(f"envelope-{name}", description, base64url(raw))
+    yield reject_malformed("random-bytes", "Bytes that are no text.", base64url(bytes(range(128, 255))))
+    assert decode_header(PLAIN) == good
 
 
 def members() -> Iterator[Vector]:
-    """Members that are missing or of the wrong form; the signature is right."""
+    """Yield payloads with members that are missing or of the wrong form; the signature is right."""
     for name in ("toolCallId", "tenantId", "sub", "aud", "operation", "argsHash", "nonce"):
-        yield from _no_string(name, "version-2", v2)
+        yield from _wrong_strings(name, "version-2", v2)
     for name in ("toolCallId", "tenantId", "method", "path"):
-        yield from _no_string(name, "version-1", v1)
+        yield from _wrong_strings(name, "version-1", v1)
     for version, payload in (("version-2", v2), ("version-1", v1)):
         for name in ("issuedAt", "expiresAt"):
             for kind, value in (("missing", ...), ("string", str(ISSUED)), ("null", None), ("boolean", True)):
                 described = f"{name} is no number: {kind}."
-                yield malformed(f"{version}-{name}-{kind}", described, header(payload(**{name: value})))
+                yield reject_malformed(f"{version}-{name}-{kind}", described, header(payload(**{name: value})))
         mixed = "issuedAt and expiresAt are in different units."
-        yield malformed(f"{version}-issued-in-milliseconds", mixed, header(payload(issuedAt=ISSUED * 1000)))
-        yield malformed(f"{version}-expires-in-milliseconds", mixed, header(payload(expiresAt=EXPIRES * 1000)))
+        yield reject_malformed(f"{version}-issued-in-milliseconds", mixed, header(payload(issuedAt=ISSUED * 1000)))
+        yield reject_malformed(f"{version}-expires-in-milliseconds", mixed, header(payload(expiresAt=EXPIRES * 1000)))
     for kind, value in (("null", None), ("string", "true"), ("number", 1)):
         step_up = v2(requiresStepUp=value)
-        yield malformed(f"step-up-{kind}", f"requiresStepUp is no boolean: {kind}.", header(step_up), stepUp=True)
+        yield reject_malformed(
+            f"step-up-{kind}", f"requiresStepUp is no boolean: {kind}.", header(step_up), stepUp=True
+        )
     for kind, value in (("null", None), ("number", 42)):
-        yield malformed(f"user-{kind}", f"userId is no string: {kind}.", header(v1(userId=value)))
+        yield reject_malformed(f"user-{kind}", f"userId is no string: {kind}.", header(v1(userId=value)))
 
 
-def _no_string(name: str, version: str, payload: type[dict] | object) -> Iterator[Vector]:
+def _wrong_strings(name: str, version: str, payload: type[dict] | object) -> Iterator[Vector]:
     for kind, value in (("missing", ...), ("empty", ""), ("null", None), ("number", 42), ("array", ["a"])):
-        made = header(payload(**{name: value}))
-        yield malformed(f"{version}-{name}-{kind}", f"{name} is no string, or an empty one: {kind}.", made)
+        value = header(payload(**{name: value}))
+        yield reject_malformed(f"{version}-{name}-{kind}", f"{name} is no string, or an empty one: {kind}.", value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .accepted import NO_BODY
-from .headers import Payload, Vector, header, no_args, rejected, v1, v2
+from .headers import Payload, Vector, header, reject, v1, v2, v2_without_args
 
 
 def vectors() -> Iterator[Vector]:
@@ -15,7 +15,7 @@ def vectors() -> Iterator[Vector]:
 
 
 def mismatch(name: str, description: str, payload: Payload, **request: object) -> Vector:
-    return rejected("operation-mismatch", name, description, header(payload), **request)
+    return reject("operation-mismatch", name, description, header(payload), **request)
 
 
 def other_operations() -> Iterator[Vector]:
@@ -59,12 +59,12 @@ def other_operations() -> Iterator[Vector]:
 def ambiguous_paths() -> Iterator[Vector]:
     described = "Two servers could read this path differently."
     for name, path in AMBIGUOUS:
-        signed = no_args(f"GET {path}")
+        signed = v2_without_args(f"GET {path}")
         yield mismatch(f"path-with-{name}", described, signed, method="GET", path=path, **NO_BODY)
     request = {"method": "GET", "path": "/a/b", **NO_BODY}
     for name, raw in (("upper-case", "/a%2Fb"), ("lower-case", "/a%2fb")):
         described = "An escaped slash in the raw path."
-        yield mismatch(f"escaped-slash-{name}", described, no_args("GET /a/b"), rawPath=raw, **request)
+        yield mismatch(f"escaped-slash-{name}", described, v2_without_args("GET /a/b"), rawPath=raw, **request)
 
 
 AMBIGUOUS = (
@@ -82,28 +82,28 @@ AMBIGUOUS = (
 
 
 def methods_and_paths() -> Iterator[Vector]:
-    yield rejected("method-mismatch", "other-method", "Another method.", header(v1()), method="GET")
-    yield rejected("method-mismatch", "before-path", "Method and path differ.", header(v1()), method="GET", path="/x")
-    yield rejected("method-mismatch", "lower-case", "post was signed.", header(v1(method="post")))
+    yield reject("method-mismatch", "other-method", "Another method.", header(v1()), method="GET")
+    yield reject("method-mismatch", "before-path", "Method and path differ.", header(v1()), method="GET", path="/x")
+    yield reject("method-mismatch", "lower-case", "post was signed.", header(v1(method="post")))
     for name, path in (("other-path", "/orders/17"), ("trailing-slash", "/orders/"), ("upper-case", "/Orders")):
-        yield rejected("path-mismatch", name, f"{path} was signed.", header(v1(path=path)))
+        yield reject("path-mismatch", name, f"{path} was signed.", header(v1(path=path)))
     for name, path in AMBIGUOUS:
-        made = header(v1(path=path))
-        yield rejected(
-            "path-mismatch", f"path-with-{name}", "Two servers could read this path differently.", made, path=path
+        value = header(v1(path=path))
+        yield reject(
+            "path-mismatch", f"path-with-{name}", "Two servers could read this path differently.", value, path=path
         )
     named = header(v1(method="orders.create", path="/"))
-    yield rejected(
+    yield reject(
         "method-mismatch", "declared", "Version 1 binds no declared operation.", named, operation="orders.create"
     )
-    made = header(v1(path="/a/../b"))
-    yield rejected(
-        "path-mismatch", "declared", "Nor does one clear an ambiguous path.", made, path="/a/../b", operation="a.b"
+    value = header(v1(path="/a/../b"))
+    yield reject(
+        "path-mismatch", "declared", "Nor does one clear an ambiguous path.", value, path="/a/../b", operation="a.b"
     )
-    made = header(v1(path="/a/b"))
-    yield rejected(
-        "path-mismatch", "escaped-slash", "An escaped slash in the raw path.", made, path="/a/b", rawPath="/a%2Fb"
+    value = header(v1(path="/a/b"))
+    yield reject(
+        "path-mismatch", "escaped-slash", "An escaped slash in the raw path.", value, path="/a/b", rawPath="/a%2Fb"
     )
-    yield rejected(
+    yield reject(
         "path-mismatch", "query-in-path", "Version 1 signs no query.", header(v1(path="/orders?a=1")), query="a=1"
     )

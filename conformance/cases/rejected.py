@@ -1,4 +1,4 @@
-"""Requests that are refused for every reason but `malformed`, and the order of the checks."""
+"""Requests that are rejected for every reason except `malformed`, and the order of the checks."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from .headers import (
     WORKSPACE,
     Vector,
     base64url,
-    compact,
+    compact_json,
     envelope,
     header,
-    no_args,
-    rejected,
+    reject,
     sha256,
     signature,
     v1,
     v2,
+    v2_without_args,
 )
 
 MANY = {"workspace": None, "secrets": {WORKSPACE: [SECRET], OTHER_WORKSPACE: [FOREIGN_SECRET]}}
 
 
 def vectors() -> Iterator[Vector]:
-    yield rejected("missing-header", "absent", "No header.", None)
-    yield rejected("missing-header", "empty", "An empty header.", "")
+    yield reject("missing-header", "absent", "No header.", None)
+    yield reject("missing-header", "empty", "An empty header.", "")
     yield from signatures()
     yield from versions()
     yield from times()
@@ -49,7 +49,7 @@ def vectors() -> Iterator[Vector]:
 
 
 def signatures() -> Iterator[Vector]:
-    text, signed = compact(v2()), signature(compact(v2())).encode()
+    text, signed = compact_json(v2()), signature(compact_json(v2())).encode()
     tampered = text.replace(b"user-42", b"user-43")
     zero = b'{"payload":%b,"signature":"%b"}' % (text, b"0" * 64)
     flipped = envelope(text).replace(signed, signed[:-1] + (b"0" if signed[-1:] != b"0" else b"1"))
@@ -65,31 +65,33 @@ def signatures() -> Iterator[Vector]:
             "The envelope was signed in place of the payload.",
             base64url(envelope(text, b'{"payload":' + text + b"}")),
         ),
-        ("version-stripped", "v was taken out of a signed version 2.", base64url(envelope(compact(v2(v=...)), text))),
+        (
+            "version-stripped",
+            "v was taken out of a signed version 2.",
+            base64url(envelope(compact_json(v2(v=...)), text)),
+        ),
         ("empty-payload", "An empty payload, signed by nobody.", base64url(envelope(b"{}", b"x"))),
     ):
-        yield rejected("bad-signature", name, description, value)
+        yield reject("bad-signature", name, description, value)
     old = {"secrets": [NEXT_SECRET]}
-    yield rejected(
-        "bad-signature", "revoked-secret", "The older secret is in force no more.", header(v2()), verifier=old
-    )
+    yield reject("bad-signature", "revoked-secret", "The older secret is in force no more.", header(v2()), verifier=old)
     unknown = header(v2(tenantId="ws_ffffffffffffffff"))
-    yield rejected(
+    yield reject(
         "bad-signature", "unknown-workspace", "The verifier serves many; not this one.", unknown, verifier=MANY
     )
     for name, tenant in (("missing", ...), ("number", 7), ("null", None), ("name-of-a-language", "__proto__")):
-        made = header(v2(tenantId=tenant))
+        value = header(v2(tenantId=tenant))
         description = "The verifier serves many workspaces, and tenantId names none."
-        yield rejected("bad-signature", f"workspace-{name}", description, made, verifier=MANY)
+        yield reject("bad-signature", f"workspace-{name}", description, value, verifier=MANY)
     foreign = header(v2(tenantId=OTHER_WORKSPACE))
-    yield rejected(
+    yield reject(
         "bad-signature", "secret-of-another-workspace", "Each workspace has its own secrets.", foreign, verifier=MANY
     )
 
 
 def versions() -> Iterator[Vector]:
     def unsupported(name: str, description: str, payload: dict, **rest: object) -> Vector:
-        return rejected("unsupported-version", name, description, header(payload), **rest)
+        return reject("unsupported-version", name, description, header(payload), **rest)
 
     for name, value in (
         ("1", 1),
@@ -119,20 +121,20 @@ def times() -> Iterator[Vector]:
     for name, payload in (("version-2", v2), ("version-1", v1)):
         milliseconds = {"issuedAt": ISSUED * 1000, "expiresAt": EXPIRES * 1000}
         for unit, changes in (("seconds", {}), ("milliseconds", milliseconds)):
-            made, described = header(payload(**changes)), f"{name}, in {unit}."
+            value, described = header(payload(**changes)), f"{name}, in {unit}."
             late, early, short = {"now": EXPIRES + 0.5}, {"now": ISSUED - 60.5}, {"maxLifetime": LIFETIME_LESS_ONE}
-            yield rejected("expired", f"{name}-{unit}", f"Half a second too late; {described}", made, verifier=late)
-            yield rejected(
-                "not-yet-valid", f"{name}-{unit}", f"Issued 60.5 s from now; {described}", made, verifier=early
+            yield reject("expired", f"{name}-{unit}", f"Half a second too late; {described}", value, verifier=late)
+            yield reject(
+                "not-yet-valid", f"{name}-{unit}", f"Issued 60.5 s from now; {described}", value, verifier=early
             )
-            yield rejected(
-                "lifetime-too-long", f"{name}-{unit}", f"A second too long; {described}", made, verifier=short
+            yield reject(
+                "lifetime-too-long", f"{name}-{unit}", f"A second too long; {described}", value, verifier=short
             )
-    yield rejected("expired", "in-1970", "Times in 1970.", header(v2(issuedAt=1, expiresAt=2)))
-    yield rejected(
+    yield reject("expired", "in-1970", "Times in 1970.", header(v2(issuedAt=1, expiresAt=2)))
+    yield reject(
         "not-yet-valid", "far-ahead", "Issued next century.", header(v2(issuedAt=99999999998, expiresAt=99999999999))
     )
-    yield rejected("lifetime-too-long", "over-a-day", "24 hours and a second.", header(v2(expiresAt=ISSUED + DAY + 1)))
+    yield reject("lifetime-too-long", "over-a-day", "24 hours and a second.", header(v2(expiresAt=ISSUED + DAY + 1)))
 
 
 LIFETIME_LESS_ONE = EXPIRES - ISSUED - 1
@@ -140,28 +142,28 @@ LIFETIME_LESS_ONE = EXPIRES - ISSUED - 1
 
 def workspaces_and_audiences() -> Iterator[Vector]:
     for name, payload in (("version-2", v2), ("version-1", v1)):
-        made = header(payload(tenantId=OTHER_WORKSPACE))
-        yield rejected("tenant-mismatch", name, "Signed with this workspace's secret, for another one.", made)
-    made = header(v2(tenantId=WORKSPACE.upper()))
-    yield rejected("tenant-mismatch", "upper-case", "Compared exactly.", made)
+        value = header(payload(tenantId=OTHER_WORKSPACE))
+        yield reject("tenant-mismatch", name, "Signed with this workspace's secret, for another one.", value)
+    value = header(v2(tenantId=WORKSPACE.upper()))
+    yield reject("tenant-mismatch", "upper-case", "Compared exactly.", value)
     for name, audience in (
         ("other-environment", f"urn:affidavit:{WORKSPACE}:staging"),
         ("upper-case", AUDIENCE.upper()),
         ("longer", f"{AUDIENCE}/"),
         ("shorter", AUDIENCE[:-1]),
     ):
-        yield rejected("audience-mismatch", name, "Bound to another audience.", header(v2(aud=audience)))
+        yield reject("audience-mismatch", name, "Bound to another audience.", header(v2(aud=audience)))
 
 
 def arguments() -> Iterator[Vector]:
-    """Bodies and queries without a hash are the matter of args.json."""
+    """Yield other arguments than those that were signed; args.json has bodies and queries without a hash."""
 
     def mismatch(name: str, description: str, payload: dict, **request: object) -> Vector:
-        return rejected("args-mismatch", name, description, header(payload), **request)
+        return reject("args-mismatch", name, description, header(payload), **request)
 
     yield mismatch("tampered-body", "The quantity was changed.", v2(), body=BODY.replace(b"2,", b"3,"))
     yield mismatch("body-removed", "The body was taken away.", v2(), **NO_BODY)
-    yield mismatch("body-added", "A body where none was signed.", no_args("POST /orders"))
+    yield mismatch("body-added", "A body where none was signed.", v2_without_args("POST /orders"))
     yield mismatch("other-type", "The same bytes under another type.", v2(), contentType="text/plain")
     yield mismatch("no-type", "The same bytes without a type.", v2(), contentType=None)
     yield mismatch("upper-case-hash", "argsHash is lower-case hex.", v2(argsHash=v2()["argsHash"].upper()))
@@ -175,18 +177,18 @@ def arguments() -> Iterator[Vector]:
     get = {"method": "GET", "path": "/books", **NO_BODY}
     listed = v2(operation="GET /books", argsHash=sha256('{"q":["a","b"]}'))
     yield mismatch("query-in-other-order", "Repeated names count in their order.", listed, query="q=b&q=a", **get)
-    yield mismatch("query-added", "A query where none was signed.", no_args("GET /books"), query="q=a", **get)
+    yield mismatch("query-added", "A query where none was signed.", v2_without_args("GET /books"), query="q=a", **get)
 
 
 def step_up_and_replay() -> Iterator[Vector]:
-    made = header(v2(requiresStepUp=True))
-    yield rejected("step-up-required", "gate-has-not-run", "The backend's gate has not run.", made)
+    value = header(v2(requiresStepUp=True))
+    yield reject("step-up-required", "gate-has-not-run", "The backend's gate has not run.", value)
     burnt = [[WORKSPACE, "n-1"]]
-    yield rejected("replayed", "same-nonce", "The nonce is burnt.", header(v2()), burnt=burnt)
-    made = header(v2(toolCallId="call-2", sub="user-1"))
-    yield rejected("replayed", "another-call", "The nonce is burnt, for another call.", made, burnt=burnt)
+    yield reject("replayed", "same-nonce", "The nonce is burnt.", header(v2()), burnt=burnt)
+    value = header(v2(toolCallId="call-2", sub="user-1"))
+    yield reject("replayed", "another-call", "The nonce is burnt, for another call.", value, burnt=burnt)
     wide = header(v2(nonce="für 😀"))
-    yield rejected("replayed", "any-characters", "A nonce is any string.", wide, burnt=[[WORKSPACE, "für 😀"]])
+    yield reject("replayed", "any-characters", "A nonce is any string.", wide, burnt=[[WORKSPACE, "für 😀"]])
 
 
 FAULTS = (
@@ -203,15 +205,15 @@ FAULTS = (
     ("step-up-required", {"requiresStepUp": True}),
     ("replayed", {}),
 )
-"""Reasons in the order of the checks, each with a fault that no check before it notices."""
+"""Reasons in the order of the checks, each with a fault that no earlier check detects."""
 
 
 def order_of_checks() -> Iterator[Vector]:
-    """Requests with every fault from one check on: the first check to fail gives the reason."""
+    """Yield requests with all faults from one check on: the first check that fails gives the reason."""
     burnt = [[WORKSPACE, "n-1"], [OTHER_WORKSPACE, "n-1"]]
     for first, (reason, _) in enumerate(FAULTS):
         changes: dict[str, Any] = {}
         for _, fault in reversed(FAULTS[first:]):
             changes.update(fault)
-        made = header(v2(**changes), secret=FOREIGN_SECRET if reason == "bad-signature" else SECRET)
-        yield rejected(reason, "comes-first", "All later checks would fail too.", made, burnt=burnt)
+        value = header(v2(**changes), secret=FOREIGN_SECRET if reason == "bad-signature" else SECRET)
+        yield reject(reason, "comes-first", "All later checks would fail too.", value, burnt=burnt)

@@ -1,4 +1,4 @@
-"""Signers in several languages, and payloads that were written anew between signer and verifier."""
+"""Signers in several languages, and payloads that were rewritten between signer and verifier."""
 
 from __future__ import annotations
 
@@ -6,11 +6,23 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from .headers import SECRET, Payload, Vector, accepted, base64url, compact, envelope, rejected, signature, unsealed, v2
-from .interpreters import job, run
+from .headers import (
+    SECRET,
+    Payload,
+    Vector,
+    accept,
+    base64url,
+    compact_json,
+    decode_header,
+    envelope,
+    reject,
+    signature,
+    v2,
+)
+from .interpreters import build_job, run_signer
 
 ODD = v2(sub='für Ömer 😀 / \\ "', note="\u20ac", attempt=3, share=0.1, ratio=1e-7, large=1e21, final=True)
-"""Members whose text depends on the language: escapes, slashes, numbers at the edges of the plain notation."""
+"""Members whose text depends on the language: escapes, slashes, numbers at the limits of plain notation."""
 PLAIN = v2(sub="für Ömer 😀", requiresStepUp=False)
 INDEXES = {"b": 1, "10": 2, "9": 3, "01": 4, "4294967295": 5, "4294967294": 6, "a": 7, "-1": 8}
 
@@ -28,64 +40,68 @@ SIGNERS = {
 
 
 def vectors(committed: Mapping[str, str]) -> Iterator[Vector]:
-    """committed: the header of each vector as it stands, kept where its signer's interpreter is missing."""
-    foreign = Foreign(committed)
-    for signer, (what, payload) in SIGNERS.items():
+    """Yield the vectors. committed: the header of each one by id, used if its signer's interpreter is missing."""
+    signers = ForeignSigners(committed)
+    for signer, (label, payload) in SIGNERS.items():
         name = f"signer-{signer.replace(' ', '-').replace('.', '-').lower()}"
-        made = foreign.header(f"accepted/{name}", signer, job(SECRET, payload))
-        yield accepted(name, f"Signed by {what}.", payload, made, signer=signer)
-    yield from _written_by_node(foreign)
-    yield from _signed_by_node(foreign)
+        value = signers.header(f"accepted/{name}", signer, build_job(SECRET, payload))
+        yield accept(name, f"Signed by {label}.", payload, value, signer=signer)
+    yield from _written_by_node(signers)
+    yield from _signed_by_node(signers)
     yield from _accepted_without_interpreters()
     yield from _rejected_without_interpreters()
 
 
-class Foreign:
-    """Headers from other languages; what is committed where an interpreter is missing."""
+class ForeignSigners:
+    """Headers from other languages; the committed ones if an interpreter is missing."""
 
     def __init__(self, committed: Mapping[str, str]) -> None:
         self._committed = committed
 
-    def header(self, name: str, signer: str, text: str, then: Callable[[str], str] = str) -> str:
-        """What the signer makes of `text`, and `then` of that: the header of the vector `name`."""
-        written = run(signer, text)
-        return self._committed[name] if written is None else then(written.strip())
+    def header(self, name: str, signer: str, text: str, transform: Callable[[str], str] = str) -> str:
+        """Return the header of the vector `name`: the signer's output for `text`, changed by `transform`."""
+        output = run_signer(signer, text)
+        return self._committed[name] if output is None else transform(output.strip())
 
 
-def _written_by_node(foreign: Foreign) -> Iterator[Vector]:
+def _written_by_node(signers: ForeignSigners) -> Iterator[Vector]:
     gateway = "node_gateway.mjs"
     ascii_only = "Signed with ASCII only (form 4), then written in UTF-8 by a gateway."
-    made = foreign.header("accepted/gateway-node-ascii", gateway, base64url(envelope(_ascii(PLAIN))))
-    yield accepted("gateway-node-ascii", ascii_only, PLAIN, made, signer=gateway)
-    text = compact(_in_order(PLAIN))
-    made = foreign.header("accepted/gateway-node-sorted", gateway, base64url(envelope(text)))
-    yield accepted("gateway-node-sorted", "Signed in RFC 8785 form, then written anew.", PLAIN, made, signer=gateway)
+    value = signers.header("accepted/gateway-node-ascii", gateway, base64url(envelope(_ascii(PLAIN))))
+    yield accept("gateway-node-ascii", ascii_only, PLAIN, value, signer=gateway)
+    text = compact_json(_in_order(PLAIN))
+    value = signers.header("accepted/gateway-node-sorted", gateway, base64url(envelope(text)))
+    yield accept("gateway-node-sorted", "Signed in RFC 8785 form, then written anew.", PLAIN, value, signer=gateway)
     spaced = json.dumps(PLAIN).encode()
-    made = foreign.header("bad-signature/gateway-node-spaces", gateway, base64url(envelope(spaced)))
+    value = signers.header("bad-signature/gateway-node-spaces", gateway, base64url(envelope(spaced)))
     description = "Signed with spaces after separators, then written without: no form is what was signed."
-    yield rejected("bad-signature", "gateway-node-spaces", description, made, signer=gateway)
+    yield reject("bad-signature", "gateway-node-spaces", description, value, signer=gateway)
 
 
-def _signed_by_node(foreign: Foreign) -> Iterator[Vector]:
-    """What JSON.stringify signed, with the payload written anew by a gateway in Python."""
+def _signed_by_node(signers: ForeignSigners) -> Iterator[Vector]:
+    """Yield payloads that JSON.stringify signed and a gateway in Python rewrote."""
     signer, description = "node.mjs", "Signed by JSON.stringify (form 2), then written anew: "
-    for name, what, payload, rewrite in GATEWAYS:
+    for name, label, payload, rewrite in GATEWAYS:
         name = f"gateway-python-{name}"
-        sent = foreign.header(f"accepted/{name}", signer, job(SECRET, payload), partial(_written_anew, rewrite))
-        yield accepted(name, f"{description}{what}.", payload, sent, signer=signer)
+        sent = signers.header(
+            f"accepted/{name}", signer, build_job(SECRET, payload), partial(_rewrite_payload, rewrite)
+        )
+        yield accept(name, f"{description}{label}.", payload, sent, signer=signer)
     name, rewrite = "gateway-python-sorted", partial(json.dumps, sort_keys=True)
-    sent = foreign.header(f"bad-signature/{name}", signer, job(SECRET, PLAIN), partial(_written_anew, rewrite))
+    sent = signers.header(f"bad-signature/{name}", signer, build_job(SECRET, PLAIN), partial(_rewrite_payload, rewrite))
     description += "sorted, so that the order that was signed is lost."
-    yield rejected("bad-signature", name, description, sent, signer=signer)
+    yield reject("bad-signature", name, description, sent, signer=signer)
 
 
-def _written_anew(rewrite: Callable[[Payload], str], header: str) -> str:
-    opened = json.loads(unsealed(header))
-    return base64url(f'{{"payload": {rewrite(opened["payload"])}, "signature": "{opened["signature"]}"}}'.encode())
+def _rewrite_payload(rewrite: Callable[[Payload], str], header: str) -> str:
+    sent_envelope = json.loads(decode_header(header))
+    return base64url(
+        f'{{"payload": {rewrite(sent_envelope["payload"])}, "signature": "{sent_envelope["signature"]}"}}'.encode()
+    )
 
 
 def _indexes_last(payload: Payload) -> str:
-    """With those names last that JavaScript writes first."""
+    """Return the payload as JSON, with the names last that JavaScript writes first."""
     indexes = ("4294967294", "10", "9")
     others = {name: value for name, value in payload.items() if name not in indexes}
     return json.dumps({**others, **{name: payload[name] for name in indexes}})
@@ -111,27 +127,27 @@ GATEWAYS: tuple[tuple[str, str, Payload, Callable[[Payload], str]], ...] = (
 
 
 def _accepted_without_interpreters() -> Iterator[Vector]:
-    named = {**PLAIN, "€": 1, "\U0001f600": 2, "\ufb33": 3}
-    canonical = compact({**_in_order(PLAIN), "€": 1, "\U0001f600": 2, "\ufb33": 3})
-    sent = base64url(envelope(json.dumps(dict(reversed(named.items()))).encode(), canonical))
+    payload = {**PLAIN, "€": 1, "\U0001f600": 2, "\ufb33": 3}
+    canonical = compact_json({**_in_order(PLAIN), "€": 1, "\U0001f600": 2, "\ufb33": 3})
+    sent = base64url(envelope(json.dumps(dict(reversed(payload.items()))).encode(), canonical))
     description = "Signed in RFC 8785 form (form 3), then written in another order, with spaces."
-    yield accepted("gateway-shuffled", description, named, sent)
+    yield accept("gateway-shuffled", description, payload, sent)
     delete = v2(sub="\x7f\x80")
-    sent = base64url(envelope(compact(delete), _ascii(delete)))
+    sent = base64url(envelope(compact_json(delete), _ascii(delete)))
     description = "Form 4 as Python writes it: DEL is escaped too, as all that is not printable ASCII."
-    yield accepted("gateway-delete-character", description, delete, sent)
+    yield accept("gateway-delete-character", description, delete, sent)
 
 
 def _rejected_without_interpreters() -> Iterator[Vector]:
-    sent = base64url(envelope(json.dumps(dict(reversed(PLAIN.items()))).encode(), compact(PLAIN)))
+    sent = base64url(envelope(json.dumps(dict(reversed(PLAIN.items()))).encode(), compact_json(PLAIN)))
     description = "Signed in the order of its members, then shuffled: the order that was signed is lost."
-    yield rejected("bad-signature", "gateway-shuffled", description, sent)
+    yield reject("bad-signature", "gateway-shuffled", description, sent)
     indented = json.dumps({"payload": PLAIN, "signature": signature(json.dumps(PLAIN, indent=2).encode())}, indent=2)
     description = "The payload was signed indented, then indented once more as a part of the envelope."
-    yield rejected("bad-signature", "indented-with-the-envelope", description, base64url(indented.encode()))
+    yield reject("bad-signature", "indented-with-the-envelope", description, base64url(indented.encode()))
     upper = _ascii(PLAIN).replace(b"\\u00fc", b"\\u00FC")
     description = "Form 4 has lower-case hex digits; this was signed with upper-case ones."
-    yield rejected("bad-signature", "upper-case-escapes", description, base64url(envelope(compact(PLAIN), upper)))
+    yield reject("bad-signature", "upper-case-escapes", description, base64url(envelope(compact_json(PLAIN), upper)))
 
 
 def _ascii(payload: Payload) -> bytes:

@@ -1,4 +1,4 @@
-"""Signs as a Python backend does, in the style of json.dumps named on the command line.
+"""Sign as a Python backend does, in the style of json.dumps named on the command line.
 
 Reads the job of ../README.md, "Signers".
 """

@@ -16,8 +16,8 @@ from affidavit._intents.reasons import REASONS
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
 from affidavit._json import parse
 from conformance.cases.canonical import NUMBER_SIGNER
-from conformance.cases.interpreters import interpreter
-from conformance.generate import FOLDER, documents, text_of
+from conformance.cases.interpreters import find_interpreter
+from conformance.generate import FOLDER, build_documents, format_document
 
 VERIFIER = Path(__file__).with_name("verifier.mjs")
 
@@ -127,11 +127,11 @@ def test_doubles_are_written_as_ecmascript_writes_them():
 
 
 def test_the_generator_writes_the_committed_files_byte_for_byte():
-    generated = dict(documents())
+    generated = dict(build_documents())
     assert set(generated) == {path.name for path in FOLDER.glob("*.json")}
     for name, document in generated.items():
-        assert text_of(document).encode() == (FOLDER / name).read_bytes(), name
-    missing = [signer for signer in SIGNERS if interpreter(signer) is None]
+        assert format_document(document).encode() == (FOLDER / name).read_bytes(), name
+    missing = [signer for signer in SIGNERS if find_interpreter(signer) is None]
     if missing:
         pytest.skip(f"all the rest is equal; no interpreter here for: {', '.join(missing)}")
 
