@@ -115,7 +115,7 @@ def test_mistakes_and_step_up_cover_the_closed_set_of_reasons():
 
 
 def test_nothing_but_the_page_for_the_pin_answers_without_an_intent(world):
-    for method, path, _ in world.shop._views():
+    for method, path, _ in world.shop._list_views():
         answer = world.call(method, re.sub("<.*>", "101", path), None, {})
         expected = (403, {"error": "wrong-pin"}) if path == STEP_UP_PATH else (403, "missing-header")
         assert (answer.status, answer.json.get("reason", answer.json)) == expected
