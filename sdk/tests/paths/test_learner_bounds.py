@@ -95,7 +95,7 @@ def test_any_number_of_versions_is_no_trouble(monkeypatch):
 
 
 def test_a_tree_that_is_full_learns_no_more_but_knows_what_it_knew(monkeypatch):
-    monkeypatch.setattr(path_learner, "MAX_NODES", 40)
+    monkeypatch.setattr(path_learner, "MAX_TREE_NODES", 40)
     learner = learned(("GET /teams/storm", {"name": "storm"}))
     for number in range(200):
         letters = "".join(chr(97 + int(digit)) for digit in str(number))
