@@ -131,7 +131,6 @@ MIDDLEWARE = [
 ]
 
 ROOT_URLCONF = "hub.urls"
-WSGI_APPLICATION = "hub.wsgi.application"
 APPEND_SLASH = False
 LOGIN_URL = "sign-in"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -34,7 +34,8 @@ from hub.sample import workspace as sample
 
 READY_SECONDS = 60
 WEB_WORKERS = 2
-WEB_THREADS = 4
+MAX_CONNECTIONS = 4096  # of each web process; one that is silent costs a few KiB
+HEADER_MILLISECONDS = 10_000  # for the head of a request, and between two on one connection
 STOPPED_AS_ASKED = {128 + signal.SIGINT, 128 + signal.SIGTERM}
 
 
@@ -144,9 +145,10 @@ def stop_processes(processes: Sequence[subprocess.Popen[bytes]]) -> None:
 
 def list_commands() -> dict[str, list[str]]:
     """Return the command lines of the web server and the worker, by name."""
-    web = [sys.executable, "-m", "granian", "--interface", "wsgi", "hub.wsgi:application"]
+    web = [sys.executable, "-m", "granian", "--interface", "asginl", "hub.asgi:application"]
     web += ["--host", settings.HUB_HOST, "--port", str(settings.HUB_PORT)]
-    web += ["--workers", str(WEB_WORKERS), "--blocking-threads", str(WEB_THREADS)]
+    web += ["--workers", str(WEB_WORKERS), "--backlog", str(MAX_CONNECTIONS), "--backpressure", str(MAX_CONNECTIONS)]
+    web += ["--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
     web += ["--no-ws", "--log-level", "warning", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
     # `nice`, as whoever waits for an answer comes first. As root, which a container often is, Celery warns of
     # pickles; no task here takes any.

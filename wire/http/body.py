@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from typing import Protocol, cast
 
 from django.http import HttpRequest
 
@@ -12,8 +11,8 @@ from wire.errors import DomainError
 from wire.http.problems import Problem
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
-MAX_DISCARDED_BYTES = 64 * 1024 * 1024
-READ_BYTES = 64 * 1024
+BODY_TOO_SLOW = "affidavit.body_too_slow"
+"""A member of the WSGI environment: set where the server gave up waiting for the body."""
 
 
 class BodyTooLarge(DomainError):
@@ -21,13 +20,14 @@ class BodyTooLarge(DomainError):
     detail = "Send smaller batches: a body may have 4 MiB, also after decompression."
 
 
+class BodyTooSlow(DomainError):
+    code = "body-too-slow"
+    detail = "Send the body at once: the hub waits a minute at most, and less for a small one. Nothing was stored."
+
+
 class BrokenGzip(DomainError):
     code = "invalid-encoding"
     detail = "The body is not valid gzip. Compress it again, or send it plain."
-
-
-class InputStream(Protocol):
-    def read(self, size: int, /) -> bytes: ...
 
 
 def read_body(request: HttpRequest) -> bytes:
@@ -52,26 +52,12 @@ def check_media_type(request: HttpRequest) -> None:
 def read_within_bounds(request: HttpRequest) -> bytes:
     if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY_BYTES:
         raise BodyTooLarge
-    raw = open_stream(request).read(MAX_BODY_BYTES + 1)
+    raw = request.read(MAX_BODY_BYTES + 1)
     if len(raw) > MAX_BODY_BYTES:
         raise BodyTooLarge
     return raw
 
 
-def drain_body(request: HttpRequest) -> None:
-    """Read what is left of a refused body, within bounds.
-
-    A client that is still sending when the connection closes sees a broken pipe instead of the answer.
-    """
-    stream, left = open_stream(request), MAX_DISCARDED_BYTES
-    while left > 0 and (size := len(stream.read(READ_BYTES))):
-        left -= size
-
-
-def open_stream(request: HttpRequest) -> InputStream:
-    """Return the bare stream of a chunked body: without a Content-Length, Django reads nothing."""
-    is_chunked = "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower()
-    return cast(InputStream, request.META["wsgi.input"] if is_chunked else request)
 
 
 def decompress(raw: bytes) -> bytes:

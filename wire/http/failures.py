@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from wire.errors import DomainError
+from wire.http.body import BODY_TOO_SLOW, BodyTooSlow
 from wire.http.problems import FailureResponse, build_document, find_cause, list_headers, render_problem
 
 
@@ -18,6 +19,8 @@ class FailureMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.META.get(BODY_TOO_SLOW):
+            return render_failure(request, BodyTooSlow())
         response = self.get_response(request)
         if response.status_code == 404 and not isinstance(response, FailureResponse):
             return render_failure(request, find_cause(Http404()))

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from wire.http.body import drain_body, parse_body, read_body
+from wire.http.body import parse_body, read_body
 from wire.http.fields import MAX_ITEMS
 from wire.http.problems import Problem
 from wire.redelivery.idempotency import Claim, answer_once
@@ -46,12 +46,6 @@ class MachineView(APIView):
         if method.lower() not in self.http_method_names:
             raise exceptions.MethodNotAllowed(method)
         super().initial(request, *args, **kwargs)
-
-    def handle_exception(self, exc: Exception) -> Response:
-        """Only authenticated clients have their body drained, so that they can read why it was refused."""
-        if getattr(self.request, "_auth", None):
-            drain_body(self.request._request)
-        return super().handle_exception(exc)
 
     def post(self, request: Request, **path: str) -> HttpResponse:
         raw = read_body(request._request)

@@ -32,6 +32,7 @@ CODES: Mapping[str, Code] = {
     "method-not-allowed": Code(405, "The method is not allowed here"),
     "unsupported-media-type": Code(415, "The content type or encoding is not supported"),
     "body-too-large": Code(413, "The body is too large"),
+    "body-too-slow": Code(408, "The body came too slowly"),
     "invalid-encoding": Code(400, "The compressed body is broken"),
     "invalid-idempotency-key": Code(400, "The Idempotency-Key is not valid"),
     "idempotency-key-reused": Code(422, "The Idempotency-Key belongs to another body"),

@@ -1,0 +1,267 @@
+"""The application that the web server runs. A body is awaited whole, within a deadline, before a thread is taken.
+
+Threads run Django, of which there are few: a client that sends slowly, or reads an answer slowly, must not hold one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import import_module
+from io import BytesIO
+from typing import Any
+
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+
+from wire.http.body import BODY_TOO_SLOW, MAX_BODY_BYTES
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Environ = dict[str, Any]
+Headers = list[tuple[bytes, bytes]]
+
+THREADS = int(os.environ.get("WEB_THREADS", "4"))
+BODY_SECONDS = 60  # for a whole body
+GRACE_SECONDS = 10  # before a body's rate counts
+MIN_BYTES_PER_SECOND = 16 * 1024
+MAX_DISCARDED = 64 * 1024 * 1024  # of a body that is too large: whoever is still sending would not see the answer
+MAX_BUFFERED = 512 * 1024 * 1024  # of all bodies that a process awaits
+STREAMS = 16  # answers that are made while they are sent, such as a CSV of all rows: each holds a thread
+STALL_SECONDS = 20  # that a client may take for the next piece of one
+PIECE = 64 * 1024
+
+
+class BodyTooSlow(Exception):
+    """The client sends more slowly than the deadline or the minimum rate allows, or too much waits already."""
+
+
+class ClientGone(Exception):
+    """The client closed its connection before the answer was complete."""
+
+
+@dataclass
+class Buffer:
+    """How many bytes of bodies are held at the moment, of all requests."""
+
+    size: int = 0
+
+
+async def read_body(receive: Receive, buffer: Buffer) -> bytes:
+    """Return the body, of one that is too large its first MAX_BODY_BYTES + 1 bytes. Raise BodyTooSlow or ClientGone."""
+    body = bytearray()
+    received = 0
+    started = asyncio.get_running_loop().time()
+    try:
+        async with asyncio.timeout(GRACE_SECONDS) as deadline:
+            while received <= MAX_DISCARDED:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGone
+                piece = message.get("body", b"")
+                received += len(piece)
+                kept = piece[: MAX_BODY_BYTES + 1 - len(body)]
+                body += kept
+                buffer.size += len(kept)
+                if not message.get("more_body"):
+                    break
+                if buffer.size > MAX_BUFFERED:
+                    raise BodyTooSlow
+                seconds = min(BODY_SECONDS, GRACE_SECONDS + received / MIN_BYTES_PER_SECOND)
+                deadline.reschedule(started + seconds)
+    except TimeoutError:
+        raise BodyTooSlow from None
+    finally:
+        buffer.size -= len(body)
+    return bytes(body)
+
+
+def build_environ(scope: Mapping[str, Any], body: bytes) -> Environ:
+    """Return the WSGI environment of a request whose body is at hand (PEP 3333)."""
+    server, client = scope.get("server") or ("", 0), scope.get("client") or ("", 0)
+    environ: Environ = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": scope["path"].encode().decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1] or ""),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "REMOTE_ADDR": client[0],
+        "CONTENT_LENGTH": str(len(body)),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope.get("scheme", "http"),
+        "wsgi.input": BytesIO(body),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": True,
+        "wsgi.run_once": False,
+        "wsgi.file_wrapper": WholeFile,
+    }
+    for name, value in scope["headers"]:
+        if b"_" in name or name in {b"content-length", b"transfer-encoding"}:
+            continue  # an underscore would pass for a dash; the body's length is known
+        key = name.decode("latin-1").upper().replace("-", "_")
+        key = key if key == "CONTENT_TYPE" else f"HTTP_{key}"
+        text = value.decode("latin-1")
+        environ[key] = f"{environ[key]},{text}" if key in environ else text
+    return environ
+
+
+class WholeFile:
+    """What Django's FileResponse hands over in place of a file's pieces."""
+
+    def __init__(self, file: Any, block_size: int = PIECE) -> None:
+        self.file, self.block_size = file, block_size
+
+    @property
+    def path(self) -> str | None:
+        """The file's path, if it is one that the server can open itself."""
+        name = getattr(self.file, "name", None)
+        return name if isinstance(name, str) and os.path.isabs(name) else None
+
+    def __iter__(self) -> Iterator[bytes]:
+        while piece := self.file.read(self.block_size):
+            yield piece
+
+    def close(self) -> None:
+        self.file.close()
+
+
+@dataclass
+class Answer:
+    """The head of an answer, and its body where that was made before it is sent: bytes, or a file."""
+
+    status: int
+    headers: Headers
+    body: bytes = b""
+    path: str | None = None
+
+
+class Application:
+    """An ASGI application that awaits bodies, and runs a WSGI application in threads."""
+
+    def __init__(self, wsgi: Callable[..., Iterable[bytes]], threads: int = THREADS) -> None:
+        self.wsgi = wsgi
+        self.threads = threads
+        self.pool = ThreadPoolExecutor(threads + STREAMS, thread_name_prefix="request")
+        self.streams = threading.Semaphore(STREAMS)
+        self.slots: asyncio.Semaphore | None = None
+        self.buffer = Buffer()
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        try:
+            environ = build_environ(scope, await read_body(receive, self.buffer))
+        except BodyTooSlow:
+            environ = build_environ(scope, b"") | {BODY_TOO_SLOW: True}
+        except ClientGone:
+            return
+        self.slots = self.slots or asyncio.Semaphore(self.threads)
+        await self.slots.acquire()
+        request = Request(self, environ, send, asyncio.get_running_loop(), self.slots)
+        try:
+            answer = await request.loop.run_in_executor(self.pool, request.run)
+        except ClientGone:
+            answer = None
+        finally:
+            request.release_slot()
+        if answer:
+            await send_answer(answer, send)
+
+
+class Request:
+    """One request in its thread."""
+
+    def __init__(
+        self, application: Application, environ: Environ, send: Send, loop: asyncio.AbstractEventLoop,
+        slots: asyncio.Semaphore,
+    ) -> None:  # fmt: skip
+        self.application = application
+        self.environ = environ
+        self.send = send
+        self.loop = loop
+        self.slots = slots
+        self.holds_slot = True
+
+    def run(self) -> Answer | None:
+        """Return the answer, or None when it has been sent already, piece by piece."""
+        answer = Answer(500, [])
+
+        def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+            answer.status = int(status[:3])
+            answer.headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+        response = self.application.wsgi(self.environ, start_response)
+        try:
+            if isinstance(response, WholeFile) and response.path:
+                answer.path = response.path
+            elif getattr(response, "streaming", False) or isinstance(response, WholeFile):
+                self.stream(answer, response)
+                return None
+            else:
+                answer.body = b"".join(response)
+            return answer
+        finally:
+            if close := getattr(response, "close", None):
+                close()
+
+    def stream(self, answer: Answer, pieces: Iterable[bytes]) -> None:
+        """Send what is made while it is sent. Its thread counts no longer among those that answer requests."""
+        with self.application.streams:
+            self.loop.call_soon_threadsafe(self.release_slot)
+            self.await_sent({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+            for piece in gather(pieces):
+                self.await_sent({"type": "http.response.body", "body": piece, "more_body": True})
+            self.await_sent({"type": "http.response.body", "body": b""})
+
+    def await_sent(self, message: Message) -> None:
+        """Wait until the client has taken enough of what was sent before; raise ClientGone when it does not."""
+        sent = asyncio.run_coroutine_threadsafe(asyncio.wait_for(self.send(message), STALL_SECONDS), self.loop)
+        try:
+            sent.result()
+        except Exception as error:  # each server has its own error for a connection that is closed
+            raise ClientGone from error
+
+    def release_slot(self) -> None:
+        if self.holds_slot:
+            self.holds_slot = False
+            self.slots.release()
+
+
+def gather(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Join small pieces into such of at least PIECE bytes: each is sent by a turn of the event loop."""
+    joined = bytearray()
+    for piece in pieces:
+        joined += piece
+        if len(joined) >= PIECE:
+            yield bytes(joined)
+            joined.clear()
+    if joined:
+        yield bytes(joined)
+
+
+async def send_answer(answer: Answer, send: Send) -> None:
+    await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+    if answer.path:
+        await send({"type": "http.response.pathsend", "path": answer.path})
+    else:
+        await send({"type": "http.response.body", "body": answer.body})
+
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
+application = Application(get_wsgi_application())
+
+# Every view is loaded now, not with somebody's first request, and the collector need never look at the code again:
+# a full collection held up whichever request it met by some 70 ms.
+import_module(settings.ROOT_URLCONF)
+gc.collect()
+gc.freeze()
