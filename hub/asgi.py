@@ -28,7 +28,7 @@ Send = Callable[[Message], Awaitable[None]]
 Environ = dict[str, Any]
 Headers = list[tuple[bytes, bytes]]
 
-THREADS = int(os.environ.get("WEB_THREADS", "4"))
+THREADS = 4
 BODY_SECONDS = 60  # for a whole body
 GRACE_SECONDS = 10  # before a body's rate counts
 MIN_BYTES_PER_SECOND = 16 * 1024

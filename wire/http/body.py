@@ -58,8 +58,6 @@ def read_within_bounds(request: HttpRequest) -> bytes:
     return raw
 
 
-
-
 def decompress(raw: bytes) -> bytes:
     """Decompress one or more gzip members without ever holding more than the bound."""
     plain = bytearray()

@@ -1,0 +1,116 @@
+"""Clients that send or read slowly hold no thread: everybody else is answered, and they are told or cut off."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub import asgi
+from tests.hub.running import Hub, running_hub
+from wire.http.body import MAX_BODY_BYTES
+
+SLOW_CLIENTS = 60  # many times the threads of both web processes
+
+
+def receive_pieces(pieces: Iterable[bytes], pause: float = 0, *, ends: bool = True) -> Callable[[], Awaitable[Any]]:
+    """The `receive` of a server to which these pieces come; without an end it waits for ever."""
+    messages = iter([{"type": "http.request", "body": piece, "more_body": True} for piece in pieces])
+
+    async def receive() -> Any:
+        await asyncio.sleep(pause)
+        if message := next(messages, None):
+            return message
+        if not ends:
+            await asyncio.Event().wait()
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    return receive
+
+
+@given(st.lists(st.binary(max_size=200)))
+def test_a_body_is_what_its_pieces_are_together(pieces):
+    buffer = asgi.Buffer()
+    assert asyncio.run(asgi.read_body(receive_pieces(pieces), buffer)) == b"".join(pieces)
+    assert buffer.size == 0
+
+
+def test_of_a_body_that_is_too_large_only_as_much_is_kept_as_shows_it():
+    pieces = [b"x" * 1024 * 1024] * 10
+    body = asyncio.run(asgi.read_body(receive_pieces(pieces), asgi.Buffer()))
+    assert len(body) == MAX_BODY_BYTES + 1
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_body_slower_than_the_minimum_rate_is_given_up(monkeypatch, ends):
+    monkeypatch.setattr(asgi, "GRACE_SECONDS", 0.2)
+    buffer = asgi.Buffer()
+    with pytest.raises(asgi.BodyTooSlow):
+        asyncio.run(asgi.read_body(receive_pieces([b"x"] * 1000, pause=0.05, ends=ends), buffer))
+    assert buffer.size == 0
+
+
+def test_a_body_faster_than_the_minimum_rate_may_take_longer_than_the_grace(monkeypatch):
+    monkeypatch.setattr(asgi, "GRACE_SECONDS", 0.2)
+    pieces = [b"x" * 64 * 1024] * 10
+    assert len(asyncio.run(asgi.read_body(receive_pieces(pieces, pause=0.1), asgi.Buffer()))) == 640 * 1024
+
+
+def test_a_client_that_hangs_up_is_no_body():
+    async def receive() -> Any:
+        return {"type": "http.disconnect"}
+
+    with pytest.raises(asgi.ClientGone):
+        asyncio.run(asgi.read_body(receive, asgi.Buffer()))
+
+
+def test_a_header_with_an_underscore_cannot_pass_for_one_with_a_dash():
+    scope = {"method": "GET", "path": "/caf\u00e9", "query_string": b"a=1", "http_version": "1.1"}
+    headers = [(b"x_forwarded_for", b"1"), (b"accept", b"a"), (b"accept", b"b"), (b"content-type", b"c")]
+    environ = asgi.build_environ({**scope, "headers": headers}, b"body")
+    assert "HTTP_X_FORWARDED_FOR" not in environ
+    assert (environ["HTTP_ACCEPT"], environ["CONTENT_TYPE"], environ["CONTENT_LENGTH"]) == ("a,b", "c", "4")
+    assert environ["PATH_INFO"].encode("latin-1").decode() == "/caf\u00e9"
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    with running_hub(tmp_path_factory.mktemp("slow")) as hub:
+        hub.start()
+        yield hub
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_others_are_answered_beside_clients_that_stall_in_their_bodies_and_these_are_told(hub):
+    keys = json.loads(hub.manage("create_workspace", "Slow", "--json").stdout)
+    host, port = hub.address.removeprefix("http://").split(":")
+    head = (
+        f"POST /api/conversation-outcomes HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+        f"x-service-api-key: {keys['secretKey']}\r\nContent-Length: 1000\r\n\r\n"
+    )
+    with ExitStack() as stack:
+        stalled = [stack.enter_context(socket.create_connection((host, int(port)))) for _ in range(SLOW_CLIENTS)]
+        for connection in stalled:
+            connection.sendall(head.encode() + b'{"outcomes": [')
+        for _ in range(20):
+            status, body, _ = hub.request("/api/conversation-outcomes", {"outcomes": []}, key=keys["secretKey"])
+            assert (status, body["recorded"]) == (200, 0)
+        for connection in stalled[:3]:
+            connection.settimeout(30)
+            answer = read_to_the_end(connection)
+            assert b" 408 " in answer.splitlines()[0]
+            assert b"body-too-slow" in answer
+
+
+def read_to_the_end(connection: socket.socket) -> bytes:
+    answer = b""
+    while piece := connection.recv(65536):
+        answer += piece
+    return answer
