@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 
+from affidavit import retemplate
 from affidavit.operations import PARAMETER
 
 MAX_PATH_BYTES = 2000  # a unique index holds the path, and PostgreSQL's index rows end at 2,700 bytes
+MAX_SEGMENTS = 100
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}")
 # Each error of a template by code.
 PATH_ERRORS = {
     "start": "Begin the path with a slash; leave scheme and host out.",
     "query": "Leave query and fragment out of the path.",
     "bytes": f"Send a path of at most {MAX_PATH_BYTES} bytes.",
+    "segments": f"Send a path of at most {MAX_SEGMENTS} segments.",
+    "templated": f"Shorten the path: with names for all that looks like data it has over {MAX_PATH_BYTES} bytes.",
     "control": "Send a path without white space and control characters, percent-encoded where need be.",
     "braces": "Close every brace; a parameter is {name}.",
     "name": "Name parameters with 1 to 100 letters, digits, _ . and -, beginning with a letter or _.",
@@ -27,6 +31,8 @@ def find_path_errors(path: str) -> list[str]:
         "start": not path.startswith("/"),
         "query": "?" in literal or "#" in literal,
         "bytes": len(path) <= MAX_PATH_BYTES < len(path.encode()),
+        "segments": path.count("/") > MAX_SEGMENTS,
+        "templated": len(path.encode()) <= MAX_PATH_BYTES < len(retemplate(path, {}).path.encode()),
         "control": any(character.isspace() or not character.isprintable() for character in path),
         "braces": bool(re.search(r"[{}]", literal)),
         "name": not all(_NAME.fullmatch(name) for name in names),

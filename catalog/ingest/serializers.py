@@ -16,7 +16,8 @@ from affidavit import Evidence, InvalidDescriptor, from_descriptor, whole_number
 from affidavit.operations import PARAMETER
 from catalog.ingest.sanitize import Observation
 from catalog.models import MAX_METHOD
-from catalog.path_template import MAX_PATH_BYTES, PATH_ERRORS, find_path_errors, split_path
+from catalog.path_template import MAX_PATH_BYTES, MAX_SEGMENTS, PATH_ERRORS, find_path_errors, split_path
+from wire.http.batches import BatchItem
 from wire.http.fields import MAX_COUNT, Count, EnvironmentName, ExactText, Moment, UuidText
 
 TOKEN = re.compile(r"\A[A-Z0-9!#$%&'*+.^_`|~-]+\Z")
@@ -34,6 +35,8 @@ class PathTemplate(ExactText):
 
     def to_internal_value(self, data: Any) -> str:
         path = super().to_internal_value(data)
+        if len(path) > MAX_PATH_BYTES:
+            self.fail("max_length", max_length=MAX_PATH_BYTES)
         faults = [ErrorDetail(PATH_ERRORS[code], code) for code in find_path_errors(path)]
         if faults:
             raise serializers.ValidationError(faults)
@@ -54,6 +57,28 @@ class ParameterType(serializers.Field[str, Any, str, Any]):
 
 class Parameter(serializers.Serializer[Any]):
     type = ParameterType()
+
+
+class Parameters(serializers.DictField):
+    """The parameters of a path by name: no more than a path can have."""
+
+    default_error_messages = {"too-many": f"A path has at most {MAX_SEGMENTS} parameters."}
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if isinstance(data, dict) and len(data) > MAX_SEGMENTS:
+            self.fail("too-many")
+        return super().to_internal_value(data)
+
+
+class SegmentIndexes(serializers.ListField):
+    """Indexes of segments of a path: no more than a path can have."""
+
+    default_error_messages = {"too-many": f"A path has at most {MAX_SEGMENTS} segments."}
+
+    def to_internal_value(self, data: Any) -> list[int]:
+        if isinstance(data, list) and len(data) > MAX_SEGMENTS:
+            self.fail("too-many")
+        return super().to_internal_value(data)
 
 
 @extend_schema_field(
@@ -86,7 +111,7 @@ class DescriptorField(serializers.Field[Any, Any, Any, Any]):
         return data
 
 
-class WitnessObservation(serializers.Serializer[Any]):
+class WitnessObservation(BatchItem):
     """One method, template, status and UTC day; `count` observations of it."""
 
     method = ExactText(
@@ -98,8 +123,8 @@ class WitnessObservation(serializers.Serializer[Any]):
     count = Count()
     firstSeenAt = Moment(required=False)
     lastSeenAt = Moment(required=False)
-    parameters = serializers.DictField(child=Parameter(), required=False)
-    undecided = serializers.ListField(child=Count(min_value=0), required=False)
+    parameters = Parameters(child=Parameter(), required=False)
+    undecided = SegmentIndexes(child=Count(min_value=0), required=False)
     query = DescriptorField(required=False)
     request = DescriptorField(required=False)
     response = DescriptorField(required=False)

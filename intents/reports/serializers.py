@@ -10,6 +10,7 @@ from rest_framework import serializers
 from affidavit import REASONS, whole_number
 from intents.models import MAX_OPERATION
 from intents.reports.verification import ACCEPTED
+from wire.http.batches import BatchItem
 from wire.http.fields import Count, EnvironmentName, ExactText, Moment, UuidText
 
 MAX_ITEM_COUNT = 10**9  # so that no number of reports overflows a tally
@@ -40,7 +41,7 @@ class PayloadVersion(serializers.Field[Any, Any, Any, Any]):
         return version
 
 
-class VerificationItem(serializers.Serializer[Any]):
+class VerificationItem(BatchItem):
     """One verification, or `count` alike."""
 
     result = Result()

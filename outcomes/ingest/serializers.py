@@ -6,10 +6,11 @@ from typing import Any
 
 from rest_framework import serializers
 
+from wire.http.batches import BatchItem
 from wire.http.fields import EnvironmentName, ExactText, Moment
 
 
-class OutcomeItem(serializers.Serializer[Any]):
+class OutcomeItem(BatchItem):
     conversationId = ExactText(max_length=255)
     outcomeKey = ExactText(max_length=128)
 
@@ -26,7 +27,7 @@ class OutcomeReceipt(serializers.Serializer[Any]):
     )
 
 
-class ConversationItem(serializers.Serializer[Any]):
+class ConversationItem(BatchItem):
     conversationId = ExactText(max_length=255)
     startedAt = Moment(required=False)
 

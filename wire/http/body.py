@@ -11,6 +11,7 @@ from wire.errors import DomainError
 from wire.http.problems import Problem
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
+MAX_GZIP_MEMBERS = 100  # each costs time, however empty it is
 BODY_TOO_SLOW = "affidavit.body_too_slow"
 """A member of the WSGI environment: set where the server gave up waiting for the body."""
 
@@ -61,7 +62,11 @@ def read_within_bounds(request: HttpRequest) -> bytes:
 def decompress(raw: bytes) -> bytes:
     """Decompress one or more gzip members without ever holding more than the bound."""
     plain = bytearray()
+    members = 0
     while raw:
+        members += 1
+        if members > MAX_GZIP_MEMBERS:
+            raise BrokenGzip(f"The body has more than {MAX_GZIP_MEMBERS} gzip members. Compress it in one.")
         member = zlib.decompressobj(wbits=31)
         try:
             plain += member.decompress(raw, MAX_BODY_BYTES + 1 - len(plain))

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from affidavit import Json
 from wire.http.body import parse_body, read_body
 from wire.http.fields import MAX_ITEMS
 from wire.http.problems import Problem
@@ -63,11 +64,12 @@ class MachineView(APIView):
         )
 
     def process(self, request: Request, raw: bytes, now: datetime, path: Mapping[str, str]) -> Response:
-        form = self.form(data=parse_body(raw), context={"raw": raw})
+        body = parse_body(raw)
+        self.check_batch_size(body)
+        form = self.form(data=body, context={"raw": raw})
         if not form.is_valid():
             raise exceptions.ValidationError(form.errors)
         data = form.validated_data
-        self.check_batch_size(data)
         return self.answer(self.find_environment(request, data), data, raw, now=now, **path)
 
     def answer(self, environment: Any, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str) -> Response:
@@ -82,8 +84,10 @@ class MachineView(APIView):
         """Return what an Idempotency-Key is scoped by besides the workspace."""
         return "/".join([type(self).__name__, *path.values()])
 
-    def check_batch_size(self, data: Mapping[str, Any]) -> None:
-        received = len(data[self.items]) if self.items else 0
+    def check_batch_size(self, body: Json) -> None:
+        """Count the items before one of them is looked at, whatever else may be wrong with the body."""
+        items = body.get(self.items) if self.items and isinstance(body, dict) else None
+        received = len(items) if isinstance(items, list) else 0
         if received > MAX_ITEMS:
             detail = f"Send at most {MAX_ITEMS} items in one request; split the batch. Nothing was stored."
             raise Problem("batch-too-large", detail, extra={"limit": MAX_ITEMS, "received": received})

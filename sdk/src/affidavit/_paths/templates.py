@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
@@ -20,6 +20,8 @@ _SCAFFOLD = re.compile(r"v[0-9]+(?:(?:alpha|beta|rc)[0-9]*)?|api|", re.IGNORECAS
 _VERSION = re.compile(r"[vV]?[0-9]{1,3}(?:\.[0-9]{1,3}){1,2}")
 _BARE_VERSION = re.compile(r"[1-9]|20[0-9]{2}-[0-9]{2}-[0-9]{2}")
 _LATIN_WORD = re.compile(r"[A-Za-z0-9]+")
+
+MAX_NAME = 80  # characters of a word that a parameter is named after
 
 
 @dataclass(frozen=True)
@@ -40,38 +42,67 @@ def template(path: str) -> Template:
 
 
 def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
-    """The template of a path that may be one already: raw segments become parameters, those that it has already stay.
+    """Return the template of a path that may be one already: raw segments become parameters, parameters stay.
 
-    parameters: types by name, as the reporter told them. A name that is data itself, or that stands twice, is
-    replaced.
+    parameters: types by name, as the reporter sent them. A name that is data itself, or that stands twice, is
+    replaced. Takes time that grows with the length of the path, whatever it holds.
     """
     segments = re.split(r"[?#]", path, maxsplit=1)[0].split("/")
-    path_names = set(_PARAMETER.findall(path))
+    namer = _Namer(_PARAMETER.findall(path))
     types: dict[str, str] = {}
     leading = True
     for index, segment in enumerate(segments):
         names = _PARAMETER.findall(segment)
-        version = index == 1 < len(segments) - 1 and may_be_version(segment)
-        stays = version or _may_stay(segment, names, types, leading=leading)
-        leading = leading and (version or is_scaffold(segment))
+        is_version = index == 1 < len(segments) - 1 and may_be_version(segment)
+        stays = is_version or _may_stay(segment, names, types, leading=leading)
+        leading = leading and (is_version or is_scaffold(segment))
         if stays:
             types.update((name, parameters.get(name, "string")) for name in names)
+            namer.pass_literal(segment)
         else:
-            name = _make_unique(_name_parameter(segments[:index]), path_names | types.keys())
+            name = namer.name_parameter()
             types[name] = parameters.get(names[0], "string") if names else infer_parameter_type(unquote(segment))
             segments[index] = f"{{{name}}}"
     return Template("/".join(segments), types)
 
 
 def place_parameters(path: str, parameters: Collection[int], undecided: Iterable[int] = ()) -> Template:
-    """The template of a raw path of which it is known where its parameters stand, counted from 0."""
+    """Return the template of a raw path whose parameters are known by their positions, counted from 0."""
     head, *segments = path.replace("{", "%7B").replace("}", "%7D").split("/")
+    positions = frozenset(parameters)
+    namer = _Namer()
     types: dict[str, str] = {}
-    for index in sorted(parameters):
-        name = _make_unique(_name_parameter(segments[:index]), types.keys())
-        types[name] = infer_parameter_type(unquote(segments[index]))
-        segments[index] = f"{{{name}}}"
+    for index, segment in enumerate(segments):
+        if index in positions:
+            name = namer.name_parameter()
+            types[name] = infer_parameter_type(unquote(segment))
+            segments[index] = f"{{{name}}}"
+        else:
+            namer.pass_literal(segment)
     return Template("/".join([head, *segments]), types, tuple(undecided))
+
+
+class _Namer:
+    """Names parameters after the last word before them, in one pass from left to right; no name twice."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        """names: those that the path has already."""
+        self._names = set(names)
+        self._numbers: dict[str, int] = {}
+        self._base = "id"
+
+    def pass_literal(self, segment: str) -> None:
+        """Remember a segment that stays, if parameters behind it are to be named after it."""
+        self._base = _name_after(segment) or self._base
+
+    def name_parameter(self) -> str:
+        """`orderId` after `orders`; `orderId2` where that name is in use."""
+        name, number = self._base, self._numbers.get(self._base, 2)
+        while name in self._names:
+            name, number = f"{self._base}{number}", number + 1
+        self._numbers[self._base] = number
+        self._names.add(name)
+        return name
 
 
 def is_scaffold(segment: str, *, leading: bool = True) -> bool:
@@ -87,12 +118,16 @@ def may_be_version(segment: str) -> bool:
     return bool(_BARE_VERSION.fullmatch(segment))
 
 
-def _may_stay(segment: str, names: list[str], names_in_use: Mapping[str, str], *, leading: bool) -> bool:
-    """Whether a segment may be shown as it is. names: its parameters, as in `{name}` or `{name}.json`."""
+def _may_stay(segment: str, names: list[str], types: Mapping[str, str], *, leading: bool) -> bool:
+    """Whether a segment may stay as it is. names: its parameters, as in `{name}` or `{name}.json`.
+
+    types: of the parameters before it.
+    """
     literal = _PARAMETER.sub("", segment)
     if "{" in literal or "}" in literal or _is_raw(unquote(literal), leading=leading):
         return False
-    return len({*names, *names_in_use}) == len(names) + len(names_in_use) and not any(map(is_data, names))
+    is_new = len(set(names)) == len(names) and types.keys().isdisjoint(names)
+    return is_new and not any(map(is_data, names))
 
 
 def _is_raw(segment: str, *, leading: bool) -> bool:
@@ -104,19 +139,11 @@ def infer_parameter_type(segment: str) -> str:
     return "integer" if _INTEGER.fullmatch(segment) else "string"
 
 
-def _name_parameter(before: Sequence[str]) -> str:
-    """A name from the last word before: `orders` -> `orderId`, `user_groups` -> `userGroupId`."""
-    for segment in reversed(before):
-        words = _LATIN_WORD.findall(unquote(segment))
-        if words and not (_PARAMETER.fullmatch(segment) or is_scaffold(segment) or may_be_version(segment)):
-            words[-1] = singularize(words[-1])
-            name = "".join(word[0].upper() + word[1:] for word in words)
-            return (name[0].lower() if name[0].isalpha() else f"_{name[0]}") + name[1:] + "Id"
-    return "id"
-
-
-def _make_unique(name: str, names_in_use: Set[str]) -> str:
-    candidate, number = name, 2
-    while candidate in names_in_use:
-        candidate, number = f"{name}{number}", number + 1
-    return candidate
+def _name_after(segment: str) -> str | None:
+    """`orders` -> `orderId`, `user_groups` -> `userGroupId`; None for a segment that names nothing."""
+    words = _LATIN_WORD.findall(unquote(segment))
+    if not words or _PARAMETER.fullmatch(segment) or is_scaffold(segment) or may_be_version(segment):
+        return None
+    words[-1] = singularize(words[-1])
+    name = "".join(word[0].upper() + word[1:] for word in words)[:MAX_NAME]
+    return (name[0].lower() if name[0].isalpha() else f"_{name[0]}") + name[1:] + "Id"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from contextlib import suppress
 from typing import Any
 
 from affidavit._errors import Fault
@@ -12,6 +13,7 @@ from .describe import WIRE_NAMES
 from .evidence import KINDS, MAX_DEPTH, Evidence
 
 MAX_COUNT = 2**53
+MAX_FAULTS = 100  # reading ends with the next one
 TYPES = frozenset({"string", "number", "integer", "boolean", "null", "array", "object", "unknown"})
 UNKNOWN_REASONS = frozenset({"empty", "divergent", "limit"})
 INSIDE = frozenset({"items", "properties", "values"})
@@ -19,7 +21,7 @@ _KIND_BY_WIRE_NAME = {WIRE_NAMES.get(kind, kind): kind for kind in KINDS if kind
 
 
 class InvalidDescriptor(ValueError):
-    """It is no descriptor. faults: all of them, in the order in which they were met."""
+    """It is no descriptor. faults: in the order in which they were met, the first MAX_FAULTS + 1 of them."""
 
     def __init__(self, faults: list[Fault]) -> None:
         super().__init__(f"{len(faults)} faults in a descriptor, the first: {faults[0].detail}")
@@ -34,12 +36,17 @@ def from_descriptor(descriptor: object, *, seen: int, day: int | None = None) ->
     `infer`.
     """
     reader = _Reader()
-    evidence = reader.read_node(descriptor, "", seen, level=1)
+    with suppress(_TooManyFaults):
+        evidence = reader.read_node(descriptor, "", seen, level=1)
     if reader.faults:
         raise InvalidDescriptor(reader.faults)
     if day is not None:
         evidence.stamp(day)
     return evidence
+
+
+class _TooManyFaults(Exception):
+    """Nobody reads further faults, and looking for them takes time."""
 
 
 class _Reader:
@@ -50,6 +57,8 @@ class _Reader:
 
     def add_fault(self, pointer: str, code: str, detail: str) -> None:
         self.faults.append(Fault(pointer, code, detail))
+        if len(self.faults) > MAX_FAULTS:
+            raise _TooManyFaults
 
     def read_node(self, node: object, pointer: str, default: int, *, level: int, items: bool = False) -> Evidence:
         """default: `seen` where the node does not say it. items: it stands for the items of an array."""

@@ -1,0 +1,84 @@
+"""Work is bounded before it is done: whatever a body holds, checking it ends early (contract 1)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from unittest import mock
+
+import pytest
+
+from affidavit import InvalidDescriptor, from_descriptor
+from tests.wire.http.test_every_endpoint import BATCHES
+from wire.errors import MAX_FAULTS
+from wire.http.batches import BoundedList
+from wire.http.body import MAX_GZIP_MEMBERS
+
+pytestmark = pytest.mark.django_db
+WITNESS = "/api/witness-reports"
+REPORT_ID = "00000000-0000-4000-8000-000000000001"
+
+
+@pytest.fixture(params=sorted(BATCHES))
+def batch(request):
+    return request.param, BATCHES[request.param]
+
+
+def test_items_are_counted_before_one_of_them_is_looked_at(api, batch):
+    address, name = batch
+    with mock.patch.object(BoundedList, "run_child_validation", side_effect=AssertionError):
+        response = api.post(f"/{address}", {name: [{}] * 501, "environment": 17})
+    assert (response.status_code, response.json()["code"]) == (400, "batch-too-large")
+    assert response.json()["received"] == 501
+
+
+def test_checking_stops_at_the_fault_that_nobody_reads(api, batch):
+    address, name = batch
+    with mock.patch.object(
+        BoundedList, "run_child_validation", autospec=True, side_effect=BoundedList.run_child_validation
+    ) as check:
+        problem = api.post(f"/{address}", {name: [{}] * 500}).json()
+    assert (len(problem["errors"]), problem["errorsTruncated"]) == (MAX_FAULTS, True)
+    assert check.call_count <= MAX_FAULTS + 1
+
+
+def test_up_to_a_hundred_faults_all_are_listed(api):
+    items = [{"conversationId": "c1", "outcomeKey": "k"}, {}] * 50
+    problem = api.post("/api/conversation-outcomes", {"outcomes": items}).json()
+    assert len(problem["errors"]) == 100
+    assert "errorsTruncated" not in problem
+    assert problem["errors"][-1]["pointer"] == "/outcomes/99/outcomeKey"
+
+
+def test_a_descriptor_is_read_up_to_the_fault_that_nobody_reads():
+    broken = {"type": "object", "properties": {f"p{number}": {} for number in range(5000)}}
+    with pytest.raises(InvalidDescriptor) as raised:
+        from_descriptor(broken, seen=1)
+    assert len(raised.value.faults) == MAX_FAULTS + 1
+
+
+@pytest.mark.parametrize(
+    ("members", "pointer"),
+    [
+        ({"undecided": [0] * 10_000}, "/observations/0/undecided"),
+        ({"parameters": {f"p{number}": {"type": "string"} for number in range(10_000)}}, "/observations/0/parameters"),
+        ({"path": "/1" * 101}, "/observations/0/path"),
+        ({"path": "/" + "orders" * 100_000}, "/observations/0/path"),
+        ({"path": "/" + "word" * 20 + "/1" * 90}, "/observations/0/path"),
+    ],
+    ids=["many-undecided", "many-parameters", "many-segments", "long", "long-when-templated"],
+)
+def test_what_no_path_can_have_is_refused_with_one_fault(api, members, pointer):
+    observation = {"method": "GET", "path": "/orders", "status": 200, "count": 1, **members}
+    response = api.post(WITNESS, {"reportId": REPORT_ID, "observations": [observation]})
+    assert response.status_code == 400
+    assert [error["pointer"] for error in response.json()["errors"]] == [pointer]
+
+
+def test_a_body_of_too_many_gzip_members_is_refused(api):
+    plain = json.dumps({"outcomes": []}).encode()
+    padding = gzip.compress(b" ")
+    few = padding * (MAX_GZIP_MEMBERS - 1) + gzip.compress(plain)
+    assert api.post("/api/conversation-outcomes", few, headers={"Content-Encoding": "gzip"}).status_code == 200
+    response = api.post("/api/conversation-outcomes", padding + few, headers={"Content-Encoding": "gzip"})
+    assert (response.status_code, response.json()["code"]) == (400, "invalid-encoding")

@@ -1,0 +1,40 @@
+"""Lists in bodies: checking stops where nobody reads further (contract 1)."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from rest_framework import serializers
+
+from wire.errors import MAX_FAULTS
+from wire.http.problems import flatten_faults
+
+
+class BoundedList(serializers.ListSerializer[Any]):
+    """Items of a batch; the answer lists MAX_FAULTS faults, so none is looked for behind the next one."""
+
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if not isinstance(data, list):
+            return super().to_internal_value(data)
+        items: list[Any] = []
+        errors: dict[int, Any] = {}
+        faults = 0
+        for index, item in enumerate(data):
+            try:
+                items.append(self.run_child_validation(item))
+            except serializers.ValidationError as error:
+                errors[index] = error.detail
+                faults += sum(1 for _ in islice(flatten_faults(error.detail), MAX_FAULTS + 1))
+                if faults > MAX_FAULTS:
+                    break
+        if errors:
+            raise serializers.ValidationError(errors)
+        return items
+
+
+class BatchItem(serializers.Serializer[Any]):
+    """The base of every item of a batch: `Item(many=True)` is a BoundedList."""
+
+    class Meta:
+        list_serializer_class = BoundedList
