@@ -16,15 +16,15 @@ class BoundedList(serializers.ListSerializer[Any]):
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if not isinstance(data, list):
-            return super().to_internal_value(data)
+            return list(super().to_internal_value(data))
         items: list[Any] = []
-        errors: dict[int, Any] = {}
+        errors: dict[str, Any] = {}
         faults = 0
         for index, item in enumerate(data):
             try:
                 items.append(self.run_child_validation(item))
             except serializers.ValidationError as error:
-                errors[index] = error.detail
+                errors[str(index)] = error.detail
                 faults += sum(1 for _ in islice(flatten_faults(error.detail), MAX_FAULTS + 1))
                 if faults > MAX_FAULTS:
                     break
