@@ -289,12 +289,14 @@ def test_an_environment_that_is_no_string_is_of_the_wrong_form(send, name, good_
 
 
 @pytest.mark.usefixtures("_has_environment")
-def test_the_batch_is_judged_before_the_environment_and_the_form_before_the_batch(send, good_body, batch):
+def test_the_batch_is_counted_before_the_form_is_judged_and_the_form_before_the_environment(send, good_body, batch):
     body = {**good_body(), "environment": "nowhere"}
-    body[batch] *= 501
+    body[batch] = [*body[batch] * 500, 7]
     assert code_of(send(body)) == "batch-too-large"
-    body[batch] = [*body[batch], 7]
+    body[batch] = body[batch][1:]
     assert code_of(send(body)) == "invalid-request"
+    body[batch] = body[batch][:-1]
+    assert code_of(send(body)) == "unknown-environment"
 
 
 def test_unknown_members_are_ignored(send, good_body):
