@@ -32,6 +32,6 @@ def get_or_create_report(
     report, is_new = reports.get_or_create(
         workspace_id=workspace_id, report_id=report_id, defaults={"digest": digest, **values}
     )
-    if bytes(getattr(report, "digest")) != digest:  # noqa: B009
+    if bytes(getattr(report, "digest")) != digest:  # noqa: B009 - no common base of the models has it
         raise ReportIdReused
     return report, is_new
