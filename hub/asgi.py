@@ -225,9 +225,9 @@ class Request:
 
     def await_sent(self, message: Message) -> None:
         """Wait until the client has taken enough of what was sent before; raise ClientGone when it does not."""
-        sent = asyncio.run_coroutine_threadsafe(asyncio.wait_for(self.send(message), STALL_SECONDS), self.loop)
+        sending = asyncio.run_coroutine_threadsafe(asyncio.wait_for(self.send(message), STALL_SECONDS), self.loop)
         try:
-            sent.result()
+            sending.result()
         except Exception as error:  # each server has its own error for a connection that is closed
             raise ClientGone from error
 
