@@ -61,7 +61,7 @@ class DownloadView(APIView):
         return key.require_environment(request.query_params.get("environment", "production"))
 
     def build_session_key(self, request: Request) -> ApiKey:
-        """Return an unsaved key of the workspace in `workspace=`: what such a key may read, its members may."""
+        """Return an unsaved key of the workspace in `workspace=`: its members may read what such a key may."""
         slug = request.query_params.get("workspace", "")
         if not slug:
             raise InvalidRequest("Name the workspace: add workspace=SLUG.")
@@ -72,11 +72,11 @@ class DownloadView(APIView):
 
     @abstractmethod
     def compute_etag(self, environment: Environment, request: Request) -> str:
-        """Return the validator of what `respond` would answer now."""
+        """Return the ETag of what `respond` would answer now."""
 
     @abstractmethod
     def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
-        """Answer a reader who has not got this catalog yet."""
+        """Return the whole answer, for a reader whose copy is missing or out of date."""
 
 
 ENVIRONMENT_PARAMETERS = [

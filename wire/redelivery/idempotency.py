@@ -127,6 +127,6 @@ def store_answer(claim: Claim, response: HttpResponse, *, secret: bool, expires_
 
 
 def delete_expired_answers(*, now: datetime, batch: int = 5000) -> int:
-    """Delete answers past their time; return how many."""
+    """Delete expired answers; return how many."""
     expired = IdempotentAnswer.objects.filter(expires_at__lte=now).values("pk")[:batch]
     return IdempotentAnswer.objects.filter(pk__in=expired).delete()[0]
