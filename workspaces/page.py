@@ -109,7 +109,7 @@ def _choose_template(request: HttpRequest, page: Page) -> str:
 
 
 def _compute_etag(request: HttpRequest, content: bytes) -> str:
-    """Return the same ETag for the same page: a form's token is new in every answer, its cookie is not."""
+    """Return an ETag that ignores the CSRF tokens of forms, which differ in every answer, but not their cookie."""
     digest = sha256(CSRF_TOKENS.sub(b"", content))
     digest.update(request.META.get("CSRF_COOKIE", "").encode())
     return f'W/"{digest.hexdigest()[:32]}"'

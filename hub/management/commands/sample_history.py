@@ -9,7 +9,7 @@ from hub.sample.history import complete_history
 from hub.sample.workspace import find_sample
 from wire.errors import is_outage
 
-PAUSES = (1, 5, 15)  # seconds before it goes on where the database broke a day off
+PAUSES = (1, 5, 15)  # seconds before it retries a day that the database aborted
 
 
 class Command(BaseCommand):
