@@ -64,7 +64,7 @@ class Unavailable(DomainError):
 
     code = "unavailable"
     detail = (
-        "The database cannot be reached, is full or gave way to other work. "
+        "The database cannot be reached, is full, or aborted this request because of another. "
         "Nothing of this request was stored; send it again later."
     )
     retry_after = 5

@@ -93,7 +93,7 @@ def _answer(view: View, name: str, format_: str, request: HttpRequest, slug: str
     environment_row = require_readable_environment(request, slug, environment)
     period = parse_period(request.GET, now=timezone.now())
     if period.fault and format_ != "html":
-        detail = f"{period.fault}. Correct the address: nobody would see what is left out."
+        detail = f"{period.fault}. Correct the address: a download does not fall back to another period."
         raise Problem("invalid-request", detail)
     page = view(request, environment_row, period)
     if format_ == "csv":

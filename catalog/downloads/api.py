@@ -92,7 +92,7 @@ class Catalog(DownloadView):
         summary="The catalog of an environment",
         parameters=[
             *ENVIRONMENT_PARAMETERS,
-            OpenApiParameter("evidence", int, enum=[0, 1], description="0: without all that counting changes."),
+            OpenApiParameter("evidence", int, enum=[0, 1], description="0: without counts and times."),
         ],
         responses={200: OpenApiTypes.OBJECT},
     )
@@ -109,7 +109,7 @@ class Catalog(DownloadView):
 
 
 class FormatView(DownloadView):
-    """The catalog in one of `documents.FORMATS`; nothing in it is changed by counting."""
+    """The catalog in one of `documents.FORMATS`; it has no counts, so only new shapes change it."""
 
     format_name: ClassVar[str]
 
@@ -143,7 +143,7 @@ class Tools(FormatView):
 
 
 class WitnessRules(DownloadView):
-    """The redaction rules of an environment, which reporters pull at start: what they hold is names, never values."""
+    """The redaction rules of an environment, which reporters pull at start. They hold names, never values."""
 
     @extend_schema(
         summary="The redaction rules of an environment", parameters=ENVIRONMENT_PARAMETERS,
@@ -167,7 +167,7 @@ def respond_with(document: Document) -> HttpResponse:
 
 
 def parse_evidence(request: Request) -> bool:
-    """Return whether the answer is to hold what counting changes: `evidence=0` leaves it out."""
+    """Return whether the answer has counts and times: `evidence=0` leaves them out."""
     value = request.query_params.get("evidence", "1")
     if value not in ("0", "1"):
         raise InvalidRequest("Send evidence=0, or leave it out.")

@@ -94,7 +94,7 @@ def _update_reach(row: Operation, rules: RuleSet) -> None:
 
 
 def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
-    """Whether a reset was of this row, or of one that the rules of that time still show this row under."""
+    """Whether a reset was made on this row, or on one under which the rules of that time still show it."""
     if reset.through is None:
         return True
     for rule in rules.resolution_path(row.identity):

@@ -1,4 +1,4 @@
-"""Run PostgreSQL's programs out of its wheel. They refuse root, so root runs them as another user of a namespace."""
+"""Run PostgreSQL's programs out of its wheel. They refuse root, so for root they run in a user namespace."""
 
 from __future__ import annotations
 
@@ -64,4 +64,4 @@ def find_error_line(log: Path | None, output: str) -> str:
     text = log.read_text(errors="replace") if log and log.exists() else output
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     error_lines = [line for line in lines if "FATAL" in line or "PANIC" in line or "error:" in line]
-    return (error_lines or lines or ["it said nothing"])[-1] + (f" (all of it in {log})" if log else "")
+    return (error_lines or lines or ["no output"])[-1] + (f" (full log: {log})" if log else "")

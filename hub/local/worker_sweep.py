@@ -31,5 +31,5 @@ def sweep_once() -> None:
     try:
         sweep()
     except Exception:  # whatever failed: without this thread, work could wait forever
-        log.exception("the sweep failed; it goes on in %s s", EVERY_SECONDS)
+        log.exception("the sweep failed; it runs again in %s s", EVERY_SECONDS)
         connections.close_all()

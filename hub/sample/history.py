@@ -165,7 +165,7 @@ class History:
 
 
 def expect_conversations(time: float, progress: float) -> float:
-    """Return how many conversations an hour has. progress: share of the history that has passed."""
+    """Return the expected number of conversations in an hour. progress: share of the history that has passed."""
     moment = datetime.fromtimestamp(time, UTC)
     level = CONVERSATIONS_PER_DAY * (1 + (GROWTH - 1) * progress) / ((1 + GROWTH) / 2)
     return level * WEEKDAY_FACTORS[moment.weekday()] * HOUR_FACTORS[moment.hour] / sum(HOUR_FACTORS)

@@ -49,7 +49,7 @@ def build_buckets(period: Period, counts: Iterable[tuple[datetime, str, int]]) -
 
 
 def find_bucket_start(moment: datetime, period: Period) -> datetime:
-    """Return the first moment of the local hour, day or month of `moment`; an hour's in UTC, as local ones repeat."""
+    """Return the start of the local hour, day or month of `moment`; in UTC for hours, which can repeat locally."""
     local = moment.astimezone(period.zone)
     if period.step == "hour":
         since_start = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)

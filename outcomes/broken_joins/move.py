@@ -88,9 +88,9 @@ def move_broken_joins(
     if not moving:
         return None
     outcomes = lock_outcomes(target, [join.target for join in moving], now=now, create_missing=True)
-    met = sum(outcome.total.reports > 0 for outcome in outcomes)
+    merged_outcomes = sum(outcome.total.reports > 0 for outcome in outcomes)
     move = Move.objects.create(
-        source=source, target=target, moved_at=now, moved_by=actor, outcomes=len(moving), met=met
+        source=source, target=target, moved_at=now, moved_by=actor, outcomes=len(moving), met=merged_outcomes
     )
     detached = [change for join in moving for change in count_outcome(join.key, join.summary, None, sign=-1)]
     write_updates(source, (), detached)

@@ -70,7 +70,7 @@ def answer_once(
     secret: bool,
     expires_at: datetime | None = None,
 ) -> HttpResponse:
-    """Replay the stored answer; without one call `act`, and store what it answers if that is a 2xx.
+    """Replay the stored answer. If there is none, call `act`, and store its answer if that is a 2xx.
 
     secret: the answer holds a key or an intent and is stored encrypted; expires_at: at the latest 24 hours from now.
     Raises KeyReused or KeyInUse.
