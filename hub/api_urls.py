@@ -1,4 +1,4 @@
-"""The addresses of the machine API, listed by app."""
+"""The machines' addresses, each app's own list."""
 
 from django.urls import include, path
 

@@ -1,8 +1,9 @@
-"""Django's settings, from environment variables; docs/settings.md lists each (a test compares them)."""
+"""Django's settings, from environment variables; each stands in docs/settings.md (a test compares them)."""
 
 import logging
 from contextlib import suppress
 from importlib.util import find_spec
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,13 @@ def strip_items(items: list[str]) -> list[str]:
     return [item.strip() for item in items if item.strip()]
 
 
+def read_networks(name: str) -> list[IPv4Network | IPv6Network]:
+    try:
+        return [ip_network(item) for item in strip_items(env.list(name, []))]
+    except ValueError as error:
+        raise StartupError(f"{name}: {error}. Write addresses or networks such as 10.0.0.0/8.") from None
+
+
 def read_database() -> dict[str, Any]:
     """Return Django's settings of the database that DATABASE_URL names, or of the embedded one."""
     if not DATABASE_URL:
@@ -48,14 +56,14 @@ def read_database() -> dict[str, Any]:
     connection_settings: dict[str, Any] = {}
     with suppress(EnvValidationError, ValueError):
         connection_settings = dict(env.dj_db_url("DATABASE_URL"))
-    name = str(connection_settings.get("NAME") or "/")  # with these characters, it is part of an unescaped password
+    name = str(connection_settings.get("NAME") or "/")  # one with these signs was cut out of a password
     if connection_settings.get("ENGINE") != "django.db.backends.postgresql" or set(name) & set("@/"):
         raise StartupError("DATABASE_URL: not a PostgreSQL address. Write postgresql://USER:PASSWORD@HOST:5432/NAME.")
     return connection_settings
 
 
 def read_broker_url() -> str:
-    """Return the address of the message broker; several, separated by semicolons, are tried in turn."""
+    """Return where doorbells go; several addresses, separated by semicolons, are tried in turn."""
     url = env.str("CELERY_BROKER_URL", "") or "filesystem://"
     addresses = url.split(";")
     if any(address.startswith(("redis", "sentinel")) for address in addresses) and not find_spec("redis"):
@@ -93,6 +101,8 @@ BEHIND_TLS = env.bool("BEHIND_TLS", False)
 if BEHIND_TLS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31536000
+# Whose X-Forwarded-For is believed.
+TRUSTED_PROXIES = read_networks("TRUSTED_PROXIES")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_REFERRER_POLICY = "same-origin"
@@ -118,6 +128,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "wire.http.request_id.RequestIdMiddleware",
+    "wire.http.client_address.ClientAddressMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -160,7 +171,7 @@ TEMPLATES = [
     }
 ]
 
-# Transaction poolers lose prepared statements, unless they track them.
+# Poolers that hand a connection on after each transaction lose prepared statements, unless they follow them.
 DATABASE_PREPARE = env.bool("DATABASE_PREPARE", not DATABASE_URL)
 DATABASES = {
     "default": {
@@ -263,7 +274,7 @@ LOGGING = {
     "formatters": {"json": {"()": "hub.logs.JsonFormatter"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # 4xx answers are the caller's errors and not logged; wire.http.problems logs failures of the hub.
+    # An answer in the 400s is its caller's business; failures are logged where they are answered.
     "loggers": {
         "django.request": {"level": "CRITICAL"},
         "django.security.DisallowedHost": {"level": "ERROR"},

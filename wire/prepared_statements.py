@@ -1,4 +1,4 @@
-"""Prepared statements, for the few statements whose planning takes longer than their execution."""
+"""Statements that a connection's server plans once: for the few whose planning takes longer than their work."""
 
 from __future__ import annotations
 

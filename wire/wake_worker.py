@@ -1,6 +1,6 @@
-"""Wake the worker after a commit, without waiting for the broker and without failing if it is unreachable.
+"""Wake the worker after a commit, without waiting for the broker and without failing where it is away.
 
-The work itself is stored in a table, where the worker's sweep finds it: a lost message only delays it by seconds.
+The work itself stands in a table, where the worker's sweep finds it; a lost message costs seconds, nothing else.
 """
 
 from __future__ import annotations

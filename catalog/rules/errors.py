@@ -1,4 +1,4 @@
-"""Why a rule is refused."""
+"""Why a rule cannot stand."""
 
 from __future__ import annotations
 

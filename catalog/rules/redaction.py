@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from affidavit import retemplate
 from catalog.models import RedactionRule
 from catalog.rules.errors import RuleError
-from workspaces.audit import record_audit
+from workspaces.audit.record import record_audit
 from workspaces.models import Environment
 
 MAX_NAME = 100
@@ -53,7 +53,7 @@ def add_redaction_rule(
 
 @transaction.atomic
 def revert_redaction_rule(rule: RedactionRule, *, actor: str, now: datetime) -> None:
-    """Revert the rule for reporters that start from now on. A second time changes nothing."""
+    """Let reporters that start from now on do without the rule. A second time changes nothing."""
     for environment in [rule.environment] if rule.environment else rule.workspace.environments.order_by("id"):
         environment.hold()
     if RedactionRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):

@@ -1,4 +1,4 @@
-"""30 days of the sample workspace, simulated by the code of the example with a clock that is set by hand."""
+"""30 days of the sample workspace, played by the code of the example with a clock that is set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from examples.bookshop.shop import Bookshop, Settings
 from hub.sample.gate import SampleGate
 from hub.sample.reporters import SampleOutcomes, SampleShapes, SampleVerifications, now_of
 from outcomes.ingest.register import Arrival, register_conversations
-from workspaces.models import ApiKey, AuditEntry, Environment
+from workspaces.models import PREFIX_LENGTH, ApiKey, Environment, SampleWorkspace
 
 DAYS = 30
 DAY_SECONDS = 86_400
@@ -72,7 +72,7 @@ class HistoryHub:
         return self.gate.decide(target.split("/")[-2], body["decision"])
 
     def register_arrivals(self) -> None:
-        """Register the conversations that began; call it before their outcomes are sent."""
+        """Register the conversations that began; do this before outcomes of them are sent."""
         for name, arrivals in self._arrivals.items():
             if arrivals:
                 register_conversations(self.environments[name], arrivals, now=self.now)
@@ -120,14 +120,14 @@ class History:
         self._stacks = [
             build_stack(site, created["secretKey"], self._hub, self._chance) for site in list_sites(created)[:2]
         ]
-        self._agenda.add(self._deliver_regularly(), due_at=self._start)
+        self._agenda.add(self._deliver_regularly(), at=self._start)
 
     def play_day(self, number: int) -> None:
         """Play one day and store it; 0 is the first."""
         self._chance.seed(f"day {number}")
         start = self._start + number * DAY_SECONDS
         for time in self._draw_arrivals(start):
-            self._agenda.add(self._start_conversation(number), due_at=time)
+            self._agenda.add(self._start_conversation(number), at=time)
         while self._agenda.next_at < start + DAY_SECONDS:
             self._clock.time = max(self._clock.time, self._agenda.next_at)
             self._agenda.run_next()
@@ -139,7 +139,7 @@ class History:
         self._hub.gate.store()
 
     def _draw_arrivals(self, start: float) -> Iterator[float]:
-        """Yield the times at which conversations begin, by weekday and hour as in a shop."""
+        """Yield when conversations begin, by the rhythm of a shop."""
         for quarter in range(QUARTERS_PER_DAY):
             quarter_start = start + quarter * 900
             expected = expect_conversations(quarter_start, (quarter_start - self._start) / (DAYS * DAY_SECONDS)) / 4
@@ -165,7 +165,7 @@ class History:
 
 
 def expect_conversations(time: float, progress: float) -> float:
-    """Return the expected number of conversations in an hour. progress: share of the history that has passed."""
+    """Return how many conversations an hour has. progress: share of the history that has passed."""
     moment = datetime.fromtimestamp(time, UTC)
     level = CONVERSATIONS_PER_DAY * (1 + (GROWTH - 1) * progress) / ((1 + GROWTH) / 2)
     return level * WEEKDAY_FACTORS[moment.weekday()] * HOUR_FACTORS[moment.hour] / sum(HOUR_FACTORS)
@@ -177,21 +177,17 @@ def choose_habits(day: int) -> people.Habits:
     return people.Habits(legacy, mangled=0.11 if day in TROUBLED_DAYS else 0.045, mistaken=0.06)
 
 
-def complete_history(created: Mapping[str, Any], entry: AuditEntry) -> None:
-    """Play and store the days that are missing, each whole or not at all.
-
-    entry: the audit entry that holds how many days are stored; the history ends at its time.
-    """
-    # Every report asks for the environments; they are fetched once.
-    keys = ApiKey.objects.select_related("workspace").prefetch_related("workspace__environments")
-    key = keys.filter(workspace=entry.workspace, kind=ApiKey.SECRET).earliest("id")
-    history = History(created, key, entry.at.timestamp())
-    for number in range(entry.facts.get("days", 0), DAYS):
+def complete_history(created: Mapping[str, Any], sample: SampleWorkspace) -> None:
+    """Play and store the days that are missing, each whole or not at all. The history ends when the sample was made."""
+    keys = ApiKey.objects.select_related("workspace")
+    key = keys.get(workspace_id=sample.workspace_id, prefix=created["secretKey"][:PREFIX_LENGTH])
+    history = History(created, key, sample.made_at.timestamp())
+    for number in range(sample.days, DAYS):
         with transaction.atomic():
-            # Lock all environments, so that a removal waits for the end of the day, and the day for that of a removal.
-            # On the first day other writers wait too: they insert the same new keys in another order (deadlock).
-            if not list(entry.workspace.environments.order_by("id").select_for_update(no_key=number > 0)):
+            # All at once, so that a removal waits for the end of the day, and this for the end of a removal. On the
+            # first day other writers wait too: its keys are new to them as well, and met in another order.
+            if not list(sample.workspace.environments.order_by("id").select_for_update(no_key=number > 0)):
                 return
             history.play_day(number)
-            entry.facts["days"] = number + 1
-            entry.save(update_fields=["facts"])
+            sample.days = number + 1
+            sample.save(update_fields=["days"])

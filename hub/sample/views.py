@@ -1,4 +1,4 @@
-"""Remove the sample workspace from its overview."""
+"""The one click that removes the sample workspace."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class RejectionAnalysis:
 
     @cached_property
     def buckets(self) -> Sequence[ResultBucket]:
-        """The counts over time."""
+        """The counts along time."""
         return queries.load_buckets(self.environment, self.period, self.filters)
 
     @property

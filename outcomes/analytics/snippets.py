@@ -1,4 +1,4 @@
-"""The code on an empty page that sends its first data (pure)."""
+"""The lines that bring the first data to an empty page (pure)."""
 
 from __future__ import annotations
 

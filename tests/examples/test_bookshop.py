@@ -200,9 +200,7 @@ def test_a_hundred_conversations_go_through_and_every_way_to_mangle_an_id_occurs
     staging = Assistant(STAGING, world.hub.call, world.call, key=KEY, now=lambda: world.at, chance=Random(2))
     agenda = Agenda(lambda: world.at)
     for n in range(100):
-        agenda.add(
-            people.run_conversation(world.assistant, staging, people.Habits(mangled=0.5)), due_at=world.at + 30 * n
-        )
+        agenda.add(people.run_conversation(world.assistant, staging, people.Habits(mangled=0.5)), at=world.at + 30 * n)
     while len(agenda):
         world.at = max(world.at, agenda.next_at)
         agenda.run_next()

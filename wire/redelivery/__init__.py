@@ -1,1 +1,1 @@
-"""Make repeated requests harmless, and encrypt what is stored for that."""
+"""What makes a repeated request harmless, and how kept answers are encrypted."""

@@ -161,7 +161,7 @@ def test_two_environments_with_the_same_shapes_do_not_differ(api, browser_client
 def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace, page):
     client.force_login(get_user_model().objects.create_user("outsider"))
     assert client.get(address(filled_workspace, page)).status_code == 404
-    stranger = {"x-service-api-key": other_workspace.secret_key}
+    stranger = {"x-service-api-key": other_workspace.full_key}
     assert client.get(address(filled_workspace, page, ".json"), headers=stranger).status_code == 404
 
 

@@ -1,4 +1,4 @@
-"""Build a catalog of operations: used by the hub and by `affidavit har --dry-run`, not by reporters."""
+"""For whoever keeps a catalog of operations: the hub, and `affidavit har --dry-run`. Reporters need none of it."""
 
 from ._documents import (
     READS,
