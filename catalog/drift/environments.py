@@ -25,9 +25,12 @@ class OperationChange:
 def compare_catalogs(environment: Environment, against: Environment) -> Iterator[OperationChange]:
     """Yield what would change for `environment` if it were like `against`, by path and method.
 
+    An environment in which nothing was observed is not compared: all of the other would be new or gone.
     Reads the outlines only of operations whose digests differ.
     """
     before, after = load_outline_digests(environment), load_outline_digests(against)
+    if not (before and after):
+        return
     changed = {key for key in before.keys() & after.keys() if before[key][1] != after[key][1]}
     outlines_before, outlines_after = load_outlines(environment, changed), load_outlines(against, changed)
     for key in sorted(before.keys() | after.keys(), key=lambda key: (key[1], key[0])):

@@ -50,7 +50,9 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
 
     def build_context() -> Mapping[str, Any]:
         changes = list(list_changes())
+        compared = [environment, against] if against else []
         return {
+            "unobserved": [item.name for item in compared if not visible_operations(item).exists()],
             "other_environments": other_environments,
             "against": against,
             "rows": Paginator(changes, CHANGES_A_PAGE).get_page(request.GET.get("page")),

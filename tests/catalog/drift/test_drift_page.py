@@ -157,11 +157,26 @@ def test_two_environments_with_the_same_shapes_do_not_differ(api, browser_client
     assert "No differences" in open_page(browser_client, workspace, "difference", against="nowhere")
 
 
+@pytest.mark.parametrize(
+    ("observed", "unobserved"),
+    [(["production"], "staging"), (["staging"], "production"), ([], "production and staging")],
+)
+def test_an_environment_that_observed_nothing_is_not_compared(api, browser_client, workspace, observed, unobserved):
+    for environment in observed:
+        deliver(api, workspace, observation(response={"id": 1}), environment=environment)
+    page = open_page(browser_client, workspace, "difference", against="staging")
+    assert "Nothing observed yet" in page
+    assert f"No operations have been observed in {unobserved}." in page
+    assert "No differences" not in page
+    assert "in all" not in page
+    assert list_rows(browser_client, workspace, "difference", "difference", against="staging") == []
+
+
 @pytest.mark.parametrize("page", ["drift", "difference"])
 def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace, page):
     client.force_login(get_user_model().objects.create_user("outsider"))
     assert client.get(address(filled_workspace, page)).status_code == 404
-    stranger = {"x-service-api-key": other_workspace.full_key}
+    stranger = {"x-service-api-key": other_workspace.secret_key}
     assert client.get(address(filled_workspace, page, ".json"), headers=stranger).status_code == 404
 
 
