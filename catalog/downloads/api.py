@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.cache import get_conditional_response
@@ -11,13 +11,13 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from catalog.downloads import documents
 from catalog.downloads.documents import Document
 from catalog.models import RedactionRule
 from catalog.rules import redaction as redaction_rules
 from wire.errors import InvalidRequest
+from wire.http.machine_view import MethodFirstView
 from workspaces.access import list_workspaces
 from workspaces.authentication import HEADER, KeyHasScopeOrSession, KeyOrSession, key_of_request
 from workspaces.models import ApiKey, Environment
@@ -28,7 +28,7 @@ REDACTION_RULE = inline_serializer(
 REDACTION_RULES = inline_serializer("WitnessRules", {"rules": REDACTION_RULE})
 
 
-class DownloadView(APIView):
+class DownloadView(MethodFirstView):
     """A GET of one environment's catalog in some format, with a strong ETag (contract 5).
 
     A subclass implements `compute_etag`, which is cheap, and `respond`, whose answer has the ETag of its own bytes.
@@ -38,12 +38,6 @@ class DownloadView(APIView):
     http_method_names = ["get", "head"]
     authentication_classes = [KeyOrSession]
     permission_classes = [KeyHasScopeOrSession]
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        method = str(request.method)
-        if method.lower() not in self.http_method_names:
-            raise exceptions.MethodNotAllowed(method)
-        super().initial(request, *args, **kwargs)
 
     def get(self, request: Request) -> HttpResponseBase:
         environment = self.find_environment(request)

@@ -19,7 +19,7 @@ from examples.bookshop.shop import Bookshop, Settings
 from hub.sample.gate import SampleGate
 from hub.sample.reporters import SampleOutcomes, SampleShapes, SampleVerifications, now_of
 from outcomes.ingest.register import Arrival, register_conversations
-from workspaces.models import PREFIX_LENGTH, ApiKey, Environment, SampleWorkspace
+from workspaces.models import ApiKey, AuditEntry, Environment
 
 DAYS = 30
 DAY_SECONDS = 86_400
@@ -177,17 +177,21 @@ def choose_habits(day: int) -> people.Habits:
     return people.Habits(legacy, mangled=0.11 if day in TROUBLED_DAYS else 0.045, mistaken=0.06)
 
 
-def complete_history(created: Mapping[str, Any], sample: SampleWorkspace) -> None:
-    """Play and store the days that are missing, each whole or not at all. The history ends when the sample was made."""
-    keys = ApiKey.objects.select_related("workspace")
-    key = keys.get(workspace_id=sample.workspace_id, prefix=created["secretKey"][:PREFIX_LENGTH])
-    history = History(created, key, sample.made_at.timestamp())
-    for number in range(sample.days, DAYS):
+def complete_history(created: Mapping[str, Any], entry: AuditEntry) -> None:
+    """Play and store the days that are missing, each whole or not at all.
+
+    entry: says how many days there are, and at which time the history ends.
+    """
+    # Every report asks for the environments; they are fetched once.
+    keys = ApiKey.objects.select_related("workspace").prefetch_related("workspace__environments")
+    key = keys.filter(workspace=entry.workspace, kind=ApiKey.SECRET).earliest("id")
+    history = History(created, key, entry.at.timestamp())
+    for number in range(entry.facts.get("days", 0), DAYS):
         with transaction.atomic():
             # All at once, so that a removal waits for the end of the day, and this for the end of a removal. On the
             # first day other writers wait too: its keys are new to them as well, and met in another order.
-            if not list(sample.workspace.environments.order_by("id").select_for_update(no_key=number > 0)):
+            if not list(entry.workspace.environments.order_by("id").select_for_update(no_key=number > 0)):
                 return
             history.play_day(number)
-            sample.days = number + 1
-            sample.save(update_fields=["days"])
+            entry.facts["days"] = number + 1
+            entry.save(update_fields=["facts"])

@@ -18,10 +18,13 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from hub.local.data_dir import write_private_file
+from workspaces.audit import record_audit
 from workspaces.create import create_workspace
-from workspaces.models import SampleWorkspace, Workspace
+from workspaces.models import AuditEntry, Workspace
 
 NAME, SECOND_ENVIRONMENT = "Lumen Books", "staging"
+CREATED_ACTION = "sample made"
 ACTOR = "sample"
 AGE = timedelta(days=31)
 RELEASE_DELAY = timedelta(minutes=3)  # so that drift can be watched as it is detected
@@ -36,20 +39,18 @@ def keys_file() -> Path:
 @transaction.atomic
 def create(*, now: datetime) -> None:
     """Create the workspace and store its keys; what happens in it comes later."""
-    created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - AGE, with_full_key=True)
-    SampleWorkspace.objects.create(workspace=created.workspace, made_at=now)
+    created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - AGE)
+    record_audit(created.workspace.pk, CREATED_ACTION, {"days": 0}, actor=ACTOR, now=now)
     keys_file().unlink(missing_ok=True)
-    descriptor = os.open(keys_file(), os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(created.as_json(), file)
+    write_private_file(keys_file(), json.dumps(created.as_json()))
 
 
 def start_processes(address: str) -> Iterator[subprocess.Popen[bytes]]:
     """Start its traffic, and making what is missing of its history. address: of this hub."""
     if not settings.HUB_SAMPLE or not (sample := find_sample()):
         return
-    created, row = sample
-    release = str((row.made_at + RELEASE_DELAY).timestamp())
+    created, entry = sample
+    release = str((entry.at + RELEASE_DELAY).timestamp())
     traffic = start_python("-m", "examples.bookshop", "-", "--hub", address, "--released-at", release)
     if traffic.stdin:
         with traffic.stdin as keys:  # the file may be gone before the process looks for it
@@ -68,18 +69,18 @@ def start_python(*arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
-def find_sample() -> tuple[Mapping[str, Any], SampleWorkspace] | None:
-    """Return its keys, and the row that says when it was created and how many days of its history there are."""
+def find_sample() -> tuple[Mapping[str, Any], AuditEntry] | None:
+    """Return its keys, and the entry that says when it was created and how many days of its history there are."""
     try:
         created = json.loads(keys_file().read_text())
     except FileNotFoundError:
         return None
-    row = SampleWorkspace.objects.filter(workspace_id=created["workspaceId"]).first()
-    return (created, row) if row else None
+    entry = AuditEntry.objects.filter(workspace_id=created["workspaceId"], action=CREATED_ACTION).first()
+    return (created, entry) if entry else None
 
 
 def is_sample(workspace: Workspace) -> bool:
-    return SampleWorkspace.objects.filter(workspace=workspace).exists()
+    return workspace.audit_entries.filter(action=CREATED_ACTION).exists()
 
 
 def forget_keys() -> None:

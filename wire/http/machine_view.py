@@ -28,7 +28,17 @@ class CallerKey(Protocol):
     def require_environment(self, name: str) -> Any: ...
 
 
-class MachineView(APIView):
+class MethodFirstView(APIView):
+    """A view that refuses a wrong method before it looks at the key, as contract 1 orders."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        method = request.method or ""
+        if method.lower() not in self.http_method_names:
+            raise exceptions.MethodNotAllowed(method)
+        super().initial(request, *args, **kwargs)
+
+
+class MachineView(MethodFirstView):
     """A POST endpoint for machines. A subclass gives its form and answers a checked body in `answer`.
 
     scope: what the key must be allowed; form: the serializer of the body, whose bytes are `raw` in its context;
@@ -41,12 +51,6 @@ class MachineView(APIView):
     secret_answer: ClassVar[bool] = False
     http_method_names = ["post"]
     renderer_classes = [renderers.JSONRenderer]
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        method = request.method or ""
-        if method.lower() not in self.http_method_names:
-            raise exceptions.MethodNotAllowed(method)
-        super().initial(request, *args, **kwargs)
 
     def post(self, request: Request, **path: str) -> HttpResponse:
         raw = read_body(request._request)
