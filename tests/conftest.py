@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from any_machine import pytest_make_parametrize_id as pytest_make_parametrize_id
 from django.contrib.auth import get_user_model
+from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
@@ -51,17 +52,17 @@ class Api:
 
 @pytest.fixture
 def workspace(db: None) -> NewWorkspace:
-    return create_workspace("Lumen Books", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
+    return create_workspace("Lumen Books", ["staging"], actor="test", now=timezone.now())
 
 
 @pytest.fixture
 def other_workspace(db: None) -> NewWorkspace:
-    return create_workspace("Other Shop", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
+    return create_workspace("Other Shop", ["staging"], actor="test", now=timezone.now())
 
 
 @pytest.fixture
 def api(workspace: NewWorkspace) -> Api:
-    return Api(Client(raise_request_exception=False), workspace.full_key)
+    return Api(Client(raise_request_exception=False), workspace.secret_key)
 
 
 @pytest.fixture
@@ -71,6 +72,17 @@ def browser_client(db: None) -> Client:
     client = Client()
     client.force_login(operator)
     return client
+
+
+@pytest.fixture(scope="session")
+def nonce_connections_closed(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """The nonce store has connections of its own, one per thread; none may hold the test database open."""
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 @pytest.fixture

@@ -10,24 +10,18 @@ from typing import Any
 from django.db import transaction
 from django.utils.text import slugify
 
-from workspaces.audit.record import record_audit
-from workspaces.environments.add import InvalidWorkspace, add_environment
-from workspaces.keys.issue import issue_key
+from workspaces.audit import record_audit
+from workspaces.environments import InvalidWorkspace, add_environment
+from workspaces.keys import issue_key, issue_signing_secret
 from workspaces.models import ApiKey, Workspace
-from workspaces.secrets.issue import issue_signing_secret
 
 
 @dataclass(frozen=True)
 class NewWorkspace:
-    """A new workspace with its keys and signing secret, which are shown only once.
-
-    full_key: one with every scope, for trials; empty unless it was asked for.
-    """
+    """A new workspace with its keys and signing secret, which are shown only once."""
 
     workspace: Workspace
-    report_key: str
-    platform_key: str
-    full_key: str
+    secret_key: str
     publishable_key: str
     signing_secret: str
 
@@ -39,22 +33,17 @@ class NewWorkspace:
             "name": self.workspace.name,
             "environments": [environment.name for environment in environments],
             "audiences": {environment.name: environment.audience for environment in environments},
-            "reportKey": self.report_key,
-            "platformKey": self.platform_key,
-            **({"secretKey": self.full_key} if self.full_key else {}),
+            "secretKey": self.secret_key,
             "publishableKey": self.publishable_key,
             "signingSecret": self.signing_secret,
         }
 
 
 @transaction.atomic
-def create_workspace(
-    name: str, environments: Sequence[str] = (), *, actor: str, now: datetime, with_full_key: bool = False
-) -> NewWorkspace:
+def create_workspace(name: str, environments: Sequence[str] = (), *, actor: str, now: datetime) -> NewWorkspace:
     """Create a workspace; `production` is always among its environments.
 
-    Keys and signing secret are returned here and never again: a key that reports, one for the platform, and, if asked
-    for, one with every scope (contract 1). Raises InvalidWorkspace.
+    Keys and signing secret are returned here and never again. Raises InvalidWorkspace.
     """
     name = name.strip()
     if not 1 <= len(name) <= 100:
@@ -65,15 +54,9 @@ def create_workspace(
     record_audit(workspace.pk, "workspace created", actor=actor, now=now)
     return NewWorkspace(
         workspace,
-        report_key=issue_key(workspace, ApiKey.SECRET, ["report"], name="report", actor=actor, now=now),
-        platform_key=issue_key(workspace, ApiKey.SECRET, ["platform"], name="platform", actor=actor, now=now),
-        full_key=(
-            issue_key(workspace, ApiKey.SECRET, ApiKey.SCOPES, name="all scopes", actor=actor, now=now)
-            if with_full_key
-            else ""
-        ),
-        publishable_key=issue_key(workspace, ApiKey.PUBLISHABLE, (), name="browser", actor=actor, now=now),
-        signing_secret=issue_signing_secret(workspace, actor=actor, now=now),
+        secret_key=issue_key(workspace, ApiKey.SECRET, ApiKey.SCOPES, now=now),
+        publishable_key=issue_key(workspace, ApiKey.PUBLISHABLE, (), now=now),
+        signing_secret=issue_signing_secret(workspace, now=now),
     )
 
 

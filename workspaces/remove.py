@@ -10,7 +10,7 @@ from typing import Any
 from django.db import connection, models, transaction
 
 from wire.models import IdempotentAnswer
-from workspaces.models import AuditEntry, Environment, Workspace
+from workspaces.models import Environment, Workspace
 
 OWNERS = (Workspace, Environment)
 log = logging.getLogger("affidavit.workspaces")
@@ -26,7 +26,6 @@ def remove_workspace(workspace: Workspace, *, actor: str, now: datetime) -> int:
         # Whoever is still writing into one of the environments holds a lock on it; nobody gets a new one.
         list(workspace.environments.order_by("id").select_for_update())
         deleted = IdempotentAnswer.objects.filter(workspace_id=workspace.pk).delete()[0]
-        deleted += AuditEntry.objects.filter(workspace_id=workspace.pk).delete()[0]
         with connection.cursor() as cursor:
             for statement in _delete_statements(Workspace, f"{_quote(Workspace._meta.pk.column)} = %s"):
                 cursor.execute(statement, [workspace.pk])

@@ -135,7 +135,7 @@ def build_tree_context(
     context = {"part": shape, "rows": rows, "at": pointer, "max_rows": MAX_ROWS, "is_cut": is_cut}
     context["query_without_at"] = build_query_without(request, "at")
     if len(rows) < len(nodes):
-        return context
+        return {**context, "schema": ""}
     schema = build_schema(describe(shape.evidence, counts=False))
     return {**context, "schema": json.dumps(schema, indent=2, ensure_ascii=False)}
 

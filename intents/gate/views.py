@@ -45,15 +45,16 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
     ]
 
     def build_context() -> Mapping[str, Any]:
+        shared = {"decided_state": request.GET.get("too-late", ""), "first_confirmation": ""}
         if not queries.has_confirmations(environment):
-            return {"first_confirmation": FIRST_CONFIRMATION % environment.name}
+            return {**shared, "first_confirmation": FIRST_CONFIRMATION % environment.name}
         page = Paginator(confirmations, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         return {
+            **shared,
             "pending": pending[:MAX_PENDING_ROWS],
             "pending_total": pending.count(),
             "confirmations": page,
             "rows": [(confirmation, confirmation.state_at(now)) for confirmation in page],
-            "decided_state": request.GET.get("too-late", ""),
         }
 
     return Page("intents/confirmations.html", build_context, tables)

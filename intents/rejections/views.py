@@ -42,7 +42,12 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
         if not has_verifications(environment):
             return {"first_report": _build_first_report(environment), "first_lines": _build_first_lines(environment)}
         rejections = Paginator(analysis.rejections, REJECTIONS_PER_PAGE).get_page(request.GET.get("page"))
-        return {**_build_overview(analysis), **_build_breakdown(analysis), "rejections": rejections}
+        return {
+            "first_report": "",
+            **_build_overview(analysis),
+            **_build_breakdown(analysis),
+            "rejections": rejections,
+        }
 
     return Page("intents/rejections.html", build_context, build_tables(analysis))
 

@@ -23,7 +23,7 @@ INITIAL = {"method": "POST", "content_type": "application/json"}
 
 def show_inspector(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show the empty inspector."""
-    return Page("intents/inspector.html", lambda: {"form": RequestForm(initial=INITIAL)})
+    return Page("intents/inspector.html", lambda: {"form": RequestForm(initial=INITIAL), "inspection": None})
 
 
 @sensitive_post_parameters()
@@ -40,5 +40,5 @@ def check(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
 def _build_context(request: HttpRequest, environment: Environment) -> Mapping[str, Any]:
     form = RequestForm(request.POST)
     if not form.is_valid():
-        return {"form": form}
+        return {"form": form, "inspection": None}
     return {"form": form, "inspection": inspect_request(environment, form.build_request(), now=timezone.now())}

@@ -33,6 +33,7 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
         if not has_any_outcome(environment):
             return {"empty": True, **first_report_snippets(environment)}
         return {
+            "empty": False,
             "totals": analytics.totals,
             "previous_totals": analytics.previous_totals,
             **_describe_keys(analytics),
@@ -85,7 +86,7 @@ def _draw_chart(chart: Chart, period: Period) -> Mapping[str, Any]:
 def _describe_comparison(analytics: Analytics) -> Mapping[str, Any]:
     """Return the comparison with another environment, where one is selected."""
     if not analytics.comparison:
-        return {}
+        return {"comparison": None, "sibling": None}
     rows = analytics.compare_top_keys(MAX_COMPARED_KEYS + 1)
     drawing = _draw_chart(analytics.comparison.chart, analytics.period)
     return {
@@ -104,7 +105,7 @@ def show_outcome_key(request: HttpRequest, environment: Environment, period: Per
 
     def build_context() -> Mapping[str, Any]:
         if not key:
-            return {"no_key": True}
+            return {"key": ""}
         conversations = _list_conversations(environment, period, key, cursor=request.GET.get("cursor", ""))
         return {"key": key, **_describe_key(environment, period, key), **conversations}
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
-import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +11,9 @@ from typing import Any
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
-from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from catalog.ingest.fold import fold_reports
+from tests.sample_data import fill_workspace
 from workspaces.create import NewWorkspace
 
 # Playwright keeps an event loop on this thread, and Django takes that for async code.
@@ -95,52 +92,4 @@ def new_tab(chromium: Browser, live_server: Any) -> Iterator[Any]:
 @pytest.fixture
 def filled(transactional_db: None, workspace: NewWorkspace, api: Any) -> str:
     """A workspace with something on every page; returns the start of its pages' addresses."""
-    now = int(time.time())
-    conversations = [{"conversationId": f"conv_{n}", "startedAt": now - n * 3600} for n in range(60)]
-    assert api.post("/api/conversations", {"conversations": conversations}).status_code == 200
-    staging = [{"conversationId": f"stage_{n}"} for n in range(20)]
-    assert api.post("/api/conversations", {"environment": "staging", "conversations": staging}).status_code == 200
-    keys = ["purchase", "renewal", "ticket_closed", "=formula"]
-    outcomes = [{"conversationId": f"conv_{n}", "outcomeKey": keys[n % 4]} for n in range(50)]
-    outcomes += [{"conversationId": f"stage_{n}", "outcomeKey": "purchase"} for n in range(12)]
-    outcomes += [{"conversationId": odd, "outcomeKey": "renewal"} for odd in ("undefined", '"conv_1"', "conv_unseen")]
-    assert api.post("/api/conversation-outcomes", {"outcomes": outcomes}).status_code == 200
-    verifications = [
-        {"result": "accepted", "version": 2, "count": 900},
-        {"result": "accepted", "version": 1, "count": 100},
-    ]
-    verifications += [
-        {"result": reason, "version": 2, "operation": "POST /orders"} for reason in ("expired", "args-mismatch")
-    ]
-    report = {"reportId": str(uuid.uuid4()), "verifications": verifications}
-    assert api.post("/api/verification-reports", report).status_code == 200
-    report = {"reportId": str(uuid.uuid4()), "observations": observations()}
-    assert api.post("/api/witness-reports", report).status_code == 202
-    fold_reports(workspace.workspace.environments.get(name="production"), now=timezone.now())
-    return f"/w/{workspace.workspace.slug}/production"
-
-
-def order(count: int) -> dict[str, Any]:
-    """The descriptor of an order, seen so often."""
-    customer = {"email": {"type": "string", "redacted": True}, "phone": {"type": "string", "nulls": 1}}
-    properties = {
-        "id": {"type": "integer"},
-        "status": {"type": "string"},
-        "customer": {"type": "object", "properties": customer},
-        "items": {"type": "array", "items": {"type": "object", "seen": 31, "properties": {"sku": {"type": "string"}}}},
-        "coupon": {"type": "unknown", "reason": "divergent", "types": {"string": count - 1, "object": 1}},
-        "returns": {"type": "array", "items": {"type": "unknown", "reason": "empty"}},
-    }
-    return {"type": "object", "properties": properties}
-
-
-def observations() -> list[dict[str, Any]]:
-    get_order = {"method": "GET", "path": "/orders/{orderId}", "parameters": {"orderId": {"type": "integer"}}}
-    error = {"type": "object", "properties": {"error": {"type": "string"}}}
-    query = {"type": "object", "properties": {"q": {"type": "string"}}}
-    return [
-        {**get_order, "status": 200, "count": 12, "response": order(12)},
-        {**get_order, "status": 404, "count": 3, "response": error},
-        {"method": "POST", "path": "/orders", "status": 201, "count": 5, "request": order(5), "response": order(5)},
-        {"method": "GET", "path": "/search", "status": 200, "count": 7, "query": query},
-    ]
+    return fill_workspace(workspace, api)

@@ -48,7 +48,7 @@ def test_the_empty_inspector_is_a_form(browser_client, address):
     response = browser_client.get(address)
     assert response.status_code == 200
     assert 'name="header"' in response.content.decode()
-    assert "inspection" not in response.context
+    assert response.context["inspection"] is None
 
 
 def test_a_request_that_would_pass_passes_every_check(inspect, header):
@@ -108,7 +108,7 @@ def test_what_was_pasted_stands_in_the_form_again_escaped(inspect):
 def test_method_and_path_are_needed(inspect, header, missing):
     response = inspect(header(), **{missing: ""})
     assert response.status_code == 200
-    assert "inspection" not in response.context
+    assert response.context["inspection"] is None
     assert 'aria-invalid="true"' in response.content.decode()
 
 
@@ -132,7 +132,7 @@ def test_an_outsider_inspects_nothing(address, header, other_workspace, workspac
     client.force_login(stranger)
     assert client.post(f"{address}/checks", {**FORM, "header": header()}).status_code == 404
     assert client.get(address).status_code == 404
-    keyed = Client(headers={"x-service-api-key": workspace.full_key})
+    keyed = Client(headers={"x-service-api-key": workspace.secret_key})
     assert keyed.post(f"{address}/checks", FORM).status_code == 302
 
 

@@ -1,0 +1,312 @@
+"""Every variable that a template asks for exists: Django renders a missing one as nothing, and nobody notices.
+
+All pages of the URL configuration are opened, with data and without, and every link and filter on them is followed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.template import Context, Template, engines
+from django.template.base import FilterExpression, Node, Variable, VariableDoesNotExist
+from django.template.context import BaseContext
+from django.test import Client
+from django.test.signals import template_rendered
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+
+from affidavit import mint_intent
+from catalog.browse import tree_rows
+from catalog.models import WitnessReport
+from hub.sample.workspace import CREATED_ACTION
+from outcomes.models import Move
+from tests.catalog.reports import deliver, environment_of, observation, report
+from tests.sample_data import fill_workspace
+from workspaces.audit import record_audit
+from workspaces.create import NewWorkspace
+from workspaces.sign_in import create_link
+from workspaces.templatetags.format import PERIOD_MEMBERS
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_closed"), pytest.mark.timeout(600)]
+
+TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
+PROVIDE_DEFAULTS = {"default", "default_if_none"}
+# What may be missing, by the first name of the variable, with the reason
+OPTIONAL = {
+    "environment": "the frame is also that of pages outside of a workspace: signing in, failures, the API docs",
+    "period": "as environment",
+}
+NO_MATCHES = ({"q": "matches-nothing"}, {"from": "2020-01-01", "to": "2020-01-02"}, {"from": "not a date"})
+SUBJECTS = {"method", "path", "part"}  # members that name what a page is about: each value is a page of its own
+MAX_ADDRESSES = 600
+
+
+class Misses:
+    """Records each failed lookup as (template, line, variable), and the names of all templates that were rendered."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.lookups: set[tuple[str, int, str]] = set()
+        self.templates: set[str] = set()
+        self._nodes: list[Node] = []
+        self._defaults: list[Variable] = []
+        self._watch_nodes(monkeypatch)
+        self._watch_expressions(monkeypatch)
+        self._watch_variables(monkeypatch)
+        template_rendered.connect(self._note_template)
+
+    def close(self) -> None:
+        template_rendered.disconnect(self._note_template)
+
+    def _note_template(self, template: Template, **_: Any) -> None:
+        self.templates.add(str(template.name))
+
+    def _watch_nodes(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Know which node is rendered: a variable does not say in which line it stands."""
+        render_annotated = Node.render_annotated
+
+        def render(node: Node, context: Context) -> str:
+            self._nodes.append(node)
+            try:
+                return render_annotated(node, context)
+            finally:
+                self._nodes.pop()
+
+        monkeypatch.setattr(Node, "render_annotated", render)
+
+    def _watch_expressions(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Know which variables have a default, which says that they are optional."""
+        resolve_expression = FilterExpression.resolve
+
+        def resolve(expression: FilterExpression, context: Context, ignore_failures: bool = False) -> Any:
+            if not isinstance(expression.var, Variable) or not _has_default(expression):
+                return resolve_expression(expression, context, ignore_failures)
+            self._defaults.append(expression.var)
+            try:
+                return resolve_expression(expression, context, ignore_failures)
+            finally:
+                self._defaults.pop()
+
+        monkeypatch.setattr(FilterExpression, "resolve", resolve)
+
+    def _watch_variables(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        resolve_variable = Variable.resolve
+
+        def resolve(variable: Variable, context: Context) -> Any:
+            try:
+                return resolve_variable(variable, context)
+            except VariableDoesNotExist as miss:
+                self._note_lookup(variable, miss)
+                raise
+
+        monkeypatch.setattr(Variable, "resolve", resolve)
+
+    def _note_lookup(self, variable: Variable, miss: VariableDoesNotExist) -> None:
+        _, parent = miss.params
+        name = str(variable.var)
+        # An attribute of None is absent as its object is; where the object is there, the attribute is checked.
+        is_optional = isinstance(parent, BaseContext) and name.split(".")[0] in OPTIONAL
+        if parent is None or is_optional or any(variable is known for known in self._defaults):
+            return
+        node = self._nodes[-1]
+        self.lookups.add((str(node.origin.template_name), node.token.lineno, name))
+
+
+def _has_default(expression: FilterExpression) -> bool:
+    names = {getattr(function, "_filter_name", "") for function, _ in expression.filters}
+    return not names.isdisjoint(PROVIDE_DEFAULTS)
+
+
+class Links(HTMLParser):
+    """The addresses that a page links to, and those that its filters lead to, one for each option."""
+
+    def __init__(self, base: str, text: str) -> None:
+        super().__init__()
+        self.base = base
+        self.addresses: list[str] = []
+        self._action: str | None = None
+        self._select = ""
+        self._is_option_text = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = {name: value or "" for name, value in attrs}
+        for name in ("href", "hx-get"):
+            if name in attributes and tag != "link":
+                self._add(attributes[name])
+        if tag == "form":
+            is_filter = attributes.get("method", "get").lower() == "get"
+            self._action = attributes.get("action", urlsplit(self.base).path) if is_filter else None
+        elif tag == "select":
+            self._select = attributes.get("name", "")
+        elif tag == "option" and "value" in attributes:
+            self._add_option(attributes["value"])
+        elif tag == "option":
+            self._is_option_text = True
+        elif self._action is not None and tag == "input" and attributes.get("type") == "checkbox":
+            self._add(f"{self._action}?{urlencode({attributes['name']: attributes.get('value', 'on')})}")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self._action = None
+        elif tag == "select":
+            self._select = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._is_option_text:
+            self._is_option_text = False
+            self._add_option(data.strip())
+
+    def _add_option(self, value: str) -> None:
+        if self._action is not None and self._select:
+            self._add(f"{self._action}?{urlencode({self._select: value})}")
+
+    def _add(self, address: str) -> None:
+        self.addresses.append(urljoin(self.base, address).partition("#")[0])
+
+
+def list_patterns(patterns: list[URLPattern | URLResolver]) -> Iterator[URLPattern]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            yield from list_patterns(pattern.url_patterns)
+        else:
+            yield pattern
+
+
+def list_pages() -> list[str]:
+    """Return the names of all pages of an environment: those whose tables can be downloaded too."""
+    names = {pattern.name for pattern in list_patterns(get_resolver().url_patterns)}
+    return sorted(name for name in names if name and f"{name}.json" in names)
+
+
+def open_pages(client: Client, start: str, **query: str) -> None:
+    """Open each page and what its links and filters lead to, whole and as htmx asks for it."""
+    waiting = [f"{start}/{page}?{urlencode(query)}" for page in list_pages()]
+    visited: set[tuple[str, frozenset[tuple[str, str]]]] = set()
+    while waiting:
+        address = waiting.pop(0)
+        if not re.match(rf"{start}/\w+(\?|$)", address):  # a download, or another environment
+            continue
+        variant = _name_variant(address)
+        if variant in visited:
+            continue
+        visited.add(variant)
+        assert len(visited) <= MAX_ADDRESSES, "the links of the pages lead to ever more variants"
+        response = client.get(address)
+        assert response.status_code in (200, 404), address
+        client.get(address, headers={"HX-Request": "true"})
+        if not query and response.status_code == 200:
+            waiting += Links(address, response.content.decode()).addresses
+
+
+def _name_variant(address: str) -> tuple[str, frozenset[tuple[str, str]]]:
+    """Return what tells variants of a page apart: its path, its members but the period, a filter's value if alone."""
+    parts = urlsplit(address)
+    members = parse_qs(parts.query, keep_blank_values=True)
+    filters = {name: values[0] for name, values in members.items() if name not in PERIOD_MEMBERS}
+    is_alone = len(filters) == 1
+    told_apart = {name: value if is_alone or name in SUBJECTS else value[:1] for name, value in filters.items()}
+    return parts.path, frozenset(told_apart.items())
+
+
+@pytest.fixture
+def misses(monkeypatch: pytest.MonkeyPatch) -> Iterator[Misses]:
+    recorder = Misses(monkeypatch)
+    yield recorder
+    recorder.close()
+
+
+def test_a_misspelt_variable_is_noticed_wherever_it_stands(misses):
+    text = (
+        "{{ page.titel }}{% if usre %}{% endif %}{% for row in rwos %}{% endfor %}{% with a=nmae %}{% endwith %}"
+        "{{ page|add:nubmer }}{{ optional|default:'' }}{{ nothing.name }}{{ page.title }}"
+    )
+    template = engines["django"].from_string(text)
+    with pytest.raises(VariableDoesNotExist):  # an argument of a filter is the only one that Django reports
+        template.render({"page": {"title": "Overview"}, "nothing": None})
+    assert {name for _, _, name in misses.lookups} == {"page.titel", "usre", "rwos", "nmae", "nubmer"}
+
+
+def test_every_variable_of_every_template_exists(
+    misses, browser_client, client, api, workspace, other_workspace, monkeypatch
+):
+    monkeypatch.setattr(tree_rows, "CLOSED_FROM", 2)  # a branch that is opened by a request of its own
+    start = fill_workspace(workspace, api)
+    add_decisions(browser_client, workspace, api, start)
+    open_pages(browser_client, start)
+    for query in NO_MATCHES:
+        open_pages(browser_client, start, **query)
+    open_pages(browser_client, f"/w/{other_workspace.workspace.slug}/staging")
+    open_forms(browser_client, client, workspace, start)
+    lines = [f"templates/{template}:{line} {name}" for template, line, name in sorted(misses.lookups)]
+    assert not lines, "no view provides these variables:\n" + "\n".join(lines)
+    all_templates = {str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html")}
+    unseen_templates = sorted(all_templates - misses.templates)
+    assert not unseen_templates, "open a page that shows these templates:\n" + "\n".join(unseen_templates)
+
+
+def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) -> None:
+    """Add what people do, and what goes wrong: rules, moves, confirmations, drift, a report that cannot be folded."""
+    deliver(api, created, *[observation(path="/books/{bookId}", response={"id": 1, "note": "x"})] * 30)
+    deliver(api, created, observation(path="/books/{bookId}", response={"id": "1", "note": None, "tags": {"a": 1}}))
+    operation = {"method": "GET", "path": "/books/{bookId}"}
+    member = {**operation, "part": "200", "pointer": "/tags"}
+    for address, form in (
+        ("operation/afresh", {**operation, "part": "200", "pointer": "/id"}),
+        ("operation/maps", {**member, "as": "map"}),
+        ("operation/template", {"method": "GET", "path": "/search", "target": "/{anything}"}),
+        ("operation/template", {**operation, "target": "not a template"}),
+        ("rules/redaction", {"kind": "drop", "name": "trace"}),
+        ("rules/redaction", {"kind": "?", "name": ""}),
+        ("joins/move?range=all", {"to": "staging"}),
+        ("joins/moves/{move}/undo?range=all", {}),
+        ("operation/afresh", {"method": "POST", "path": "/orders"}),
+    ):
+        move = Move.objects.values_list("pk", flat=True).first()
+        response = browser.post(f"{start}/{address.format(move=move)}", form)
+        assert response.status_code == 303, (address, response.content)
+        assert browser.get(response["Location"]).status_code == 200, address
+    for number in range(3):
+        request = {"sub": "user-1", "operation": "POST /refunds", "args": {"orderId": number}, "summary": "Refund"}
+        confirmation = api.post("/api/confirmations", request).json()["confirmationId"]
+        decision = ("confirm", "decline", "")[number]
+        for _ in range(2 if decision else 0):
+            response = browser.post(f"{start}/confirmations/{confirmation}/decision", {"decision": decision})
+            assert browser.get(response["Location"]).status_code == 200
+    late = {"conversationId": "conv_unseen"}
+    assert api.post("/api/conversations", {"conversations": [late]}).status_code == 200
+    assert api.post("/api/witness-reports", report(observation())).status_code == 202
+    WitnessReport.objects.filter(folded_at=None).update(dead_lettered_at=timezone.now(), fault="It cannot be folded.")
+    record_audit(created.workspace.pk, CREATED_ACTION, {"days": 0}, actor="test", now=timezone.now())
+
+
+def open_forms(browser: Client, stranger: Client, created: NewWorkspace, start: str) -> None:
+    """Open what is no page of an environment: signing in, workspaces, the inspector's answers, failures."""
+    production = environment_of(created)
+    intent = mint_intent(
+        created.signing_secret, tenant_id=created.workspace.id, sub="user_17", aud=production.audience,
+        operation="POST /refunds", args={"amount": 1250},
+    )  # fmt: skip
+    form = {"method": "POST", "path": "/refunds", "content_type": "application/json", "body": '{"amount": 1250}'}
+    for members in ({"header": intent.header}, {"header": "x"}, {"header": intent.header, "body": "{}"}, {"path": ""}):
+        assert browser.post(f"{start}/inspector/checks", {**form, **members}).status_code == 200
+    for name in ("", "Shop"):
+        assert browser.post("/workspaces/new", {"name": name, "environments": ""}).status_code == 200
+    assert browser.get("/workspaces/new").status_code == 200
+    assert browser.get("/api/docs").status_code == 200
+    assert browser.get("/no-such-page", headers={"Accept": "text/html"}).status_code == 404
+    assert stranger.get("/no-such-page", headers={"Accept": "text/html"}).status_code == 404
+    assert stranger.get("/sign-in").status_code == 200
+    assert stranger.post("/sign-in", {"username": "a", "password": "b"}).status_code == 200
+    member = get_user_model().objects.create_user("without-a-workspace")
+    token = create_link(member, now=timezone.now())
+    assert stranger.get(f"/sign-in/{token}").status_code == 200
+    assert stranger.get("/sign-in/unknown").status_code == 200
+    stranger.force_login(member)
+    assert stranger.get("/").status_code == 200

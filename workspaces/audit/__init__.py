@@ -1,1 +1,0 @@
-"""The audit log: what is recorded, and its page."""

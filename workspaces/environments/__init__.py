@@ -1,1 +1,0 @@
-"""Environments: added, labelled, archived."""

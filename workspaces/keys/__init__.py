@@ -1,1 +1,0 @@
-"""API keys: issued, looked up, revoked."""

@@ -1,1 +1,0 @@
-"""Rate limits: token buckets that all processes share."""

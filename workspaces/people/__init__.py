@@ -1,1 +1,0 @@
-"""Who uses the pages: signing in, members, invitations."""

@@ -1,1 +1,0 @@
-"""Signing secrets: issued, rotated, revoked."""
