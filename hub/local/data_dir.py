@@ -25,13 +25,6 @@ def make_private_folder(path: Path) -> None:
     path.chmod(0o700)
 
 
-def write_private_file(path: Path, text: str) -> None:
-    """Write a file of mode 0600 that did not exist before."""
-    descriptor = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(text)
-
-
 def load_or_create_secret(path: Path) -> str:
     """Return the secret in this file; a new one at the first start."""
     if not path.exists():

@@ -18,9 +18,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from hub.local.data_dir import find_data_dir, lock_data_dir, make_private_folder, write_private_file
+from hub.local.data_dir import find_data_dir, lock_data_dir, make_private_folder
 from hub.local.postgres_programs import POSTGRES_MAJOR, run_program
 from hub.local.startup_errors import StartupError
+from hub.private_files import write_private_file
 
 USER_NAME = DATABASE_NAME = "affidavit"
 SOCKET_LIMIT = 107 - len("/.s.PGSQL.5432.lock")  # sun_path of the smallest supported kernel

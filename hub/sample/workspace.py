@@ -18,7 +18,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from hub.local.data_dir import write_private_file
+from hub.private_files import write_private_file
 from workspaces.audit import record_audit
 from workspaces.create import create_workspace
 from workspaces.models import AuditEntry, Workspace
