@@ -1,8 +1,9 @@
-"""One raw ASGI request, as a server makes it."""
+"""Raw ASGI requests, as a server makes them, and tests that await them."""
 
 import asyncio
+import functools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,3 +56,13 @@ def _answer(messages: Sequence[Any]) -> AsgiResponse:
     assert sum(message["type"] == "http.response.start" for message in messages) == 1
     headers = {name.decode().lower(): value.decode() for name, value in messages[0]["headers"]}
     return AsgiResponse(messages[0]["status"], headers, b"".join(message.get("body", b"") for message in messages[1:]))
+
+
+def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Run an async test in a loop of its own, for 30 seconds at most."""
+
+    @functools.wraps(test)
+    def run(*args: Any, **kwargs: Any) -> None:
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 30))
+
+    return run

@@ -1,13 +1,12 @@
-import asyncio
-import functools
+"""Calls to a protected ASGI app: what passes, what is refused, and what is reported."""
+
 import threading
 import time
 
 import pytest
-from asgi_calls import exchange
-from signed_calls import RecordedReports, UnreachableStore, encode_json, make_protection, sign_call, sign_v1_call
+from asgi_calls import exchange, in_loop
+from signed_calls import RecordedReports, encode_json, make_protection, sign_call, sign_v1_call
 
-from affidavit import MemoryDeliveries
 from affidavit.contrib.asgi import IntentMiddleware, current_intent, intent_required
 
 pytest.importorskip("starlette", reason="needs Starlette")
@@ -15,21 +14,11 @@ pytest.importorskip("starlette", reason="needs Starlette")
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
-from starlette.responses import JSONResponse, StreamingResponse
+from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 
 ARGS = {"isbn": "978", "qty": 2}
 JSON = ("content-type", "application/json")
-
-
-def in_loop(test):
-    """Runs an async test in a loop of its own."""
-
-    @functools.wraps(test)
-    def run(*args, **kwargs):
-        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 20))
-
-    return run
 
 
 async def order(request):
@@ -53,24 +42,6 @@ def cancel(request):
     return JSONResponse(current_intent().args)
 
 
-@intent_required
-async def broken(request):
-    request.app.state.runs.append("broken")
-    if len(request.app.state.runs) == 1:
-        raise RuntimeError("on purpose")
-    return JSONResponse({"runs": len(request.app.state.runs)})
-
-
-async def large(request):
-    request.app.state.runs.append("large")
-    return StreamingResponse((b"x" * 1000 for _ in range(20)), media_type="text/plain")
-
-
-async def slow(request):
-    request.app.state.runs.append("slow")
-    await asyncio.sleep(30)
-
-
 async def health(request):
     return JSONResponse({"ok": True})
 
@@ -90,9 +61,6 @@ ROUTES = [
     Route("/orders/{order_id:int}", show),
     Route("/refunds", refund, methods=["POST"]),
     Route("/rpc", cancel, methods=["POST"]),
-    Route("/broken", broken, methods=["POST"]),
-    Route("/large", large, methods=["POST"]),
-    Route("/slow", slow, methods=["POST"]),
     Route("/after-reading", reads_first, methods=["POST"]),
     Route("/health", health),
     Mount("/v1", routes=[Route("/orders/{order_id:int}", show)]),
@@ -149,109 +117,6 @@ async def test_two_headers_are_one_that_cannot_be_read():
     header = sign_call("POST /orders", ARGS)
     answer = await post(shop(make_protection()), "/orders", header, headers=[("x-service-intent", header)])
     assert answer.json["reason"] == "malformed"
-
-
-@in_loop
-async def test_a_retry_gets_the_first_response_and_runs_nothing():
-    app = shop(make_protection())
-    first, second = [await post(app, "/orders", sign_call("POST /orders", ARGS, tool_call_id="c")) for _ in range(2)]
-    assert (first.status, first.body) == (second.status, second.body)
-    assert "idempotent-replayed" not in first.headers
-    assert second.headers["idempotent-replayed"] == "true"
-    assert "set-cookie" not in second.headers
-    assert len(app.state.runs) == 1
-
-
-@in_loop
-async def test_of_deliveries_at_once_one_runs_and_the_others_are_told_to_wait():
-    gate = asyncio.Event()
-
-    async def waiting(request):
-        request.app.state.runs.append("waiting")
-        await gate.wait()
-        return JSONResponse({})
-
-    app = shop(make_protection(), instead=waiting)
-    headers = [sign_call("POST /orders", ARGS, tool_call_id="c") for _ in range(4)]
-    calls = [asyncio.create_task(post(app, "/orders", header)) for header in headers]
-    while sum(call.done() for call in calls) < 3:
-        await asyncio.sleep(0.01)
-    gate.set()
-    answers = await asyncio.gather(*calls)
-    assert sorted(answer.status for answer in answers) == [200, 409, 409, 409]
-    assert all("retry-after" in answer.headers for answer in answers if answer.status == 409)
-    assert app.state.runs == ["waiting"]
-
-
-@pytest.mark.parametrize("outermost", [False, True])
-@in_loop
-async def test_after_a_view_that_raises_a_retry_runs(outermost):
-    app = shop(guard := make_protection(), everything=False, outermost=outermost)
-    served = IntentMiddleware(app, guard, everything=False) if outermost else app
-    with pytest.raises(RuntimeError, match="on purpose"):
-        await post(served, "/broken", sign_call("POST /broken", ARGS, tool_call_id="c"))
-    answer = await post(served, "/broken", sign_call("POST /broken", ARGS, tool_call_id="c"))
-    assert (answer.status, answer.json) == (200, {"runs": 2})
-
-
-@in_loop
-async def test_after_a_caller_that_went_away_a_retry_runs():
-    app = shop(make_protection())
-    for _ in range(2):
-        call = asyncio.create_task(post(app, "/slow", sign_call("POST /slow", ARGS, tool_call_id="c")))
-        runs = len(app.state.runs)
-        while len(app.state.runs) == runs:
-            await asyncio.sleep(0.01)
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
-    assert app.state.runs == ["slow", "slow"]
-
-
-@in_loop
-async def test_a_call_cancelled_while_its_claim_is_made_leaves_no_claim():
-    claiming, go_on, abandoned = threading.Event(), threading.Event(), []
-
-    class Slow(MemoryDeliveries):
-        def claim(self, *args, **kwargs):
-            claiming.set()
-            go_on.wait(10)
-            return super().claim(*args, **kwargs)
-
-        def abandon(self, claim):
-            abandoned.append(claim)
-            super().abandon(claim)
-
-    app = shop(make_protection(deliveries=Slow(several_workers=True)))
-    call = asyncio.create_task(post(app, "/orders", sign_call("POST /orders", ARGS)))
-    await asyncio.to_thread(claiming.wait, 10)
-    call.cancel()
-    await asyncio.sleep(0.01)
-    go_on.set()
-    with pytest.raises(asyncio.CancelledError):
-        await call
-    assert len(abandoned) == 1
-    assert app.state.runs == []
-
-
-@in_loop
-async def test_a_response_too_large_to_be_kept_is_sent_whole_and_never_made_twice():
-    app = shop(make_protection(max_kept=5000))
-    first = await post(app, "/large", sign_call("POST /large", ARGS, tool_call_id="c"))
-    assert first.body == b"x" * 20_000
-    second = await post(app, "/large", sign_call("POST /large", ARGS, tool_call_id="c"))
-    assert (second.status, second.json["code"]) == (409, "response-not-kept")
-    assert app.state.runs == ["large"]
-
-
-@pytest.mark.parametrize("stores", [{"nonces": UnreachableStore()}, {"deliveries": UnreachableStore()}])
-@in_loop
-async def test_a_store_that_is_away_is_503_and_nothing_runs(stores):
-    app = shop(make_protection(**stores))
-    answer = await post(app, "/orders", sign_call("POST /orders", ARGS))
-    assert (answer.status, answer.json["code"]) == (503, "unavailable")
-    assert int(answer.headers["retry-after"]) > 0
-    assert app.state.runs == []
 
 
 @in_loop

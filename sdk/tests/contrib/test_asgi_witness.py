@@ -1,10 +1,9 @@
 import asyncio
-import functools
 import gzip
 import json
 
 import pytest
-from asgi_calls import exchange
+from asgi_calls import exchange, in_loop
 from signed_calls import encode_json, make_protection, sign_call
 from witness_hub import HUB_AWAY, JSON, Hub, make_witness
 
@@ -20,16 +19,6 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Mount, Route
 
 TYPED = [("content-type", JSON)]
-
-
-def in_loop(test):
-    """Runs an async test in a loop of its own."""
-
-    @functools.wraps(test)
-    def run(*args, **kwargs):
-        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 30))
-
-    return run
 
 
 async def order(request):

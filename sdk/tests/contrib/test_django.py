@@ -1,8 +1,7 @@
+"""Calls to protected Django views: what passes, what is refused, what is kept and what is reported."""
+
 import asyncio
 import json
-import multiprocessing
-import os
-import threading
 import time
 from types import SimpleNamespace
 
@@ -15,7 +14,6 @@ pytest.importorskip("django", reason="needs Django")
 pytest.importorskip("pytest_django", reason="needs pytest-django")
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection, connections
 from django.http import Http404, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.template import engines
 from django.template.response import SimpleTemplateResponse
@@ -25,10 +23,7 @@ from django.utils.decorators import method_decorator
 from django.views import View
 
 from affidavit.contrib.django import (
-    DjangoDeliveries,
-    DjangoNonces,
     IntentMiddleware,
-    create_tables,
     intent_exempt,
     intent_required,
 )
@@ -37,7 +32,6 @@ pytestmark = pytest.mark.urls(__name__)
 
 ARGS = {"isbn": "978", "qty": 2}
 MIDDLEWARE = "affidavit.contrib.django.IntentMiddleware"
-COPIES = int(os.environ.get("AFFIDAVIT_ROUNDS", "3"))
 SHOP = SimpleNamespace(runs=[], fails=False)
 
 
@@ -48,16 +42,6 @@ def order(request):
 
 def show(request, order_id):
     return JsonResponse({"id": order_id, "args": request.intent.args})
-
-
-def written(request):
-    """Writes, and then raises while it is told to."""
-    SHOP.runs.append("written")
-    with connection.cursor() as cursor:
-        cursor.execute("INSERT INTO affidavit_test_orders VALUES (1)")
-    if SHOP.fails:
-        raise RuntimeError("on purpose")
-    return JsonResponse({"in_transaction": connection.in_atomic_block})
 
 
 @intent_required(minimum_version=2)
@@ -117,8 +101,6 @@ def streamed(request):
 urlpatterns = [
     path("orders", order),
     path("orders/<int:order_id>/", show),
-    path("written", written),
-    path("required/written", intent_required(written)),
     path("refunds", refund),
     path("rpc", cancel),
     path("awaited", awaited),
@@ -144,42 +126,6 @@ def site(settings):
         return Client(raise_request_exception=False, enforce_csrf_checks=True)
 
     return protected
-
-
-@pytest.fixture
-def tables(transactional_db):
-    """The stores' tables and one of the shop's, in a real database."""
-    if connection.vendor != "postgresql":
-        pytest.skip("needs a Django site on PostgreSQL")
-    with connection.schema_editor() as editor:
-        create_tables(None, editor)
-        create_tables(None, editor)
-        editor.execute("CREATE TABLE affidavit_test_orders (id INTEGER)")
-    yield
-    with connection.cursor() as cursor:  # the stores' own connections, which outlive a test
-        cursor.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                       "WHERE datname = current_database() AND pid <> pg_backend_pid()")  # fmt: skip
-    with connection.schema_editor() as editor:
-        for table in ("affidavit_test_orders", "affidavit_nonces", "affidavit_deliveries"):
-            editor.execute(f"DROP TABLE {table}")
-
-
-@pytest.fixture
-def atomic_requests(tables):
-    before = connections["default"].settings_dict["ATOMIC_REQUESTS"]
-    connections["default"].settings_dict["ATOMIC_REQUESTS"] = True
-    yield
-    connections["default"].settings_dict["ATOMIC_REQUESTS"] = before
-
-
-def in_database():
-    return make_protection(nonces=DjangoNonces(), deliveries=DjangoDeliveries())
-
-
-def orders_written():
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM affidavit_test_orders")
-        return cursor.fetchone()[0]
 
 
 def post(client, address, header, value=ARGS, **headers):
@@ -346,79 +292,6 @@ def test_under_asgi_the_same_holds(site):
     assert [answer.status_code for answer in answers] == [201, 200, 200]
     assert answers[2].headers["Idempotent-Replayed"] == "true"
     assert SHOP.runs == [ARGS, "awaited"]
-
-
-@pytest.mark.parametrize("address", ["/written", "/required/written"])
-def test_under_atomic_requests_a_view_that_raises_rolls_back_and_its_nonce_stays_burnt(site, atomic_requests, address):
-    client, header = site(in_database()), sign_call(f"POST {address}", ARGS)
-    SHOP.fails = True
-    assert post(client, address, header).status_code == 500
-    assert orders_written() == 0
-    SHOP.fails = False
-    assert json.loads(post(client, address, header).content)["reason"] == "replayed"
-    assert SHOP.runs == ["written"]
-
-
-@pytest.mark.parametrize("address", ["/written", "/required/written"])
-def test_under_atomic_requests_a_retry_runs_after_a_failure_and_not_after_success(site, atomic_requests, address):
-    client = site(in_database())
-    answers = []
-    for fails in (True, False, False):
-        SHOP.fails = fails
-        answers.append(post(client, address, sign_call(f"POST {address}", ARGS, tool_call_id="c")))
-    assert [answer.status_code for answer in answers] == [500, 200, 200]
-    assert answers[1].json() == answers[2].json() == {"in_transaction": True}
-    assert answers[2].headers["Idempotent-Replayed"] == "true"
-    assert (orders_written(), SHOP.runs) == (1, ["written", "written"])
-
-
-@pytest.mark.parametrize("address", ["/written", "/required/written"])
-def test_under_atomic_requests_what_a_commit_refuses_is_not_kept(site, atomic_requests, address):
-    with connection.schema_editor() as editor:
-        editor.execute("ALTER TABLE affidavit_test_orders ADD UNIQUE (id) DEFERRABLE INITIALLY DEFERRED")
-        editor.execute("INSERT INTO affidavit_test_orders VALUES (1)")
-    client = site(in_database())
-    for _ in range(2):
-        assert post(client, address, sign_call(f"POST {address}", ARGS, tool_call_id="c")).status_code == 500
-    assert (orders_written(), SHOP.runs) == (1, ["written", "written"])
-
-
-def test_of_64_copies_of_an_intent_whose_view_raises_exactly_one_reaches_it(site, atomic_requests):
-    site(in_database())
-    SHOP.fails = True
-    for _ in range(COPIES):
-        header = sign_call("POST /written", ARGS)
-        statuses = statuses_of_copies(header)
-        assert statuses == [403] * 63 + [500]
-    assert orders_written() == 0
-
-
-def statuses_of_copies(header: str) -> list[int]:
-    """What 64 simultaneous requests, from 16 threads in each of 4 forked processes, are answered."""
-    connections.close_all()
-    context = multiprocessing.get_context("fork")
-    answers, start = context.SimpleQueue(), context.Barrier(64)
-
-    def call_once():
-        client = Client(raise_request_exception=False)
-        start.wait(60)
-        answers.put(post(client, "/written", header).status_code)
-        connections.close_all()
-
-    def work():
-        threads = [threading.Thread(target=call_once) for _ in range(16)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    workers = [context.Process(target=work) for _ in range(4)]
-    for worker in workers:
-        worker.start()
-    statuses = sorted(answers.get() for _ in range(64))
-    for worker in workers:
-        worker.join()
-    return statuses
 
 
 @pytest.mark.parametrize("setting", [None, "no.such.module", object()])

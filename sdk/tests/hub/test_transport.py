@@ -1,3 +1,5 @@
+"""One request to the hub: what is sent, and what becomes of every answer."""
+
 import importlib
 import os
 import pickle
@@ -6,56 +8,17 @@ import ssl
 import threading
 import time
 from datetime import UTC, datetime, timedelta
-from email.utils import formatdate
 from ipaddress import ip_address
 
 import pytest
-from scripted_hub import ScriptedHub, answer, problem, raw, reset, silent
+from scripted_hub import ScriptedHub, answer, problem
 
 from affidavit._errors import AffidavitError, Fault, HubUnreachable, ReportError
 from affidavit._hub.api_keys import make_key, require_secret_key
-from affidavit._hub.transport import HttpTransport, Retry
+from affidavit._hub.transport import HttpTransport
 
 KEY = make_key("gak_")
 HEADERS = {"x-service-api-key": KEY, "Idempotency-Key": "one"}
-
-
-class Sleeper:
-    """Records the waits in place of waiting; the clock it drives runs on by them."""
-
-    def __init__(self):
-        self.waits = []
-
-    def __call__(self, seconds):
-        self.waits.append(seconds)
-
-    def clock(self):
-        return sum(self.waits)
-
-
-@pytest.fixture
-def sleeper():
-    return Sleeper()
-
-
-@pytest.fixture
-def open_transport(sleeper):
-    opened = []
-
-    def open_(base_url, timeout=5.0, **options):
-        defaults = {"sleep": sleeper, "clock": sleeper.clock, "chance": lambda: 1.0}
-        opened.append(HttpTransport(base_url, timeout, **{**defaults, **options}))
-        return opened[-1]
-
-    yield open_
-    for transport in opened:
-        transport.close()
-
-
-def unused_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def test_body_headers_and_path_arrive_as_given_and_the_answer_comes_back(open_transport):
@@ -102,82 +65,6 @@ def test_a_kept_connection_that_the_hub_has_closed_is_replaced_at_once(open_tran
     assert sleeper.waits == []
 
 
-def test_a_reset_is_tried_again_with_the_same_bytes_and_headers(open_transport, sleeper):
-    with ScriptedHub(reset(), reset(), answer(200, {"ok": 1})) as hub:
-        assert open_transport(hub.url).post_json("/x", b'{"n":1}', HEADERS) == {"ok": 1}
-    assert [r.body for r in hub.received] == [b'{"n":1}'] * 3
-    assert {r.headers["idempotency-key"] for r in hub.received} == {"one"}
-    assert len(sleeper.waits) == 2
-
-
-@pytest.mark.parametrize("status", [500, 502, 503, 504])
-def test_a_passing_failure_is_tried_again(open_transport, status):
-    with ScriptedHub(answer(status, b"<html>"), answer(200, {"ok": 1})) as hub:
-        assert open_transport(hub.url).post_json("/x", b"{}", HEADERS) == {"ok": 1}
-    assert len(hub.received) == 2
-
-
-def test_waits_are_random_up_to_a_bound_that_doubles_and_then_stays(open_transport, sleeper):
-    retry = Retry(attempts=6, first=1.0, longest=4.0, total=100.0)
-    with ScriptedHub(answer(503)) as hub, pytest.raises(ReportError):
-        open_transport(hub.url, retry=retry, chance=lambda: 0.5).post_json("/x", b"{}", HEADERS)
-    assert sleeper.waits == [0.5, 1.0, 2.0, 2.0, 2.0]
-
-
-def test_tries_are_bounded_and_the_last_answer_is_told(open_transport):
-    with ScriptedHub(problem(503, "unavailable", "Send it again later.", requestId="r-1")) as hub:
-        with pytest.raises(ReportError, match="Send it again later") as caught:
-            open_transport(hub.url, retry=Retry(attempts=3)).post_json("/x", b"{}", HEADERS)
-        assert len(hub.received) == 3
-    assert (caught.value.code, caught.value.status, caught.value.request_id) == ("unavailable", 503, "r-1")
-
-
-def test_retry_after_in_seconds_is_waited_for_and_jitter_comes_on_top(open_transport, sleeper):
-    with ScriptedHub(problem(429, "rate-limited", "Slow.", Retry_After="7"), answer(200, {})) as hub:
-        open_transport(hub.url, retry=Retry(first=0.5)).post_json("/x", b"{}", HEADERS)
-    assert sleeper.waits == [7.5]
-
-
-def test_retry_after_as_a_date_is_waited_for(open_transport, sleeper):
-    date = formatdate(1_800_000_009, usegmt=True)
-    with ScriptedHub(answer(429, Retry_After=date), answer(200, {})) as hub:
-        transport = open_transport(hub.url, wall_clock=lambda: 1_800_000_000.0, chance=lambda: 0.0)
-        transport.post_json("/x", b"{}", HEADERS)
-    assert sleeper.waits == [9.0]
-
-
-@pytest.mark.parametrize("value", ["soon", "-3", "", "²", "Wed, 99 Foo 2026", formatdate(0, usegmt=True)])
-def test_a_retry_after_that_says_nothing_costs_only_the_jitter(open_transport, sleeper, value):
-    refusal = f"HTTP/1.1 429 No\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n"
-    with ScriptedHub(raw(refusal.encode()), answer(200, {})) as hub:
-        open_transport(hub.url, retry=Retry(first=0.25)).post_json("/x", b"{}", HEADERS)
-    assert sleeper.waits == [0.25]
-
-
-def test_a_retry_after_beyond_the_deadline_is_not_waited_for(open_transport, sleeper):
-    with ScriptedHub(problem(429, "rate-limited", "Slow.", Retry_After="3600")) as hub:
-        with pytest.raises(ReportError) as caught:
-            open_transport(hub.url).post_json("/x", b"{}", HEADERS)
-        assert len(hub.received) == 1
-    assert (caught.value.code, sleeper.waits) == ("rate-limited", [])
-
-
-def test_an_earlier_try_still_at_work_is_waited_for(open_transport):
-    in_use = problem(409, "idempotency-key-in-use", "Wait.", Retry_After="1")
-    with ScriptedHub(in_use, answer(200, {})) as hub:
-        open_transport(hub.url).post_json("/x", b"{}", HEADERS)
-    assert len(hub.received) == 2
-
-
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 415, 422])
-def test_a_refusal_is_not_tried_again(open_transport, status):
-    with ScriptedHub(problem(status, "some-code", "Do this.")) as hub:
-        with pytest.raises(ReportError, match=r"Do this\.") as caught:
-            open_transport(hub.url).post_json("/x", b"{}", HEADERS)
-        assert len(hub.received) == 1
-    assert (caught.value.status, caught.value.code) == (status, "some-code")
-
-
 def test_the_faults_and_the_request_id_of_a_refusal_are_told(open_transport):
     errors = [{"pointer": f"/outcomes/{n}", "code": "required", "detail": "Give it."} for n in range(5)]
     step = problem(400, "invalid-request", "Five faults.", errors=errors, X_Request_Id="r-2")
@@ -211,40 +98,6 @@ def test_a_redirect_is_not_followed_and_its_target_is_told_without_its_query(ope
         assert len(hub.received) == 1
     assert caught.value.code == "redirected"
     assert "abc" not in str(caught.value)
-
-
-def test_no_listener_is_unreachable_after_all_tries(open_transport, sleeper):
-    port = unused_port()
-    with pytest.raises(HubUnreachable, match=f"127.0.0.1:{port}.*refused") as caught:
-        open_transport(f"http://127.0.0.1:{port}").post_json("/x", b"{}", HEADERS)
-    assert caught.value.status is None
-    assert len(sleeper.waits) == Retry().attempts - 1
-
-
-def test_a_silent_hub_is_unreachable_after_the_timeout(open_transport):
-    with ScriptedHub(silent(0.5)) as hub, pytest.raises(HubUnreachable, match=r"nothing came for 0\.1 s"):
-        open_transport(hub.url, 0.1, retry=Retry(attempts=2)).post_json("/x", b"{}", HEADERS)
-    assert len(hub.received) == 2
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"SSH-2.0-OpenSSH_9\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{}",
-    ],
-)
-def test_an_answer_that_is_no_http_or_cut_off_is_tried_again(open_transport, data):
-    with ScriptedHub(raw(data), answer(200, {"ok": 1})) as hub:
-        assert open_transport(hub.url).post_json("/x", b"{}", HEADERS) == {"ok": 1}
-
-
-def test_an_answer_without_end_is_given_up(open_transport):
-    step = raw(b"HTTP/1.1 200 OK\r\n\r\n" + b" " * (5 * 1024 * 1024))
-    with ScriptedHub(step) as hub, pytest.raises(HubUnreachable):
-        open_transport(hub.url, retry=Retry(attempts=1)).post_json("/x", b"{}", HEADERS)
-    assert len(hub.received) == 1
 
 
 def test_a_refusal_that_comes_before_all_was_sent_is_told(open_transport):
@@ -394,13 +247,3 @@ def test_an_error_survives_pickling():
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.errors, again.sent) == (str(error), error.errors, 3)
     assert isinstance(again, AffidavitError)
-
-
-def test_a_get_has_no_body_and_is_tried_again_like_any_other(open_transport):
-    with ScriptedHub(problem(503, "unavailable", "away"), answer(200, {"rules": []})) as hub:
-        assert open_transport(hub.url).get_json("/api/witness-rules?environment=a%20b", HEADERS) == {"rules": []}
-    assert [(request.method, request.path, request.body) for request in hub.received] == [
-        ("GET", "/api/witness-rules?environment=a%20b", b"")
-    ] * 2
-    assert "content-type" not in hub.received[0].headers
-    assert hub.received[0].headers["x-service-api-key"] == KEY

@@ -1,0 +1,161 @@
+"""Deliveries of one call under ASGI: repeated, simultaneous, cancelled, and beside a store that is away."""
+
+import asyncio
+import threading
+
+import pytest
+from asgi_calls import exchange, in_loop
+from signed_calls import UnreachableStore, encode_json, make_protection, sign_call
+
+from affidavit import MemoryDeliveries
+from affidavit.contrib.asgi import IntentMiddleware, current_intent, intent_required
+
+pytest.importorskip("starlette", reason="needs Starlette")
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse, StreamingResponse
+from starlette.routing import Route
+
+ARGS = {"isbn": "978", "qty": 2}
+JSON = ("content-type", "application/json")
+
+
+async def order(request):
+    request.app.state.runs.append(current_intent().args)
+    return JSONResponse({}, 201, {"set-cookie": "s=1"})
+
+
+@intent_required
+async def broken(request):
+    request.app.state.runs.append("broken")
+    if len(request.app.state.runs) == 1:
+        raise RuntimeError("on purpose")
+    return JSONResponse({"runs": len(request.app.state.runs)})
+
+
+async def large(request):
+    request.app.state.runs.append("large")
+    return StreamingResponse((b"x" * 1000 for _ in range(20)), media_type="text/plain")
+
+
+async def slow(request):
+    request.app.state.runs.append("slow")
+    await asyncio.sleep(30)
+
+
+def shop(guard, *, everything=True, outermost=False, instead=None):
+    """A Starlette app, protected unless `outermost`. instead: the view at POST /orders."""
+    guarded = [] if outermost else [Middleware(IntentMiddleware, protection=guard, everything=everything)]
+    views = {"/orders": instead or order, "/broken": broken, "/large": large, "/slow": slow}
+    routes = [Route(path, view, methods=["POST"]) for path, view in views.items()]
+    app = Starlette(routes=routes, middleware=guarded)
+    app.state.runs = []
+    return app
+
+
+async def post(app, path, header):
+    return await exchange(app, "POST", path, [JSON, ("x-service-intent", header)], [encode_json(ARGS)])
+
+
+@in_loop
+async def test_a_retry_gets_the_first_response_and_runs_nothing():
+    app = shop(make_protection())
+    first, second = [await post(app, "/orders", sign_call("POST /orders", ARGS, tool_call_id="c")) for _ in range(2)]
+    assert (first.status, first.body) == (second.status, second.body)
+    assert "idempotent-replayed" not in first.headers
+    assert second.headers["idempotent-replayed"] == "true"
+    assert "set-cookie" not in second.headers
+    assert len(app.state.runs) == 1
+
+
+@in_loop
+async def test_of_deliveries_at_once_one_runs_and_the_others_are_told_to_wait():
+    gate = asyncio.Event()
+
+    async def waiting(request):
+        request.app.state.runs.append("waiting")
+        await gate.wait()
+        return JSONResponse({})
+
+    app = shop(make_protection(), instead=waiting)
+    headers = [sign_call("POST /orders", ARGS, tool_call_id="c") for _ in range(4)]
+    calls = [asyncio.create_task(post(app, "/orders", header)) for header in headers]
+    while sum(call.done() for call in calls) < 3:
+        await asyncio.sleep(0.01)
+    gate.set()
+    answers = await asyncio.gather(*calls)
+    assert sorted(answer.status for answer in answers) == [200, 409, 409, 409]
+    assert all("retry-after" in answer.headers for answer in answers if answer.status == 409)
+    assert app.state.runs == ["waiting"]
+
+
+@pytest.mark.parametrize("outermost", [False, True])
+@in_loop
+async def test_after_a_view_that_raises_a_retry_runs(outermost):
+    app = shop(guard := make_protection(), everything=False, outermost=outermost)
+    served = IntentMiddleware(app, guard, everything=False) if outermost else app
+    with pytest.raises(RuntimeError, match="on purpose"):
+        await post(served, "/broken", sign_call("POST /broken", ARGS, tool_call_id="c"))
+    answer = await post(served, "/broken", sign_call("POST /broken", ARGS, tool_call_id="c"))
+    assert (answer.status, answer.json) == (200, {"runs": 2})
+
+
+@in_loop
+async def test_after_a_caller_that_went_away_a_retry_runs():
+    app = shop(make_protection())
+    for _ in range(2):
+        call = asyncio.create_task(post(app, "/slow", sign_call("POST /slow", ARGS, tool_call_id="c")))
+        runs = len(app.state.runs)
+        while len(app.state.runs) == runs:
+            await asyncio.sleep(0.01)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+    assert app.state.runs == ["slow", "slow"]
+
+
+@in_loop
+async def test_a_call_cancelled_while_its_claim_is_made_leaves_no_claim():
+    claiming, go_on, abandoned = threading.Event(), threading.Event(), []
+
+    class Slow(MemoryDeliveries):
+        def claim(self, *args, **kwargs):
+            claiming.set()
+            go_on.wait(10)
+            return super().claim(*args, **kwargs)
+
+        def abandon(self, claim):
+            abandoned.append(claim)
+            super().abandon(claim)
+
+    app = shop(make_protection(deliveries=Slow(several_workers=True)))
+    call = asyncio.create_task(post(app, "/orders", sign_call("POST /orders", ARGS)))
+    await asyncio.to_thread(claiming.wait, 10)
+    call.cancel()
+    await asyncio.sleep(0.01)
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert len(abandoned) == 1
+    assert app.state.runs == []
+
+
+@in_loop
+async def test_a_response_too_large_to_be_kept_is_sent_whole_and_never_made_twice():
+    app = shop(make_protection(max_kept=5000))
+    first = await post(app, "/large", sign_call("POST /large", ARGS, tool_call_id="c"))
+    assert first.body == b"x" * 20_000
+    second = await post(app, "/large", sign_call("POST /large", ARGS, tool_call_id="c"))
+    assert (second.status, second.json["code"]) == (409, "response-not-kept")
+    assert app.state.runs == ["large"]
+
+
+@pytest.mark.parametrize("stores", [{"nonces": UnreachableStore()}, {"deliveries": UnreachableStore()}])
+@in_loop
+async def test_a_store_that_is_away_is_503_and_nothing_runs(stores):
+    app = shop(make_protection(**stores))
+    answer = await post(app, "/orders", sign_call("POST /orders", ARGS))
+    assert (answer.status, answer.json["code"]) == (503, "unavailable")
+    assert int(answer.headers["retry-after"]) > 0
+    assert app.state.runs == []

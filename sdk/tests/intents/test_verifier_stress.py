@@ -1,0 +1,168 @@
+"""A verifier beside changing secrets, many threads, and headers that were altered at random."""
+
+import base64
+import json
+import os
+import random
+import threading
+import time
+from collections import Counter
+
+import pytest
+from verifier_calls import (
+    NOW,
+    OTHER_SECRET,
+    REQUEST,
+    SECRET,
+    WORKSPACE,
+    minted,
+    reason,
+    v1,
+    verifier,
+)
+
+from affidavit._intents.intent import sign_payload
+from affidavit._intents.nonces import MemoryNonces
+from affidavit._intents.reasons import REASONS
+from affidavit._intents.verifier import IntentRejected
+
+MUTATIONS = int(os.environ.get("AFFIDAVIT_FUZZ", "100000"))
+
+
+def test_a_rotation_under_load_rejects_no_valid_request():
+    current = [[SECRET]]
+    subject = verifier(lambda workspace: current[0])
+    outcomes: list[str | None] = []
+
+    def call() -> None:
+        for _ in range(200):
+            outcomes.append(reason(minted(current[0][0]).header, subject))
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for newest in range(20):
+        current[0] = [f"gas_{newest:043}", *current[0]]
+        time.sleep(0.002)
+    for thread in threads:
+        thread.join()
+    assert Counter(outcomes) == {None: 800}
+
+
+def test_a_cut_over_under_load_rejects_no_valid_request():
+    """Signers change to version 2 one by one; the window closes while they call, after the last has changed."""
+    clock = [NOW]
+    subject = verifier(accept_v1=NOW + 5, now=lambda: clock[0])
+    outcomes: list[tuple[int, str | None]] = []
+    ready = threading.Barrier(5)
+
+    def call(changes_at: int) -> None:
+        ready.wait()
+        for turn in range(200):
+            version = 2 if turn >= changes_at else 1
+            outcomes.append((version, reason(minted().header if version == 2 else v1(), subject)))
+        ready.wait()  # everybody has changed; the window closes
+        ready.wait()
+        for _ in range(50):
+            outcomes.append((2, reason(minted().header, subject)))
+
+    threads = [threading.Thread(target=call, args=(changes_at,)) for changes_at in (20, 80, 140, 199)]
+    for thread in threads:
+        thread.start()
+    for moment in (NOW, NOW + 5, NOW + 6):
+        clock[0] = moment
+        ready.wait()
+    for thread in threads:
+        thread.join()
+    assert {told for _, told in outcomes} == {None}
+    assert len(outcomes) == 4 * 250
+    assert reason(v1(), subject) == "unsupported-version"
+
+
+def test_of_64_threads_with_one_intent_exactly_one_passes():
+    subject = verifier()
+    for _ in range(20):
+        header, outcomes, start = minted().header, [], threading.Barrier(64)
+
+        def call(header=header, outcomes=outcomes, start=start) -> None:
+            start.wait()
+            outcomes.append(reason(header, subject))
+
+        threads = [threading.Thread(target=call) for _ in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert Counter(outcomes) == {None: 1, "replayed": 63}
+
+
+def mutated_text(source: random.Random, text: bytes) -> bytes:
+    """A few random edits, biased to the characters that JSON and base64url give meaning to."""
+    data = bytearray(text)
+    for _ in range(source.randrange(1, 4)):
+        place = source.randrange(len(data) + 1)
+        kind = source.randrange(4)
+        if kind == 0:
+            data[place : place + 1] = bytes([source.choice(b'{}[]",:\\u0123456789abcdefE+-. \n=_/\x00\xff')])
+        elif kind == 1:
+            data[place:place] = source.choice([b" ", b"\\", b'"v":2,', b"0", b"\xe9", b"null", b"=", b"[[[["])
+        elif kind == 2:
+            del data[place : place + source.randrange(1, 20)]
+        else:
+            data[place:place] = data[source.randrange(len(data) + 1) :][: source.randrange(1, 30)]
+    return bytes(data)
+
+
+def mutated(source: random.Random, header: str, payload: dict) -> str:
+    raw = base64.urlsafe_b64decode(header + "=" * (-len(header) % 4))
+    kind = source.randrange(4)
+    if kind == 0:
+        return mutated_text(source, header.encode()).decode("latin-1")
+    if kind == 1:
+        return base64.urlsafe_b64encode(mutated_text(source, raw)).decode()
+    if kind == 2:
+        envelope = json.loads(raw)
+        members = source.sample(list(envelope["payload"].items()), len(envelope["payload"]))
+        indent = source.choice([None, 1])
+        text = json.dumps({**envelope, "payload": dict(members)}, indent=indent, ensure_ascii=source.random() < 0.5)
+        return base64.urlsafe_b64encode(text.encode()).decode()
+    value = source.choice([None, 2, 2.0, "", "x", [], True, -1, 1e300, 10**300])
+    return sign_payload(OTHER_SECRET, {**payload, source.choice(list(payload)): value})
+
+
+class Forgetful(MemoryNonces):
+    """Passes every nonce, so that every mutation that gets through has its payload looked at."""
+
+    def burn(self, workspace, nonce, expires_at, *, now):
+        return True
+
+
+def test_mutated_headers_give_listed_reasons_only_and_never_another_payload():
+    source = random.Random(2027)
+    subject = verifier(nonces=Forgetful())
+    originals = [minted(sub=sub, nonce=f"n{place}") for place, sub in enumerate(["u", "é\U0001f600", '"\\/'])]
+    seen: Counter[str | None] = Counter()
+    for turn in range(MUTATIONS):
+        original = originals[turn % 3]
+        header = mutated(source, original.header, original.payload)
+        try:
+            intent = subject.verify(header, **REQUEST)
+        except IntentRejected as rejection:
+            seen[rejection.reason] += 1
+        else:
+            assert intent.payload == original.payload
+            seen[None] += 1
+    assert set(seen) - {None} <= set(REASONS)
+    assert min(seen["malformed"], seen["bad-signature"], seen[None]) > MUTATIONS // 20
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_signed_payload_gives_a_listed_reason(seed):
+    source = random.Random(seed)
+    values = [None, True, False, 0, 2, -1, 1e300, 10**300, NOW, NOW * 1000, "", "x", "\u2028", [], {}, [[]]]
+    second, first = minted().payload, {"method": "POST", "path": "/orders", "tenantId": WORKSPACE}
+    for _ in range(1000):
+        payload = dict(second if source.random() < 0.7 else first)
+        for name in source.sample(["v", "toolCallId", *payload, "userId", "requiresStepUp"], 2):
+            payload[name] = source.choice(values)
+        assert reason(sign_payload(SECRET, payload)) in {None, *REASONS}
