@@ -1,6 +1,6 @@
 """The application that the web server runs. A body is awaited whole, within a deadline, before a thread is taken.
 
-Threads run Django, of which there are few: a client that sends slowly, or reads an answer slowly, must not hold one.
+Django runs in a few threads: a client that sends its body or reads its answer slowly must not occupy one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ PIECE = 64 * 1024
 
 
 class BodyTooSlow(Exception):
-    """The client sends more slowly than the deadline or the minimum rate allows, or too much waits already."""
+    """The client sends more slowly than the deadline or minimum rate allows, or too many bytes are buffered already."""
 
 
 class ClientGone(Exception):
@@ -55,27 +55,27 @@ class Buffer:
 
 
 async def read_body(receive: Receive, buffer: Buffer) -> bytes:
-    """Return the body, of one that is too large its first MAX_BODY_BYTES + 1 bytes. Raise BodyTooSlow or ClientGone."""
+    """Return the body, cut after MAX_BODY_BYTES + 1 bytes if it is too large. Raise BodyTooSlow or ClientGone."""
     body = bytearray()
-    received = 0
-    started = asyncio.get_running_loop().time()
+    received_bytes = 0
+    start_time = asyncio.get_running_loop().time()
     try:
         async with asyncio.timeout(GRACE_SECONDS) as deadline:
-            while received <= MAX_DISCARDED:
+            while received_bytes <= MAX_DISCARDED:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise ClientGone
                 piece = message.get("body", b"")
-                received += len(piece)
-                kept = piece[: MAX_BODY_BYTES + 1 - len(body)]
-                body += kept
-                buffer.size += len(kept)
+                received_bytes += len(piece)
+                prefix = piece[: MAX_BODY_BYTES + 1 - len(body)]
+                body += prefix
+                buffer.size += len(prefix)
                 if not message.get("more_body"):
                     break
                 if buffer.size > MAX_BUFFERED:
                     raise BodyTooSlow
-                seconds = min(BODY_SECONDS, GRACE_SECONDS + received / MIN_BYTES_PER_SECOND)
-                deadline.reschedule(started + seconds)
+                seconds = min(BODY_SECONDS, GRACE_SECONDS + received_bytes / MIN_BYTES_PER_SECOND)
+                deadline.reschedule(start_time + seconds)
     except TimeoutError:
         raise BodyTooSlow from None
     finally:
@@ -84,7 +84,7 @@ async def read_body(receive: Receive, buffer: Buffer) -> bytes:
 
 
 def build_environ(scope: Mapping[str, Any], body: bytes) -> Environ:
-    """Return the WSGI environment of a request whose body is at hand (PEP 3333)."""
+    """Return the WSGI environment of a request whose body has been read (PEP 3333)."""
     server, client = scope.get("server") or ("", 0), scope.get("client") or ("", 0)
     environ: Environ = {
         "REQUEST_METHOD": scope["method"],
@@ -116,7 +116,7 @@ def build_environ(scope: Mapping[str, Any], body: bytes) -> Environ:
 
 
 class WholeFile:
-    """What Django's FileResponse hands over in place of a file's pieces."""
+    """The `wsgi.file_wrapper` in which Django's FileResponse passes a file instead of its pieces (PEP 3333)."""
 
     def __init__(self, file: Any, block_size: int = PIECE) -> None:
         self.file, self.block_size = file, block_size
@@ -137,7 +137,7 @@ class WholeFile:
 
 @dataclass
 class Answer:
-    """The head of an answer, and its body where that was made before it is sent: bytes, or a file."""
+    """The head of an answer, and its body unless that is streamed: bytes, or the path of a file."""
 
     status: int
     headers: Headers
@@ -215,7 +215,7 @@ class Request:
                 close()
 
     def stream(self, answer: Answer, pieces: Iterable[bytes]) -> None:
-        """Send what is made while it is sent. Its thread counts no longer among those that answer requests."""
+        """Send a streamed answer. Its slot is released first, so that another request can use it meanwhile."""
         with self.application.streams:
             self.loop.call_soon_threadsafe(self.release_slot)
             self.await_sent({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
@@ -238,15 +238,15 @@ class Request:
 
 
 def gather(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Join small pieces into such of at least PIECE bytes: each is sent by a turn of the event loop."""
-    joined = bytearray()
+    """Join small pieces into pieces of at least PIECE bytes, because sending each takes a turn of the event loop."""
+    chunk = bytearray()
     for piece in pieces:
-        joined += piece
-        if len(joined) >= PIECE:
-            yield bytes(joined)
-            joined.clear()
-    if joined:
-        yield bytes(joined)
+        chunk += piece
+        if len(chunk) >= PIECE:
+            yield bytes(chunk)
+            chunk.clear()
+    if chunk:
+        yield bytes(chunk)
 
 
 async def send_answer(answer: Answer, send: Send) -> None:
@@ -260,8 +260,8 @@ async def send_answer(answer: Answer, send: Send) -> None:
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 application = Application(get_wsgi_application())
 
-# Every view is loaded now, not with somebody's first request, and the collector need never look at the code again:
-# a full collection held up whichever request it met by some 70 ms.
+# Load every view now instead of at the first request, and exempt the loaded code from garbage collection: a full
+# collection delayed the request during which it ran by some 70 ms.
 import_module(settings.ROOT_URLCONF)
 gc.collect()
 gc.freeze()

@@ -59,7 +59,7 @@ def page_paths(name: str, view: View) -> list[URLPattern]:
 
 def render_html(request: HttpRequest, page: Page, environment: Environment, name: str, period: Period) -> HttpResponse:
     """Answer with the page as HTML, or 304 where the browser has it already."""
-    shared = {
+    shared_context = {
         "environment": environment,
         "workspace": environment.workspace,
         "environments": environment.workspace.environments.all(),
@@ -69,7 +69,7 @@ def render_html(request: HttpRequest, page: Page, environment: Environment, name
         "presets": [(key, label) for key, (label, _) in PRESETS.items()],
     }
     with timezone.override(period.zone):
-        response = render(request, _choose_template(request, page), {**shared, **page.context()})
+        response = render(request, _choose_template(request, page), {**shared_context, **page.context()})
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request", "HX-Target", "Cookie"])
     patch_cache_control(response, private=True, no_cache=True)
     response["ETag"] = _compute_etag(request, response.content)

@@ -31,14 +31,14 @@ def compare_catalogs(environment: Environment, against: Environment) -> Iterator
     before, after = load_outline_digests(environment), load_outline_digests(against)
     if not (before and after):
         return
-    changed = {key for key in before.keys() & after.keys() if before[key][1] != after[key][1]}
-    outlines_before, outlines_after = load_outlines(environment, changed), load_outlines(against, changed)
+    changed_keys = {key for key in before.keys() & after.keys() if before[key][1] != after[key][1]}
+    outlines_before, outlines_after = load_outlines(environment, changed_keys), load_outlines(against, changed_keys)
     for key in sorted(before.keys() | after.keys(), key=lambda key: (key[1], key[0])):
         method, path = key[0], (before.get(key) or after[key])[0]
         if key not in after:
             yield OperationChange(method, path, Change(WHOLE_OPERATION, "", "gone", breaks=BOTH))
         elif key not in before:
             yield OperationChange(method, path, Change(WHOLE_OPERATION, "", "new"))
-        elif key in changed:
+        elif key in changed_keys:
             for change in compare_outlines(outlines_before[key], outlines_after[key]):
                 yield OperationChange(method, path, change)

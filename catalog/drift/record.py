@@ -29,8 +29,8 @@ def build_drift(results: Sequence[FoldResult], *, now: datetime) -> list[Drift]:
 
     It reads the outlines of before from the database.
     """
-    changed = [result.row.pk for result in results if result.is_known and result.is_new_version]
-    outlines = dict(Operation.objects.filter(pk__in=changed).values_list("pk", "outline"))
+    changed_row_ids = [result.row.pk for result in results if result.is_known and result.is_new_version]
+    outlines = dict(Operation.objects.filter(pk__in=changed_row_ids).values_list("pk", "outline"))
     return [drift for result in results for drift in _number_version(result, outlines.get(result.row.pk), now=now)]
 
 
@@ -134,8 +134,8 @@ def _add_type_counts(result: FoldResult, change: Change) -> str:
 
 
 def _render_type_counts(evidence: Evidence) -> str:
-    ranked = sorted(evidence.counts.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{kind} {count:,}" for kind, count in ranked if count)
+    counts = sorted(evidence.counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{kind} {count:,}" for kind, count in counts if count)
 
 
 def _to_datetime(seconds: int) -> datetime:

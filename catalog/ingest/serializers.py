@@ -91,7 +91,7 @@ class SegmentIndexes(serializers.ListField):
             "properties": {"type": "object", "description": "A descriptor by property name."},
             "values": {
                 "type": "object",
-                "description": "The descriptor of what stands under keys that are data.",
+                "description": "The descriptor of the values whose keys are data.",
             },
             "seen": {"type": "integer"},
             "nulls": {"type": "integer"},
@@ -132,21 +132,21 @@ class WitnessObservation(BatchItem):
     def to_internal_value(self, data: Any) -> Observation:
         shapes, faults = _parse_shapes(data) if isinstance(data, Mapping) else ({}, {})
         try:
-            checked = super().to_internal_value(data)
+            members = super().to_internal_value(data)
         except serializers.ValidationError as error:
             member_faults: Any = error.detail
             raise serializers.ValidationError({**member_faults, **faults}) from None
-        if faults := {**faults, **_find_contradictions(checked)}:
+        if faults := {**faults, **_find_contradictions(members)}:
             raise serializers.ValidationError(faults)
         return Observation(
-            checked["method"],
-            checked["path"],
-            checked["status"],
-            checked["count"],
-            checked.get("firstSeenAt"),
-            checked.get("lastSeenAt"),
-            {name: parameter["type"] for name, parameter in checked.get("parameters", {}).items()},
-            checked.get("undecided", ()),
+            members["method"],
+            members["path"],
+            members["status"],
+            members["count"],
+            members.get("firstSeenAt"),
+            members.get("lastSeenAt"),
+            {name: parameter["type"] for name, parameter in members.get("parameters", {}).items()},
+            members.get("undecided", ()),
             shapes,
         )
 
@@ -160,17 +160,17 @@ class WitnessReportForm(serializers.Serializer[Any]):
     observations = WitnessObservation(many=True)
 
 
-def _find_contradictions(checked: Mapping[str, Any]) -> dict[str, Any]:
+def _find_contradictions(members: Mapping[str, Any]) -> dict[str, Any]:
     """Return the faults between members that are each well-formed."""
     faults: dict[str, Any] = {}
-    unknown_names = set(checked.get("parameters", {})) - set(PARAMETER.findall(checked["path"]))
+    unknown_names = set(members.get("parameters", {})) - set(PARAMETER.findall(members["path"]))
     if unknown_names:
         fault = ErrorDetail("The path has no parameter of this name.", "unknown-parameter")
         faults["parameters"] = {name: [fault] for name in sorted(unknown_names)}
-    if positions := _find_wrong_indexes(checked.get("undecided", ()), split_path(checked["path"])):
+    if positions := _find_wrong_indexes(members.get("undecided", ()), split_path(members["path"])):
         fault = ErrorDetail("Send each index of a literal segment of the path once; the first is 0.", "index")
         faults["undecided"] = {position: [fault] for position in positions}
-    if checked.get("firstSeenAt") and checked.get("lastSeenAt") and checked["firstSeenAt"] > checked["lastSeenAt"]:
+    if members.get("firstSeenAt") and members.get("lastSeenAt") and members["firstSeenAt"] > members["lastSeenAt"]:
         faults["lastSeenAt"] = [ErrorDetail("Send a last time that is not before the first.", "before-first")]
     return faults
 

@@ -93,12 +93,12 @@ def move_operations(environment: Environment, before: RuleSet, *, now: datetime)
     columns = ("method", "key", "shown_under", "first_seen_at")
     rows = {row.identity: row for row in Operation.objects.filter(environment=environment).only(*columns)}
     moved_rows = [rows[key] for key in rows if before.resolution_path(key) != after.resolution_path(key)]
-    renamed = {rows[key].pk for key in rows if before.find_names(key) != after.find_names(key)}
+    renamed_row_ids = {rows[key].pk for key in rows if before.find_names(key) != after.find_names(key)}
     for row in moved_rows:
         _set_visible_row(environment, rows, row, after)
     Operation.objects.bulk_update(moved_rows, ["shown_under"])
-    visible = {rows[rules.visible_identity(row.identity)].pk for row in moved_rows for rules in (before, after)}
-    reproject_rows(environment, visible | renamed | {row.pk for row in moved_rows}, after, now=now)
+    visible_row_ids = {rows[rules.visible_identity(row.identity)].pk for row in moved_rows for rules in (before, after)}
+    reproject_rows(environment, visible_row_ids | renamed_row_ids | {row.pk for row in moved_rows}, after, now=now)
 
 
 def _set_visible_row(environment: Environment, rows: dict[Identity, Operation], row: Operation, rules: RuleSet) -> None:

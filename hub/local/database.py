@@ -27,9 +27,9 @@ def prepare_database() -> bool:
     """
     check_fitness()
     with lock_migrations():
-        unused = is_unused()
+        was_unused = is_unused()
         migrate()
-    return unused
+    return was_unused
 
 
 def prepare_unused_database() -> None:

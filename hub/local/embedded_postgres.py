@@ -120,13 +120,13 @@ class Server:
 
     def _create_cluster(self) -> None:
         """Run initdb beside the final folder and rename, so that a killed start leaves nothing half-made."""
-        unfinished = self.cluster.with_name("postgres.new")
-        shutil.rmtree(unfinished, ignore_errors=True)
+        new_cluster = self.cluster.with_name("postgres.new")
+        shutil.rmtree(new_cluster, ignore_errors=True)
         self.password_file.unlink(missing_ok=True)
         write_private_file(self.password_file, secrets.token_urlsafe(32))
         run_program(
             "initdb",
-            f"--pgdata={unfinished}",
+            f"--pgdata={new_cluster}",
             f"--username={USER_NAME}",
             f"--pwfile={self.password_file}",
             "--auth=scram-sha-256",
@@ -135,12 +135,12 @@ class Server:
             "--locale=C.UTF-8",
             "--no-instructions",
         )
-        with (unfinished / "postgresql.conf").open("a") as file:
+        with (new_cluster / "postgresql.conf").open("a") as file:
             file.write("\ninclude_if_exists 'hub.conf'\n")
         # In single-user mode: no server is up yet, so none can be left behind.
         create = f"CREATE DATABASE {DATABASE_NAME};\n"
-        run_program("postgres", "--single", "-D", str(unfinished), "postgres", stdin=create)
-        unfinished.rename(self.cluster)
+        run_program("postgres", "--single", "-D", str(new_cluster), "postgres", stdin=create)
+        new_cluster.rename(self.cluster)
 
     def _check_version(self) -> None:
         major = (self.cluster / "PG_VERSION").read_text().strip()

@@ -20,10 +20,10 @@ class Channel(filesystem.Channel):
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # as kombu's own
         """Write under a hidden name, then rename, so that a reader finds it whole."""
         name = f"{time.monotonic_ns() // 1_000_000}_{uuid.uuid4()}.{queue}.msg"
-        unfinished = Path(self.data_folder_out, f".{name}")
+        hidden_path = Path(self.data_folder_out, f".{name}")
         try:
-            unfinished.write_text(dumps(payload))
-            unfinished.rename(unfinished.with_name(name))
+            hidden_path.write_text(dumps(payload))
+            hidden_path.rename(hidden_path.with_name(name))
         except OSError as error:
             raise ChannelError(f"cannot add a message to {self.data_folder_out}") from error
 

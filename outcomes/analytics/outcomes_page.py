@@ -83,9 +83,9 @@ class Analytics:
     def chart(self) -> Chart:
         if self.filters.selected:
             return read_chart(self.environment, self.period, self.filters.selected)
-        ranked = [row.key for row in self.key_page.leading]
+        leading_keys = [row.key for row in self.key_page.leading]
         first = self.filters.rank - 1
-        return read_chart(self.environment, self.period, ranked[first:], without=ranked[:first])
+        return read_chart(self.environment, self.period, leading_keys[first:], without=leading_keys[:first])
 
     @cached_property
     def sibling(self) -> Environment | None:

@@ -60,5 +60,5 @@ def group_by_cause(joins: Iterable[BrokenJoin]) -> Sequence[Cause]:
         oldest[cause] = min(oldest.get(cause, join.first_reported_at), join.first_reported_at)
         if len(first_joins := examples.setdefault(cause, [])) < MAX_EXAMPLES:
             first_joins.append(join)
-    ordered = sorted(counts, key=lambda cause: (-counts[cause], cause))
-    return [Cause(*cause, counts[cause], examples[cause], oldest[cause]) for cause in ordered]
+    causes = sorted(counts, key=lambda cause: (-counts[cause], cause))
+    return [Cause(*cause, counts[cause], examples[cause], oldest[cause]) for cause in causes]

@@ -92,8 +92,8 @@ def move_broken_joins(
     move = Move.objects.create(
         source=source, target=target, moved_at=now, moved_by=actor, outcomes=len(moving), met=met
     )
-    detached = [change for join in moving for change in count_outcome(join.key, join.summary, None, sign=-1)]
-    write_updates(source, (), detached)
+    source_changes = [change for join in moving for change in count_outcome(join.key, join.summary, None, sign=-1)]
+    write_updates(source, (), source_changes)
     write_updates(target, _add_joins(outcomes, moving))
     moved_rows = [join.as_moved_outcome(move) for join in moving]
     MovedOutcome.objects.bulk_create(moved_rows, batch_size=ROWS_WRITTEN_AT_ONCE)

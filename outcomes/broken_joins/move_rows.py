@@ -148,8 +148,8 @@ def write_updates(
     columns = map(list, zip(*rows, strict=True)) if rows else [[] for _ in move_sql.UPDATE_PARAMETERS]
     with connection.cursor() as cursor:
         cursor.execute(move_sql.UPDATE_OUTCOMES, dict(zip(move_sql.UPDATE_PARAMETERS, columns, strict=True)))
-        emptied = [update.outcome.pk for update in updates if not update.summaries]
-        cursor.execute(move_sql.DELETE_OUTCOMES, {"ids": emptied})
+        empty_row_ids = [update.outcome.pk for update in updates if not update.summaries]
+        cursor.execute(move_sql.DELETE_OUTCOMES, {"ids": empty_row_ids})
     changes = [*other_changes, *(change for update in updates for change in update.tally_changes())]
     if changes:
         adjust_tallies(environment, changes)

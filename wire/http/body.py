@@ -23,7 +23,7 @@ class BodyTooLarge(DomainError):
 
 class BodyTooSlow(DomainError):
     code = "body-too-slow"
-    detail = "Send the body at once: the hub waits a minute at most, and less for a small one. Nothing was stored."
+    detail = "Send the body faster: the hub waits at most a minute, and less for a small body. Nothing was stored."
 
 
 class BrokenGzip(DomainError):

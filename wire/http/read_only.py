@@ -19,7 +19,7 @@ def read_only(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRespon
     @wraps(view)
     def refuse_other_methods(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method not in ("GET", "HEAD"):
-            raise Problem("method-not-allowed", "This is read with GET.", headers={"Allow": "GET, HEAD"})
+            raise Problem("method-not-allowed", "Read this address with GET.", headers={"Allow": "GET, HEAD"})
         return view(request, *args, **kwargs)
 
     return refuse_other_methods

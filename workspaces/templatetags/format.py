@@ -72,8 +72,8 @@ def format_bytes(value: float | None) -> str:
     if value is None:
         return NOTHING
     unit = min(max(int(value).bit_length() - 1, 0) // 10, len(UNITS) - 1)
-    scaled = value / 1024**unit
-    return f"{scaled:.1f}".removesuffix(".0") + f" {UNITS[unit]}"
+    number = value / 1024**unit
+    return f"{number:.1f}".removesuffix(".0") + f" {UNITS[unit]}"
 
 
 @register.filter
