@@ -1,4 +1,4 @@
-"""What every test of the hub may ask for; the SDK's tests, in sdk/tests, need nothing of it."""
+"""Fixtures for all tests of the hub. The SDK's tests, in sdk/tests, do not use them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 @pytest.fixture(autouse=True)
 def _plain_static_files(settings: Any) -> None:
-    """Tests serve static files from where they lie; hashed names need a collectstatic."""
+    """Serve static files under their own names; hashed names would need a collectstatic."""
     settings.STORAGES = {
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
@@ -40,14 +40,14 @@ class Api:
         self, address: str, body: Any, *, key: str | None = None, headers: Mapping[str, str] | None = None
     ) -> HttpResponse:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        sent = {"x-service-api-key": self.key if key is None else key, **(headers or {})}
-        return self.client.post(address, raw, content_type="application/json", headers=sent)
+        all_headers = {"x-service-api-key": self.key if key is None else key, **(headers or {})}
+        return self.client.post(address, raw, content_type="application/json", headers=all_headers)
 
     def get(
         self, address: str, *, key: str | None = None, headers: Mapping[str, str] | None = None, **query: str
     ) -> HttpResponse:
-        sent = {"x-service-api-key": self.key if key is None else key, **(headers or {})}
-        return self.client.get(address, query, headers=sent)
+        all_headers = {"x-service-api-key": self.key if key is None else key, **(headers or {})}
+        return self.client.get(address, query, headers=all_headers)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def nonce_connections_closed(django_db_setup: None, django_db_blocker: Any) -> I
 
 @pytest.fixture
 def shared() -> Path:
-    """Recorded traffic and published vectors; only where the folder is at hand."""
+    """Return the folder of recorded traffic and published vectors; skip the test if it is absent."""
     if not SHARED.is_dir():
         pytest.skip("the folder of recorded traffic is not here")
     return SHARED

@@ -1,4 +1,4 @@
-"""Gives the whole test run one embedded PostgreSQL in a folder of its own, before Django's settings are read."""
+"""Start one embedded PostgreSQL for the whole test run, in its own folder, before Django's settings are read."""
 
 import atexit
 import os
@@ -18,14 +18,14 @@ def start() -> None:
     server, owner = Server(folder), os.getpid()
 
     def end() -> None:
-        if os.getpid() == owner:  # not in a fork of it
+        if os.getpid() == owner:  # not in a forked process
             server.stop()
             shutil.rmtree(folder, ignore_errors=True)
 
     atexit.register(end)
     server.start()
     os.environ[FOLDER] = str(folder)
-    facts = server.connection_settings()  # for the stores of the SDK's tests, which know no hub
+    facts = server.connection_settings()  # for the stores in the SDK's tests, which run without the hub
     os.environ["AFFIDAVIT_TEST_POSTGRES"] = make_conninfo(
         host=facts["HOST"], user=facts["USER"], password=facts["PASSWORD"], dbname=facts["NAME"]
     )

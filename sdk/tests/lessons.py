@@ -1,11 +1,11 @@
-"""A learner of path templates, taught in a line."""
+"""Short ways to teach a learner of path templates and to ask it."""
 
 from affidavit._json import ABSENT
 from affidavit._paths.learner import Learner
 
 
 def learned(*exchanges):
-    """A learner that has seen (method and path, response) or (method and path, response, request), all 200."""
+    """Return a learner that has learned ("METHOD path", response) or ("METHOD path", response, request), all 200."""
     learner = Learner()
     for called, response, *request in exchanges:
         method, path = called.split()

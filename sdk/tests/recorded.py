@@ -1,4 +1,4 @@
-"""Recorded traffic and published vectors. They lie in `shared` beside the project, and not in every checkout."""
+"""Recorded traffic and published vectors. They are in `shared` beside the project, which not every checkout has."""
 
 import gzip
 import json
@@ -11,7 +11,7 @@ SHARED = Path(__file__).resolve().parents[3] / "shared"
 
 
 def require_shared(name: str) -> Path:
-    """Return the path of a file or folder of `shared`; skip the test where it is not at hand."""
+    """Return the path of a file or folder of `shared`; skip the test if it is absent."""
     path = SHARED / name
     if not path.exists():
         pytest.skip(f"{name} is not in the folder `shared` beside the project")

@@ -1,4 +1,4 @@
-"""One version of the package, told on the command line and with every request."""
+"""The package has one version, which the command line prints and every request carries."""
 
 import platform
 from importlib.metadata import PackageNotFoundError, version

@@ -1,4 +1,4 @@
-"""Charts and filters in a real browser: a legend for the keyboard, labels that fit, failures that are said."""
+"""Charts and filters in a real browser: a legend for the keyboard, labels that fit, failures that are shown."""
 
 import re
 from itertools import pairwise
@@ -7,10 +7,10 @@ from playwright.sync_api import expect
 
 
 def labels(page) -> list[dict[str, float]]:
-    found = page.locator(".plot .xtick text").evaluate_all(
+    boxes = page.locator(".plot .xtick text").evaluate_all(
         "all => all.map(one => one.getBoundingClientRect().toJSON())"
     )
-    return sorted(found, key=lambda box: box["left"])
+    return sorted(boxes, key=lambda box: box["left"])
 
 
 def test_the_labels_of_the_days_never_overlap(new_tab, filled):

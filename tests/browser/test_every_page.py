@@ -1,4 +1,4 @@
-"""Every page, light and dark, wide and narrow: nothing that axe or the console complains of, nothing overflows."""
+"""Every page, light and dark, wide and narrow: axe and the console report nothing, and nothing overflows."""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -27,8 +27,8 @@ def test_axe_and_the_console_find_nothing(new_tab, filled, scheme, width):
         page = tab.open(filled + address)
         assert page.locator("h1").count() == 1, name
         violations = Axe().run(page).response["violations"]
-        told = [(found["id"], [node["html"][:120] for node in found["nodes"]][:3]) for found in violations]
-        assert told == [], name
+        faults = [(rule["id"], [node["html"][:120] for node in rule["nodes"]][:3]) for rule in violations]
+        assert faults == [], name
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} overflows at {width}"
     assert tab.complaints == []
 

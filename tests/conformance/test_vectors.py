@@ -1,4 +1,4 @@
-"""The committed vectors: ours pass them, a verifier in another language does, and they can be made again."""
+"""The committed vectors: the SDK and a verifier in another language pass them, and the generator reproduces them."""
 
 import json
 import shutil
@@ -29,7 +29,7 @@ MANY_YEARS = 1e12
 
 
 class Nonces(MemoryNonces):
-    """A store that counts what it burns."""
+    """A nonce store that records what it burns."""
 
     def __init__(self, burnt):
         super().__init__(several_workers=True)

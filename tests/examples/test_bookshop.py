@@ -1,4 +1,4 @@
-"""The example's shop by itself: right calls pass, wrong ones are rejected with the right reason, no value leaves."""
+"""The example's shop without a hub: correct calls pass, each mistake gets its reason, and no value leaves."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REFUND = ToolCall(SUB, "POST", "/refunds", body={"orderId": 10_001, "reason": "d
 
 
 class Hub:
-    """A platform that confirms and mints whatever it is asked for, and keeps what is reported."""
+    """A hub that confirms and mints every call, and records the reports."""
 
     def __init__(self, now: Callable[[], float]) -> None:
         self.now = now
@@ -57,8 +57,8 @@ class Hub:
         return {"recorded": 0, "unknownConversations": [], "accepted": 1}
 
 
-class Told:
-    """Outcomes, written down in place of an OutcomeReporter."""
+class RecordedOutcomes:
+    """Replaces an OutcomeReporter and records the outcomes."""
 
     def __init__(self) -> None:
         self.outcomes: list[tuple[str, str]] = []
@@ -68,33 +68,33 @@ class Told:
 
 
 class World:
-    """A shop and its assistant at a time that is set."""
+    """A shop and its assistant, with a clock that the test sets."""
 
     def __init__(self, database: str = ":memory:", **settings: Any) -> None:
-        self.at = 1_800_000_000.0
-        self.hub = Hub(lambda: self.at)
-        self.told = Told()
-        self.witness = affidavit.Witness(KEY, transport=self.hub, rules=False, now=lambda: self.at)
+        self.time = 1_800_000_000.0
+        self.hub = Hub(lambda: self.time)
+        self.recorded_outcomes = RecordedOutcomes()
+        self.witness = affidavit.Witness(KEY, transport=self.hub, rules=False, now=lambda: self.time)
         shop_settings = Settings(WORKSPACE, "production", PRODUCTION.audience, SECRET, database, **settings)
-        self.shop = Bookshop(shop_settings, Reporters(self.told, self.witness), now=lambda: self.at)
+        self.shop = Bookshop(shop_settings, Reporters(self.recorded_outcomes, self.witness), now=lambda: self.time)
         self.call = in_process(self.shop)
         self.assistant = Assistant(
-            PRODUCTION, self.hub.call, self.call, key=KEY, now=lambda: self.at, chance=Random(1), pace=1.0
+            PRODUCTION, self.hub.call, self.call, key=KEY, now=lambda: self.time, chance=Random(1), pace=1.0
         )
 
-    def send(self, call: ToolCall, **further: Any) -> Answer:
-        return self.assistant.send(call, self.assistant.mint(call, **further))
+    def send(self, call: ToolCall, **fields: Any) -> Answer:
+        return self.assistant.send(call, self.assistant.mint(call, **fields))
 
     def ended(self, course: Any) -> Any:
-        """What a course of events ends with; its waits pass at once."""
+        """Run the steps to their end without waiting, and return their result."""
         while True:
             try:
-                self.at += next(course)
+                self.time += next(course)
             except StopIteration as end:
                 return end.value
 
     def outcomes(self) -> list[tuple[str, str]]:
-        return self.told.outcomes
+        return self.recorded_outcomes.outcomes
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -152,7 +152,7 @@ def test_a_refund_waits_until_the_customer_has_stepped_up_and_not_longer_than_th
     assert world.call("POST", STEP_UP_PATH, {"user": SUB, "pin": "none"}, {}).status == 403
     assert world.call("POST", STEP_UP_PATH, {"user": SUB, "pin": compute_pin(SUB)}, {}).status == 200
     assert world.send(REFUND, **demand).status == 201
-    world.at += 301
+    world.time += 301
     assert world.send(REFUND, **demand).json["reason"] == "step-up-required"
 
 
@@ -187,7 +187,7 @@ def test_a_release_renames_a_field_drops_one_changes_a_type_and_brings_one():
     paths = ("/books", "/books/101", "/orders/10001", "/cart")
     reads = [ToolCall(SUB, "GET", path) for path in paths]
     books, book, order, cart = [world.send(call).json for call in reads]
-    world.at += 200
+    world.time += 200
     after = [world.send(call).json for call in reads]
     assert {*books} - {*after[0]} == {"total"}
     assert ({*book} - {*after[1]}, {*after[1]} - {*book}) == ({"pages"}, {"pageCount"})
@@ -197,12 +197,14 @@ def test_a_release_renames_a_field_drops_one_changes_a_type_and_brings_one():
 
 def test_a_hundred_conversations_go_through_and_every_way_to_mangle_an_id_occurs():
     world = World()
-    staging = Assistant(STAGING, world.hub.call, world.call, key=KEY, now=lambda: world.at, chance=Random(2))
-    agenda = Agenda(lambda: world.at)
+    staging = Assistant(STAGING, world.hub.call, world.call, key=KEY, now=lambda: world.time, chance=Random(2))
+    agenda = Agenda(lambda: world.time)
     for n in range(100):
-        agenda.add(people.run_conversation(world.assistant, staging, people.Habits(mangled=0.5)), at=world.at + 30 * n)
+        agenda.add(
+            people.run_conversation(world.assistant, staging, people.Habits(mangled=0.5)), at=world.time + 30 * n
+        )
     while len(agenda):
-        world.at = max(world.at, agenda.next_at)
+        world.time = max(world.time, agenda.next_at)
         agenda.run_next()
     reported = {conversation_id for conversation_id, _ in world.outcomes()}
     assert any(text.isupper() for text in reported)

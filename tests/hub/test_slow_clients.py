@@ -1,4 +1,4 @@
-"""Clients that send or read slowly hold no thread: everybody else is answered, and they are told or cut off."""
+"""Clients that send or read slowly hold no thread: others are answered; slow ones get a 408 or are cut off."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SLOW_CLIENTS = 60  # many times the threads of both web processes
 
 
 def receive_pieces(pieces: Iterable[bytes], pause: float = 0, *, ends: bool = True) -> Callable[[], Awaitable[Any]]:
-    """The `receive` of a server to which these pieces come; without an end it waits for ever."""
+    """Return an ASGI `receive` that yields these pieces; unless `ends`, it then waits for ever."""
     messages = iter([{"type": "http.request", "body": piece, "more_body": True} for piece in pieces])
 
     async def receive() -> Any:

@@ -47,7 +47,7 @@ def plan(chance: random.Random, reports: int) -> Iterator[tuple[str, dict]]:
 
 @pytest.fixture
 def played(workspace, live_server, tmp_path) -> Sequence[tuple[str, dict, dict]]:
-    """Every step with its answer, after all processes are through."""
+    """Return every step with its answer, after all processes have ended."""
     plans = [tmp_path / f"plan-{n}" for n in range(PROCESSES)]
     for n, file in enumerate(plans):
         steps = plan(random.Random(n), REPORTS // PROCESSES)
@@ -111,7 +111,7 @@ def test_accepted_ids_rows_tallies_pages_and_downloads_are_one(played, workspace
 
 
 def check_answers(played: Sequence[tuple[str, dict, dict]], known_ids: set[str]) -> None:
-    """What is said to be unknown was so then; what never arrived was never said to be known."""
+    """Check that no answer called a conversation known that was never registered, and that the counts fit."""
     for address, body, answer in played:
         if address == REPORT:
             ids = [item["conversationId"] for item in body["outcomes"]]

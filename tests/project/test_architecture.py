@@ -1,4 +1,4 @@
-"""docs/architecture.md speaks of modules that exist, and is short enough to be read."""
+"""docs/architecture.md names only modules that exist, and is short."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_LINES = 120
 
 
 def module_exists(name: str) -> bool:
-    """Whether the dotted name is a module or a folder of the tree, or a name defined in such a module."""
+    """Return whether the dotted name is a module or a folder of the tree, or a name defined in such a module."""
     path = name.replace(".", "/")
     roots = (ROOT / path, ROOT / "sdk/src" / path)
     if any(root.is_dir() or root.with_suffix(".py").is_file() for root in roots):

@@ -1,4 +1,4 @@
-"""What the documents say is what the code does: settings, codes, reasons, addresses, links and examples."""
+"""The documents agree with the code: settings, codes, reasons, addresses, links and examples."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def text_of(name: str) -> str:
 
 
 def section(name: str, heading: str) -> str:
-    """What stands under a heading, up to the next one of its level or above."""
+    """Return the text under a heading, up to the next heading of its level or above."""
     level = heading.split(" ")[0]
     _, found, rest = text_of(name).partition(f"\n{heading}\n")
     assert found, f"{name} has no heading {heading!r}"
@@ -61,7 +61,7 @@ def trees() -> Iterator[ast.AST]:
 
 
 def variables(node: ast.AST) -> Iterator[str]:
-    """Names of the environment variables that one node of the source reads."""
+    """Yield the environment variables that one node of the source reads."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="env")), args=[ast.Constant(value=str(name)), *_]):
             yield name
@@ -77,7 +77,7 @@ def variables(node: ast.AST) -> Iterator[str]:
 
 
 def arguments_of(pattern: str, function: str) -> set[str]:
-    """The first arguments, where they are plain texts, of all calls of a function in some files."""
+    """Return the first arguments of all calls of a function in some files, if they are string literals."""
     calls = (node for path in ROOT.glob(pattern) for node in ast.walk(ast.parse(path.read_text())))
     return {
         node.args[0].value
@@ -97,7 +97,7 @@ def subclasses_of(base: type) -> Iterator[type]:
 
 
 def anchors(path: Path) -> set[str]:
-    """Anchors as GitHub makes them of headings."""
+    """Return the anchors that GitHub makes from headings."""
     titles = (title.lower().replace("`", "") for title in HEADING.findall(path.read_text()))
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
 
@@ -128,17 +128,17 @@ def test_contract_md_lists_exactly_the_reasons_in_the_order_of_the_checks():
 
 def test_api_md_describes_exactly_the_endpoints_that_are_served():
     served = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path) for path in arguments_of("*/api_urls.py", "path")} - {""}
-    told = re.findall(r"^## [A-Z]+ /api/(\S+)$", text_of("docs/api.md"), re.MULTILINE)
-    assert sorted(told) == sorted(served)
+    documented = re.findall(r"^## [A-Z]+ /api/(\S+)$", text_of("docs/api.md"), re.MULTILINE)
+    assert sorted(documented) == sorted(served)
 
 
 @pytest.mark.parametrize(("endpoint", "form"), [("intents", IntentForm), ("confirmations", ConfirmationForm)])
 def test_api_md_says_how_long_each_text_may_be(endpoint, form):
-    """The gate's forms have some members in common; they stand in the first table."""
-    told = section("docs/api.md", f"## POST /api/{endpoint}") + section("docs/api.md", "## POST /api/intents")
+    """The two forms share some members, which are listed in the first table only."""
+    tables = section("docs/api.md", f"## POST /api/{endpoint}") + section("docs/api.md", "## POST /api/intents")
     for name, field in form().fields.items():
         if longest := getattr(field, "max_length", None):
-            row = re.search(rf"^\| `{name}` \|.*$", told, re.MULTILINE)
+            row = re.search(rf"^\| `{name}` \|.*$", tables, re.MULTILINE)
             assert row, name
             assert f"1 to {longest:,} characters" in row[0], name
 
@@ -167,8 +167,8 @@ def test_the_merged_descriptor_in_contract_md_is_what_merging_gives():
     first, second = (infer(value) for value in values)
     assert json.dumps(describe(merge(first, second))) == json.dumps(merged)
     third = infer({"id": "A-3"})
-    told = re.search(r'`(\{"type": "unknown", "reason": "divergent".*?\}\})`', text_of("docs/contract.md"))
-    assert describe(merge(merge(first, second), third))["properties"]["id"] == json.loads(told[1])
+    example = re.search(r'`(\{"type": "unknown", "reason": "divergent".*?\}\})`', text_of("docs/contract.md"))
+    assert describe(merge(merge(first, second), third))["properties"]["id"] == json.loads(example[1])
 
 
 def test_the_signed_intent_in_contract_md_verifies():
@@ -201,7 +201,7 @@ def calls() -> Sequence[tuple[str, str, Any]]:
     found = []
     for title, rest in re.findall(r"^## POST (/api/\S+)\n(.*?)(?=^## )", text_of("docs/api.md"), re.M | re.S):
         body = re.search(r"-d '(.*?)'", rest, re.DOTALL)
-        if body is None:  # its answer is another one each time
+        if body is None:  # its answer is different each time
             continue
         found.append((title, body[1], json.loads(blocks(rest, "json")[0])))
     return found

@@ -16,7 +16,7 @@ UNKNOWABLE = "Only your backend's store knows"
 
 @pytest.fixture
 def verify(tmp_path, monkeypatch, capsys):
-    """Runs `affidavit verify` on a POST of ARGS and returns (status, output, errors)."""
+    """A function that runs `affidavit verify` on a POST of ARGS and returns (status, output, errors)."""
     monkeypatch.setenv("AFFIDAVIT_SIGNING_SECRET", SECRET)
     body = tmp_path / "body.json"
     body.write_bytes(json.dumps(ARGS).encode())
@@ -35,7 +35,7 @@ def verify(tmp_path, monkeypatch, capsys):
 
 
 def marks(output: str) -> list[tuple[str, str]]:
-    """Mark and title of each check."""
+    """Return mark and title of each check."""
     return [(line[:4].strip(), line[6:]) for line in output.splitlines() if not line.startswith(" ")]
 
 

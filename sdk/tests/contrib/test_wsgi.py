@@ -14,7 +14,7 @@ ARGS = {"isbn": "978", "qty": 2}
 
 
 def shop(guard: Protection, *, everything: bool = True, **settings) -> flask.Flask:
-    """A shop whose every view tells in `shop.runs` that it ran."""
+    """Return a shop whose views record in `shop.runs` that they ran."""
     app = flask.Flask(__name__)
     app.config.update(settings)
     app.runs = []

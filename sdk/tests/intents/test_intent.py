@@ -79,9 +79,9 @@ def test_a_minted_intent_has_the_form_of_the_spec():
 
 
 def test_every_minted_intent_has_its_own_nonce_and_tool_call_id():
-    one, other = (mint_intent(SECRET, **CALL, args={}).payload for _ in range(2))
-    assert one["nonce"] != other["nonce"]
-    assert one["toolCallId"] != other["toolCallId"]
+    first, second = (mint_intent(SECRET, **CALL, args={}).payload for _ in range(2))
+    assert first["nonce"] != second["nonce"]
+    assert first["toolCallId"] != second["toolCallId"]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def answer_stored(recorded):
 
 
 def all_recorded(handler):
-    """Answers with as many as came."""
+    """Answer that all items of the request were recorded."""
     answer_stored(len(handler.server.received[-1].json["outcomes"]))(handler)
 
 

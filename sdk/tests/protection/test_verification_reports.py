@@ -23,7 +23,7 @@ TAKEN = answer(200, {"recorded": 1})
 
 
 class Hub:
-    """A transport that writes down what is sent, and fails as it is told."""
+    """A transport that records requests and raises the given failures first."""
 
     def __init__(self, *failures):
         self.bodies, self.failures = [], list(failures)

@@ -1,4 +1,4 @@
-"""Evidence is a sum: any order and any batching comes to the same, also where names are forgotten."""
+"""Evidence is a sum: any order and any batching gives the same result, even when names are dropped."""
 
 import functools
 import json
@@ -24,7 +24,7 @@ observed = st.builds(lambda value, day: infer(value, day=day), json_values, days
 
 @st.composite
 def wide_objects(draw):
-    """Objects of which several together have more than 200 names, nested in one another."""
+    """Draw nested objects that together have more than 200 names."""
     start, size = draw(st.integers(0, 300)), draw(st.integers(1, 220))
     inside = draw(st.sampled_from([1, "text", None, {"x": 1}, {f"inner{letters(start + i)}": 0 for i in range(8)}]))
     return infer({f"name{letters(i)}": inside for i in range(start, start + size)})

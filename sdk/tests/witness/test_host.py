@@ -1,4 +1,4 @@
-"""A live witness and its host: no wait, no exception, every fork and every end of a process."""
+"""A live witness never delays its host or raises into it, and survives forks and the end of the process."""
 
 import os
 import subprocess

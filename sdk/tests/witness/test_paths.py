@@ -1,4 +1,4 @@
-"""Paths of a live witness: the route where there is one, else learned, and held back while undecided."""
+"""Paths of a live witness: the route if there is one, else a learned template, held back while undecided."""
 
 from urllib.parse import quote
 

@@ -1,4 +1,4 @@
-"""The line for a shell: it runs as it stands in a shell's eyes, and holds types where values belong."""
+"""The `curl` command of an operation: a shell can run it, and it has types in place of values."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 @given(names, st.dictionaries(names, st.none() | st.text(max_size=2), max_size=3))
 def test_no_name_gets_out_of_its_quotes(segment: str, body: dict[str, Any]):
     line = build_curl_command(outline(path=f"/{segment}", request=body or {"x": 1}, query={segment: "x"}))
-    words = shlex.split(line.replace(" \\\n  ", " "))  # which a shell does, and shlex does not
+    words = shlex.split(line.replace(" \\\n  ", " "))  # a shell joins continued lines, shlex does not
     assert words[:4] == ["curl", "--globoff", "-X", "POST"]
     assert words[5:8:2] == ["-H", "-H"]
     assert words[-2] == "--data"

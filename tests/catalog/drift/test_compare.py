@@ -1,4 +1,4 @@
-"""What changed between two outlines and whom it breaks: nothing is missed, nothing is told twice (contract 4)."""
+"""Changes between two outlines and which side they break: none is missed, none is reported twice (contract 4)."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def list_changes(before: list[Any], after: list[Any], part: str = "200") -> list
 @given(SEEN, SEEN, st.sampled_from(["200", "request", "query"]))
 @settings(max_examples=200)
 def test_there_are_changes_exactly_when_the_outlines_differ(before, after, part):
-    one, other = outline_of(part, sum_of(*before)), outline_of(part, sum_of(*after))
-    assert bool(compare_outlines(one, other)) == (one != other)
+    outline_before, outline_after = outline_of(part, sum_of(*before)), outline_of(part, sum_of(*after))
+    assert bool(compare_outlines(outline_before, outline_after)) == (outline_before != outline_after)
 
 
 @given(SEEN, SEEN)
@@ -59,22 +59,22 @@ def test_there_are_changes_exactly_when_the_outlines_differ(before, after, part)
 def test_more_evidence_never_lets_anything_be_gone_and_each_place_is_told_once(before, more):
     old = sum_of(*before)
     total = merge(old, sum_of(*more))
-    found = compare_outlines(outline_of("200", old), outline_of("200", total))
-    assert not {change.kind for change in found} & {"gone", "not-null"}
-    assert len({(change.pointer, change.kind) for change in found}) == len(found)
-    known = {pointer for pointer, _ in walk_nodes(total, observations=1)}
-    assert {change.pointer for change in found if change.kind != "known"} <= known
+    changes = compare_outlines(outline_of("200", old), outline_of("200", total))
+    assert not {change.kind for change in changes} & {"gone", "not-null"}
+    assert len({(change.pointer, change.kind) for change in changes}) == len(changes)
+    pointers = {pointer for pointer, _ in walk_nodes(total, observations=1)}
+    assert {change.pointer for change in changes if change.kind != "known"} <= pointers
 
 
 @given(SEEN, SEEN)
 @settings(max_examples=200)
 def test_no_answer_that_breaks_the_schema_of_before_goes_without_an_alarm(before, after):
-    """Only where nothing but null was seen, or nothing at all, a first real value is no break."""
+    """The first real value breaks nothing if only null, or nothing, was seen before."""
     old, new = sum_of(*before), sum_of(*before, *after)
     schema = Draft202012Validator(build_schema(describe(old, counts=False)))
     failing = [error for value in after for error in schema.iter_errors(value) if error.validator_value != "null"]
-    found = compare_outlines(outline_of("200", old), outline_of("200", new))
-    assert not failing or any(change.breaks for change in found)
+    changes = compare_outlines(outline_of("200", old), outline_of("200", new))
+    assert not failing or any(change.breaks for change in changes)
 
 
 @given(SEEN, SEEN, st.sampled_from(["200", "request"]))
@@ -132,16 +132,16 @@ def test_a_value_in_place_of_what_was_null_often_enough_breaks_who_relied_on_it(
         outline_of("200", sum_of({"a": None})),
         outline_of("200", sum_of({"a": None}, {"a": 1})),
     )
-    (told,) = compare_outlines(before, after, is_rule=lambda part, pointer: (part, pointer) == ("200", "/a"))
-    assert (told.kind, told.before, told.after, told.breaks) == ("type", "null", "integer or null", "consumer")
-    sent = [outline_of("request", sum_of(*values)) for values in ([{"a": None}], [{"a": None}, {"a": 1}])]
-    assert [change.breaks for change in compare_outlines(*sent, is_rule=lambda part, pointer: True)] == ["producer"]
+    (change,) = compare_outlines(before, after, is_rule=lambda part, pointer: (part, pointer) == ("200", "/a"))
+    assert (change.kind, change.before, change.after, change.breaks) == ("type", "null", "integer or null", "consumer")
+    requests = [outline_of("request", sum_of(*values)) for values in ([{"a": None}], [{"a": None}, {"a": 1}])]
+    assert [change.breaks for change in compare_outlines(*requests, is_rule=lambda part, pointer: True)] == ["producer"]
 
 
 def test_a_success_that_no_longer_comes_breaks_consumers_and_an_error_nobody():
     before = outline_of(responses={"200": {"type": "string"}, "404": {"type": "string"}})
-    found = {change.part: change.breaks for change in compare_outlines(before, outline_of())}
-    assert found == {"200": "consumer", "404": ""}
+    breaks_by_part = {change.part: change.breaks for change in compare_outlines(before, outline_of())}
+    assert breaks_by_part == {"200": "consumer", "404": ""}
     assert [change.breaks for change in compare_outlines(outline_of(), before)] == ["", ""]
 
 

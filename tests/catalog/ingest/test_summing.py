@@ -53,7 +53,7 @@ def observations(draw: st.DrawFn) -> Observation:
 
 
 def render_state(batches: list[list[Observation]]) -> str:
-    """What is stored of these batches, each of them through the inbox's JSON and back, as text."""
+    """Return the stored state of these batches as text, after each was written to the inbox as JSON and read back."""
     total = DailySums()
     for batch in batches:
         stored = json.loads(json.dumps(sum_observations(batch, received_at=NOW).to_state()))
@@ -78,12 +78,12 @@ def render_sums(total: DailySums) -> str:
     return json.dumps(rows, default=str)
 
 
-def list_part_states(held: Any) -> list[str]:
-    return [json.dumps([*part, evidence.to_state()]) for part, evidence in held.evidence.items()]
+def list_part_states(operation_sum: Any) -> list[str]:
+    return [json.dumps([*part, evidence.to_state()]) for part, evidence in operation_sum.evidence.items()]
 
 
-def list_projection(identity: Any, held: Any) -> dict[str, Any]:
-    return asdict(project(identity, held))
+def list_projection(identity: Any, operation_sum: Any) -> dict[str, Any]:
+    return asdict(project(identity, operation_sum))
 
 
 @settings(max_examples=60)

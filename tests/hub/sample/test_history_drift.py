@@ -1,4 +1,4 @@
-"""An hour of drift in the sample: each thing that its release changed is reported right, once, and nothing else."""
+"""An hour of drift in the sample: each change of its release is reported correctly and once, and nothing else."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RELEASE = {
 
 
 def play(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tuple[str, ...]]:
-    """So many hours of the sample, reported and folded minute by minute: all drift of the successful answers."""
+    """Play some hours of the sample, folding every minute. Return the drift of the successful responses."""
     key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, kind=ApiKey.SECRET)
     start = timezone.now().timestamp() - hours * HOUR
     clock, chance = SetClock(start), Random(0)

@@ -31,7 +31,7 @@ def chart_of(environment, **filters):
 
 
 def report_outcomes(environment, now=None):
-    """Three conversations; two bought, one of them reported twice; one report without a conversation."""
+    """Report two purchases, one of them twice, in three conversations, and one without a conversation."""
     now = now or timezone.now()
     register_conversations(environment, [Arrival("a"), Arrival("b"), Arrival("c")], now=now)
     reports = [
@@ -44,7 +44,7 @@ def report_outcomes(environment, now=None):
 
 
 def reach_keys(environment, counts, now=None):
-    """So many outcomes of each key, each of a conversation of its own."""
+    """Report outcomes as often as `counts` says for each key, each in a new conversation."""
     now = now or timezone.now()
     reports = [Report(f"{key} {n} {now}", key) for key, count in counts.items() for n in range(count)]
     register_conversations(environment, [Arrival(report.conversation_id) for report in reports], now=now)

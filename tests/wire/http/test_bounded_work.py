@@ -1,4 +1,4 @@
-"""Work is bounded before it is done: whatever a body holds, checking it ends early (contract 1)."""
+"""Checking a body takes bounded time, whatever it contains (contract 1)."""
 
 from __future__ import annotations
 

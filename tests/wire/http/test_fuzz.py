@@ -1,4 +1,4 @@
-"""Whatever fits or breaks the published schema: never a 500, and always the one error shape."""
+"""Bodies that fit or break the published schema never cause a 500, and every error is a problem document."""
 
 from __future__ import annotations
 
