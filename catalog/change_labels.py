@@ -1,4 +1,4 @@
-"""The kinds of change and whom a change can break (pure), as the database, pages and downloads name them."""
+"""The kinds of change, and which side a change can break (pure), as they are stored, shown and downloaded."""
 
 from __future__ import annotations
 

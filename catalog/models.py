@@ -85,7 +85,7 @@ class Operation(models.Model):
     outline_digest = models.BinaryField(max_length=32)
     unknowns = models.PositiveIntegerField(default=0, help_text="Places of unknown type.")
 
-    # A template rule can show what was reported here under another operation, or show more than that here.
+    # A template rule can show this operation's evidence under another operation, or other operations' evidence here.
     shown_under = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="shown_here")
     reported_facts: Any = models.JSONField(
         null=True,
@@ -181,7 +181,7 @@ class Drift(models.Model):
     """One change of an operation's shape: catalog.drift.compare.Change, with the observations that showed it.
 
     since: when the change was first observed; for a property no longer seen, the UTC day on which it was last seen.
-    seen, of: how often it was there since then, of how often it could have been (null where that is unknown).
+    seen, of: how often the node was present since then, and how often it could have been (null where unknown).
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="drift")
@@ -231,8 +231,8 @@ class BaselineReset(Decision):
 
     part, pointer: the only node that is reset; "" for the whole operation. epoch: the first whose evidence is shown.
     statuses: observations by status before it, including those that were reported late.
-    through: the reset of another operation that caused this one, because this operation was shown under that one. Such
-    a reset is active while the template rules that existed then, none newer than `newest_rule`, still lead there.
+    through: the reset that caused this one, made on the operation under which this one was shown. A caused reset is
+    active while the template rules of that time (ids up to `newest_rule`) still show this operation there.
     """
 
     operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="baseline_resets")
@@ -290,7 +290,7 @@ class TemplateRule(Decision):
 class RedactionRule(Decision):
     """Reporters mark properties of this name `redacted`, or drop them, until the rule is reverted.
 
-    environment: null for every environment of the workspace. name: `*` stands for any run of characters.
+    environment: null for every environment of the workspace. name: `*` matches any run of characters.
     """
 
     SENSITIVE, DROP = "sensitive", "drop"

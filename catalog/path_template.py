@@ -16,11 +16,11 @@ PATH_ERRORS = {
     "query": "Leave query and fragment out of the path.",
     "bytes": f"Send a path of at most {MAX_PATH_BYTES} bytes.",
     "segments": f"Send a path of at most {MAX_SEGMENTS} segments.",
-    "templated": f"Shorten the path: with names for all that looks like data it has over {MAX_PATH_BYTES} bytes.",
-    "control": "Send a path without white space and control characters, percent-encoded where need be.",
+    "templated": f"Shorten the path: with parameters in place of values it has over {MAX_PATH_BYTES} bytes.",
+    "control": "Percent-encode white space and control characters in the path.",
     "braces": "Close every brace; a parameter is {name}.",
     "name": "Name parameters with 1 to 100 letters, digits, _ . and -, beginning with a letter or _.",
-    "clash": "Give every parameter of the path another name.",
+    "clash": "Give each parameter of the path a different name.",
 }
 
 

@@ -14,7 +14,7 @@ from wire.period import Period
 from workspaces.models import Environment
 
 BY_PATH = (Collate("path", "C").asc(), Collate("method", "C").asc())  # by code point
-LARGE_TEXTS = ("document", "outline", "search")  # needed by few
+LARGE_TEXTS = ("document", "outline", "search")  # few readers need them
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def find_operation(environment: Environment, method: str, path: str, *, as_repor
 
 
 def prefetch_evidence(operations: QuerySet[Operation]) -> QuerySet[Operation]:
-    """Load what a projection is made of, for each operation and for those that are shown under it."""
+    """Prefetch what a projection is computed from, for each operation and for those that are shown under it."""
     members = Operation.objects.defer(*LARGE_TEXTS).order_by("method", "key")
     members = members.prefetch_related("parts", "baseline_resets")
     evidence = ("parts", "baseline_resets", "map_rules", Prefetch("shown_here", members))

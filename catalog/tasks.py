@@ -18,7 +18,7 @@ def fold(environment_id: int) -> None:
 
 
 def sweep() -> None:
-    """Fold, in this process, what no task was queued for: the broker may have been away."""
+    """Fold, in this process, the reports for which no task was queued, because the broker was unreachable."""
     for environment_id in queries.list_environments_to_fold():
         fold(environment_id)
 

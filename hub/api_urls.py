@@ -1,4 +1,4 @@
-"""The machines' addresses, each app's own list."""
+"""The addresses of the machine API, listed by app."""
 
 from django.urls import include, path
 

@@ -1,4 +1,4 @@
-"""The Celery application; its broker carries doorbells only."""
+"""The Celery application; its broker only carries messages that wake the worker."""
 
 import os
 

@@ -23,6 +23,6 @@ class JsonFormatter(logging.Formatter):
             line["requestId"] = request_id
         if record.exc_info:
             kind, _, frames = record.exc_info
-            # Where it failed, not what it said: a database's message may repeat a value.
+            # Only where it failed, not the message: one of the database may repeat a value.
             line["exception"] = [getattr(kind, "__name__", ""), *traceback.format_tb(frames)]
         return json.dumps(line, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Django's settings, from environment variables; each stands in docs/settings.md (a test compares them)."""
+"""Django's settings, from environment variables; docs/settings.md lists each (a test compares them)."""
 
 import logging
 from contextlib import suppress
@@ -48,14 +48,14 @@ def read_database() -> dict[str, Any]:
     connection_settings: dict[str, Any] = {}
     with suppress(EnvValidationError, ValueError):
         connection_settings = dict(env.dj_db_url("DATABASE_URL"))
-    name = str(connection_settings.get("NAME") or "/")  # one with these signs was cut out of a password
+    name = str(connection_settings.get("NAME") or "/")  # with these characters, it is part of an unescaped password
     if connection_settings.get("ENGINE") != "django.db.backends.postgresql" or set(name) & set("@/"):
         raise StartupError("DATABASE_URL: not a PostgreSQL address. Write postgresql://USER:PASSWORD@HOST:5432/NAME.")
     return connection_settings
 
 
 def read_broker_url() -> str:
-    """Return where doorbells go; several addresses, separated by semicolons, are tried in turn."""
+    """Return the address of the message broker; several, separated by semicolons, are tried in turn."""
     url = env.str("CELERY_BROKER_URL", "") or "filesystem://"
     addresses = url.split(";")
     if any(address.startswith(("redis", "sentinel")) for address in addresses) and not find_spec("redis"):
@@ -160,7 +160,7 @@ TEMPLATES = [
     }
 ]
 
-# Poolers that hand a connection on after each transaction lose prepared statements, unless they follow them.
+# Transaction poolers lose prepared statements, unless they track them.
 DATABASE_PREPARE = env.bool("DATABASE_PREPARE", not DATABASE_URL)
 DATABASES = {
     "default": {
@@ -263,7 +263,7 @@ LOGGING = {
     "formatters": {"json": {"()": "hub.logs.JsonFormatter"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # An answer in the 400s is its caller's business; failures are logged where they are answered.
+    # 4xx answers are the caller's errors and not logged; wire.http.problems logs failures of the hub.
     "loggers": {
         "django.request": {"level": "CRITICAL"},
         "django.security.DisallowedHost": {"level": "ERROR"},

@@ -1,4 +1,4 @@
-"""Files of other packages that pages need, served out of their wheels; nothing else of those wheels is."""
+"""Static files that pages need from other packages, served out of their wheels; only the files listed here."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ MAX_SIGNED_OPERATION = 2000  # characters of the operation in an intent, which m
 
 
 class VerificationReport(models.Model):
-    """A received report; `digest` is the SHA-256 of its body, which tells a redelivery from another report."""
+    """A received report; `digest` is the SHA-256 of its body, which distinguishes a redelivery from another report."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     report_id = models.UUIDField()
@@ -60,7 +60,7 @@ class VerificationTally(models.Model):
 
 
 class Rejection(models.Model):
-    """One reported rejection, or `count` alike that were reported together."""
+    """One reported rejection, or `count` identical ones that were reported together."""
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
     occurred_at = models.DateTimeField()

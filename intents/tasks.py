@@ -8,7 +8,7 @@ from intents.reports.prune import delete_expired
 
 @shared_task
 def prune() -> None:
-    """Delete rows that are past their time, batch by batch until none is left."""
+    """Delete expired rows, batch by batch until none is left."""
     now = timezone.now()
     while delete_expired(now=now):
         pass

@@ -11,7 +11,7 @@ from workspaces.models import Environment
 
 ALL_KEYS = ""  # in tallies, the outcome key of the sums over all keys
 
-# Keys of one form look the same to a reader: it has neither case nor white space, `-` and `_`.
+# Keys of one form look alike to a reader: the form ignores case, white space, `-` and `_`.
 KEY_FORM_SQL = """translate(lower(%(expressions)s COLLATE "default"), U&'-_ \\0009\\000A\\000D\\00A0', '')"""
 KEY_FORM = Func(F("outcome_key"), template=KEY_FORM_SQL)
 
@@ -138,7 +138,7 @@ class Tally(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["environment", "grain", "starts_at", "-magnitude"], name="leading_by_time"),
-            # One row or so for each key: what the keys of one form are looked up in.
+            # One row or so for each key, indexed by form, to look up keys of one form.
             models.Index("environment", KEY_FORM, name="keys_by_form", condition=Q(grain="m")),
         ]
 

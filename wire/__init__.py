@@ -1,1 +1,1 @@
-"""How the hub speaks over HTTP (contract 1): one parser, one error shape, one idempotency, one table export."""
+"""What all HTTP endpoints share (contract 1): one parser, one error shape, one idempotency, one table export."""

@@ -1,4 +1,4 @@
-"""What the hub refuses or fails at, whoever asks. wire/http/problems gives each code its HTTP status."""
+"""The errors of the domains, for machines, pages and commands alike. wire/http/problems maps codes to HTTP."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_FAULTS = 100
 class DomainError(Exception):
     """The base of every error that a model or verb raises. A subclass names its `code` (contract 1).
 
-    detail: what to do, in words for people; a subclass may give it once for all.
+    detail: what to do, in words for people; a subclass may set a fixed one.
     extra: further members of the answer, such as `environments`.
     """
 
@@ -36,7 +36,7 @@ class NotFound(DomainError):
 
 
 class InvalidRequest(DomainError):
-    """What was sent cannot be done as it stands."""
+    """The request cannot be carried out as it was sent."""
 
     code = "invalid-request"
 
@@ -64,14 +64,14 @@ class Unavailable(DomainError):
 
     code = "unavailable"
     detail = (
-        "The database cannot be reached, is full or gave way to other work. "
+        "The database cannot be reached, is full, or aborted this request because of another. "
         "Nothing of this request was stored; send it again later."
     )
     retry_after = 5
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether the database is away, full or shutting down, or gave way to another transaction."""
+    """Whether the database is unreachable, full or shutting down, or aborted this transaction for another one."""
     if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError):
         return False
     state = getattr(error.__cause__, "sqlstate", None)

@@ -18,5 +18,5 @@ def strip_nul(text: str) -> str:
 
 
 def split_words(search: str) -> list[str]:
-    """Return the words of a search in lower case; each must be in what is found. Only the first ten count."""
+    """Return the words of a search in lower case; each must match. Only the first ten count."""
     return search.casefold().split()[:MAX_SEARCH_WORDS]

@@ -1,4 +1,4 @@
-"""Statements that a connection's server plans once: for the few whose planning takes longer than their work."""
+"""Prepared statements, for the few statements whose planning takes longer than their execution."""
 
 from __future__ import annotations
 

@@ -47,9 +47,9 @@ def stream_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> HttpRespon
 
 
 def stream_chunks(texts: Iterable[str]) -> Iterator[str]:
-    """Join the texts into larger chunks, the first made before the answer begins, so that its failure is a status.
+    """Join the texts into larger chunks. The first is read at once, so that a failure in it is an error answer.
 
-    A later failure ends the answer with a line of its own: to the server it would look whole.
+    A later failure ends the answer with the line INCOMPLETE: otherwise the answer would look complete.
     """
     chunks = join_chunks(texts)
     return chain([next(chunks)], mark_failure(chunks))
@@ -58,7 +58,7 @@ def stream_chunks(texts: Iterable[str]) -> Iterator[str]:
 def mark_failure(chunks: Iterator[str]) -> Iterator[str]:
     try:
         yield from chunks
-    except Exception:  # whatever failed, the reader must not take the first part for the whole
+    except Exception:  # whatever failed, the reader must see that the file is incomplete
         yield INCOMPLETE
         raise
 

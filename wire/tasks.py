@@ -6,5 +6,5 @@ from wire.redelivery import idempotency
 
 @shared_task
 def prune() -> None:
-    """Delete stored answers past their time."""
+    """Delete expired stored answers."""
     idempotency.delete_expired_answers(now=timezone.now())

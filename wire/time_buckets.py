@@ -23,13 +23,13 @@ class Bucket:
 def split_into_buckets(start: datetime, end: datetime, zone: ZoneInfo, step: str) -> Sequence[Bucket]:
     """Split [start, end) at the zone's own hours, days or months; the first and the last may be cut short.
 
-    A day may have 23 or 25 hours where summer time begins or ends; of two hours of one name, each is named with its
-    zone's abbreviation.
+    A day may have 23 or 25 hours where summer time begins or ends. Where an hour repeats, both are labelled
+    with the zone's abbreviation.
     """
     iterate = {"hour": iterate_hours, "day": iterate_days, "month": iterate_months}[step]
     edges = [start, *(edge for edge in iterate(start, end, zone) if start < edge < end), end]
-    spans = [(first, last) for first, last in pairwise(edges) if first < last]
-    return [Bucket(first, last, format_label(first, zone, step)) for first, last in spans]
+    spans = [(since, till) for since, till in pairwise(edges) if since < till]
+    return [Bucket(since, till, format_label(since, zone, step)) for since, till in spans]
 
 
 def iterate_hours(start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[datetime]:

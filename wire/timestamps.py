@@ -1,4 +1,4 @@
-"""Moments as the wire has them (contract 1)."""
+"""Moments in the form of the wire (contract 1)."""
 
 from datetime import UTC, datetime
 

@@ -1,6 +1,6 @@
-"""Wake the worker after a commit, without waiting for the broker and without failing where it is away.
+"""Wake the worker after a commit, without waiting for the broker and without failing if it is unreachable.
 
-The work itself stands in a table, where the worker's sweep finds it; a lost message costs seconds, nothing else.
+The work itself is stored in a table, where the worker's sweep finds it: a lost message only delays it by seconds.
 """
 
 from __future__ import annotations

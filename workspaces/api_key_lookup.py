@@ -1,6 +1,6 @@
-"""From a key's digest to the key, its workspace and its environments: read anew for every request of a machine.
+"""Find an API key by its digest, with its workspace and environments, for every request of a machine.
 
-One statement that the server plans once: the ORM would take three times as long to word it as it takes to run.
+It is one prepared statement: the ORM would take three times as long to build the query as the query takes to run.
 """
 
 from __future__ import annotations

@@ -63,8 +63,9 @@ class Environment(models.Model):
     def hold(self) -> None:
         """Keep this environment from being removed until the transaction ends; raises EnvironmentRemoved.
 
-        Every verb that writes into an environment calls this first: a foreign key alone locks it last, when a removal
-        may already wait for rows of the same transaction. A verb of one statement may lock it in that statement.
+        Every verb that writes into an environment calls this first. A foreign key alone would lock it last, when a
+        removal may already wait for rows of the same transaction. A verb of one statement may lock it in that
+        statement.
         """
         if not self.try_hold():
             raise EnvironmentRemoved
@@ -106,7 +107,7 @@ class ApiKey(models.Model):
     def __str__(self) -> str:
         return f"{self.prefix}…"
 
-    is_authenticated = True  # REST framework asks this of the user of a request, which here is the key
+    is_authenticated = True  # REST framework reads this from the user of a request, which is the key here
 
     @cached_property
     def environments(self) -> Mapping[str, Environment]:

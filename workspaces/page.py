@@ -93,7 +93,7 @@ def _answer(view: View, name: str, format_: str, request: HttpRequest, slug: str
     environment_row = require_readable_environment(request, slug, environment)
     period = parse_period(request.GET, now=timezone.now())
     if period.fault and format_ != "html":
-        detail = f"{period.fault}. Correct the address: nobody would see what is left out."
+        detail = f"{period.fault}. Correct the address: a download does not fall back to another period."
         raise Problem("invalid-request", detail)
     page = view(request, environment_row, period)
     if format_ == "csv":
@@ -109,7 +109,7 @@ def _choose_template(request: HttpRequest, page: Page) -> str:
 
 
 def _compute_etag(request: HttpRequest, content: bytes) -> str:
-    """Return the same ETag for the same page: a form's token is new in every answer, its cookie is not."""
+    """Return an ETag that ignores the CSRF tokens of forms, which differ in every answer, but not their cookie."""
     digest = sha256(CSRF_TOKENS.sub(b"", content))
     digest.update(request.META.get("CSRF_COOKIE", "").encode())
     return f'W/"{digest.hexdigest()[:32]}"'

@@ -19,18 +19,18 @@ log = logging.getLogger("affidavit.workspaces")
 def remove_workspace(workspace: Workspace, *, actor: str, now: datetime) -> int:
     """Delete the workspace for good and return the number of deleted rows. Its keys are refused from the start on.
 
-    One statement per table reads no row: ten times quicker than a cascade, object by object.
+    It is one statement per table, which is ten times faster than Django's cascade, object by object.
     """
     workspace.api_keys.filter(revoked_at=None).update(revoked_at=now)
     with transaction.atomic():
-        # Whoever is still writing into one of the environments holds a lock on it; nobody gets a new one.
+        # Wait for transactions that still write into an environment and so hold a lock on it; none gets a new lock.
         list(workspace.environments.order_by("id").select_for_update())
         deleted = IdempotentAnswer.objects.filter(workspace_id=workspace.pk).delete()[0]
         with connection.cursor() as cursor:
             for statement in _delete_statements(Workspace, f"{_quote(Workspace._meta.pk.column)} = %s"):
                 cursor.execute(statement, [workspace.pk])
                 deleted += cursor.rowcount
-    # Its own audit log went with it.
+    # The workspace's own audit log is deleted with it.
     log.warning("workspace %s was removed by %s with %d rows", workspace.slug, actor, deleted)
     return deleted
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from catalog.evidence.nodes import Node
 from catalog.evidence.pointers import ITEMS, VALUES
 
-CLOSED_FROM = 20  # a branch of as many nodes is closed at first
+CLOSED_FROM = 20  # branches of this many nodes or more are closed at first
 MAX_INDENT = 8
 NAMELESS_LABELS = {"": "the whole body", ITEMS: "each item", VALUES: "each value"}
 
@@ -17,7 +17,8 @@ NAMELESS_LABELS = {"": "the whole body", ITEMS: "each item", VALUES: "each value
 class TreeRow:
     """A node as a row.
 
-    size: nodes beneath it. is_branch: some are. is_closed: they are left out until someone opens the row.
+    size: how many nodes are beneath it. is_branch: whether there are any. is_closed: whether they are left out until
+    someone opens the row.
     branch_ends: how many open branches end with this row.
     """
 
@@ -37,7 +38,7 @@ class TreeRow:
 
     @property
     def tags(self) -> list[str]:
-        """What else there is to know of the node."""
+        """Short remarks on the node, shown after its type."""
         node = self.node
         tags = ["redacted"] if node.redacted else []
         tags += [f"{node.map_names:,} names"] if node.map_names else []

@@ -97,7 +97,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             "parameters": list_parameters(operation),
             "timeline": build_timeline(operation),
             "comparison": comparison,
-            "baseline_resets": [start for start in operation.baseline_resets.all() if not start.through_id],
+            "baseline_resets": [reset for reset in operation.baseline_resets.all() if not reset.through_id],
             "map_rules": operation.map_rules.all(),
             "template": build_template_context(operation, request.GET),
             "selected": build_node_context(operation, shape, nodes, pointer),

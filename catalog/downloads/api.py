@@ -55,7 +55,7 @@ class DownloadView(MethodFirstView):
         return key.require_environment(request.query_params.get("environment", "production"))
 
     def build_session_key(self, request: Request) -> ApiKey:
-        """Return an unsaved key of the workspace in `workspace=`: what such a key may read, its members may."""
+        """Return an unsaved key of the workspace in `workspace=`: its members may read what such a key may."""
         slug = request.query_params.get("workspace", "")
         if not slug:
             raise InvalidRequest("Name the workspace: add workspace=SLUG.")
@@ -66,11 +66,11 @@ class DownloadView(MethodFirstView):
 
     @abstractmethod
     def compute_etag(self, environment: Environment, request: Request) -> str:
-        """Return the validator of what `respond` would answer now."""
+        """Return the ETag of what `respond` would answer now."""
 
     @abstractmethod
     def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
-        """Answer a reader who has not got this catalog yet."""
+        """Return the whole answer, for a reader whose copy is missing or out of date."""
 
 
 ENVIRONMENT_PARAMETERS = [
@@ -86,7 +86,7 @@ class Catalog(DownloadView):
         summary="The catalog of an environment",
         parameters=[
             *ENVIRONMENT_PARAMETERS,
-            OpenApiParameter("evidence", int, enum=[0, 1], description="0: without all that counting changes."),
+            OpenApiParameter("evidence", int, enum=[0, 1], description="0: without counts and times."),
         ],
         responses={200: OpenApiTypes.OBJECT},
     )
@@ -103,7 +103,7 @@ class Catalog(DownloadView):
 
 
 class FormatView(DownloadView):
-    """The catalog in one of `documents.FORMATS`; nothing in it is changed by counting."""
+    """The catalog in one of `documents.FORMATS`; it has no counts, so only new shapes change it."""
 
     format_name: ClassVar[str]
 
@@ -137,7 +137,7 @@ class Tools(FormatView):
 
 
 class WitnessRules(DownloadView):
-    """The redaction rules of an environment, which reporters pull at start: what they hold is names, never values."""
+    """The redaction rules of an environment, which reporters pull at start. They hold names, never values."""
 
     @extend_schema(
         summary="The redaction rules of an environment", parameters=ENVIRONMENT_PARAMETERS,
@@ -161,7 +161,7 @@ def respond_with(document: Document) -> HttpResponse:
 
 
 def parse_evidence(request: Request) -> bool:
-    """Return whether the answer is to hold what counting changes: `evidence=0` leaves it out."""
+    """Return whether the answer has counts and times: `evidence=0` leaves them out."""
     value = request.query_params.get("evidence", "1")
     if value not in ("0", "1"):
         raise InvalidRequest("Send evidence=0, or leave it out.")

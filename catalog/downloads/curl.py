@@ -1,4 +1,4 @@
-"""A call of an operation as a shell command (pure): where a value belongs stands its type, and no value."""
+"""A call of an operation as a shell command (pure), with types in place of values."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ from workspaces.models import Environment
 
 MAX_BYTES_IN_MEMORY = 4 * 1024 * 1024
 CHUNK_BYTES = 64 * 1024
-EDITION = "1"  # raise it when the same catalog comes to other bytes, which then need another ETag
+EDITION = "1"  # increase it when the same catalog is rendered differently, so that its ETag changes
 
 BuildDocument = Callable[[Environment, str, Sequence[Outline]], Mapping[str, Any]]
-"""From an environment, the catalog's revision and its outlines to a document."""
+"""Takes an environment, the catalog's revision and its outlines; returns a document."""
 
 FORMATS: Mapping[str, BuildDocument] = {
     "openapi": lambda environment, revision, outlines: build_openapi_document(title(environment), revision, outlines),
@@ -55,7 +55,7 @@ class StreamedDocument:
 
 
 def render_catalog(environment: Environment, *, evidence: bool) -> StreamedDocument:
-    """Render the whole catalog of one moment.
+    """Render the whole catalog as of one moment.
 
     All operations are written to a file first, so that a failure is an error answer and never half a document.
     """
@@ -104,7 +104,7 @@ def hash_format_etag(environment: Environment, format_name: str, revision: str) 
 
 
 def render_small_document(content: Mapping[str, Any]) -> Document:
-    """Render what is rendered as quickly as its validator is computed."""
+    """Render a document so small that its ETag is computed from the whole."""
     body = render_json(content)
     return Document(body, hash_etag(body))
 

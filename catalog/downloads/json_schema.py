@@ -1,6 +1,6 @@
-"""Descriptors as JSON Schema 2020-12 (pure): as strict as what was seen allows, and no observed body fails it.
+"""Descriptors as JSON Schema 2020-12 (pure): as strict as possible, but every observed body is valid.
 
-Never `required`: presence is how often something was there, not a promise (contract 4). Names that were not seen
+It never says `required`: presence is an observed share, not a promise (contract 4). Names that were not seen
 yet are allowed, since the next answer may bring one; keys that are data have the schema of their values.
 """
 
@@ -15,7 +15,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def build_schema(descriptor: Descriptor) -> dict[str, Any]:
-    """Return the schema that every value behind this descriptor fulfils; `{}` where nothing certain is known."""
+    """Return the schema for which every observed value is valid; `{}` where nothing certain is known."""
     kind = descriptor["type"]
     if kind == "unknown":
         return {}

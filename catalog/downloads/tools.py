@@ -30,7 +30,7 @@ def build_tool(name: str, outline: Outline) -> dict[str, Any]:
 
 
 def build_input_schema(outline: Outline) -> dict[str, Any]:
-    """Return `path`, `query` and `body` side by side, so that no name in one hides another's."""
+    """Return separate members `path`, `query` and `body`, so that equal names in them do not collide."""
     inputs: dict[str, Any] = {}
     if outline["parameters"]:
         inputs["path"] = build_path_schema(outline)

@@ -1,7 +1,7 @@
-"""What the absence of a property means (pure): no longer seen, seen again, or not always there any more.
+"""Detect absent properties (pure): no longer seen, seen again, or no longer always present.
 
-An absence is counted in the objects that the property could have been in, so that a busy hour and a quiet night are the
-same. A property that has always come in bursts has to be absent for longer than ever before.
+An absence is counted in objects that could have had the property, not in time, so that a busy hour and a quiet night
+count alike. A property that has always come in bursts has to be absent for longer than ever before.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from catalog.evidence.pointers import ITEMS, VALUES, join_property, parent_point
 
 EXPECTED = 20  # times that the property should have been seen by now, at its usual rate
 LONGER = 3  # times the longest absence so far
-ENOUGH = 20  # observations without exception that are taken for a rule
+ENOUGH = 20  # observations without exception after which a property counts as always present
 
 NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS = "quiet", "back", "optional"
 
@@ -25,11 +25,11 @@ AbsenceStates = Mapping[str, Sequence[Any]]
 
 
 class Absence(NamedTuple):
-    """The counters of a property that was absent, or that came later than its object. Others need none.
+    """The counters of a property that was absent, or that first came later than its object. Other properties have none.
 
     absent: objects without it in a row, up to now. longest: the longest such run before.
     is_reported: whether this run was reported, with `successor` as the probable new name.
-    first_seen, first_objects: how often it was there, of how many objects, after the fold in which it first came.
+    first_seen, first_objects: the counts of the property and of its objects after the fold in which it first came.
 
     Members are only ever added at the end: stored arrays have them in this order, older ones fewer of them.
     """
@@ -75,7 +75,7 @@ class AbsenceEvent:
 
 
 class Occasion(NamedTuple):
-    """A property in the objects that came: how many these were, and in how many of them it was."""
+    """A property in the newly added objects. objects: how many were added; seen: how many of these had it."""
 
     pointer: str
     parent: Evidence
@@ -89,7 +89,7 @@ class Occasion(NamedTuple):
 
     @property
     def total_objects(self) -> int:
-        """Objects ever, including those that came."""
+        """All objects, including the added ones."""
         return self.parent.counts.get("object", 0)
 
     @property
@@ -139,7 +139,7 @@ def _count_absent(absence: Absence, occasion: Occasion) -> tuple[Absence, Absenc
 
 
 def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, AbsenceEvent | None]:
-    """It was there, perhaps not in all objects: report once that a property is not always there any more."""
+    """Count objects with the property, perhaps not all; report once that it is no longer always present."""
     longest = max(absence.absent, absence.longest)
     updated = absence._replace(absent=0, longest=longest, is_reported=False, successor="")
     if occasion.objects_before and not occasion.seen_before:
@@ -154,7 +154,7 @@ def _count_present(absence: Absence, occasion: Occasion) -> tuple[Absence, Absen
 
 
 def _count_always(absence: Absence, occasion: Occasion) -> int:
-    """Return in how many objects it was since it first came; 0 if it was absent before this run."""
+    """Return how many objects have had it since it first came; 0 if it was ever absent before the current run."""
     seen = occasion.seen_before - absence.first_seen
     return seen if occasion.objects_before - absence.first_objects - seen == absence.absent else 0
 
@@ -183,7 +183,7 @@ def _find_new_names(absences: Mapping[str, Absence], no_longer_seen: Sequence[Oc
 
 
 def _list_occasions(total: Evidence, added: Evidence, pointer: str = "") -> Iterator[Occasion]:
-    """Yield each property that `added` says something of, the outer ones first; none within an absent one."""
+    """Yield each property whose parent is in `added`, outer properties first; nothing within an absent property."""
     objects = added.counts.get("object", 0)
     for name, node in total.properties.items():
         child_pointer, child = join_property(pointer, name), added.properties.get(name)

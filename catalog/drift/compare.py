@@ -1,8 +1,8 @@
 """What changed between two outlines of an operation, and whom it breaks (pure).
 
 The rules are oasdiff's, applied to what was observed; where they leave room, a false alarm is preferred to a missed
-break. A response that may be more than before breaks consumers. A request that may be more breaks the producer, one
-that may be less breaks consumers.
+break. A response that allows more than before breaks consumers. A request that allows more breaks the producer; one
+that allows less breaks consumers.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from catalog.evidence.outlines import Descriptor, Outline
 from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
 
 PATH = "path"
-LITTLE_KNOWN = frozenset({"nothing", "null", "cut"})  # whatever comes after these is no change of the operation
+LITTLE_KNOWN = frozenset({"nothing", "null", "cut"})  # a type seen after one of these is not a change of the operation
 UNKNOWN_WORDS = {"nothing": "nothing yet", "cut": "cut by a limit", "divergent": "different types"}
-# Whom it breaks that a type becomes wider, narrower or another one.
+# Who breaks when a type becomes wider, narrower or a different one.
 BREAKS_IN_RESPONSES = {"wider": CONSUMER, "narrower": NOBODY, "other": CONSUMER}
 BREAKS_IN_REQUESTS = {"wider": PRODUCER, "narrower": CONSUMER, "other": BOTH}
 
 IsWhole = Callable[[str, str], bool]
-"""From part and pointer of something new to whether it was always there since, so that it may be required."""
+"""Takes part and pointer of a new node; returns whether it was always present since, so that it may be required."""
 IsRule = Callable[[str, str], bool]
-"""From part and pointer of a node where only null was seen to whether that was often enough to rely on."""
+"""Takes part and pointer of a node that was always null; returns whether that was often enough to rely on."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Change:
 
     @property
     def is_of_nothing(self) -> bool:
-        """Whether nothing at all was known of the node before."""
+        """Whether the node's type was entirely unknown before."""
         return self.kind == "known" and self.before == UNKNOWN_WORDS["nothing"]
 
 
@@ -68,14 +68,14 @@ def compare_outlines(
 
 
 def build_removal(part: str, pointer: str, before: Descriptor, kind: str = "gone") -> Change:
-    """Return the change of something that is no longer sent. An error status that no longer comes breaks nobody."""
+    """Return the change of a node that is no longer sent. An error status that is no longer sent breaks nobody."""
     is_error = _is_response(part) and not pointer and part[0] not in "23"
     breaks = NOBODY if is_error else CONSUMER if _is_response(part) else BOTH
     return Change(part, pointer, kind, describe_descriptor(before), "", breaks)
 
 
 def build_not_always(part: str, pointer: str, before: str, after: str) -> Change:
-    """Return the change of something that is not always there any more: it breaks its readers, not its senders."""
+    """Return the change of a node that is no longer always present: it breaks its readers, not its senders."""
     return Change(part, pointer, "optional", before, after, CONSUMER if _is_response(part) else NOBODY)
 
 
@@ -89,7 +89,7 @@ def describe_descriptor(descriptor: Descriptor) -> str:
 
 
 def _weigh_change(change: Change, is_whole: IsWhole, is_rule: IsRule) -> Change:
-    """Return the change with what the outlines alone do not tell: what is required, and what was always null."""
+    """Adjust a change by what outlines do not hold: whether the node is required, and whether it was always null."""
     if change.kind == "new" and change.breaks and not is_whole(change.part, change.pointer):
         return replace(change, breaks=NOBODY)  # new in a request, but optional
     if (change.kind, change.before) == ("known", "null") and is_rule(change.part, change.pointer):
@@ -130,7 +130,7 @@ def _compare_shapes(part: str, pointer: str, before: Descriptor, after: Descript
 
 
 def _pair_children(before: Descriptor, after: Descriptor) -> Iterator[tuple[str, Descriptor | None, Descriptor | None]]:
-    """Yield the nodes right below, before and after; only those of both if the node itself is of another kind."""
+    """Yield each child before and after; only children that both have, if the node itself changed its kind."""
     old, new = dict(_list_children(before)), dict(_list_children(after))
     is_other_kind = _kind_of(before) != _kind_of(after) or _is_other_map(before, after)
     for step in sorted(old.keys() & new.keys() if is_other_kind else old.keys() | new.keys()):
@@ -138,7 +138,7 @@ def _pair_children(before: Descriptor, after: Descriptor) -> Iterator[tuple[str,
 
 
 def _is_other_map(before: Descriptor, after: Descriptor) -> bool:
-    """Whether only one of both has the names of an object: they are no longer kept, or shown otherwise."""
+    """Whether only one of the two lists an object's names: they are no longer kept, or are shown as a map."""
     if before.get("collapsed") != after.get("collapsed"):
         return True
     old, new = ({"properties", "values"} & descriptor.keys() for descriptor in (before, after))

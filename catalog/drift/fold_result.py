@@ -1,4 +1,4 @@
-"""What one fold made of a visible operation: what drift, versions and absences are computed from."""
+"""The result of one fold for a visible operation, from which drift, versions and absences are computed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from catalog.models import Operation, OperationPart
 class FoldResult:
     """One visible operation after a fold.
 
-    row: as projected now; its related rows are still those from before the fold. previous_version, previous_digest: of
-    its outline before. total: all that is shown now, maps as maps. maps: what is shown as maps. added: what this fold
-    added, maps not yet as maps. late: what is shown of the evidence that came for epochs before the current one; it is
-    part of `total`, but not of `added`.
+    row: with its new projection; its related rows are still those from before the fold. previous_version,
+    previous_digest: of its outline before the fold. total: all visible evidence, with maps applied. maps: which objects
+    are shown as maps. added: what this fold added, before maps are applied. late: the visible part of the late evidence
+    (for epochs before the current one), which is part of `total`, but not of `added`.
     """
 
     row: Operation
@@ -36,7 +36,7 @@ class FoldResult:
 
     @property
     def is_known(self) -> bool:
-        """Whether there was a version before: a first outline is no change."""
+        """Whether it had a version before: a first outline is not a change."""
         return self.previous_version > 0
 
     @property
@@ -44,13 +44,13 @@ class FoldResult:
         return self.row.begun and not (self.is_known and self.previous_digest == self.row.outline_digest)
 
     def is_first(self, change: Change) -> bool:
-        """Whether a change is only what came first after a baseline reset."""
+        """Whether a change only shows the first data after a baseline reset."""
         is_reset = (change.part, change.pointer) in self._reset_nodes
         return change.part in self._reset_parts or (is_reset and change.is_of_nothing)
 
     @cached_property
     def absences(self) -> dict[Part, tuple[AbsenceStates, list[AbsenceEvent]]]:
-        """By part that came, the new absence counters and what is to be reported."""
+        """The new absence counters and the events to report, by part with added evidence."""
         return {
             part: update_absences(
                 self._find_absences(part), self.total.evidence[part], self._with_maps(part, self.added.evidence[part])
@@ -60,7 +60,7 @@ class FoldResult:
 
     @cached_property
     def added_nodes(self) -> dict[tuple[str, str], EvidenceNode]:
-        """The nodes of what came, late evidence included, by part and pointer."""
+        """The nodes of the added and late evidence, by part and pointer."""
         nodes: dict[tuple[str, str], EvidenceNode] = {}
         for part in {**self.added.evidence, **self.late}:
             evidence = Evidence()
@@ -73,7 +73,7 @@ class FoldResult:
 
     @cached_property
     def total_nodes(self) -> dict[tuple[str, str], EvidenceNode]:
-        """The nodes of all that is shown, by part and pointer."""
+        """The nodes of all visible evidence, by part and pointer."""
         return {
             (part_key(part), pointer): node
             for part, evidence in self.total.evidence.items()
@@ -82,7 +82,7 @@ class FoldResult:
 
     @cached_property
     def _reset_parts(self) -> set[str]:
-        """The parts whose evidence was all from before a baseline reset: their first outline is no change."""
+        """The parts whose evidence was all from before a baseline reset: their first outline is not a change."""
         rows = [(operation, row) for operation in self.row.merged_rows for row in operation.parts.all() if row.evidence]
         keys = {part_key(part_of(row)) for _, row in rows}
         return keys - {
@@ -93,7 +93,7 @@ class FoldResult:
 
     @cached_property
     def _reset_nodes(self) -> set[tuple[str, str]]:
-        """Part and pointer of the nodes that were reset: the first type of one is no change."""
+        """Part and pointer of the reset nodes: the first type of such a node is not a change."""
         resets = (reset for operation in self.row.merged_rows for reset in operation.baseline_resets.all())
         return {(reset.part, reset.pointer) for reset in resets if reset.is_active}
 
@@ -104,7 +104,7 @@ class FoldResult:
     def _find_absences(self, part: Part) -> AbsenceStates:
         """Return the stored counters of a part: of its latest visible epoch, without nodes that were reset since."""
         first_epoch = first_visible_epoch(self.row, part_key(part))
-        # Counters are never dropped, so a row without any was not counted: its evidence came late.
+        # Counters are never deleted, so a row without any was never counted: it holds late evidence only.
         rows: list[OperationPart] = [
             row for row in self.row.parts.all() if part_of(row) == part and row.epoch >= first_epoch and row.absences
         ]
@@ -119,7 +119,7 @@ class FoldResult:
         }
 
     def _count_added(self, part: Part) -> int:
-        """Return how often a part could have been there in what came."""
+        """Return how often a part could have been present in the added observations."""
         if part.status:
             return self.added.statuses[part.status]
         return sum(count for status, count in self.added.statuses.items() if 200 <= status < 400)

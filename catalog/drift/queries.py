@@ -59,7 +59,7 @@ def load_outline_digests(environment: Environment) -> dict[OperationKey, tuple[s
 
 
 def load_outlines(environment: Environment, keys: Collection[OperationKey]) -> Mapping[OperationKey, Outline]:
-    """Return the outlines of these operations, and perhaps of some more."""
+    """Return the outlines of these operations, and of any others that combine their methods and keys."""
     operations = visible_operations(environment).filter(
         method__in={method for method, _ in keys}, key__in={key for _, key in keys}
     )

@@ -1,4 +1,4 @@
-"""Record what a fold changed: a version where the outline of an operation is another, and the drift that it brought."""
+"""Record what a fold changed: a new version where the outline of an operation changed, and its drift."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from catalog.models import Drift, Operation, OperationVersion
 def build_drift(results: Sequence[FoldResult], *, now: datetime) -> list[Drift]:
     """Number the versions of these operations and return what changed. Call it before their rows are saved.
 
-    It reads the outlines of before from the database.
+    It reads the previous outlines from the database.
     """
     changed_row_ids = [result.row.pk for result in results if result.is_known and result.is_new_version]
     outlines = dict(Operation.objects.filter(pk__in=changed_row_ids).values_list("pk", "outline"))
@@ -80,17 +80,17 @@ def _list_changes(result: FoldResult, before: Outline, after: Outline) -> list[C
 
 
 def _count_seen(result: FoldResult, change: Change) -> tuple[int, int | None]:
-    """Return how often the changed node was there in what came, of how often it could have been."""
+    """Return how often the changed node was present in the added observations, and how often it could have been."""
     if change.part == PATH:
         return result.added.observations, result.added.observations
     if node := result.added_nodes.get((change.part, change.pointer)):
         return node.evidence.seen, node.parents
-    # A status without a body, or a node that only a limit or a new name made different.
+    # A status without a body, or a node that changed only by a limit or by a new name.
     return result.added.statuses.get(int(change.part), 0) if change.part.isdigit() else 0, None
 
 
 def _event_time(result: FoldResult, event: AbsenceEvent) -> datetime:
-    """Return the first time of what came; for a property that is no longer seen the last day on which it was."""
+    """Return when the added observations began; for a property that is no longer seen, the last day on which it was."""
     if event.kind == NO_LONGER_SEEN and event.evidence.last is not None:
         return _to_datetime(event.evidence.last * SECONDS_PER_DAY)
     return _to_datetime(result.added.first)
@@ -128,7 +128,7 @@ def _build_row(
 
 
 def _add_type_counts(result: FoldResult, change: Change) -> str:
-    """Return what the change came to; of different types also how often each was seen so far."""
+    """Return the type after the change; for different types, also how often each was seen so far."""
     node = result.total_nodes.get((change.part, change.pointer)) if change.after.startswith("different types") else None
     return f"{change.after} ({_render_type_counts(node.evidence)})" if node else change.after
 

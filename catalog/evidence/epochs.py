@@ -1,4 +1,4 @@
-"""What is shown of the epochs of one part (pure): their sum, with nodes that were reset taken from a later epoch on.
+"""Merge the epochs of one part into what is shown (pure): their sum, with reset nodes counted from a later epoch on.
 
 The evidence of an epoch stays as it was reported, so that every reset can be undone exactly (contract 4).
 """
@@ -26,14 +26,14 @@ from catalog.evidence.pointers import (
 
 
 class NodeReset(NamedTuple):
-    """The node at a pointer is learnt from an epoch on. A step `{}` in it stands for every name of an object."""
+    """The node at `pointer` counts from `epoch` on. A step `{}` in the pointer matches every name of an object."""
 
     epoch: int
     pointer: str
 
 
 class EpochEvidence(NamedTuple):
-    """What one operation has of a part: evidence by epoch, and the resets of nodes in it."""
+    """One operation's evidence of a part by epoch, and the resets of nodes in it."""
 
     epochs: Mapping[int, Evidence]
     resets: Iterable[NodeReset] = ()
@@ -41,10 +41,10 @@ class EpochEvidence(NamedTuple):
 
 @dataclass(frozen=True)
 class VisiblePart:
-    """maps: how many names each object has that is shown as a map, by pointer.
+    """maps: the number of names of each object that is shown as a map, by pointer.
 
-    reset_counts: the nodes that were reset, by pointer, with how often each could have been there since; None where
-    that is unknown, as of the items of an array.
+    reset_counts: how often each reset node could have been present since its reset, by pointer; None where that is
+    unknown, as for the items of an array.
     """
 
     evidence: Evidence
@@ -63,9 +63,9 @@ def build_visible_part(
 
 
 def sum_epochs(epochs: Mapping[int, Evidence], resets: Iterable[NodeReset]) -> tuple[Evidence, dict[str, Evidence]]:
-    """Return the sum of all epochs, its reset nodes taken from their own epoch on.
+    """Return the sum of all epochs, in which each reset node counts only from the epoch of its reset on.
 
-    Also return by pointer of a reset the sum of the whole part since then.
+    Also return, by the pointer of each reset, the sum of the whole part since that epoch.
     """
     total = sum_evidence(epochs.values())
     since: dict[str, Evidence] = {}
@@ -94,7 +94,7 @@ def graft(whole: Evidence, steps: Sequence[str], later: Evidence) -> Evidence:
 
 
 def _empty_copy(node: Evidence) -> Evidence:
-    """Return the same node before anything was seen there; that its name is sensitive does not change."""
+    """Return an empty node that keeps the mark of a sensitive name."""
     empty = Evidence()
     empty.redacted = node.redacted
     return empty
@@ -103,9 +103,9 @@ def _empty_copy(node: Evidence) -> Evidence:
 def _count_since_resets(
     whole: Evidence, sums: Sequence[tuple[Evidence, Mapping[str, Evidence]]]
 ) -> Iterator[tuple[str, int | None]]:
-    """Yield how often each node that was reset could have been there since: as often as its parent was an object.
+    """Yield each reset node with how often it could have been present since: as often as its parent was an object.
 
-    Where a step stands for every name, also yield it for each name by itself.
+    Where a step matches every name, also yield the node of each name.
     """
     for pointer in sorted({pointer for _, since in sums for pointer in since}):
         *outer, last = split_pointer(pointer) or [ITEMS]

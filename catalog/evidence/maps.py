@@ -12,7 +12,7 @@ from affidavit.operations import is_alike_map
 from catalog.evidence.pointers import VALUES, copy_node, list_children, set_child, sum_evidence
 
 IsMap = Callable[[str, Evidence], bool]
-"""From the pointer of an object that has names, and its evidence, to whether it is shown as a map."""
+"""Takes the pointer and evidence of an object that has names; returns whether it is shown as a map."""
 
 
 def apply_maps(evidence: Evidence, rules: Mapping[str, bool], *, by_likeness: bool) -> tuple[Evidence, dict[str, int]]:
@@ -32,7 +32,7 @@ def apply_maps(evidence: Evidence, rules: Mapping[str, bool], *, by_likeness: bo
 
 
 def merge_map_values(evidence: Evidence, is_map: IsMap, pointer: str = "") -> Evidence:
-    """Return the evidence with everything under the names of a map summed as its values; itself if it has no map."""
+    """Return the evidence with the children of each map summed as its values; the same object if there is no map."""
     merged = _merge_names(evidence) if evidence.properties and is_map(pointer, evidence) else evidence
     result = merged
     for step, child_pointer, child in list_children(merged, pointer):

@@ -20,11 +20,11 @@ class Node:
     """One node of a shape.
 
     name: of the property; `[]` for the items of an array, `{}` for the values of keys that are data, "" for the root.
-    Only the pointer tells these from properties with such names.
-    parents: how often it could have been there, which is how often its parent was an object; for the root, the
-    observations; None where nothing tells.
+    Only the pointer distinguishes these from properties that have such a name.
+    parents: how often it could have been present, which is how often its parent was an object; for the root, the
+    observations; None where unknown.
     types: counts by type, null included, where more than one was seen. collapsed: its names were not kept.
-    map_names: how many names an object has that is shown as a map. is_reset: its baseline was reset, so that `seen`
+    map_names: the number of names of an object that is shown as a map. is_reset: its baseline was reset, so that `seen`
     and `parents` count from then on.
     """
 
@@ -46,12 +46,12 @@ class Node:
 
     @property
     def presence(self) -> float | None:
-        """Return the share of the times that it could have been there, 0 to 1; None where it never could."""
+        """Return the share of the times that it could have been present, 0 to 1; None where it never could."""
         return self.seen / self.parents if self.parents else None
 
     @property
     def is_nameless(self) -> bool:
-        """Whether it is no property: the root, the items of an array, the values of a map."""
+        """Whether it is not a property, but the root, the items of an array or the values of a map."""
         return self.depth == 0 or self.pointer.rpartition("/")[2] in (ITEMS, VALUES)
 
     @property
@@ -73,10 +73,10 @@ def list_nodes(
     maps: Mapping[str, int] | None = None,
     resets: Mapping[str, int | None] | None = None,
 ) -> Iterator[Node]:
-    """Yield every node of a shape; `observations` is how often the root could have been there.
+    """Yield every node of a shape; `observations` is how often the root could have been present.
 
-    maps: how many names each map has, by pointer. resets: how often each node whose baseline was reset could have been
-    there since, by pointer; None where nothing tells.
+    maps: the number of names of each map, by pointer. resets: how often each reset node could have been present since
+    its reset, by pointer; None where unknown.
     """
     maps, resets = maps or {}, resets or {}
     for node in _walk("", "", 0, evidence, describe(evidence, max_nodes=None), observations):

@@ -14,15 +14,15 @@ from catalog.evidence.maps import apply_maps
 from catalog.evidence.nodes import Node, list_nodes
 from catalog.models import BaselineReset, Operation, OperationPart
 
-QUERY = "query"  # its names are parameters, which only a map rule makes keys
+QUERY = "query"  # its names are parameters, so only a map rule can show them as keys of a map
 
 PartMaps = Mapping[Part, Mapping[str, int]]
-"""By part, how many names each object has that is shown as a map, by pointer."""
+"""The number of names of each object that is shown as a map, by part and pointer."""
 
 
 @dataclass(frozen=True)
 class PartShape:
-    """One part as it is shown. observations: how often it could have been there. maps, reset_counts: as VisiblePart."""
+    """One visible part. observations: how often it could have been present. maps, reset_counts: as VisiblePart."""
 
     part: Part
     evidence: Evidence
@@ -115,7 +115,7 @@ def load_map_rules(operation: Operation) -> dict[str, dict[str, bool]]:
 def apply_map_rules(
     evidence: Mapping[Part, Evidence], rules: Mapping[str, Mapping[str, bool]]
 ) -> tuple[dict[Part, Evidence], PartMaps]:
-    """Return every part with its maps shown as maps, and these maps."""
+    """Return every part with its maps shown as maps, and the number of names of each map."""
     with_maps: dict[Part, Evidence] = {}
     maps: dict[Part, Mapping[str, int]] = {}
     for part, part_evidence in evidence.items():

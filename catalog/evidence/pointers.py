@@ -18,9 +18,9 @@ _NAME_BY_STEP = {step: name for name, step in _STEP_BY_NAME.items()}
 
 
 class EvidenceNode(NamedTuple):
-    """The evidence of one node. parents: how often it could have been there; None where that is unknown.
+    """The evidence of one node. parents: how often it could have been present; None where that is unknown.
 
-    A property could have been there as often as its parent was an object; of items and values nobody knows.
+    A property could have been present as often as its parent was an object; for items and values it is unknown.
     """
 
     evidence: Evidence
@@ -68,7 +68,7 @@ def list_children(evidence: Evidence, pointer: str) -> Iterator[tuple[str, str, 
 def walk_nodes(
     evidence: Evidence, *, observations: int | None, pointer: str = ""
 ) -> Iterator[tuple[str, EvidenceNode]]:
-    """Yield every node with its pointer, the root first. observations: how often the root could have been there."""
+    """Yield every node with its pointer, the root first. observations: how often the root could have been present."""
     yield pointer, EvidenceNode(evidence, observations)
     objects = evidence.counts.get("object", 0)
     for step, child_pointer, child in list_children(evidence, pointer):
@@ -95,7 +95,7 @@ def copy_node(evidence: Evidence) -> Evidence:
 
 
 def sum_evidence(parts: Iterable[Evidence]) -> Evidence:
-    """Return the sum of these; if there is only one, that one itself."""
+    """Return their sum; a single one is returned itself."""
     summands = list(parts)
     if len(summands) == 1:
         return summands[0]

@@ -1,4 +1,4 @@
-"""What is shown of a sum (pure): the operation's entry in the catalog, and what lists and searches need of it."""
+"""Project summed evidence (pure): the operation's entry in the catalog, and the columns of lists and searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was reported under one operation's own template, apart from anything that rules show there."""
+"""What was reported under one operation's own template, without what rules show there in addition."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from workspaces.models import Environment
 class ReportedOperation:
     """The row of an operation with the counts of all time and the evidence that were reported under its own template.
 
-    counts: without evidence; None where nothing was reported. epochs: by part and epoch, as far as they are shown.
-    changed_parts: to which evidence was added.
+    counts: without evidence; None where nothing was reported. epochs: the visible evidence by part and epoch.
+    changed_parts: the parts to which evidence was added.
     """
 
     row: Operation
@@ -51,7 +51,7 @@ class ReportedOperation:
         self.changed_parts.update(added.evidence)
 
     def sum_visible(self) -> OperationSum | None:
-        """Return the counts with the evidence that is shown, objects not yet as maps; None where there are none."""
+        """Return the counts with the visible evidence, before map rules are applied; None where there are none."""
         if self.counts is None:
             return None
         evidence = {
@@ -69,7 +69,7 @@ class ReportedOperation:
 
 
 def build_empty_row(environment: Environment, identity: Identity, *, seen_at: datetime) -> Operation:
-    """Return a new row on which nothing is shown yet. seen_at stands until something is."""
+    """Return a new row on which nothing is shown yet. seen_at: its first and last time until then."""
     return Operation(
         environment=environment,
         method=identity.method,

@@ -47,7 +47,7 @@ def mark_folded(batch: Sequence[int], *, now: datetime) -> None:
 
 
 def move_to_dead_letters(report_id: int, failure: str, *, now: datetime) -> None:
-    """Set one report aside with its kind of failure. The message repeats nothing of the report."""
+    """Make one report a dead letter. The message names the kind of failure and repeats nothing of the report."""
     fault = f"Its sums cannot be read or added ({failure}). Report the same under a new reportId."
     WitnessReport.objects.filter(pk=report_id).update(dead_lettered_at=now, fault=fault)
 

@@ -1,8 +1,8 @@
 """Late data: what was observed before the day of a baseline reset counts for the epoch before it.
 
-Reporters keep their sums while the hub is away. An observation sums one UTC day, so only days can be told apart: those
-before the day of the reset belong before it, whenever they are reported. On that day itself arrival decides: what was
-folded by then was before, what is folded later comes after.
+Reporters keep their sums while the hub is unreachable. An observation sums one UTC day, so only whole days can be
+assigned: a day before that of the reset counts as before it, whenever it is reported. On the day of the reset itself,
+what was folded earlier counts as before it, and what is folded later as after it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from catalog.queries import LARGE_TEXTS
 from workspaces.models import Environment
 
 LateSums = Mapping[Identity, Mapping[int, OperationSum]]
-"""By operation and epoch, what came late for an epoch before the current one."""
+"""The late evidence by operation and epoch; the epochs are those before the current one."""
 
 
 @dataclass
@@ -43,9 +43,9 @@ class EpochCalendar:
 
 
 def store_late_evidence(environment: Environment, daily: DailySums) -> tuple[OperationSums, LateSums]:
-    """Store evidence that came late in its own epoch. Return what is still to be folded, and what came late.
+    """Store late evidence in its own epoch. Return the sums that are still to be folded, and the late sums.
 
-    Of late observations only the counts are still to be folded: statuses, names and times are those of all epochs.
+    Late observations are still folded, without their evidence: statuses, names and times are those of all epochs.
     """
     calendars = _load_calendars(environment)
     to_fold = OperationSums()
@@ -66,7 +66,7 @@ def store_late_evidence(environment: Environment, daily: DailySums) -> tuple[Ope
 
 
 def sum_visible_late(row: Operation, late: LateSums) -> dict[Part, Evidence]:
-    """Return what is shown on a row of all that came late, for itself and for the operations shown under it."""
+    """Return the late evidence that is visible on a row: its own, and that of the operations shown under it."""
     by_part: dict[Part, list[Evidence]] = {}
     for merged in row.merged_rows:
         states = (
@@ -90,7 +90,7 @@ def _load_calendars(environment: Environment) -> dict[Identity, EpochCalendar]:
 
 
 def _count_before_resets(resets: list[BaselineReset], late: Mapping[int, OperationSum]) -> None:
-    """Add what came late to the counts of every reset that it was observed before."""
+    """Add late observations to the status counts of every reset that they precede."""
     for reset in resets:
         statuses = Counter({int(status): count for status, count in reset.statuses.items()})
         for epoch, total in late.items():

@@ -27,14 +27,14 @@ AddedSums = Mapping[Identity, OperationSum]
 
 
 class MergedOperation(NamedTuple):
-    """A visible operation after a merge. hidden: the others to which something was added, which rules show under it."""
+    """A visible operation after a merge. hidden: the operations shown under it to which evidence was added."""
 
     result: FoldResult
     reported: ReportedOperation
     hidden: Sequence[ReportedOperation]
 
     def list_part_rows(self) -> Iterator[OperationPart]:
-        """Yield the row of every part that came, with its absences, whichever template its evidence came under."""
+        """Yield the row of every part with added evidence, and its absences, whichever template it was under."""
         for part, (absences, _) in self.result.absences.items():
             row = self.reported.build_part_row(part)
             row.absences = absences
@@ -50,7 +50,7 @@ def merge_into_catalog(environment: Environment, daily: DailySums, *, now: datet
 
 
 def split_batches(sums: OperationSums, rules: RuleSet) -> Iterator[dict[Identity, AddedSums]]:
-    """Yield the sums by visible operation, so that each of these is projected and compared once; a few at a time."""
+    """Yield batches of the sums by visible operation, so that each of these is projected and compared once."""
     by_visible: dict[Identity, dict[Identity, OperationSum]] = {}
     for identity, added in sums:
         by_visible.setdefault(rules.visible_identity(identity), {})[identity] = added
@@ -77,7 +77,7 @@ def merge_batch(
 def merge_operation(
     rows: Mapping[Identity, Operation], visible: Identity, added: AddedSums, rules: RuleSet, late: LateSums
 ) -> MergedOperation:
-    """Merge what was added to a visible operation, and project it and the operations under whose templates it came."""
+    """Merge the added sums into a visible operation and those shown under it, and project them."""
     row = rows[visible]
     merged_rows = {merged.identity: merged for merged in row.merged_rows} | {key: rows[key] for key in added}
     reported = {identity: load_reported(merged) for identity, merged in merged_rows.items()}

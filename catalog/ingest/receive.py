@@ -28,7 +28,7 @@ def receive_report(
 ) -> None:
     """Store one report in the inbox and wake the worker. A redelivery changes nothing. Raises ReportIdReused.
 
-    Only sanitized sums are stored, so that no raw path segment or data-like name of a body ever is.
+    Only sanitized sums are stored: never a raw path segment, never a property name that looks like data.
     """
     environment.hold()
     values = {

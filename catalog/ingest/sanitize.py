@@ -32,7 +32,7 @@ class Observation:
 
 
 def sum_observations(observations: Iterable[Observation], *, received_at: datetime) -> DailySums:
-    """Return the sanitized sum by operation and day. received_at: stands for times that a reporter left out."""
+    """Return the sanitized sum by operation and day. received_at: used where a reporter left out a time."""
     sums = DailySums()
     for observation in observations:
         template = retemplate(observation.path, _list_parameter_types(observation))
@@ -62,7 +62,7 @@ def _list_parameter_types(observation: Observation) -> dict[str, str]:
 
 
 def _choose_times(observation: Observation, received_at: datetime) -> tuple[int, int]:
-    """Return first and last in Unix seconds; a missing one is the other, both missing are the time of receipt."""
+    """Return first and last in Unix seconds. A missing one equals the other; without both, the time of receipt."""
     last = observation.last or observation.first or received_at
     first = observation.first or last
     return int(first.timestamp()), int(last.timestamp())

@@ -187,7 +187,7 @@ def _find_wrong_indexes(undecided: Sequence[int], segments: Sequence[str]) -> li
 def _parse_shapes(data: Mapping[str, Any]) -> tuple[dict[str, Evidence], dict[str, Any]]:
     """Return the evidence of the descriptors of an observation, and their faults."""
     count = whole_number(data.get("count"))
-    # The field of a wrong count reports that; it must not make the counts beneath it look wrong too.
+    # A wrong count is reported by its own field; it must not cause errors of the counts beneath it too.
     observations = count if count is not None and 1 <= count <= MAX_COUNT else MAX_COUNT
     shapes: dict[str, Evidence] = {}
     faults: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What members do on an operation's page and on the page of rules: by their session, never by a key."""
+"""The forms of an operation's page and of the rules page, for signed-in members only, never for API keys."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def post_template_rule(request: HttpRequest, slug: str, environment: str) -> Htt
             operation.environment, path, target, method=method, matching=matching, **stamp(request)
         )
     except RuleError as fault:
-        # A target that reads like a value does not come back in the address, which is logged.
+        # A target that looks like a value is left out of the address, because addresses are logged.
         members = {"path": path, "target": "" if fault.reason == "raw" else target, "fault": fault.reason}
         members |= {name: form.get(name, "") for name in ("only", "matching")}
     else:
@@ -96,7 +96,7 @@ def post_redaction_rule(request: HttpRequest, slug: str, environment: str) -> Ht
             target, form["kind"], form["name"], everywhere=bool(form["everywhere"]), **stamp(request)
         )
     except RuleError as fault:
-        if fault.reason == "value":  # does not come back in the address, which is logged
+        if fault.reason == "value":  # leave it out of the address, because addresses are logged
             form["name"] = ""
         return redirect_to_page("rules", target, {"fault": fault.reason, **form}, fragment="redaction-rules")
     return redirect_to_page("rules", target, {}, fragment="redaction-rules")

@@ -1,7 +1,7 @@
 """Baseline resets: learn the shapes of an operation anew after an intended change, until that is reverted.
 
 Evidence is kept by epoch. A reset begins an epoch and hides those before it, in projection only: what is shown is the
-sum of the epochs since the latest active reset. The reset of a node hides what the earlier epochs hold of that node.
+sum of the epochs since the latest active reset. The reset of a node hides that node's evidence of earlier epochs.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def reset_baseline(
 ) -> BaselineReset:
     """Show only what comes from now on. Statuses, times and counts of observations stay.
 
-    part: only this one (`query`, `request` or a status), and only the node at `pointer` in it. The operations that are
-    shown under this one are reset with it for as long as they are, and also those that would be if rules were reverted.
+    part: reset only this one (`query`, `request` or a status), and only the node at `pointer` in it. Operations that
+    are shown under this one, or would be if rules were reverted, are reset too, while they are shown here.
     """
     row = lock_operation(operation)
     rules = load_template_rules(row.environment)
@@ -75,7 +75,7 @@ def lock_operation(operation: Operation) -> Operation:
 
 
 def record_override(row: Operation, action: str, *, actor: str, now: datetime, location: str) -> None:
-    """Record a manual override of an operation in the audit log. location: the node that it is for, if not all."""
+    """Record a manual override of an operation in the audit log. location: the node, "" for the whole operation."""
     facts = {"environment": row.environment.name, "operation": str(row)} | ({"place": location} if location else {})
     record_audit(row.environment.workspace_id, action, facts, actor=actor, now=now)
 

@@ -1,4 +1,4 @@
-"""Why a rule cannot stand."""
+"""Why a rule is refused."""
 
 from __future__ import annotations
 

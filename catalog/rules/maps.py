@@ -14,7 +14,7 @@ from catalog.rules.reproject import reproject_rows
 
 @transaction.atomic
 def add_map_rule(operation: Operation, part: str, pointer: str, *, as_map: bool, actor: str, now: datetime) -> MapRule:
-    """Show the object at `pointer` of a part (`query`, `request` or a status) so, for past and future observations.
+    """Show the object at `pointer` of a part (`query`, `request` or a status) as `as_map` says, past and future alike.
 
     The rule wins over what its values look like. Names that were not kept, for their form or number, stay unknown.
     """

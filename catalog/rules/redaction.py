@@ -53,7 +53,7 @@ def add_redaction_rule(
 
 @transaction.atomic
 def revert_redaction_rule(rule: RedactionRule, *, actor: str, now: datetime) -> None:
-    """Let reporters that start from now on do without the rule. A second time changes nothing."""
+    """Revert the rule for reporters that start from now on. A second time changes nothing."""
     for environment in [rule.environment] if rule.environment else rule.workspace.environments.order_by("id"):
         environment.hold()
     if RedactionRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):

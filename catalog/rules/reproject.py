@@ -1,4 +1,4 @@
-"""Project operations: what is shown of one is the sum of what was reported under it and under those merged into it."""
+"""Project operations: each shows the sum of what was reported under it and under those merged into it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from workspaces.models import Environment
 
 
 class VisibleSum(NamedTuple):
-    """All that is shown of an operation, its maps as maps."""
+    """All visible evidence of an operation, with maps applied."""
 
     total: OperationSum
     maps: PartMaps
 
 
 def reproject(reported: Sequence[ReportedOperation], rules: RuleSet) -> VisibleSum:
-    """Set on a row what is shown of it, and return that; an empty sum, if nothing is shown there any more.
+    """Set the projection of a row and return its visible sum; an empty one if nothing is shown there any more.
 
     reported: what was reported under the row's own template, then under each that rules show there. Saves nothing.
     """
@@ -52,7 +52,7 @@ def apply_projection(row: Operation, total: OperationSum) -> None:
 
 
 def clear_projection(row: Operation) -> None:
-    """Show nothing on a row that a rule made and that has nothing of its own."""
+    """Clear a row that was created for a rule and has no reports of its own."""
     row.begun, row.observations = False, 0
     row.statuses, row.names, row.types, row.undecided = {}, [], [], {}
 
@@ -60,7 +60,7 @@ def clear_projection(row: Operation) -> None:
 def reproject_rows(environment: Environment, row_ids: Collection[int], rules: RuleSet, *, now: datetime) -> None:
     """Project these rows again after a manual override. The caller holds the lock of the environment.
 
-    Another outline becomes a version, marked as an override, and never drift.
+    A changed outline becomes a version that is marked as an override; it is never drift.
     """
     rows = Operation.objects.filter(environment=environment, pk__in=row_ids).order_by("pk")
     for row in rows.defer(*LARGE_TEXTS).prefetch_related("baseline_resets__through__operation"):
@@ -94,7 +94,7 @@ def _update_reach(row: Operation, rules: RuleSet) -> None:
 
 
 def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
-    """Whether a reset was of this row, or of one that the rules of that time still show this row under."""
+    """Whether a reset was made on this row, or on one under which the rules of that time still show it."""
     if reset.through is None:
         return True
     for rule in rules.resolution_path(row.identity):
@@ -106,7 +106,7 @@ def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
 
 
 def _add_version(row: Operation, *, now: datetime) -> None:
-    """Number another outline of a visible row as its next version."""
+    """Store the changed outline of a visible row as its next version."""
     if not row.begun or row.shown_under_id is not None or row.outline == _read_latest_outline(row):
         return
     row.version += 1

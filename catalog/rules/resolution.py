@@ -57,8 +57,8 @@ class Rule:
 class RuleSet:
     """The active rules of one environment.
 
-    An operation follows the rule that names its template, for its method rather than for all. Failing that it follows,
-    of the rules that it merely matches, the one with the fewest parameters, and of such the oldest.
+    An operation follows the rule that names its template; one for its method wins over one for all methods. Otherwise
+    it follows the rule whose target it matches: the one with the fewest parameters, and of these the oldest.
     """
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
@@ -134,8 +134,8 @@ class RuleSet:
     def sum_under(self, identity: Identity, sums: Iterable[tuple[str, OperationSum]]) -> OperationSum:
         """Return the sum of several templates, each given with its key, as shown under one; an empty sum of none.
 
-        The names that a rule gives win, and whoever wrote it has decided which segments are data. Of a single sum that
-        no rule changes this is that sum itself.
+        The names in a rule win, and its author has decided which segments are data. A single sum that no rule changes
+        is returned itself.
         """
         moved_sums = [_move_to_template(total, key, identity.key) for key, total in sums]
         names = self.find_names(identity)
@@ -155,7 +155,7 @@ class RuleSet:
 def _move_to_template(total: OperationSum, source: str, target: str) -> OperationSum:
     """Return the sum under another nameless template of as many segments; `undecided` is not kept.
 
-    Where the target has a parameter in place of a literal, that was a string in all observations, without a name.
+    Where the target has a parameter in place of a literal, its type is string in all observations, without a name.
     """
     if source == target:
         return total

@@ -43,7 +43,7 @@ def list_template_rules(environment: Environment) -> QuerySet[TemplateRule]:
 
 
 def list_baseline_resets(environment: Environment) -> QuerySet[BaselineReset]:
-    """Return one for each decision, however many operations are shown together there."""
+    """Return the resets that people made, without those that these caused in other operations."""
     resets = BaselineReset.objects.filter(operation__environment=environment, through=None)
     return resets.select_related("operation").order_by("-id")
 

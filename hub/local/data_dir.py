@@ -29,20 +29,20 @@ def load_or_create_secret(path: Path) -> str:
     """Return the secret in this file; a new one at the first start."""
     if not path.exists():
         make_private_folder(path.parent)
-        unfinished = path.with_suffix(".new")
-        unfinished.touch(mode=0o600)
-        unfinished.write_text(secrets.token_urlsafe(48))
-        unfinished.rename(path)
+        temporary_path = path.with_suffix(".new")
+        temporary_path.touch(mode=0o600)
+        temporary_path.write_text(secrets.token_urlsafe(48))
+        temporary_path.rename(path)
     return path.read_text().strip()
 
 
 @contextmanager
 def lock_data_dir(data_dir: Path) -> Iterator[None]:
-    """Hold the data directory for this process; the lock goes with it, however it ends. Raises StartupError."""
+    """Lock the data directory until this process ends, however it ends. Raises StartupError."""
     make_private_folder(data_dir)
     with (data_dir / "hub.lock").open("a+") as lock:
         try:
-            # A record lock is this process's alone: honcho's forks would share one of flock's and keep it.
+            # A record lock belongs to this process alone; honcho's forks would share a lock of flock and keep it.
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise StartupError(

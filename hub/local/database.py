@@ -1,4 +1,4 @@
-"""Make the database fit for this code: check its versions, then migrate."""
+"""Prepare the database for this version of the hub: check versions, then migrate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INSUFFICIENT_PRIVILEGE = "42501"
 def prepare_database() -> bool:
     """Make every table or bring it up to date, for a start. Return whether the database was unused before.
 
-    Raises StartupError where it is not fit for that.
+    Raises StartupError where the versions do not fit.
     """
     check_fitness()
     with lock_migrations():
@@ -35,7 +35,7 @@ def prepare_database() -> bool:
 def prepare_unused_database() -> None:
     """Make every table of an unused database, for a command that may come first and may run beside a hub.
 
-    Raises StartupError where the database is not fit or needs an upgrade, which is for the next start to do.
+    Raises StartupError where the versions do not fit, or where the next start of the hub has to upgrade it.
     """
     check_fitness()
     with lock_migrations():
@@ -94,7 +94,7 @@ def migrate() -> None:
 
 @contextmanager
 def lock_migrations() -> Iterator[None]:
-    """Let only one start or command migrate at a time, also across hosts; the second finds the tables made."""
+    """Let only one start or command migrate at a time, also across hosts; the second finds the tables there."""
     lock_connection = connection.copy()
     try:
         lock_connection.set_autocommit(False)  # a transaction's lock: poolers lose a session's

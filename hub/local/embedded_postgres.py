@@ -1,6 +1,7 @@
 """PostgreSQL out of its wheel, run as a private server of one data directory.
 
-Nothing but a Unix socket in a folder of mode 0700, SCRAM with a random password of mode 0600, no TCP.
+It listens on a Unix socket in a folder of mode 0700 and never on TCP, and asks for a random password (SCRAM), which is
+in a file of mode 0600.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ COMMANDS_WITHOUT_DATABASE = frozenset(
     {"up", "help", "check", "makemigrations", "collectstatic", "spectacular", "--help", "--version"}
 )  # `up` runs its own server; the others read files only
 
-# A hub's data is small and precious: durability stays at its defaults, memory is kept modest.
+# A hub's data are small but must not be lost: durability keeps PostgreSQL's defaults, memory is limited.
 CONFIGURATION = """\
 listen_addresses = ''
 unix_socket_directories = '{sockets}'
@@ -113,7 +114,7 @@ class Server:
             return None
 
     def _wait_for_zombie(self) -> None:
-        """PostgreSQL takes a zombie for a living server; a killed one is a zombie until the system collects it."""
+        """Wait until the system has collected a killed server: PostgreSQL mistakes its zombie for a running server."""
         deadline = time.monotonic() + ZOMBIE_SECONDS
         while (pid := self._read_pid()) and is_zombie(pid) and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -160,7 +161,7 @@ class Server:
 def lend_server(arguments: Sequence[str]) -> Iterator[None]:
     """Run the embedded server for one management command that needs it, where none is running.
 
-    It ends with the command, so the data directory is locked against anybody who would begin to use it.
+    The server stops with the command, so the data directory is locked: no other process may start to use it.
     """
     server = None if os.environ.get("DATABASE_URL") else Server(find_data_dir())
     if server is None or not needs_database(arguments) or server.is_running():

@@ -1,7 +1,7 @@
-"""The folder of files that carries doorbells on one machine: kombu's, with messages that appear whole.
+"""The broker of one machine: kombu's folder of files, with messages that appear complete.
 
-kombu opens a message under its final name and then writes it. A worker that reads it in between finds it empty, and
-ends.
+kombu opens a message under its final name and then writes it. A worker that reads it in between finds it empty and
+exits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kombu.utils.json import dumps
 
 class Channel(filesystem.Channel):
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # as kombu's own
-        """Write under a hidden name, then rename, so that a reader finds it whole."""
+        """Write under a hidden name, then rename, so that a reader finds it complete."""
         name = f"{time.monotonic_ns() // 1_000_000}_{uuid.uuid4()}.{queue}.msg"
         hidden_path = Path(self.data_folder_out, f".{name}")
         try:

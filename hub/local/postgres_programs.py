@@ -1,4 +1,4 @@
-"""PostgreSQL's own programs, out of its wheel. As root, which they refuse, in a user namespace of another user."""
+"""Run PostgreSQL's programs out of its wheel. They refuse root, so for root they run in a user namespace."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run_program(
     program: str, *arguments: str, stdin: str = "", check: bool = True, log: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run one program to its end; a failure is a StartupError with its last line, or that of `log`."""
-    # The server inherits what pg_ctl has: pipes would stay open for its whole life, files need no reader.
+    # The server inherits pg_ctl's output: a pipe would stay open until the server stops, a file needs no reader.
     with tempfile.TemporaryFile("w+") as output:
         process = subprocess.run(
             [*find_user_prefix(), str(find_binaries() / program), *arguments],
@@ -64,4 +64,4 @@ def find_error_line(log: Path | None, output: str) -> str:
     text = log.read_text(errors="replace") if log and log.exists() else output
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     error_lines = [line for line in lines if "FATAL" in line or "PANIC" in line or "error:" in line]
-    return (error_lines or lines or ["it said nothing"])[-1] + (f" (all of it in {log})" if log else "")
+    return (error_lines or lines or ["no output"])[-1] + (f" (full log: {log})" if log else "")

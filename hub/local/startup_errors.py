@@ -1,4 +1,4 @@
-"""What the hub cannot start with: one clear line, never a traceback."""
+"""Errors at the start of the hub: one clear line, never a traceback."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def format_error(error: BaseException) -> str:
 
 
 def describe_database_error(error: OperationalError) -> str:
-    """Say why the database cannot be reached, or that it gave up; repeat only its words about connecting."""
-    if getattr(error.__cause__, "sqlstate", None):  # it was reached, and its words may repeat a statement
-        return f"the database gave up ({type(error.__cause__).__name__}). Look into its log."
+    """Say why the database cannot be reached, or that it failed; repeat its message only if connecting failed."""
+    if getattr(error.__cause__, "sqlstate", None):  # it was reached, and its message may repeat a statement
+        return f"the database failed ({type(error.__cause__).__name__}). Look into its log."
     lines = [line for line in str(error).splitlines() if line and not line[0].isspace()] or ["no connection"]
     reason = lines[-1].rpartition("failed: ")[2].removeprefix("FATAL:").strip()
     if not settings.DATABASE_URL:
         return f"the embedded PostgreSQL cannot be reached: {reason}. Look into postgres.log in HUB_DATA_DIR."
-    return f"DATABASE_URL: cannot be reached: {reason}. Start that PostgreSQL, or mend the address."
+    return f"DATABASE_URL: cannot be reached: {reason}. Start that PostgreSQL, or correct the address."

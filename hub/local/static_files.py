@@ -23,7 +23,7 @@ DELAY_SECONDS = 30  # whoever has just started a hub wants its pages first
 
 
 class HashedNames(ManifestStaticFilesStorage):
-    """Put a hash of the content into each name and rewrite nothing inside: our files name no others."""
+    """Put a hash of the content into each name. Contents are not rewritten: our files do not refer to each other."""
 
     patterns = ()
 
@@ -33,7 +33,7 @@ def collect() -> None:
 
 
 def start_compressing() -> Iterator[subprocess.Popen[bytes]]:
-    """Start compressing in the background, unless these very files have their copies already."""
+    """Start compressing in the background, unless the current files have been compressed already."""
     root = Path(settings.STATIC_ROOT)
     if (root / STAMP).exists() and (root / STAMP).read_bytes() == (root / MANIFEST).read_bytes():
         return

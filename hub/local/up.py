@@ -1,7 +1,7 @@
 """Everything a hub needs on one machine, started in order and stopped together.
 
 PostgreSQL (unless DATABASE_URL names one), migrations, static files, then the web server and a worker with its beat
-under honcho until Ctrl-C. What may end by itself runs beside them: the sample, and compressing static files.
+under honcho until Ctrl-C. The sample and the compression of static files, which may end by themselves, run apart.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def prepare() -> None:
 
 
 class QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types
-    """Print the processes' own lines; of honcho's, only what is no part of a start."""
+    """Print the lines of the processes; of honcho's own, only those that do not belong to a start."""
 
     def write(self, message: Message) -> None:
         text = message.data if isinstance(message.data, str) else message.data.decode(errors="replace")
@@ -110,7 +110,7 @@ class QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types
 
 
 def declare_queue() -> None:
-    """Make the folder's table of queues before several processes would do it at once; servers look after theirs."""
+    """Create the file broker's table of queues, before several processes do so at once; servers create theirs."""
     if not settings.CELERY_BROKER_URL.startswith("filesystem:"):
         return
     with app.connection_for_write() as connection:
@@ -150,8 +150,8 @@ def list_commands() -> dict[str, list[str]]:
     web += ["--workers", str(WEB_WORKERS), "--backlog", str(MAX_CONNECTIONS), "--backpressure", str(MAX_CONNECTIONS)]
     web += ["--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
     web += ["--no-ws", "--log-level", "warning", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
-    # `nice`, as whoever waits for an answer comes first. As root, which a container often is, Celery warns of
-    # pickles; no task here takes any.
+    # `nice`, because the web server comes first. As root, as in many containers, Celery warns of pickles, but no
+    # task here takes any.
     worker = ["nice", sys.executable, "-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
     worker += ["--app", "hub", "worker", "--beat", "--pool", "solo", "--loglevel", "warning"]
     worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]

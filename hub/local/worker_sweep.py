@@ -1,4 +1,4 @@
-"""The sweep for work that no doorbell announced. It runs in a thread of the worker, as beat would need the broker."""
+"""The sweep for work that no message announced. It runs in a thread of the worker, because beat needs the broker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger("affidavit.sweep")
 
 @worker_init.connect
 def start_thread(**signal_arguments: object) -> None:
-    """Start before the worker looks for the broker, which it does for as long as the broker is away."""
+    """Start before the worker connects to the broker, which it tries for as long as the broker is unreachable."""
     threading.Thread(target=sweep_forever, name="sweep", daemon=True).start()
 
 
@@ -30,6 +30,6 @@ def sweep_forever() -> None:
 def sweep_once() -> None:
     try:
         sweep()
-    except Exception:  # whatever failed: were the thread to end, work would wait for good
-        log.exception("the sweep failed; it goes on in %s s", EVERY_SECONDS)
+    except Exception:  # whatever failed: without this thread, work could wait forever
+        log.exception("the sweep failed; it runs again in %s s", EVERY_SECONDS)
         connections.close_all()

@@ -1,4 +1,4 @@
-"""What the numbers of the three domains say together."""
+"""The numbers and setup steps of the overview page, from all three domains."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def describe_new_operations(count: int) -> str:
 
 @dataclass(frozen=True)
 class SetupStep:
-    """One step from nothing to first data. page: where its lines of code stand; is_done: whether data have arrived."""
+    """One step from nothing to first data. page: where the code to copy is; is_done: whether data have arrived."""
 
     title: str
     text: str
@@ -80,7 +80,7 @@ class SetupStep:
 def list_setup_steps(
     *, has_operations: bool, has_outcomes: bool, has_verifications: bool, has_confirmations: bool
 ) -> Sequence[SetupStep]:
-    """Return what there is to set up, each done once its data have arrived in this environment."""
+    """Return the setup steps; each is done once its data have arrived in this environment."""
     return [
         SetupStep("Create a workspace", "Its keys and its signing secret were shown once.", "", True),
         SetupStep(

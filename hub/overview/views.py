@@ -74,7 +74,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
     )
 
 
-# Swagger's own components set style attributes; this page shows nothing of anybody's data.
+# Swagger's own components set style attributes; this page shows no customer's data.
 @csp_update({"style-src": ["'unsafe-inline'"]})
 def api_docs(request: HttpRequest) -> HttpResponse:
     return render(request, "hub/api_docs.html")

@@ -65,7 +65,7 @@ class SampleGate:
         return Answer(201, {"header": minted.header})
 
     def store(self) -> None:
-        """Store what was asked, decided and minted; what is still open stays in memory too."""
+        """Store confirmations and minted intents; confirmations without a final state stay in memory too."""
         Confirmation.objects.bulk_create(
             self._confirmations.values(), update_conflicts=True, unique_fields=["id"],
             update_fields=["state", "expires_at", "decided_at", "decided_by", "used_at", "tool_call_id"],

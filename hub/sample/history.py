@@ -1,4 +1,4 @@
-"""30 days of the sample workspace, played by the code of the example with a clock that is set."""
+"""30 days of the sample workspace, simulated by the code of the example with a clock that is set by hand."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class HistoryHub:
         return self.gate.decide(target.split("/")[-2], body["decision"])
 
     def register_arrivals(self) -> None:
-        """Register the conversations that began; do this before outcomes of them are sent."""
+        """Register the conversations that began; call it before their outcomes are sent."""
         for name, arrivals in self._arrivals.items():
             if arrivals:
                 register_conversations(self.environments[name], arrivals, now=self.now)
@@ -139,7 +139,7 @@ class History:
         self._hub.gate.store()
 
     def _draw_arrivals(self, start: float) -> Iterator[float]:
-        """Yield when conversations begin, by the rhythm of a shop."""
+        """Yield the times at which conversations begin, by weekday and hour as in a shop."""
         for quarter in range(QUARTERS_PER_DAY):
             quarter_start = start + quarter * 900
             expected = expect_conversations(quarter_start, (quarter_start - self._start) / (DAYS * DAY_SECONDS)) / 4
@@ -165,7 +165,7 @@ class History:
 
 
 def expect_conversations(time: float, progress: float) -> float:
-    """Return how many conversations an hour has. progress: share of the history that has passed."""
+    """Return the expected number of conversations in an hour. progress: share of the history that has passed."""
     moment = datetime.fromtimestamp(time, UTC)
     level = CONVERSATIONS_PER_DAY * (1 + (GROWTH - 1) * progress) / ((1 + GROWTH) / 2)
     return level * WEEKDAY_FACTORS[moment.weekday()] * HOUR_FACTORS[moment.hour] / sum(HOUR_FACTORS)
@@ -180,7 +180,7 @@ def choose_habits(day: int) -> people.Habits:
 def complete_history(created: Mapping[str, Any], entry: AuditEntry) -> None:
     """Play and store the days that are missing, each whole or not at all.
 
-    entry: says how many days there are, and at which time the history ends.
+    entry: the audit entry that holds how many days are stored; the history ends at its time.
     """
     # Every report asks for the environments; they are fetched once.
     keys = ApiKey.objects.select_related("workspace").prefetch_related("workspace__environments")
@@ -188,8 +188,8 @@ def complete_history(created: Mapping[str, Any], entry: AuditEntry) -> None:
     history = History(created, key, entry.at.timestamp())
     for number in range(entry.facts.get("days", 0), DAYS):
         with transaction.atomic():
-            # All at once, so that a removal waits for the end of the day, and this for the end of a removal. On the
-            # first day other writers wait too: its keys are new to them as well, and met in another order.
+            # Lock all environments, so that a removal waits for the end of the day, and the day for that of a removal.
+            # On the first day other writers wait too: they insert the same new keys in another order (deadlock).
             if not list(entry.workspace.environments.order_by("id").select_for_update(no_key=number > 0)):
                 return
             history.play_day(number)

@@ -1,7 +1,7 @@
-"""The reporters of the sample's history: in the shop they stand in for the SDK's, and send to the domains' verbs.
+"""The reporters of the sample's history: they replace the SDK's in the shop, and call the domains' verbs directly.
 
 The SDK's reporters send from threads of their own, by the real clock. A day of the history is one transaction of one
-thread, at a time that is set.
+thread, with a clock that is set by hand.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class SampleShapes:
 
 
 class VerificationKey(NamedTuple):
-    """What is counted together; quarter: its start in Unix seconds."""
+    """Verifications with the same key are counted together. quarter: start of a quarter hour, in Unix seconds."""
 
     result: str
     version: int

@@ -1,4 +1,4 @@
-"""The one click that removes the sample workspace."""
+"""Remove the sample workspace from its overview."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The sample workspace: the example's bookshop at work, so that a new hub has something to look at.
+"""The sample workspace: the example's bookshop with its traffic, so that a new hub has data to show.
 
-A new database gets it, unless HUB_SAMPLE says no. Once the hub is up, two processes of their own fill it: one makes
-its last 30 days, the other lets people talk for as long as the hub runs.
+A new database gets it, unless HUB_SAMPLE is off. Once the hub is up, two processes of their own fill it: one simulates
+its last 30 days, the other simulates conversations for as long as the hub runs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def keys_file() -> Path:
 
 @transaction.atomic
 def create(*, now: datetime) -> None:
-    """Create the workspace and store its keys; what happens in it comes later."""
+    """Create the workspace and store its keys; its history and traffic come later."""
     created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - AGE)
     record_audit(created.workspace.pk, CREATED_ACTION, {"days": 0}, actor=ACTOR, now=now)
     keys_file().unlink(missing_ok=True)
@@ -46,7 +46,7 @@ def create(*, now: datetime) -> None:
 
 
 def start_processes(address: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Start its traffic, and making what is missing of its history. address: of this hub."""
+    """Start the processes that simulate its traffic and the missing part of its history. address: of this hub."""
     if not settings.HUB_SAMPLE or not (sample := find_sample()):
         return
     created, entry = sample

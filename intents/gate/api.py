@@ -56,7 +56,7 @@ class Intents(MachineView):
 
 @extend_schema_view(post=extend_schema(request=ConfirmationForm, responses={201: ConfirmationReceipt}))
 class Confirmations(MachineView):
-    """Ask for a call that is not a read to be confirmed; it waits 15 minutes."""
+    """Request the confirmation of a call that is not a read; it can be decided for 15 minutes."""
 
     scope = "platform"
     form = ConfirmationForm

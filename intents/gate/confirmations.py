@@ -67,7 +67,7 @@ def decide_confirmation(
     if confirmation is None:
         raise NotFound("This workspace has no such confirmation; check the id.")
     confirmation.environment.hold()
-    # On columns of its own only: a join would become a subquery, which PostgreSQL does not look at again
+    # Filter by columns of this table only: a join would become a subquery, which PostgreSQL does not evaluate again
     # after it has waited for another decision.
     pending = Confirmation.objects.filter(pk=confirmation_id, state=Confirmation.PENDING, expires_at__gt=now)
     updated = pending.update(state=DECISIONS[decision], decided_at=now, decided_by=actor, expires_at=now + LIFETIME)

@@ -60,7 +60,7 @@ def _sign_intent(
             requires_step_up=requires_step_up,
             now=now.timestamp(),
         )
-    except ValueError:  # all else that mint_intent refuses, the form has refused before
+    except ValueError:  # the form has refused everything else that mint_intent refuses
         detail = "Shorten operation, sub or toolCallId: the header would be over 8 KiB."
         raise InvalidBody(Fault("/operation", "too-long", detail)) from None
 

@@ -17,7 +17,7 @@ def has_confirmations(environment: Environment) -> bool:
 
 
 def list_pending(environment: Environment, *, now: datetime) -> QuerySet[Confirmation]:
-    """Return the confirmations that can be decided now, the first to expire on top."""
+    """Return the confirmations that can be decided now, the first to expire first."""
     pending = Confirmation.objects.filter(environment=environment, state=Confirmation.PENDING, expires_at__gt=now)
     return pending.order_by("expires_at", "id")
 

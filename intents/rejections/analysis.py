@@ -60,7 +60,7 @@ class RejectionAnalysis:
 
     @cached_property
     def buckets(self) -> Sequence[ResultBucket]:
-        """The counts along time."""
+        """The counts over time."""
         return queries.load_buckets(self.environment, self.period, self.filters)
 
     @property

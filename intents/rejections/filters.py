@@ -9,7 +9,7 @@ from affidavit import REASONS
 from intents.reports.verification import ACCEPTED
 
 VERSIONS = {"1": 1, "2": 2}
-OTHER_REASON = ""  # in place of a reason that the filter leaves out: such a verification still counts as one
+OTHER_REASON = ""  # replaces a reason that the filter leaves out, so that it still counts as a verification
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ def parse_filters(query: Mapping[str, str]) -> RejectionFilters:
         faults.append("Unknown reason: all are shown.")
     if version and version not in VERSIONS:
         faults.append("Unknown version: all are shown.")
-    # No stored text holds NUL, and PostgreSQL takes none; the sign that a browser shows for it finds nothing either.
+    # PostgreSQL refuses NUL and no stored text holds it; its replacement character finds nothing either.
     operation = query.get("operation", "").replace("\0", "\ufffd")
     return RejectionFilters(reason, VERSIONS.get(version, 0), operation, " ".join(faults))
 
 
 def narrow_result(result: str, reason: str) -> str:
-    """Return the result as a filter on `reason` sees it; an empty reason filters nothing."""
+    """Return the result, or OTHER_REASON for a rejection with another reason than `reason`; "" filters nothing."""
     return result if not reason or result in (ACCEPTED, reason) else OTHER_REASON
 
 

@@ -54,7 +54,7 @@ def has_verifications(environment: Environment) -> bool:
 
 
 def load_totals(environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS) -> Sequence[Total]:
-    """Sum the verifications by result, version and operation; a filter on the reason leaves all reasons in."""
+    """Sum the verifications by result, version and operation; the filter on the reason is not applied."""
     groups = _filter_tallies(environment, period, filters).values_list("result", "version", "operation")
     return [Total(*row) for row in groups.annotate(Sum("count"), Max("last_at")).order_by()]
 
@@ -62,7 +62,7 @@ def load_totals(environment: Environment, period: Period, filters: RejectionFilt
 def load_buckets(
     environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS
 ) -> Sequence[ResultBucket]:
-    """Count the verifications along time, as the filters show them."""
+    """Count the verifications over time, as the filters select them."""
     moment = F("start") if period.step == "hour" else Trunc("start", period.step, tzinfo=period.zone)
     groups = _filter_tallies(environment, period, filters).annotate(moment=moment).values_list("moment", "result")
     rows = groups.annotate(Sum("count")).order_by()

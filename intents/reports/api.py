@@ -34,7 +34,7 @@ class VerificationReports(MachineView):
 
 
 def build_verification(item: Mapping[str, Any], *, now: datetime) -> Verification:
-    """Build a verification from a reported item; one without a time happened now."""
+    """Build a verification from a reported item; without a time, it happened now."""
     return Verification(
         result=item["result"],
         occurred_at=item.get("occurredAt", now),

@@ -1,4 +1,4 @@
-"""Delete rows that are past their time, in small batches."""
+"""Delete expired rows, in small batches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from intents.models import Confirmation, MintedIntent, Rejection, VerificationRe
 from workspaces.models import Environment
 
 RETENTION = timedelta(days=400)
-# The rows of an environment that expire, and the column, in its index, that says when they were made.
+# Models whose rows expire, each with the indexed column of the time at which a row was made.
 AGE_COLUMNS: tuple[tuple[type[Model], str], ...] = (
     (Rejection, "occurred_at"),
     (MintedIntent, "issued_at"),
@@ -19,7 +19,7 @@ AGE_COLUMNS: tuple[tuple[type[Model], str], ...] = (
 
 
 def delete_expired(*, now: datetime, batch: int = 5000) -> int:
-    """Delete one batch of each kind of row that is past its time; return how many. Tallies are never deleted.
+    """Delete one batch of each kind of expired row; return how many. Tallies are never deleted.
 
     batch: rows of one kind and environment; the rest is deleted by the next call.
     """

@@ -24,7 +24,7 @@ def receive_report(
     body: bytes,
     now: datetime,
 ) -> int:
-    """Return the sum of the counts, the same for every delivery. body: what a redelivery has to repeat.
+    """Record a report and return the sum of its counts, the same for every delivery. body: a redelivery repeats it.
 
     Raises ReportIdReused.
     """

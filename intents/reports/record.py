@@ -43,7 +43,7 @@ class TallySum(NamedTuple):
 
 @transaction.atomic
 def record_verifications(environment: Environment, verifications: Sequence[Verification]) -> int:
-    """Store verifications and return how many they stand for: the sum of their counts."""
+    """Store verifications and return the sum of their counts."""
     environment.hold()
     _add_to_tallies(environment, verifications)
     _store_rejections(environment, verifications)

@@ -1,4 +1,4 @@
-"""The bodies of verification reports (contract 3); no fault repeats a value."""
+"""The bodies of verification reports (contract 3); error messages never repeat a value."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PayloadVersion(serializers.Field[Any, Any, Any, Any]):
 
 
 class VerificationItem(BatchItem):
-    """One verification, or `count` alike."""
+    """One verification, or `count` identical ones."""
 
     result = Result()
     version = PayloadVersion(required=False)

@@ -10,7 +10,7 @@ ACCEPTED = "accepted"
 
 @dataclass(frozen=True)
 class Verification:
-    """One verification as its verifier reported it, or `count` alike.
+    """One verification as its verifier reported it, or `count` identical ones.
 
     result: `accepted` or a reason; version: 1, 2, or 0 if not reported; operation: a template, empty if not reported.
     """

@@ -36,7 +36,7 @@ class Verifications(MachineView):
 
 
 def answer_rejection(rejection: IntentRejected) -> Response:
-    """Return the problem as an answer; raised, it would roll back the tally with an Idempotency-Key's transaction."""
+    """Return the problem as an answer: raising it in an Idempotency-Key's transaction would roll back the tally."""
     problem = Problem("intent-rejected", rejection.detail, extra={"reason": rejection.reason})
     return Response(build_document(problem), status=403, content_type="application/problem+json")
 

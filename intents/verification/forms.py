@@ -28,7 +28,7 @@ class RequestForm(forms.Form):
     def build_request(self) -> ReceivedRequest:
         """Build the received request from the cleaned fields."""
         fields = dict(self.cleaned_data)
-        # A browser sends the lines of a text area with CR LF; a backend hardly ever receives them so.
+        # A browser sends the lines of a text area with CR LF; a backend rarely receives that.
         body = fields.pop("body").replace("\r\n", "\n").encode()
         query = fields.pop("query").removeprefix("?")
         return ReceivedRequest(body=body, query=query, **fields)

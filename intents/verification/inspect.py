@@ -1,4 +1,4 @@
-"""Why would this request be rejected? Every check with what it compares; nothing is stored, no nonce is used up."""
+"""Explain why a request would be rejected, check by check. Nothing is stored, and no nonce is used up."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class Inspection:
-    """All checks in their order; `reason` is that of the one that failed, None if the request would pass."""
+    """All checks in their order; `reason` is that of the failed check, None if the request would pass."""
 
     checks: Sequence[Check]
     reason: Reason | None

@@ -54,7 +54,7 @@ def _has_stepped_up(intent: Intent, request: Any) -> bool:
 
 
 def _connect() -> Any:
-    """Open a connection beside Django's: a used nonce stays used, even if a request's transaction is rolled back."""
+    """Open a connection apart from Django's: a used nonce stays used even if the request is rolled back."""
     return connection.get_new_connection(connection.get_connection_params())
 
 

@@ -11,7 +11,7 @@ from wire.period import Period
 from wire.time_buckets import Bucket
 from workspaces.models import Environment
 
-MAX_LINES = 8  # a chart has so many colours
+MAX_LINES = 8  # the number of colours of a chart
 NAME_OF_REST = "all other keys"
 
 

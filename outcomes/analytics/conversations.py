@@ -50,10 +50,10 @@ class ReachedOutcome:
         return f"{round(self.first_reported_at.timestamp() * 1_000_000)}-{self.pk}"
 
 
-# The latest first, key by key from the last one in code point order: as the index has them. The rest of a key and the
-# keys after it are read apart (the second only where the first has too few): compared as one row of values, the
-# planner takes what is left for next to nothing and reads the whole table. Conversations are looked up one by one
-# (OFFSET 0): as a join, it might read all of them for each page.
+# In the order of the index: by key, the last in code point order first, and the latest first within a key. The rest of
+# a key and the keys after it are read separately (the second only if the first has too few rows): with one comparison
+# of row values, the planner underestimates the rest and scans the whole table. Conversations are looked up one by one
+# (OFFSET 0), because a join might read all of them for each page.
 OUTCOMES_OF_PERIOD = """
 SELECT * FROM outcomes_outcome
 WHERE environment_id = %(environment)s AND NOT broken AND first_reported_at >= %(start)s AND first_reported_at < %(end)s
@@ -75,7 +75,7 @@ CROSS JOIN LATERAL (
 ) AS conversation
 ORDER BY outcome_key DESC, first_reported_at DESC, page.id DESC
 """
-# Whole numbers, of which thousands are read in no time; moments would take longer than all else on the page.
+# Whole numbers, because parsing thousands of moments would take longer than the rest of the page.
 SELECT_LAGS = f"""
 SELECT (extract(epoch FROM first_reported_at - started_at) * 1000000)::bigint
 FROM ({OUTCOMES_OF_PERIOD} AND outcome_key = %(key)s {LATEST_FIRST}) AS latest

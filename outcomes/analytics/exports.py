@@ -66,7 +66,7 @@ def _key_rows(analytics: Analytics) -> Rows:
 
 
 def _totals_rows(totals: Totals, previous_totals: Totals) -> Rows:
-    """Yield the totals over all keys, where there is anything; a key's share is of the conversations."""
+    """Yield the totals over all keys, unless all are 0; the share of a key is relative to the conversations."""
     if totals == previous_totals == Totals():
         return
     for label, numbers in (("now", totals), ("before", previous_totals)):

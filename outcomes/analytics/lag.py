@@ -1,4 +1,4 @@
-"""How long after its conversation began an outcome was first reported: the distribution (pure)."""
+"""The distribution of lags (pure): the time from a conversation's start to the first report of its outcome."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from statistics import median
 
-# Each begins where the one before it ends; a report may precede the start that was registered.
+# Each range ends where the next one begins; a report may precede the start that was registered.
 LAG_RANGES = (
     (None, "before the start"),
     (timedelta(0), "under 1 min"),

@@ -1,4 +1,4 @@
-"""The lines that bring the first data to an empty page (pure)."""
+"""The code on an empty page that sends its first data (pure)."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from outcomes.tallies.spans import widen_to_quarters
 from wire.period import Period
 from workspaces.models import Environment
 
-NEWEST_DIAGNOSED = 500  # broken joins, whose causes stand for those of all
+NEWEST_DIAGNOSED = 500  # broken joins, a sample for the causes of all
 IDS_AT_ONCE = 500  # that are diagnosed with two look-ups
 JOINS_AT_ONCE = 2000
 MAX_HEALED_MEASURED = 5000  # the latest healed ones, whose times to heal are read
@@ -70,7 +70,7 @@ def stream_broken_joins(environment: Environment, period: Period) -> Iterator[Br
 
 
 def diagnose_joins(environment: Environment, joins: Iterable[Outcome]) -> Iterator[BrokenJoin]:
-    """Yield each with its diagnosis of this moment; two look-ups for each batch, however much is stored."""
+    """Yield each with its current diagnosis, by two look-ups a batch, however much is stored."""
     rows, names = iter(joins), list_environment_names(environment)
     while batch := list(islice(rows, IDS_AT_ONCE)):
         diagnoses = diagnose_ids(environment, names, {row.conversation.conversation_id for row in batch})

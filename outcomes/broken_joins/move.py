@@ -39,7 +39,7 @@ ROWS_WRITTEN_AT_ONCE = 2000
 
 @dataclass(frozen=True)
 class MovingJoin:
-    """A broken join on its way from one conversation's row to another's."""
+    """A broken join that is moved from one conversation's row to another's."""
 
     source_conversation: int
     target_conversation: int
@@ -88,9 +88,9 @@ def move_broken_joins(
     if not moving:
         return None
     outcomes = lock_outcomes(target, [join.target for join in moving], now=now, create_missing=True)
-    met = sum(outcome.total.reports > 0 for outcome in outcomes)
+    merged_outcomes = sum(outcome.total.reports > 0 for outcome in outcomes)
     move = Move.objects.create(
-        source=source, target=target, moved_at=now, moved_by=actor, outcomes=len(moving), met=met
+        source=source, target=target, moved_at=now, moved_by=actor, outcomes=len(moving), met=merged_outcomes
     )
     source_changes = [change for join in moving for change in count_outcome(join.key, join.summary, None, sign=-1)]
     write_updates(source, (), source_changes)
@@ -102,7 +102,7 @@ def move_broken_joins(
 
 
 def _detach_joins(source: Environment, target: Environment, outcomes: Sequence[int]) -> Sequence[MovingJoin]:
-    """Delete these broken joins, as far as they are broken still, and return what they were."""
+    """Delete and return those of these outcomes that are still broken joins."""
     query: dict[str, Any] = {"outcomes": list(outcomes), "target": target.pk}
     with connection.cursor() as cursor:
         cursor.execute(move_sql.SELECT_REPORTED_CONVERSATIONS, query)
@@ -144,7 +144,7 @@ def undo_move(move: Move, *, actor: str, now: datetime) -> bool:
 
 
 def _restore_in_source(move: Move, moved_rows: Sequence[MovedOutcome], *, now: datetime) -> None:
-    """Add to what was reported there since; healed where the conversation was registered there since."""
+    """Add the moved reports to those sent since; the outcome is healed if its conversation is known there by now."""
     summaries = {OutcomeRef(row.came_from_id, row.outcome_key): _summary_of(row) for row in moved_rows}
     outcomes = lock_outcomes(move.source, list(summaries), now=now, create_missing=True)
     write_updates(move.source, [_restore(outcome, summaries[outcome.ref]) for outcome in outcomes])
@@ -156,7 +156,7 @@ def _restore(outcome: StoredOutcome, summary: ReportSummary) -> OutcomeUpdate:
 
 
 def _remove_from_target(move: Move, moved_rows: Sequence[MovedOutcome], *, now: datetime) -> None:
-    """Leave what was reported to the target itself, and what other moves brought."""
+    """Take the moved reports out of the target, and keep its own reports and those of other moves."""
     refs = [OutcomeRef(row.conversation_id, row.outcome_key) for row in moved_rows]
     outcomes = lock_outcomes(move.target, refs, now=now)
     by_other_moves = _summaries_of_other_moves(move, outcomes)

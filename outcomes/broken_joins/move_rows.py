@@ -1,4 +1,4 @@
-"""Outcomes that a move changes: locked and read, put together anew, written back with their tallies."""
+"""The outcomes that a move changes: lock and read them, and write them back with their tallies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class ReportSummary:
-    """How often an outcome was reported, first and last when, and which API key was the first."""
+    """How often an outcome was reported, when first and last, and by which API key first."""
 
     reports: int
     first_at: datetime
@@ -78,7 +78,7 @@ class StoredOutcome:
 
 @dataclass(frozen=True)
 class OutcomeUpdate:
-    """What an outcome is to become: its own reports and those moved in. Without any, it is deleted."""
+    """The new state of an outcome: its own reports and those moved in. An outcome without either is deleted."""
 
     outcome: StoredOutcome
     own: ReportSummary | None

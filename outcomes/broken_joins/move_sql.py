@@ -31,8 +31,8 @@ WHERE outcome.id = ANY(%(outcomes)s) AND outcome.broken
 ORDER BY reported.conversation_id, outcome_key FOR UPDATE OF outcome
 """
 
-# A row without reports for each outcome that does not exist; the others are locked in the same pass, so that a report
-# meanwhile waits for us or we for it, never both.
+# Insert a row without reports for each missing outcome and lock the others in the same pass: a concurrent report waits
+# for us or we for it, never both.
 CREATE_MISSING = """
 INSERT INTO outcomes_outcome AS outcome
   (environment_id, conversation_id, outcome_key, reports, first_reported_at, last_reported_at, broken)

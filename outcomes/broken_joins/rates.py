@@ -1,4 +1,4 @@
-"""The broken rate over time, read from tallies: of what was first reported then, how much is broken now."""
+"""The broken rate over time, read from tallies: the share of what was first reported then that is broken now."""
 
 from __future__ import annotations
 

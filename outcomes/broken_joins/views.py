@@ -64,7 +64,7 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
 def _describe_joins(
     environment: Environment, period: Period, filters: JoinFilters, page_number: str | None, count: int
 ) -> Mapping[str, Any]:
-    """Return the causes, of the newest where there are very many, and one page of the `count` broken joins."""
+    """Return the causes (where there are very many joins, of the newest) and one page of the `count` broken joins."""
     newest = list(diagnose_joins(environment, find_broken_joins(environment, period)[:NEWEST_DIAGNOSED]))
     if filters:
         rows, joins = _page_matching(newest, filters, page_number)
@@ -119,7 +119,7 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
 def _describe_moves(
     request: HttpRequest, environment: Environment, period: Period, filters: JoinFilters
 ) -> Mapping[str, Any]:
-    """Return the latest moves, and the one that is possible now. An API key reads the page; only people move."""
+    """Return the latest moves, and the one that is possible now. Only members may move; API keys only read."""
     may_move = list_workspaces(request.user).filter(pk=environment.workspace_id).exists()
     target = find_sibling(environment, filters.found_in)
     return {

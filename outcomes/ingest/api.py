@@ -40,7 +40,7 @@ class ConversationOutcomes(MachineView):
 
 @extend_schema_view(post=extend_schema(request=ConversationBatch, responses={200: ConversationReceipt}))
 class Conversations(MachineView):
-    """Make conversations known, at most 500 at once; what was reported before they arrived heals."""
+    """Register conversations, at most 500 at once. Broken joins that were reported before heal."""
 
     scope = "platform"
     form = ConversationBatch

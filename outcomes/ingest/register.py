@@ -80,7 +80,7 @@ def register_conversations(
 ) -> RegistrationReceipt:
     """Register conversations and heal their broken joins, all of it or nothing.
 
-    The first registration's time stands, within one call as between calls. Raises what `Environment.hold` raises.
+    The first registration decides the start time, also among items of one call. Raises what `Environment.hold` raises.
     """
     environment.hold()
     started_at = {arrival.conversation_id: arrival.started_at or now for arrival in reversed(arrivals)}

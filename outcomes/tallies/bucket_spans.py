@@ -1,4 +1,4 @@
-"""Which tallies the buckets of a chart are put together from (pure): each read once, however many buckets use it."""
+"""Plan which tallies a chart reads (pure): each is read once, however many buckets use it."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def plan_reads(buckets: tuple[Bucket, ...]) -> ReadPlan:
 def _compose_span(start: datetime, end: datetime) -> Sequence[tuple[int, Segment]]:
     """Return segments that make up [start, end) with few tallies, each to be added (1) or subtracted (-1).
 
-    An end nearer to the midnight outside takes that whole day and subtracts the rest of it: of a day of another zone
-    no more than 48 quarter hours are read at either end, and its neighbour reads the same ones.
+    Where an end is nearer to the midnight outside the span, the whole day is added and the surplus is subtracted. So a
+    day of another time zone reads at most 48 quarter hours at either end, and its neighbour reads the same ones.
     """
     start, end = floor_to_quarter(start), ceil_to_quarter(end)
     if end - start < DAY / 2:

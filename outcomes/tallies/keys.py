@@ -48,7 +48,7 @@ class KeyTotals:
 class KeyPage:
     """The rows of one page, the `leading` rows of all pages, and the total of all keys.
 
-    is_counted: whether `total.keys` is the number of keys; else there are at least so many.
+    is_counted: whether `total.keys` is exact; otherwise it is a lower bound.
     """
 
     rows: Sequence[KeyTotals]
@@ -74,7 +74,7 @@ def contains_search(column: str) -> str:
     return f"(%(search)s = '' OR position({search} IN {key}) > 0)"
 
 
-# Each segment is looked up by itself (OFFSET 0): joined to the tallies as a whole, it would cost a pass over them.
+# Each segment is looked up by itself (OFFSET 0): one join of all segments would scan every tally.
 SELECT_KEYS = f"""
 SELECT outcome_key,
        coalesce(sum(outcomes) FILTER (WHERE is_now), 0)::bigint AS outcomes,
@@ -123,7 +123,7 @@ CROSS JOIN LATERAL (
 WHERE tally.outcome_key <> subject.outcome_key
 """
 
-# Of all time: whether a key has anything in a period is for the tallies to say.
+# Keys of all time: only the tallies tell which of them were reported in a period.
 SELECT_MATCHING_KEYS = """
 SELECT outcome_key FROM outcomes_outcomekey
 WHERE environment_id = %(environment)s AND position(lower(%(search)s COLLATE "default") IN lowered) > 0

@@ -31,7 +31,7 @@ class Totals:
 
     @property
     def reported(self) -> int:
-        """Return what a broken rate is a rate of."""
+        """Return the total of a broken rate: outcomes and broken joins."""
         return self.outcomes + self.broken
 
 
@@ -44,7 +44,7 @@ class Series:
     conversations: list[int]
 
 
-# Each segment is looked up and summed by itself: joined to the tallies as a whole, it would cost a pass over them.
+# Each segment is looked up and summed by itself: one join of all segments would scan every tally.
 TALLIES_OF_SEGMENT = """
 FROM outcomes_tally
 WHERE environment_id = %(environment)s AND grain = segment.grain AND starts_at >= since AND starts_at < till
@@ -98,7 +98,7 @@ def read_totals(environment: Environment, period: Period) -> Totals:
 
 
 def chart_buckets(environment: Environment, period: Period) -> Sequence[Bucket]:
-    """Return the buckets of a period; of one without a beginning, from the first month that has anything."""
+    """Return the buckets of a period; those of all time begin with the first month that has data."""
     start = period.start
     if period.preset == "all":
         months = Tally.objects.filter(environment=environment, grain="m")

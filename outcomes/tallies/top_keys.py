@@ -29,13 +29,13 @@ from outcomes.tallies.spans import bucket_starts, cover_period
 from wire.period import Period
 from workspaces.models import Environment
 
-# How many keys to look at in each bucket, by its grain, for each key that is wanted: first, and where that does not
-# decide. More in the longer buckets, of which there are few.
+# How many keys to read from each bucket, by its grain, per wanted key: in the first attempt, and in the second if the
+# first does not decide. More from the longer buckets, of which there are few.
 DEPTHS = ({"q": 1, "d": 4, "m": 16}, {"q": 8, "d": 24, "m": 48})
-MAX_CANDIDATES = 8  # times the wanted keys: with more candidates, reading all keys is no dearer
-MAX_TOP = 500  # wanted keys; with more, reading all keys is no dearer
+MAX_CANDIDATES = 8  # times the wanted keys; with more candidates, reading all keys costs no more
+MAX_TOP = 500  # wanted keys; with more, reading all keys costs no more
 FEW_MATCHES = 1500  # keys that contain the searched text, up to which exactly these are read
-SHORT = 100_000  # reports within quarter hours only: their keys are spread so thin that no bound would decide
+SHORT = 100_000  # reports in a period of quarter hours only, whose keys are too evenly spread for a bound to decide
 
 SELECT_LARGEST = f"""
 WITH large AS (
@@ -74,7 +74,7 @@ class KeyBounds:
     def find_candidates(self, count: int) -> tuple[Sequence[str], int]:
         """Return the keys that can be among the first `count`, and how many outcomes any other key has at most.
 
-        A shard can be negative, so what was left out may be less than nothing: verify the result.
+        A shard can be negative, so the sum of what was left out can be too: verify the result.
         """
         last = sorted(self.seen.values(), reverse=True)[count - 1 : count]
         least = last[0] - self.at_most_more if last else 0
@@ -150,7 +150,7 @@ def list_depths(count: int) -> Sequence[Mapping[str, int]]:
 
 
 def _are_short(environments: Sequence[Environment], period: Period) -> bool:
-    """Whether reading all keys of the period is no dearer than searching for the top ones."""
+    """Whether reading all keys of the period costs no more than searching for the top ones."""
     if any(segment.grain != "q" for segment in cover_period(period)):
         return False
     return all(read_total_of_keys(environment, period).reports <= SHORT for environment in environments)
@@ -173,7 +173,7 @@ def _list_complete(
 def read_key_bounds(
     environments: Sequence[Environment], period: Period, depths: Mapping[str, int], search: str
 ) -> KeyBounds:
-    """Look at the largest keys of each bucket of the period in each environment, and sum what was seen.
+    """Read the largest keys of each bucket of the period in each environment, and sum their outcomes.
 
     depths: how many keys of a bucket, by its grain.
     """

@@ -1,4 +1,4 @@
-"""Lists in bodies: checking stops where nobody reads further (contract 1)."""
+"""Lists in bodies: checking stops when there are more faults than an answer lists (contract 1)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wire.http.problems import flatten_faults
 
 
 class BoundedList(serializers.ListSerializer[Any]):
-    """Items of a batch; the answer lists MAX_FAULTS faults, so none is looked for behind the next one."""
+    """Items of a batch. The answer lists at most MAX_FAULTS faults, so checking stops once there are more."""
 
     def to_internal_value(self, data: Any) -> list[Any]:
         if not isinstance(data, list):

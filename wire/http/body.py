@@ -1,4 +1,4 @@
-"""From the bytes of a request to a JSON value, strictly and within bounds (contract 1)."""
+"""Read and parse the JSON body of a request, strictly and within bounds (contract 1)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BrokenGzip(DomainError):
 
 
 def read_body(request: HttpRequest) -> bytes:
-    """Return the body as its sender meant it, decompressed; at most MAX_BODY_BYTES before and after.
+    """Return the body, decompressed; at most MAX_BODY_BYTES before and after.
 
     Raises Problem `unsupported-media-type`, BodyTooLarge or BrokenGzip.
     """

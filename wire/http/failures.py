@@ -1,4 +1,4 @@
-"""Outside DRF's own handler: pages and unknown addresses fail in the same shape (contract 1)."""
+"""Errors outside DRF's handler: pages and unknown addresses answer in the same shape (contract 1)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FailureMiddleware:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's handler400: what a middleware refused before any view, above all the name in Host."""
+    """Django's handler400: answer what a middleware refused before any view, mostly an unknown name in Host."""
     return render_failure(request, find_cause(exception))
 
 

@@ -46,7 +46,7 @@ class Count(serializers.IntegerField):
 
 
 class Flag(serializers.BooleanField):
-    """JSON true or false, nothing that reads like it."""
+    """JSON true or false, and nothing that only resembles them."""
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
@@ -88,7 +88,7 @@ class UuidText(serializers.Field[Any, Any, Any, Any]):
 
 
 class EnvironmentName(serializers.CharField):
-    """The optional `environment` of a body; whether it exists is asked after the form (contract 1)."""
+    """The optional `environment` of a body; whether it exists is checked after the form (contract 1)."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(required=False, default="production", allow_blank=True, trim_whitespace=False, **options)

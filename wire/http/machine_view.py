@@ -21,7 +21,7 @@ from wire.redelivery.idempotency import Claim, answer_once
 
 
 class CallerKey(Protocol):
-    """The key behind a request, as authentication leaves it on `request.auth`."""
+    """The key of a request, which authentication puts into `request.auth`."""
 
     workspace_id: str
 
@@ -85,11 +85,11 @@ class MachineView(MethodFirstView):
         return None
 
     def name_endpoint(self, path: Mapping[str, str]) -> str:
-        """Return what an Idempotency-Key is scoped by besides the workspace."""
+        """Return the endpoint within which an Idempotency-Key is unique in its workspace."""
         return "/".join([type(self).__name__, *path.values()])
 
     def check_batch_size(self, body: Json) -> None:
-        """Count the items before one of them is looked at, whatever else may be wrong with the body."""
+        """Count the items before any is checked, whatever else is wrong. Raises Problem `batch-too-large`."""
         items = body.get(self.items) if self.items and isinstance(body, dict) else None
         received = len(items) if isinstance(items, list) else 0
         if received > MAX_ITEMS:

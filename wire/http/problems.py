@@ -116,7 +116,7 @@ def find_cause(error: Exception) -> DomainError:
             return Problem("method-not-allowed", "Use one of the methods in the Allow header.")
         case DisallowedHost():
             return InvalidRequest(
-                "The hub does not answer to this name. Call it by another, or add this one to ALLOWED_HOSTS."
+                "The hub does not answer under this host name. Use another one, or add it to ALLOWED_HOSTS."
             )
         case SuspiciousOperation() | BadRequest():
             return InvalidRequest("The request cannot be read as it was sent; nothing was stored.")

@@ -1,4 +1,4 @@
-"""What is only read: any other method is refused, whoever asks and whatever cookies they have (contract 1)."""
+"""Read-only addresses: any other method is refused, with or without cookies (contract 1)."""
 
 from __future__ import annotations
 

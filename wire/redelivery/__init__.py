@@ -1,1 +1,1 @@
-"""What makes a repeated request harmless, and how kept answers are encrypted."""
+"""Make repeated requests harmless, and encrypt what is stored for that."""

@@ -70,7 +70,7 @@ def answer_once(
     secret: bool,
     expires_at: datetime | None = None,
 ) -> HttpResponse:
-    """Replay the stored answer; without one call `act`, and store what it answers if that is a 2xx.
+    """Replay the stored answer. If there is none, call `act`, and store its answer if that is a 2xx.
 
     secret: the answer holds a key or an intent and is stored encrypted; expires_at: at the latest 24 hours from now.
     Raises KeyReused or KeyInUse.
@@ -127,6 +127,6 @@ def store_answer(claim: Claim, response: HttpResponse, *, secret: bool, expires_
 
 
 def delete_expired_answers(*, now: datetime, batch: int = 5000) -> int:
-    """Delete answers past their time; return how many."""
+    """Delete expired answers; return how many."""
     expired = IdempotentAnswer.objects.filter(expires_at__lte=now).values("pk")[:batch]
     return IdempotentAnswer.objects.filter(pk__in=expired).delete()[0]

@@ -14,10 +14,13 @@ ReportModel = TypeVar("ReportModel", bound=Model)
 
 
 class ReportIdReused(DomainError):
-    """Another report came under this reportId before."""
+    """Another report with this reportId was received before."""
 
     code = "report-id-reused"
-    detail = "This reportId was used for another report. A redelivery must have the same body; a new report a new id."
+    detail = (
+        "This reportId was used for another report. "
+        "Send a redelivery with the same body, and a new report with a new id."
+    )
 
 
 def get_or_create_report(

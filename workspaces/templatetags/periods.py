@@ -1,4 +1,4 @@
-"""Steps through time: the period before and after the one that is shown, and the same period with fixed ends."""
+"""Links to other periods: the earlier and the later one, and the same with fixed ends."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         except InvalidWorkspace as error:
             raise StartupError(str(error)) from None
         except DatabaseError as error:
-            raise StartupError(f"the database refused or is away ({type(error).__name__}).") from None
+            raise StartupError(f"the database refused this or cannot be reached ({type(error).__name__}).") from None
         self.stdout.write(json.dumps(created.as_json()) if options["json"] else "\n".join(format_lines(created)))
 
 

@@ -1,4 +1,4 @@
-"""`manage.py sample_history`: what is missing of the sample workspace's 30 days; `up` calls it."""
+"""`manage.py sample_history`: complete the 30 days of the sample workspace; `up` calls it."""
 
 import time
 
@@ -9,11 +9,11 @@ from hub.sample.history import complete_history
 from hub.sample.workspace import find_sample
 from wire.errors import is_outage
 
-PAUSES = (1, 5, 15)  # seconds before it goes on where the database broke a day off
+PAUSES = (1, 5, 15)  # seconds before it retries a day that the database aborted
 
 
 class Command(BaseCommand):
-    help = "Make what is missing of the sample workspace's history."
+    help = "Complete the history of the sample workspace."
     requires_system_checks = []
 
     def handle(self, *args: object, **options: object) -> None:

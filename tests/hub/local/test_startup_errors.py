@@ -37,7 +37,7 @@ def test_of_what_the_driver_says_the_reason_is_told_in_one_line(settings, messag
 
 def test_of_a_statement_that_failed_only_the_kind_is_told():
     line = format_message('could not extend file; key ("c-1042") of the customer', "53100")
-    assert line == "affidavit: the database gave up (DiskFull). Look into its log."
+    assert line == "affidavit: the database failed (DiskFull). Look into its log."
 
 
 def test_the_embedded_server_is_named_where_no_other_is_set():
