@@ -29,13 +29,17 @@ def fill_workspace(created: NewWorkspace, api: Any) -> str:
         {"result": "accepted", "version": 1, "count": 100},
     ]
     verifications += [
-        {"result": reason, "version": 2, "operation": "POST /orders"} for reason in ("expired", "args-mismatch")
+        {"result": reason, "version": 2, "operation": "POST /orders", "toolCallId": f"call_{reason}"}
+        for reason in ("expired", "args-mismatch")
     ]
     report = {"reportId": str(uuid.uuid4()), "verifications": verifications}
     assert api.post("/api/verification-reports", report).status_code == 200
     report = {"reportId": str(uuid.uuid4()), "observations": observations()}
     assert api.post("/api/witness-reports", report).status_code == 202
-    fold_reports(created.workspace.environments.get(name="production"), now=timezone.now())
+    report = {"environment": "staging", "reportId": str(uuid.uuid4()), "observations": observations()[1:]}
+    assert api.post("/api/witness-reports", report).status_code == 202
+    for environment in created.workspace.environments.all():
+        fold_reports(environment, now=timezone.now())
     return f"/w/{created.workspace.slug}/production"
 
 

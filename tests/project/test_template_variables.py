@@ -24,8 +24,12 @@ from django.utils import timezone
 
 from affidavit import mint_intent
 from catalog.browse import tree_rows
+from catalog.browse import views as browse_views
+from catalog.drift import views as drift_views
 from catalog.models import WitnessReport
 from hub.sample.workspace import CREATED_ACTION
+from intents.rejections import views as rejections_views
+from outcomes.broken_joins import views as joins_views
 from outcomes.models import Move
 from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
@@ -133,6 +137,7 @@ class Links(HTMLParser):
         self._action: str | None = None
         self._select = ""
         self._is_option_text = False
+        self._members: dict[str, str] = {}
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -143,17 +148,21 @@ class Links(HTMLParser):
         if tag == "form":
             is_filter = attributes.get("method", "get").lower() == "get"
             self._action = attributes.get("action", urlsplit(self.base).path) if is_filter else None
+            self._members = {}
         elif tag == "select":
             self._select = attributes.get("name", "")
         elif tag == "option" and "value" in attributes:
             self._add_option(attributes["value"])
         elif tag == "option":
             self._is_option_text = True
-        elif self._action is not None and tag == "input" and attributes.get("type") == "checkbox":
+        elif tag == "input" and attributes.get("type") != "checkbox" and "name" in attributes:
+            self._members[attributes["name"]] = attributes.get("value", "")
+        elif self._action is not None and tag == "input" and "name" in attributes:
             self._add(f"{self._action}?{urlencode({attributes['name']: attributes.get('value', 'on')})}")
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "form":
+        if tag == "form" and self._action is not None:
+            self._add(f"{self._action}?{urlencode(self._members)}")  # as it stands
             self._action = None
         elif tag == "select":
             self._select = ""
@@ -165,6 +174,7 @@ class Links(HTMLParser):
 
     def _add_option(self, value: str) -> None:
         if self._action is not None and self._select:
+            self._members.setdefault(self._select, value)
             self._add(f"{self._action}?{urlencode({self._select: value})}")
 
     def _add(self, address: str) -> None:
@@ -188,6 +198,7 @@ def list_pages() -> list[str]:
 def open_pages(client: Client, start: str, **query: str) -> None:
     """Open each page and what its links and filters lead to, whole and as htmx asks for it."""
     waiting = [f"{start}/{page}?{urlencode(query)}" for page in list_pages()]
+    waiting += [] if query else [f"{start}/catalog?status=404", f"{start}/rejections?reason=no-such-reason"]
     visited: set[tuple[str, frozenset[tuple[str, str]]]] = set()
     while waiting:
         address = waiting.pop(0)
@@ -233,10 +244,18 @@ def test_a_misspelt_variable_is_noticed_wherever_it_stands(misses):
     assert {name for _, _, name in misses.lookups} == {"page.titel", "usre", "rwos", "nmae", "nubmer"}
 
 
-def test_every_variable_of_every_template_exists(
-    misses, browser_client, client, api, workspace, other_workspace, monkeypatch
-):
-    monkeypatch.setattr(tree_rows, "CLOSED_FROM", 2)  # a branch that is opened by a request of its own
+@pytest.fixture
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Page lists after two rows, and close branches of shapes from two fields on."""
+    monkeypatch.setattr(tree_rows, "CLOSED_FROM", 2)
+    monkeypatch.setattr(browse_views, "OPERATIONS_A_PAGE", 2)
+    monkeypatch.setattr(drift_views, "CHANGES_A_PAGE", 2)
+    monkeypatch.setattr(joins_views, "ROWS_PER_PAGE", 2)
+    monkeypatch.setattr(rejections_views, "REJECTIONS_PER_PAGE", 2)
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_every_variable_of_every_template_exists(misses, browser_client, client, api, workspace, other_workspace):
     start = fill_workspace(workspace, api)
     add_decisions(browser_client, workspace, api, start)
     open_pages(browser_client, start)
@@ -279,6 +298,8 @@ def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) 
         for _ in range(2 if decision else 0):
             response = browser.post(f"{start}/confirmations/{confirmation}/decision", {"decision": decision})
             assert browser.get(response["Location"]).status_code == 200
+    lookalike = {"conversationId": "conv_2", "outcomeKey": "Purchase"}
+    assert api.post("/api/conversation-outcomes", {"outcomes": [lookalike]}).status_code == 200
     late = {"conversationId": "conv_unseen"}
     assert api.post("/api/conversations", {"conversations": [late]}).status_code == 200
     assert api.post("/api/witness-reports", report(observation())).status_code == 202
