@@ -101,7 +101,7 @@ def run_candidates(bodies: list[Body]) -> Mapping[str, Candidate]:
 def rows(path: Path) -> Iterator[Row]:
     bodies = read_bodies(path)
     candidates = run_candidates(bodies)
-    ours, known, genson = (statistics.median(candidate.adding) for candidate in candidates.values())
+    ours, known_shapes, genson = (statistics.median(candidate.adding) for candidate in candidates.values())
     loads = statistics.median(time for candidate in candidates.values() for time in candidate.parsing)
     limits_of_figures = (LIMIT_OF_LOADS, LIMIT_OF_GENSON) if path.name == LIMITED else (None, None)
 
@@ -111,7 +111,7 @@ def rows(path: Path) -> Iterator[Row]:
     name, of_loads, of_genson = path.name.partition(".")[0], f"json.loads {rate(loads)}", f"GenSON {rate(genson)}"
     yield Row(f"{name}, {len(bodies):,} bodies", rate(ours), of_loads, ours / loads, limits_of_figures[0])
     yield Row("... of the time of GenSON", rate(ours), of_genson, ours / genson, limits_of_figures[1])
-    yield Row("... known shapes", rate(known), of_loads, known / loads)
+    yield Row("... known shapes", rate(known_shapes), of_loads, known_shapes / loads)
 
 
 if __name__ == "__main__":

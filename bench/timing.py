@@ -75,8 +75,8 @@ def welch_t(first: Sequence[float], second: Sequence[float]) -> float:
 def crop(times: Samples) -> Samples:
     """Return the samples among the fastest CROPPED_SHARE of all."""
     bound = sorted([*times[0], *times[1]])[int(SAMPLES * CROPPED_SHARE)]
-    known, unknown = ([value for value in durations if value <= bound] for durations in times)
-    return known, unknown
+    known_times, unknown_times = ([value for value in durations if value <= bound] for durations in times)
+    return known_times, unknown_times
 
 
 def measure_rows(name: str, secret_count: int) -> Iterator[Row]:
@@ -86,8 +86,8 @@ def measure_rows(name: str, secret_count: int) -> Iterator[Row]:
 
 
 def _build_row(label: str, times: Samples) -> Row:
-    known, unknown = (f"{statistics.median(durations) / 1000:.2f} µs" for durations in times)
-    return Row(label, f"known {known}", f"unknown {unknown}", abs(welch_t(*times)), LIMIT, "|t|")
+    known_median, unknown_median = (f"{statistics.median(durations) / 1000:.2f} µs" for durations in times)
+    return Row(label, f"known {known_median}", f"unknown {unknown_median}", abs(welch_t(*times)), LIMIT, "|t|")
 
 
 if __name__ == "__main__":

@@ -83,14 +83,15 @@ def _signed_by_node(signers: ForeignSigners) -> Iterator[Vector]:
     signer, description = "node.mjs", "Signed by JSON.stringify (form 2), then written anew: "
     for name, label, payload, rewrite in GATEWAYS:
         name = f"gateway-python-{name}"
-        sent = signers.header(
+        value = signers.header(
             f"accepted/{name}", signer, build_job(SECRET, payload), partial(_rewrite_payload, rewrite)
         )
-        yield accept(name, f"{description}{label}.", payload, sent, signer=signer)
+        yield accept(name, f"{description}{label}.", payload, value, signer=signer)
     name, rewrite = "gateway-python-sorted", partial(json.dumps, sort_keys=True)
-    sent = signers.header(f"bad-signature/{name}", signer, build_job(SECRET, PLAIN), partial(_rewrite_payload, rewrite))
+    job = build_job(SECRET, PLAIN)
+    value = signers.header(f"bad-signature/{name}", signer, job, partial(_rewrite_payload, rewrite))
     description += "sorted, so that the order that was signed is lost."
-    yield reject("bad-signature", name, description, sent, signer=signer)
+    yield reject("bad-signature", name, description, value, signer=signer)
 
 
 def _rewrite_payload(rewrite: Callable[[Payload], str], header: str) -> str:
@@ -129,19 +130,19 @@ GATEWAYS: tuple[tuple[str, str, Payload, Callable[[Payload], str]], ...] = (
 def _accepted_without_interpreters() -> Iterator[Vector]:
     payload = {**PLAIN, "€": 1, "\U0001f600": 2, "\ufb33": 3}
     canonical = compact_json({**_in_order(PLAIN), "€": 1, "\U0001f600": 2, "\ufb33": 3})
-    sent = base64url(envelope(json.dumps(dict(reversed(payload.items()))).encode(), canonical))
+    value = base64url(envelope(json.dumps(dict(reversed(payload.items()))).encode(), canonical))
     description = "Signed in RFC 8785 form (form 3), then written in another order, with spaces."
-    yield accept("gateway-shuffled", description, payload, sent)
+    yield accept("gateway-shuffled", description, payload, value)
     delete = v2(sub="\x7f\x80")
-    sent = base64url(envelope(compact_json(delete), _ascii(delete)))
+    value = base64url(envelope(compact_json(delete), _ascii(delete)))
     description = "Form 4 as Python writes it: DEL is escaped too, as all that is not printable ASCII."
-    yield accept("gateway-delete-character", description, delete, sent)
+    yield accept("gateway-delete-character", description, delete, value)
 
 
 def _rejected_without_interpreters() -> Iterator[Vector]:
-    sent = base64url(envelope(json.dumps(dict(reversed(PLAIN.items()))).encode(), compact_json(PLAIN)))
+    value = base64url(envelope(json.dumps(dict(reversed(PLAIN.items()))).encode(), compact_json(PLAIN)))
     description = "Signed in the order of its members, then shuffled: the order that was signed is lost."
-    yield reject("bad-signature", "gateway-shuffled", description, sent)
+    yield reject("bad-signature", "gateway-shuffled", description, value)
     indented = json.dumps({"payload": PLAIN, "signature": signature(json.dumps(PLAIN, indent=2).encode())}, indent=2)
     description = "The payload was signed indented, then indented once more as a part of the envelope."
     yield reject("bad-signature", "indented-with-the-envelope", description, base64url(indented.encode()))

@@ -88,13 +88,13 @@ def run_conversations(assistants: Sequence[Assistant]) -> int:
     agenda, chance = Agenda(time.time), assistants[0].chance
     started = next_at = answered_at = time.time()
     for steps in open_scene(*(assistant.with_pace(OPENING_WAIT_FACTOR) for assistant in assistants)):
-        agenda.add(steps, at=started)
+        agenda.add(steps, due_at=started)
     while time.time() - answered_at < HUB_PATIENCE:
         if time.time() >= next_at and len(agenda) < MAX_CONVERSATIONS:
             interval = LIVELY_INTERVAL if time.time() - started < LIVELY_SECONDS else QUIET_INTERVAL
             next_at = time.time() + chance.expovariate(1) * interval
             pair = assistants if chance.random() > STAGING_SHARE else assistants[::-1]
-            agenda.add(people.run_conversation(*pair, people.Habits()), at=time.time())
+            agenda.add(people.run_conversation(*pair, people.Habits()), due_at=time.time())
         try:
             while agenda.next_at <= time.time():
                 agenda.run_next()

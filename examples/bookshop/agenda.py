@@ -26,12 +26,12 @@ class Agenda:
     def next_at(self) -> float:
         return self._waiting[0][0] if self._waiting else float("inf")
 
-    def add(self, steps: Generator[float, None, Any], *, at: float) -> None:
-        heapq.heappush(self._waiting, (at, next(self._numbers), steps))
+    def add(self, steps: Generator[float, None, Any], *, due_at: float) -> None:
+        heapq.heappush(self._waiting, (due_at, next(self._numbers), steps))
 
     def run_next(self) -> None:
         """Run one step of the generator that is due first. If the step raises, the generator is not continued."""
         _, _, steps = heapq.heappop(self._waiting)
         wait = next(steps, None)
         if wait is not None:
-            self.add(steps, at=self._now() + wait)
+            self.add(steps, due_at=self._now() + wait)

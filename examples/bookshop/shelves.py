@@ -96,7 +96,9 @@ class Shelves:
     def take_out_of_cart(self, sub: str, book_id: int) -> None:
         self.fetch_one("DELETE FROM cart_lines WHERE sub = ? AND book_id = ?", sub, book_id)
 
-    def order_cart(self, sub: str, conversation_id: str, ship_to: dict[str, str], coupon: str | None, at: float) -> int:
+    def order_cart(
+        self, sub: str, conversation_id: str, ship_to: dict[str, str], coupon: str | None, ordered_at: float
+    ) -> int:
         """Turn the cart into an order and empty it. Return the order's id."""
         with self._lock, self._connection:
             self._connection.execute("BEGIN")
@@ -105,7 +107,7 @@ class Shelves:
             address = (ship_to["name"], ship_to["street"], ship_to["city"])
             self.fetch_one(
                 "INSERT INTO orders VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                order_id, sub, conversation_id, at, total, coupon, *address,
+                order_id, sub, conversation_id, ordered_at, total, coupon, *address,
             )  # fmt: skip
             self.fetch_one(
                 "INSERT INTO order_lines SELECT ?, id, quantity, price FROM cart_lines JOIN books ON id = book_id "
@@ -130,9 +132,9 @@ class Shelves:
     def find_refund(self, order_id: int) -> Row | None:
         return self.fetch_one("SELECT * FROM refunds WHERE order_id = ?", order_id)
 
-    def insert_refund(self, order_id: int, amount: int, reason: str, at: float) -> None:
+    def insert_refund(self, order_id: int, amount: int, reason: str, refunded_at: float) -> None:
         """Insert a refund, unless the order has one."""
-        self.fetch_one("INSERT OR IGNORE INTO refunds VALUES (NULL, ?, ?, ?, ?)", order_id, amount, reason, at)
+        self.fetch_one("INSERT OR IGNORE INTO refunds VALUES (NULL, ?, ?, ?, ?)", order_id, amount, reason, refunded_at)
 
     def get_customer(self, sub: str) -> Row:
         self.fetch_one("INSERT OR IGNORE INTO customers VALUES (?, 0, 0)", sub)
@@ -144,6 +146,6 @@ class Shelves:
         self.get_customer(sub)
         self.fetch_one("UPDATE customers SET newsletter = ? WHERE sub = ?", newsletter, sub)
 
-    def record_step_up(self, sub: str, at: float) -> None:
+    def record_step_up(self, sub: str, stepped_up_at: float) -> None:
         self.get_customer(sub)
-        self.fetch_one("UPDATE customers SET stepped_up_at = ? WHERE sub = ?", at, sub)
+        self.fetch_one("UPDATE customers SET stepped_up_at = ? WHERE sub = ?", stepped_up_at, sub)

@@ -120,14 +120,14 @@ class History:
         self._stacks = [
             build_stack(site, created["secretKey"], self._hub, self._chance) for site in list_sites(created)[:2]
         ]
-        self._agenda.add(self._deliver_regularly(), at=self._start)
+        self._agenda.add(self._deliver_regularly(), due_at=self._start)
 
     def play_day(self, number: int) -> None:
         """Play one day and store it; 0 is the first."""
         self._chance.seed(f"day {number}")
         start = self._start + number * DAY_SECONDS
         for time in self._draw_arrivals(start):
-            self._agenda.add(self._start_conversation(number), at=time)
+            self._agenda.add(self._start_conversation(number), due_at=time)
         while self._agenda.next_at < start + DAY_SECONDS:
             self._clock.time = max(self._clock.time, self._agenda.next_at)
             self._agenda.run_next()

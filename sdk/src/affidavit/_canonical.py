@@ -1,6 +1,6 @@
-"""JSON texts that a signer and a verifier write alike: RFC 8785 (JCS) and the form of JSON.stringify.
+"""JSON texts that signer and verifier write identically: RFC 8785 (JCS) and the form of JSON.stringify.
 
-All of them lay numbers out as ECMAScript does; they differ in the order of names and in escaping.
+All write numbers as ECMAScript does; they differ in the order of names and in escaping.
 """
 
 import re
@@ -28,24 +28,24 @@ _Write = Callable[[Any], str]
 
 
 class NotCanonical(ValueError):
-    """A value without an RFC 8785 form: its JCS text would mean another value, or none (contract 3).
+    """The value has no RFC 8785 form: its JCS text would mean another value, or would not be JSON (contract 3).
 
-    Says what is wrong, never the value.
+    The message says what is wrong, and never contains the value.
     """
 
 
 def canonical_json(value: Json) -> bytes:
-    """The RFC 8785 form of `value`, in UTF-8.
+    """Return the RFC 8785 form of `value`, in UTF-8.
 
-    Raises NotCanonical for a number whose JCS text has another value (an integer that a double cannot
-    carry, infinity, NaN), a lone surrogate, a name that is no string, a type that is not JSON, and
-    nesting too deep to be walked.
+    Raises NotCanonical for a number whose JCS text has another value (an integer that a double cannot represent,
+    infinity, NaN), a lone surrogate, a name that is not a string, a type that is not JSON, and nesting too deep for
+    Python's recursion limit.
     """
     return _encode(_canonical_text, value)
 
 
 def compact_json(value: Json) -> bytes:
-    """What JavaScript's `JSON.stringify(JSON.parse(text))` makes of a text that parses to `value`.
+    """Return what JavaScript's `JSON.stringify(JSON.parse(text))` returns for a text that parses to `value`.
 
     Integers beyond a double's precision are rounded as JavaScript rounds them.
     """
@@ -53,12 +53,12 @@ def compact_json(value: Json) -> bytes:
 
 
 def ascii_json(value: Json) -> bytes:
-    """The form of `compact_json` with all that is not printable ASCII escaped, as Python's json writes it."""
+    """Return the form of `compact_json` with everything but printable ASCII escaped, as Python's json writes it."""
     return _encode(_ascii_text, value)
 
 
 def number_text(value: float) -> str:
-    """A finite double as ECMAScript writes it (`Number::toString`, RFC 8785 section 3.2.2.3)."""
+    """Return a finite double as ECMAScript writes it (`Number::toString`, RFC 8785 section 3.2.2.3)."""
     # repr gives the same shortest digits; only the layout differs.
     text = repr(value)
     if text[-2:] == ".0":
@@ -71,7 +71,7 @@ def number_text(value: float) -> str:
 
 
 def _format_scientific(text: str) -> str:
-    """Python's scientific notation, laid out by ECMAScript's rules: plain from 1e-6 up to below 1e21."""
+    """Convert Python's scientific notation to ECMAScript's, which has no exponent from 1e-6 to below 1e21."""
     mantissa, _, power = text.partition("e")
     exponent = int(power)
     sign = "-" if mantissa.startswith("-") else ""
@@ -84,7 +84,7 @@ def _format_scientific(text: str) -> str:
 
 
 def _format_exact_integer(value: int) -> str:
-    """The JCS text of an integer that a double carries exactly; others would share their text."""
+    """Return the JCS text of an integer. Refuse one that a double cannot represent: two such would share a text."""
     if _MIN_SAFE <= value <= _MAX_SAFE:
         return repr(value)
     text = _format_rounded_integer(value)
@@ -103,14 +103,14 @@ def _format_rounded_integer(value: int) -> str:
 
 
 def _sort_by_utf16(names: Iterable[str]) -> list[str]:
-    """By UTF-16 code units (RFC 8785 section 3.2.3); for ASCII names that is Python's own order."""
+    """Sort by UTF-16 code units (RFC 8785 section 3.2.3); for ASCII names that is Python's own order."""
     if "".join(names).isascii():
         return sorted(names)
     return sorted(names, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
 
 
 def _sort_like_javascript(names: Iterable[str]) -> list[str]:
-    """As a JavaScript object lists its own names: array indexes first by value, the others as they came."""
+    """Sort as JavaScript lists an object's names: array indexes first, by value; then the rest in their given order."""
     indexes = [name for name in names if _ARRAY_INDEX.match(name) and int(name) <= _LAST_ARRAY_INDEX]
     if not indexes:
         return list(names)
@@ -118,7 +118,7 @@ def _sort_like_javascript(names: Iterable[str]) -> list[str]:
 
 
 class _Writers(dict[type, _Write]):
-    """How each type of value is written; a subclass is written as the plain type that it stands for."""
+    """The function that writes each type of value. A subclass is written as its JSON base type."""
 
     def __missing__(self, kind: type) -> _Write:
         for base, plain in _PLAIN:
@@ -128,10 +128,10 @@ class _Writers(dict[type, _Write]):
 
 
 def _build_writer(quote: _Write, order: Callable[[Iterable[str]], list[str]], integer: _Write) -> _Write:
-    """A function from a JSON value to its text; a closure because this is the hot part of every hash."""
+    """Return a function from a JSON value to its text. It is a closure for speed: every hash calls it."""
 
-    # The same names often come again, as in an array of records: they are sorted and quoted once per call.
-    # Threads share it harmlessly, because an entry follows from its key.
+    # Many objects have the same names, as in an array of records: these are sorted and quoted once per call.
+    # Threads may share the dictionary, because an entry depends only on its key.
     shapes: dict[tuple[str, ...], list[tuple[str, str]]] = {}
 
     def write_object(value: dict[str, Any]) -> str:

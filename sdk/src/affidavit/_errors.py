@@ -11,7 +11,7 @@ _MAX_FAULTS_SHOWN = 3
 
 
 class Fault(NamedTuple):
-    """One fault in a request. pointer: where (RFC 6901). code: stable. detail: what to do."""
+    """One fault in a request. pointer: where it is (RFC 6901). code: a stable slug. detail: what to do."""
 
     pointer: str
     code: str
@@ -19,7 +19,7 @@ class Fault(NamedTuple):
 
 
 class AffidavitError(Exception):
-    """Anything that this package raises by design."""
+    """The base class of all errors that this package raises on purpose."""
 
 
 class HarError(AffidavitError):
@@ -29,12 +29,13 @@ class HarError(AffidavitError):
 class ReportError(AffidavitError):
     """The hub could not be reached, or refused what was sent.
 
-    code: stable and listed in the hub's docs; local ones are `missing-api-key`, `publishable-key-refused`,
-        `invalid-api-key`, `invalid-base-url`, `invalid-request`, `bad-answer`, `redirected`, `unreachable`.
-    status: the HTTP status, None when nothing was answered.
+    code: a stable slug, listed in the hub's docs; those raised without the hub are `missing-api-key`,
+        `publishable-key-refused`, `invalid-api-key`, `invalid-base-url`, `invalid-request`, `bad-answer`, `redirected`,
+        `unreachable`.
+    status: the HTTP status, None if there was no response.
     detail: what to do next.
-    errors: the faults that the hub named; their pointers lead into the argument of the call.
-    request_id: the name of this request in the hub's log, None when the hub gave none.
+    errors: the faults that the hub named; their pointers are relative to the argument of the call.
+    request_id: the id of this request in the hub's log, None if the hub sent none.
     sent: how many items were delivered before this one failed.
     """
 
@@ -57,9 +58,9 @@ class ReportError(AffidavitError):
         self.sent = sent
 
     def after(self, sent: int, member: str) -> "ReportError":
-        """Return this error as seen from the whole list, of which `sent` items were delivered before.
+        """Return this error with pointers into the whole list, of which `sent` items were delivered before.
 
-        member: the member of the request that carries its part of the list; pointers into it are shifted.
+        member: the member of the request that has its part of the list.
         """
         item_pointer = re.compile(rf"/{member}/(\d+)")
 
@@ -92,4 +93,4 @@ class ReportError(AffidavitError):
 
 
 class HubUnreachable(ReportError):
-    """Every try ended without an answer: the hub or the network is down. What was stored is unknown."""
+    """No try got a response: the hub or the network is down. Whether anything was stored is unknown."""

@@ -1,7 +1,7 @@
-"""Strict JSON (contract 1 and 3): one reading of every text, or none.
+"""Strict JSON (contract 1 and 3): every text has exactly one meaning, or is refused.
 
-Other parsers keep the last of two equal names, read `NaN` and pass half a surrogate pair on. Two programs
-that disagree on what was said cannot agree on what was signed, so all of this is refused here.
+Other parsers keep the last of two equal names, accept `NaN` and pass on half a surrogate pair. If two programs read
+a text differently, they disagree about what was signed. So all of this is refused here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 
 class Absent(Enum):
-    """There was no value; `None` would say that it was null."""
+    """The type of `ABSENT`, which means that there was no value. `None` means that the value was null."""
 
     ABSENT = "absent"
 
@@ -45,7 +45,7 @@ _MESSAGES = {
 
 
 class InvalidJson(ValueError):
-    """The text is not the JSON that both sides read alike. Never repeats any of it.
+    """The text is not strict JSON. The message never repeats any of it.
 
     reason: a stable slug, one of `not-utf-8 byte-order-mark duplicate-name lone-surrogate nul not-a-number
     number-overflow too-deep syntax`.
@@ -57,7 +57,7 @@ class InvalidJson(ValueError):
 
 
 def parse(data: bytes | str, *, max_depth: int = MAX_JSON_DEPTH) -> Json:
-    """The value that `data` says, or `InvalidJson`. The outermost value is level 1 of `max_depth`."""
+    """Return the value of the JSON text `data`. Raises InvalidJson. The outermost value is level 1 of `max_depth`."""
     text = _decode_text(data)
     if "\\" in text:
         _refuse_bad_escapes(text)
@@ -75,7 +75,7 @@ def parse(data: bytes | str, *, max_depth: int = MAX_JSON_DEPTH) -> Json:
 
 
 def member_text(text: str, name: str) -> str:
-    """The value of the member `name` as it stands in `text`, which is known to be an object that has it."""
+    """Return the JSON text of the member `name` in `text`, which must be a valid object with that member."""
     end = 0
     while True:
         member, end = _PLAIN_DECODER.raw_decode(text, text.index('"', end))
@@ -87,7 +87,7 @@ def member_text(text: str, name: str) -> str:
 
 
 def whole_number(value: object) -> int | None:
-    """The integer that a JSON value is, None if it is none: 2 and 2.0 are one number; true is no number."""
+    """Return a JSON value as an integer, None if it is not one: 2.0 is the integer 2, but true is not a number."""
     if type(value) is int:
         return value
     return int(value) if type(value) is float and value.is_integer() else None
@@ -109,8 +109,8 @@ def _decode_text(data: bytes | str) -> str:
 
 
 def _refuse_bad_escapes(text: str) -> None:
-    """Judge escapes in the text, where it is cheap; a backslash that is itself escaped begins none."""
-    text = text.replace("\\\\", "  ")
+    """Refuse escapes of NUL and of half a surrogate pair. Searching the text is cheaper than the parsed values."""
+    text = text.replace("\\\\", "  ")  # an escaped backslash does not begin an escape
     if "\\u0000" in text:
         raise InvalidJson("nul")
     if _LONE_SURROGATE.search(text):
@@ -118,7 +118,7 @@ def _refuse_bad_escapes(text: str) -> None:
 
 
 def _refuse_depth(text: str, max_depth: int) -> None:
-    """Take away the innermost pairs of brackets, level by level. The parser refuses unpaired ones."""
+    """Remove the innermost pairs of brackets, level by level, to find the depth. The parser refuses unpaired ones."""
     quotes = text.replace("\\\\", "").replace('\\"', "") if "\\" in text else text
     structure = "".join(quotes.split('"')[::2])
     brackets = structure.encode().translate(_BRACKETS, _NO_BRACKETS)
@@ -157,7 +157,7 @@ def _refuse_constant(_name: str) -> NoReturn:
     raise InvalidJson("not-a-number")
 
 
-_PLAIN_DECODER = json.JSONDecoder()  # for text that the strict one has read
+_PLAIN_DECODER = json.JSONDecoder()  # for text that the strict decoder has accepted
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_build_object,
     parse_int=_parse_integer,

@@ -41,7 +41,7 @@ def play(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tu
     agenda, habits = Agenda(clock), people.Habits(mangled=0.0)
     for number in range(int(hours * HOUR / BETWEEN_CONVERSATIONS)):
         pair = [stack.assistant for stack in stacks]
-        agenda.add(people.run_conversation(*pair, habits), at=start + number * BETWEEN_CONVERSATIONS)
+        agenda.add(people.run_conversation(*pair, habits), due_at=start + number * BETWEEN_CONVERSATIONS)
     for minute in range(int(hours * HOUR / MINUTE)):
         while agenda.next_at < start + (minute + 1) * MINUTE:
             clock.time = max(clock.time, agenda.next_at)

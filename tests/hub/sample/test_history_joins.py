@@ -65,7 +65,7 @@ def play(created: NewWorkspace) -> Environment:
     agenda, habits = Agenda(clock), people.Habits(mangled=1.0, mistaken=0.0)
     for number in range(CONVERSATIONS):
         course = people.run_conversation(production.assistant, staging.assistant, habits, people.buy)
-        agenda.add(course, at=start + number * APART)
+        agenda.add(course, due_at=start + number * APART)
     for end in minutes(start):
         while agenda.next_at < end:
             clock.time = max(clock.time, agenda.next_at)

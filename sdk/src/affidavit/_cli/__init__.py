@@ -1,4 +1,4 @@
-"""The command `affidavit`: one module per subcommand, one place for exit statuses and messages."""
+"""The command `affidavit`. Each subcommand is a module; exit statuses and messages are handled here."""
 
 import argparse
 import os

@@ -20,7 +20,7 @@ def preview_catalog(observations: Iterable[Mapping[str, Any]]) -> list[dict[str,
 
 
 def _build_sum(observation: Mapping[str, Any]) -> OperationSum:
-    """Return the sum of one observation; it was made here, so all its members are present."""
+    """Return the sum of one observation. It was made by this program, so all its members are present."""
     count, status = observation["count"], observation["status"]
     names = PARAMETER.findall(observation["path"])
     return OperationSum(

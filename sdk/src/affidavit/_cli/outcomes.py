@@ -68,7 +68,7 @@ def _check_and_report(path: Path) -> int:
 
 @dataclass
 class UploadProgress:
-    """How much of a file was sent, stored next to it until all is. digest: of the items sent; tells a changed file."""
+    """How much of a file was sent, stored next to it until all is sent. digest: of the items sent, detects changes."""
 
     file: Path
     target: str
@@ -78,7 +78,7 @@ class UploadProgress:
 
     @classmethod
     def read(cls, path: Path, *, hub: str | None, environment: str | None) -> "UploadProgress":
-        """Return the stored progress of this file and target; none if the file has changed."""
+        """Return the stored progress for this file and target; no progress if the file has changed."""
         target = sha256(json.dumps([hub or os.environ.get("AFFIDAVIT_HUB"), environment]).encode()).hexdigest()
         blank = cls(path.with_name(path.name + ".progress"), target)
         try:

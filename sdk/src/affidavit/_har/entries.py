@@ -1,7 +1,6 @@
-"""What a HAR file tells about an API: its entries as exchanges, or the reason why one is not.
+"""Read the entries of a HAR file as exchanges, or the reason why an entry is skipped.
 
-HAR 1.2, as browsers, proxies and test recorders write it. Bodies are taken when they are JSON; an exchange
-with another body, or none, stands without it.
+HAR 1.2, as browsers, proxies and test recorders write it. Only JSON bodies are read; any other body is left out.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from affidavit._witness.observations import EARLIEST, METHOD, SECONDS_A_DAY
 from .scan import Progress, TooLarge, scan
 
 SWITCHED = 101
-UNTOLD_TYPES = frozenset({"", "x-unknown"})  # the second is Chrome's word for none
+UNTOLD_TYPES = frozenset({"", "x-unknown"})  # Chrome writes x-unknown for a missing type
 
-_UNSOUND = re.compile("[\0\ud800-\udfff]")  # no JSON that the hub takes can carry these
+_UNSOUND = re.compile("[\0\ud800-\udfff]")  # the hub refuses JSON with these
 
 
 class Skip(Enum):
-    """Why an entry is no exchange, in words that follow a count."""
+    """Why an entry is skipped, worded to follow a count: "3 malformed"."""
 
     NOT_HTTP = "not HTTP"
     WEBSOCKET = "WebSocket"
@@ -41,7 +40,7 @@ class Skip(Enum):
 
 
 class LeftOut(Enum):
-    """Why a body is not read, in words that follow a count."""
+    """Why a body is not read, worded to follow a count: "3 not valid JSON"."""
 
     NOT_JSON = "not JSON by their type"
     INVALID = "not valid JSON"
@@ -66,9 +65,9 @@ class Exchange:
 def read_har(
     path: str | os.PathLike[str], *, now: float, progress: Progress | None = None, name: str | None = None
 ) -> Iterator[Exchange | Skip]:
-    """One item for each entry of the file, in its order.
+    """Yield one item for each entry of the file, in order.
 
-    now: Unix seconds. name: what errors call the file, if not by its path. Raises HarError.
+    now: Unix seconds. name: of the file in errors, by default its path. Raises HarError.
     """
     for entry in scan(path, progress, name=name):
         yield Skip.TOO_LARGE if isinstance(entry, TooLarge) else _read_exchange(entry, now)
@@ -127,13 +126,13 @@ def _read_method(request: Mapping[str, Json]) -> str | None:
 
 
 def _read_status(response: Mapping[str, Json]) -> int | None:
-    """0 or less where nothing was answered: aborted, blocked, out of reach."""
+    """Return the status; 0 or less if there was no response (aborted, blocked, unreachable), None if it is invalid."""
     status = response.get("status")
     return status if type(status) is int and status < 600 else None
 
 
 def _read_time(entry: Json) -> float | None:
-    """Unix seconds; a time without a zone is taken for UTC."""
+    """Return Unix seconds. A time without a zone is UTC."""
     text = entry.get("startedDateTime") if isinstance(entry, dict) else None
     try:
         moment = datetime.fromisoformat(text if isinstance(text, str) else "")
@@ -143,8 +142,8 @@ def _read_time(entry: Json) -> float | None:
 
 
 def _read_json_body(part: Mapping[str, Json]) -> Json | Absent | LeftOut:
-    """The JSON of `postData` or `content`. The type decides whether it is meant to be JSON; without one, its
-    first character does."""
+    """Return the JSON of `postData` or `content`. Its type says whether it is JSON; without a type, the first
+    character does."""
     text, mime = part.get("text"), part.get("mimeType")
     media_type = mime.strip().lower() if isinstance(mime, str) else ""
     if not isinstance(text, str) or not text.strip():
@@ -156,7 +155,7 @@ def _read_json_body(part: Mapping[str, Json]) -> Json | Absent | LeftOut:
         if media_type in UNTOLD_TYPES and raw.lstrip()[:1] not in (b"{", b"["):
             return LeftOut.NOT_JSON
         return parse(raw)
-    except ValueError:  # InvalidJson and base64's own error are such
+    except ValueError:  # InvalidJson, or the error of b64decode
         return LeftOut.INVALID
 
 

@@ -1,6 +1,6 @@
-"""The entries of a HAR file one by one, in bounded memory: a scanner over `log.entries`.
+"""Read the entries of a HAR file one by one, in bounded memory.
 
-The file is never held whole: a window of text slides over it, wide enough for one value at a time.
+The file is never in memory as a whole: a window moves over the text, wide enough for one value at a time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from affidavit._json import Json
 
 CHUNK = 256 * 1024
 MAX_VALUE = 16 * 1024 * 1024  # characters of one entry
-LOOKAHEAD = 3  # a number at the very end of the window may go on: 12 of 12e+5
+LOOKAHEAD = 3  # a number at the end of the window may continue: 12 of 12e+5
 GZIP_MAGIC = b"\x1f\x8b"
 
 Progress = Callable[[int, int], None]
@@ -35,16 +35,16 @@ _any_character = re.compile(r"(?s:.)")
 
 
 class TooLarge:
-    """Stands for an entry of more than MAX_VALUE characters, which was passed over."""
+    """The result for an entry of more than MAX_VALUE characters, which was skipped."""
 
 
 def scan(
     path: str | os.PathLike[str], progress: Progress | None = None, *, name: str | None = None
 ) -> Iterator[Json | TooLarge]:
-    """Each value of `log.entries` of the HAR at `path`, plain or gzip (told by its content).
+    """Yield each value of `log.entries` of the HAR at `path`, plain or gzip (detected by its content).
 
-    The file is read to its very end, so a cut-off one is always told. name: what errors call it, if not by
-    its path. Raises HarError.
+    The file is read to its end, so a truncated file is always noticed. name: of the file in errors, by default its
+    path. Raises HarError.
     """
     name = name or os.fspath(path)
     try:
@@ -60,7 +60,7 @@ def scan(
 
 
 def _decode_pieces(source: BufferedIOBase, file: BufferedIOBase, progress: Progress | None) -> Iterator[str]:
-    """The text in pieces, CHUNK bytes or so each. A byte order mark is let pass, a split character joined."""
+    """Yield the text in pieces of about CHUNK bytes, without a byte order mark. Characters are never split."""
     decoder = getincrementaldecoder("utf-8-sig")()
     size = os.fstat(file.fileno()).st_size
     while data := source.read(CHUNK):
@@ -71,50 +71,50 @@ def _decode_pieces(source: BufferedIOBase, file: BufferedIOBase, progress: Progr
 
 
 class _Window:
-    """The part of the text that is being looked at: `text` from `at` on."""
+    """The part of the text that is being scanned: `text` from `position` on."""
 
     def __init__(self, pieces: Iterator[str]) -> None:
         self._pieces = pieces
         self.text = ""
-        self.at = 0
+        self.position = 0
         self.ended = False
 
     def widen(self) -> None:
-        """Forget what lies behind and at least double what lies ahead, so that looking again stays cheap."""
-        ahead = [self.text[self.at :]]
+        """Drop the text before the position and at least double the text after it, so that rescanning stays cheap."""
+        ahead = [self.text[self.position :]]
         missing = max(len(ahead[0]), 1)
         while missing > 0 and not self.ended:
             piece = next(self._pieces, None)
             self.ended = piece is None
             ahead.append(piece or "")
             missing -= len(ahead[-1])
-        self.text, self.at = "".join(ahead), 0
+        self.text, self.position = "".join(ahead), 0
 
     def peek(self) -> str:
-        """The next character that is no white space; "" at the end."""
+        """Return the next character that is not white space; "" at the end."""
         while True:
-            if space := _space.match(self.text, self.at):
-                self.at = space.end()
-            if self.at < len(self.text):
-                return self.text[self.at]
+            if space := _space.match(self.text, self.position):
+                self.position = space.end()
+            if self.position < len(self.text):
+                return self.text[self.position]
             if self.ended:
                 return ""
             self.widen()
 
     def find(self, pattern: re.Pattern[str]) -> str:
-        """Move behind the next match of a one-character pattern and return it; "" at the end."""
+        """Return the next match of a one-character pattern and move behind it; "" at the end."""
         while True:
-            if match := pattern.search(self.text, self.at):
-                self.at = match.end()
+            if match := pattern.search(self.text, self.position):
+                self.position = match.end()
                 return match[0]
-            self.at = len(self.text)
+            self.position = len(self.text)
             if self.ended:
                 return ""
             self.widen()
 
 
 class _Scanner:
-    """Walks `{"log": {"entries": [ … ]}}`, reading entries and passing over everything else."""
+    """Walk `{"log": {"entries": [ … ]}}`: read entries and skip everything else."""
 
     def __init__(self, name: str, window: _Window) -> None:
         self._name = name
@@ -143,7 +143,7 @@ class _Scanner:
                 self._read_value()
 
     def _walk_members(self) -> Iterator[str]:
-        """The names in an object; whoever asks for the next has taken the value of the one before."""
+        """Yield the names in an object. The caller must read the value of a name before the next one."""
         for _ in self._walk_list("{", "}"):
             name = self._read_value()
             if not isinstance(name, str):
@@ -152,7 +152,7 @@ class _Scanner:
             yield name
 
     def _walk_list(self, opening: str, closing: str) -> Iterator[None]:
-        """Once for each thing between two brackets, standing before it."""
+        """Yield before each item between two brackets; the caller reads the item."""
         self._expect(opening)
         if self._window.peek() != closing:
             yield
@@ -164,14 +164,14 @@ class _Scanner:
     def _expect(self, character: str) -> None:
         if (next_character := self._window.peek()) != character:
             self._refuse(cut=not next_character)
-        self._window.at += 1
+        self._window.position += 1
 
     def _read_value(self) -> Json | TooLarge:
         window = self._window
         window.peek()
         while True:
             try:
-                decoded: tuple[Json, int] = _decoder.raw_decode(window.text, window.at)
+                decoded: tuple[Json, int] = _decoder.raw_decode(window.text, window.position)
             except (ValueError, RecursionError) as error:
                 cut = _may_be_cut(error, window.text)
                 if window.ended or not cut:
@@ -179,14 +179,14 @@ class _Scanner:
             else:
                 value, end = decoded
                 if end + LOOKAHEAD <= len(window.text) or window.ended:
-                    window.at = end
+                    window.position = end
                     return value
-            if len(window.text) - window.at > MAX_VALUE:
+            if len(window.text) - window.position > MAX_VALUE:
                 return self._skip_value()
             window.widen()
 
     def _skip_value(self) -> TooLarge:
-        """Move behind a value without holding it: count the brackets outside of strings."""
+        """Move behind a value without keeping it: count the brackets outside strings."""
         depth = 0
         while True:
             character = self._window.find(_structure)
@@ -208,7 +208,7 @@ class _Scanner:
 
 
 def _may_be_cut(error: Exception, text: str) -> bool:
-    """Whether more text could make it right: only where nothing closes after the place of the error."""
+    """Return whether more text could fix the error: only if no bracket closes after its position."""
     if not isinstance(error, json.JSONDecodeError):
         return False
     return error.msg.startswith("Unterminated string") or not _closing.search(text, error.pos)

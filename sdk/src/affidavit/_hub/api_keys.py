@@ -1,4 +1,4 @@
-"""The form of API keys. Its checksum tells a typo from an unknown key (contract 1).
+"""The form of API keys. Their checksum distinguishes a typo from an unknown key (contract 1).
 
 A key is `gak_` (secret) or `pk_` (publishable) and 32 base62 characters; the last 6 of them are the CRC-32 of
 all before them, prefix included.
@@ -29,7 +29,7 @@ def make_key(prefix: str) -> str:
 
 
 def is_well_formed(key: str) -> bool:
-    """Return whether prefix, length, alphabet and checksum are right; no hub is asked."""
+    """Return whether prefix, length, alphabet and checksum are right. The hub is not called."""
     if not _KEY_FORM.fullmatch(key):
         return False
     body, checksum = key[:-_CHECKSUM_LENGTH], key[-_CHECKSUM_LENGTH:]
@@ -38,7 +38,7 @@ def is_well_formed(key: str) -> bool:
 
 
 def require_secret_key(api_key: str | None) -> str:
-    """Return the key if it may be sent; ReportError for a missing, a publishable or a garbled one."""
+    """Return the key if it may be sent. Raises ReportError for a missing, publishable or garbled key."""
     if not api_key:
         raise ReportError("Give a secret API key (it begins with gak_).", code="missing-api-key")
     if api_key.startswith(_PUBLISHABLE_PREFIX):

@@ -1,4 +1,4 @@
-"""Answers of the hub, read as a JSON value or as an error that says what to do (contract 1)."""
+"""Convert responses of the hub to a JSON value, or to an error that says what to do (contract 1)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class HubAnswer:
 
 
 def parse_answer(answer: HubAnswer) -> Json:
-    """Return the JSON of a 2xx answer; ReportError `bad-answer` if it is no JSON."""
+    """Return the JSON of a 2xx answer. Raises ReportError `bad-answer` if it is not JSON."""
     try:
         return parse(answer.body)
     except InvalidJson:
@@ -27,7 +27,7 @@ def parse_answer(answer: HubAnswer) -> Json:
 
 
 def bad_answer(status: int | None = None, request_id: str | None = None) -> ReportError:
-    """Return the error for an answer that no hub would give."""
+    """Return the error for an answer that is not from a hub."""
     detail = "The answer is not a hub's: it is not known what was stored. Check that base_url leads to the hub."
     return ReportError(detail, code="bad-answer", status=status, request_id=request_id)
 

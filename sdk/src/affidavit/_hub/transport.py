@@ -30,7 +30,7 @@ _MAX_ANSWER = 4 * 1024 * 1024
 
 
 class Transport(Protocol):
-    """What the reporters send with; implement it to test, or to use something else than HTTP."""
+    """How reporters send. Implement it for tests, or to use another protocol than HTTP."""
 
     def post_json(self, path: str, body: bytes, headers: Mapping[str, str]) -> Json:
         """Deliver one JSON body to `path` and return the JSON of a 2xx answer; else raise ReportError."""

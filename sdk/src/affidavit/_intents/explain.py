@@ -19,8 +19,8 @@ _NOT_BOUND_BY_V1 = frozenset({"audience", "arguments", "step-up", "nonce"})
 class Check:
     """One step of a verification.
 
-    name, title: from `CHECKS`. state: `not-bound` where version 1 has nothing to compare, `not-reached` after
-    a failure. reason: the reason of a failure. detail: its cause in plain words. signed, actual: what the
+    name, title: from `CHECKS`. state: `not-bound` if version 1 has nothing to compare, `not-reached` after a
+    failure. reason: the reason of a failure. detail: its cause in plain words. signed, actual: what the
     intent says and what the request or this backend has, where neither is a secret; hashes, never values.
     """
 
@@ -34,12 +34,12 @@ class Check:
 
 
 def skip_check(name: str) -> Check:
-    """The check after a failure."""
+    """Return a check that was not reached, because an earlier one failed."""
     return Check(name, CHECKS[name], "not-reached")
 
 
 def describe_check(name: str, reason: str | None, attempt: Attempt, workspace: str | None, audience: str) -> Check:
-    """The check `name` as it just went. workspace, audience: the verifier's own."""
+    """Return the result of the check `name`, which has just run. workspace, audience: the verifier's own."""
     intent = attempt.known_intent
     if reason is None and intent is not None and intent.version == 1 and name in _NOT_BOUND_BY_V1:
         return Check(name, CHECKS[name], "not-bound", detail="Version 1 binds nothing here.")
@@ -51,7 +51,7 @@ def describe_check(name: str, reason: str | None, attempt: Attempt, workspace: s
 
 
 def _compare_sides(name: str, attempt: Attempt, intent: Intent, workspace: str | None, audience: str) -> Sides:
-    """Both sides of the comparison in check `name`; (None, None) where there is none to show."""
+    """Return the signed and the actual value of check `name`; (None, None) if there is nothing to show."""
     sides: dict[str, Callable[[], Sides]] = {
         "payload": lambda: (f"version {intent.version}", None),
         "time": lambda: (
@@ -68,7 +68,7 @@ def _compare_sides(name: str, attempt: Attempt, intent: Intent, workspace: str |
 
 
 def format_moment(seconds: float) -> str:
-    """A Unix time for people, in UTC; the bare number where no calendar has it."""
+    """Return a Unix time for people, in UTC; the plain number if it is out of the calendar's range."""
     try:
         return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     except (ValueError, OverflowError, OSError):

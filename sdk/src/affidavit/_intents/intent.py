@@ -18,7 +18,7 @@ from .envelope import MAX_ENVELOPE_DEPTH, MAX_HEADER, Unreadable, build_signing_
 DEFAULT_LIFETIME = 300
 MAX_MINTED_LIFETIME = 900
 MILLISECONDS_FROM = 1e11
-"""A time of this much or more is in milliseconds, below it in seconds."""
+"""A time of at least this value is in milliseconds, a smaller one in seconds."""
 
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ class Intent:
 
 
 def detect_version(payload: Mapping[str, Json]) -> int | None:
-    """2 when `v` is the number 2; 1 when it and all that only version 2 has are absent; else None."""
+    """Return 2 if `v` is the number 2; 1 if `v` and all other members of version 2 alone are absent; else None."""
     version = payload.get("v")
     if version == 2 and type(version) in (int, float):
         return 2
@@ -72,7 +72,7 @@ def detect_version(payload: Mapping[str, Json]) -> int | None:
 
 
 def read_intent(payload: Mapping[str, Json], version: int) -> Intent:
-    """The intent in a payload of that version. Raises Unreadable naming the member at fault."""
+    """Return the intent in a payload of that version. Raises Unreadable, which names the faulty member."""
     issued_at, expires_at = _read_times(payload)
     if version == 1:
         tool_call_id, workspace, method, path = _read_strings(payload, 1)
@@ -91,7 +91,7 @@ def read_intent(payload: Mapping[str, Json], version: int) -> Intent:
 
 
 def _read_strings(payload: Mapping[str, Json], version: int) -> tuple[str, ...]:
-    """The string members of that version: all have to be there, and none empty."""
+    """Return the string members of that version. Raises Unreadable if one is missing, empty or not a string."""
     try:
         values: tuple[str, ...] = _GET_STRINGS[version](payload)
     except KeyError as missing:
@@ -113,7 +113,7 @@ def _read_optional(payload: Mapping[str, Json], name: str, kind: type[T]) -> T |
 
 
 def _read_times(payload: Mapping[str, Json]) -> tuple[float, float]:
-    """issuedAt and expiresAt in Unix seconds."""
+    """Return issuedAt and expiresAt in Unix seconds."""
     issued_at, expires_at = _read_number(payload, "issuedAt"), _read_number(payload, "expiresAt")
     if issued_at < MILLISECONDS_FROM and expires_at < MILLISECONDS_FROM:
         return issued_at, expires_at
@@ -155,11 +155,11 @@ def mint_intent(
     requires_step_up: bool | None = None,
     now: float | None = None,
 ) -> MintedIntent:
-    """A version 2 intent for one tool call (contract 3).
+    """Mint a version 2 intent for one tool call (contract 3).
 
-    Exactly one of args, the arguments as a JSON value (`{}` for none), and args_hash, their hash.
-    operation: `METHOD path`, with `?query` where a call has both a body and a query. lifetime: seconds, 1 to
-    900. now: Unix seconds. Raises ValueError for a weak secret and for what a verifier would call malformed.
+    Pass exactly one of args (the arguments as a JSON value, `{}` for none) and args_hash (their hash).
+    operation: `METHOD path`, with `?query` if a call has both a body and a query. lifetime: seconds, 1 to 900. now:
+    Unix seconds. Raises ValueError for a weak secret and for anything that a verifier would reject as malformed.
     """
     if type(lifetime) is not int or not 1 <= lifetime <= MAX_MINTED_LIFETIME:
         raise ValueError(f"lifetime is a whole number of seconds from 1 to {MAX_MINTED_LIFETIME}")
@@ -187,9 +187,9 @@ def mint_intent(
 
 
 def sign_payload(secret: str, payload: Mapping[str, Json]) -> str:
-    """The header value of any payload, of version 1 too; what is signed is the payload's RFC 8785 form."""
+    """Return the header value for a payload of any version. The signature is over the payload's RFC 8785 form."""
     text = canonical_json(dict(payload))
-    parse(text, max_depth=MAX_ENVELOPE_DEPTH - 1)  # a verifier is as strict: better refused here than there
+    parse(text, max_depth=MAX_ENVELOPE_DEPTH - 1)  # as strict as the verifier, so that the signer notices first
     header = seal(text, build_signing_key(secret))
     if len(header) > MAX_HEADER:
         raise ValueError("the intent would be over 8 KiB: shorten what goes into it")

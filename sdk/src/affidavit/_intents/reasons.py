@@ -1,6 +1,6 @@
-"""Why an intent is rejected: the closed set of reasons, each told once (contract 3, spec section 7).
+"""Why an intent is rejected: the closed set of reasons (contract 3, spec section 7).
 
-Documentation, pages and the command line are made from this table; no other place lists reasons.
+Documentation, pages and the command line use this table; reasons are listed nowhere else.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What the stores of used nonces and of deliveries share."""
+"""What the nonce stores and the delivery stores have in common."""
 
 import multiprocessing
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 from affidavit._errors import AffidavitError
 
 PRUNED_AT_ONCE = 500
-"""Rows that one pruning deletes at most, so that no request waits for a long one."""
+"""The most rows that one pruning deletes, so that no request waits long for it."""
 PRUNED_EVERY = 250
 """Writes between two prunings: half a batch, so that pruning always keeps up."""
 
@@ -17,20 +17,19 @@ _DIFFERING = re.compile(rb"pipe_handle=\d+|\b(?:master|worker)\b")
 
 
 class StoreUnavailable(AffidavitError):
-    """A store cannot say whether a call may pass. Answer 503; it is never a pass."""
+    """A store cannot tell whether a call may pass. Answer 503, and do not let the call pass."""
 
 
 def store_key(workspace: str, name: str) -> str:
-    """A key of fixed length for (workspace, name): 64 hex digits, whatever the two hold."""
+    """Return a key for (workspace, name): always 64 hex digits."""
     return sha256(f"{len(workspace)}:{workspace}{name}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class OneProcess:
     """Keeps a store in memory from being used by several workers, each of which would have its own.
 
-    What it notices: a fork since the store was first used, WEB_CONCURRENCY above 1, and on Linux that it was
-    forked or spawned from a server which runs another such worker (gunicorn, uWSGI, uvicorn, granian).
-    several_workers=True says that this is known and wanted.
+    It detects a fork since the store was first used, WEB_CONCURRENCY above 1, and on Linux a second worker of the same
+    server (gunicorn, uWSGI, uvicorn, granian). several_workers: True to allow several workers.
     """
 
     def __init__(self, several_workers: bool) -> None:
@@ -38,7 +37,7 @@ class OneProcess:
         self._pid: int | None = None
 
     def check(self) -> None:
-        """Raises StoreUnavailable when this process is one of several workers, or has forked."""
+        """Raise StoreUnavailable if this process is one of several workers, or has forked."""
         if self._allowed or self._pid == os.getpid():
             return
         cause = "the process forked" if self._pid is not None else _sign_of_other_workers()
@@ -50,7 +49,7 @@ class OneProcess:
         self._pid = os.getpid()
 
     def check_again(self) -> None:
-        """Looks anew: other workers may have started after this one."""
+        """Check again: other workers may have started after this one."""
         self._pid = None if self._pid == os.getpid() else self._pid
         self.check()
 
@@ -63,10 +62,10 @@ def _sign_of_other_workers() -> str | None:
 
 
 def _is_one_of_several() -> bool:
-    """Whether this process and a sibling are workers of one parent. False where /proc does not tell."""
+    """Return whether this process and a sibling are workers of one parent. False if /proc cannot be read."""
     own, parent = os.getpid(), os.getppid()
     command = _read_command_line(own)
-    # A forked worker has its parent's command line; merely being started twice from one shell is no sign.
+    # A forked worker has its parent's command line. Two processes started from one shell do not.
     if command is None or (command != _read_command_line(parent) and multiprocessing.parent_process() is None):
         return False
     try:
@@ -77,7 +76,7 @@ def _is_one_of_several() -> bool:
 
 
 def _read_command_line(pid: int) -> bytes | None:
-    """Without what differs between the workers of one server: spawn's pipe, and gunicorn's own titles."""
+    """Return the command line without what differs between workers: spawn's pipe, and gunicorn's process titles."""
     try:
         return _DIFFERING.sub(b"", Path(f"/proc/{pid}/cmdline").read_bytes())
     except OSError:

@@ -1,4 +1,4 @@
-"""One request on its way through the checks of a verifier."""
+"""The state of one request while a verifier checks it."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from .intent import Intent
 
 
 class Attempt:
-    """One request on its way through the checks: its facts, and what the checks have found out so far."""
+    """The state of one request while it is checked: its facts, and the results of the checks so far."""
 
     __slots__ = (
         "args_hash",
@@ -65,12 +65,12 @@ class Attempt:
 
     @property
     def known_intent(self) -> Intent | None:
-        """The intent, once its signature and its form were found right."""
+        """The intent, once its signature and its form are verified; None before."""
         return getattr(self, "intent", None)
 
     @property
     def actual_operation(self) -> str:
-        """What the request does, in the form in which this intent has to say it."""
+        """The operation of the request, in the form in which this intent must name it."""
         operation = f"{self.method} {self.path}"
         if self.intent.version == 1:
             return operation
@@ -80,6 +80,6 @@ class Attempt:
         return f"{operation}?{self.query}" if self.query and (self.body or signed_with_query) else operation
 
     def fail(self, reason: str, detail: str) -> str:
-        """`reason`, with the exact cause kept in plain words; never a secret or a body value."""
+        """Return `reason` and keep `detail`, the cause in plain words: never a secret or a body value."""
         self.detail = detail
         return reason

@@ -66,14 +66,14 @@ reportOutcomes = report_outcomes  # noqa: N816 - the spec's name
 
 
 def _require_list(outcomes: object) -> Iterable[object]:
-    """Return `outcomes` if it is a list; text and mappings are iterable too, and never meant."""
+    """Return `outcomes`. Refuse text and mappings: they are iterable too, but passed by mistake."""
     if isinstance(outcomes, str | bytes | Mapping) or not isinstance(outcomes, Iterable):
         raise _make_invalid_request("/outcomes", "Give a list of outcomes.")
     return outcomes
 
 
 def build_item(outcome: object, index: int) -> dict[str, object]:
-    """Return the wire item of one outcome. Only its two members leave this process; the hub judges their values."""
+    """Return the wire item of one outcome. Only its two members are sent; the hub checks their values."""
     if isinstance(outcome, Mapping):
         return {name: outcome[name] for name in ITEM_NAMES if name in outcome}
     if isinstance(outcome, Sequence) and not isinstance(outcome, str | bytes) and len(outcome) == 2:

@@ -1,9 +1,9 @@
-"""Which segments of a tree of paths are parameters, place by place from the left.
+"""Decide which segments of a tree of paths are parameters, position by position from the left.
 
-Two signs outweigh all others. A segment that is, in the same exchange, the value of a property which does not
-read like an enumeration is a parameter; one that is a word of a property name anywhere is a literal. The rest
-is settled by what stands beside it. Where nothing tells, a segment is undecided: taking two operations for one
-does more harm than taking one for two.
+Two signs outweigh all others. A segment is a parameter if it is the value of a property in the same exchange, unless
+that property is named like an enumeration. A segment is a literal if it is a word of any property name. The rest is
+decided by its siblings. A segment without any sign stays undecided: merging two operations by mistake does more harm
+than showing one operation as two.
 """
 
 from __future__ import annotations
@@ -27,37 +27,37 @@ from .tree import NO_READING, PathNode, is_leading
 from .vocabulary import Vocabulary, begins_with_action, is_action
 from .words import Reading
 
-CROWD_SIZE = 10  # siblings without any sign that one shape makes one operation
-SAME_SIMILARITY = 0.9  # likeness of their shapes
-THRONG_SIZE = 50  # siblings of which it is enough that the shapes are not unlike
-SEVERAL = 2  # siblings that make a rule
-MANY = 5  # siblings that make it whatever the shapes: what stands among so many names may be one
-MANY_LEADING = 3  # segments with a strong sign, so that a path may begin with a parameter
+CROWD_SIZE = 10  # so many siblings without any sign are one operation if their shapes are the same
+SAME_SIMILARITY = 0.9  # from this similarity on, shapes are the same
+THRONG_SIZE = 50  # for so many siblings it is enough that their shapes are not unlike
+SEVERAL = 2  # so many siblings are a rule
+MANY = 5  # beside so many parameters an unknown segment is one too, whatever its shape
+MANY_LEADING = 3  # a path may begin with a parameter only if so many first segments have a strong sign
 
 Prefix = tuple["str | None", ...]
-"""The segments before a place, None for a parameter."""
+"""The segments before a position, None for a parameter."""
 
 
 class Sign(Enum):
-    """What is known of a segment by itself."""
+    """What is known about a segment without its siblings."""
 
     LITERAL = auto()
     PARAMETER = auto()
-    ECHOED_WORD = auto()  # a property name, and the value of an identifying property beside it
-    LISTED_WORD = auto()  # a property name, and such a value in the bodies of what stands right before it
-    LISTED = auto()  # a value in the bodies of what stands right before it
+    ECHOED_WORD = auto()  # a property name, and the value of an identifying property in the same exchange
+    LISTED_WORD = auto()  # a property name, and such a value in the bodies of its parent path
+    LISTED = auto()  # a value in the bodies of its parent path
     ELSEWHERE = auto()  # the value of an identifying property in other bodies
-    ACTION = auto()  # it begins with a word for what any API does
+    ACTION = auto()  # it begins with a common word for an action
     UNKNOWN = auto()
     UNDECIDED = auto()
 
 
 @dataclass(frozen=True)
 class TrafficFacts:
-    """What is known from all traffic together.
+    """What all traffic together shows.
 
-    parts: segments that stand between data somewhere, as `items` in `orders/17/items/3`. scalars: how the
-    properties read that hold a segment, by segment. hashes: of each segment.
+    parts: segments that are between data in some path, like `items` in `orders/17/items/3`. scalars: by segment, what
+    the names of the properties with that value say about it. hashes: of each segment.
     """
 
     vocabulary: Vocabulary
@@ -70,7 +70,7 @@ class TrafficFacts:
 class Decision:
     """The decision about one position of a path.
 
-    words: those of the parameter. undecided: which literals may be data.
+    words: the segments that are values of the parameter. undecided: the literals that may be data.
     """
 
     literals: dict[str, Decision] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Decision:
 
 
 def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) -> Decision:
-    """Decide which segments of `nodes` are parameters. They are one position, as parameters stand before them."""
+    """Decide which segments of `nodes` are parameters. Several nodes are one position behind a parameter."""
     siblings = _Siblings(nodes, facts, prefix)
     signs = siblings.settle()
     words = frozenset(segment for segment, sign in signs.items() if sign is Sign.PARAMETER)
@@ -110,7 +110,7 @@ class _Siblings:
         self._shapes_by_segment: dict[str, Shapes] = {}
 
     def settle(self) -> dict[str, Sign]:
-        """LITERAL, PARAMETER or UNDECIDED for each word."""
+        """Return LITERAL, PARAMETER or UNDECIDED for each word."""
         signs = {segment: self._read_sign(segment) for segment in sorted(self.words)}
         if is_leading(self._prefix):
             return {**self._settle_leading(signs), **self._settle_versions()}
@@ -147,7 +147,7 @@ class _Siblings:
         return Sign.LISTED_WORD if is_listed else Sign.LITERAL
 
     def _settle_leading(self, signs: Mapping[str, Sign]) -> dict[str, Sign]:
-        """A path begins with a parameter only where most beginnings have a strong sign."""
+        """Decide the first segment of a path: a parameter only if most first segments have a strong sign."""
         strong = sum(sign is Sign.PARAMETER for sign in signs.values())
         if strong >= MANY_LEADING and 2 * strong >= len(signs):
             return {segment: sign if sign is Sign.PARAMETER else Sign.LITERAL for segment, sign in signs.items()}
@@ -157,17 +157,20 @@ class _Siblings:
         return {segment: Sign.UNDECIDED if segment in undecided else Sign.LITERAL for segment in signs}
 
     def _settle_versions(self) -> dict[str, Sign]:
-        """`/2/orders`: an API has one version, of its users there are more."""
+        """Decide numbers and dates that begin a path, as in `/2/orders`: one is a version, several are data."""
         versions = [] if self._prefix else [segment for segment in self.words if may_be_version(segment)]
         return dict.fromkeys(versions, Sign.LITERAL if len(versions) == 1 and not self.data else Sign.PARAMETER)
 
     def _find_alike_beginnings(self, segments: Sequence[str]) -> Set[str]:
-        """`/acme/orders`, `/globex/orders`: what goes on as others do may be data; where most do, all may be."""
+        """Return the first segments that may be data, with alike continuations (`/acme/orders`, `/globex/orders`).
+
+        If at least half do, all may be data.
+        """
         alike = find_alike_continuations({segment: self._collect_shapes(segment) for segment in segments})
         return set(segments) if 2 * len(alike) >= len(segments) else alike
 
     def _settle_lone(self, signs: dict[str, Sign]) -> None:
-        """A parameter hardly follows another: where literals do, a value that is alone among them may be one too."""
+        """Leave a lone value among literals undecided behind a parameter: one rarely follows another directly."""
         candidates = [
             segment for segment, sign in signs.items() if sign in (Sign.PARAMETER, Sign.LISTED, Sign.ELSEWHERE)
         ]
@@ -176,13 +179,13 @@ class _Siblings:
             signs[candidates[0]] = Sign.UNDECIDED
 
     def _settle_listed(self, signs: dict[str, Sign]) -> None:
-        """What bodies of other exchanges name is a parameter, if what stands behind is one operation."""
+        """Decide values that other exchanges have in their bodies: parameters, if the shapes show one operation."""
         candidates = [segment for segment, sign in signs.items() if sign in (Sign.LISTED, Sign.ELSEWHERE)]
         if self._count_parameters(signs):
             least, unlike, data = UNLIKE_SIMILARITY, Sign.UNDECIDED, self._collect_data_shapes(signs)
             alike = [measure_similarity(self._collect_shapes(segment), data) for segment in candidates]
         elif sum(sign is Sign.LISTED_WORD for sign in signs.values()) > len(candidates):
-            signs.update(dict.fromkeys(candidates, Sign.UNDECIDED))  # what is listed are parts of the API
+            signs.update(dict.fromkeys(candidates, Sign.UNDECIDED))  # the bodies list parts of the API, not data
             return
         else:
             least, unlike, among = (
@@ -195,13 +198,13 @@ class _Siblings:
             signs[segment] = Sign.PARAMETER if similarity is None or similarity >= least else unlike
 
     def _settle_echoed_words(self, signs: dict[str, Sign]) -> None:
-        """Of two signs that contradict each other the siblings tell; else, a parameter hardly follows another."""
+        """Decide words with two contradicting signs by their siblings: beside parameters they are parameters."""
         alone = Sign.LITERAL if self._prefix[-1] is None else Sign.UNDECIDED
         verdict = Sign.PARAMETER if self._count_parameters(signs) else alone
         signs.update({segment: verdict for segment, sign in signs.items() if sign is Sign.ECHOED_WORD})
 
     def _settle_listed_words(self, signs: dict[str, Sign]) -> None:
-        """Among more parameters than such words these are parameters too, unless the shape says otherwise."""
+        """Decide listed words: parameters if there are at least as many parameters, and their shapes are alike."""
         number, data = self._count_parameters(signs), self._collect_data_shapes(signs)
         listed_words = [segment for segment, sign in signs.items() if sign is Sign.LISTED_WORD]
         for segment in listed_words:
@@ -220,15 +223,15 @@ class _Siblings:
             if number:
                 signs[segment] = self._judge_beside_parameters(segment, number, data, acts=sign is Sign.ACTION)
             elif sign is Sign.ACTION or self._is_collection(segment) or (are_few and follows_data):
-                signs[segment] = Sign.LITERAL  # a parameter hardly follows another
+                signs[segment] = Sign.LITERAL  # a parameter rarely follows another directly
             else:
-                # Beside literals too: the only user next to `me` and `search` would go out by name.
+                # Also beside literals: else the only user beside `me` and `search` would be sent by name.
                 signs[segment] = Sign.UNDECIDED
         if not (are_few and literals >= SEVERAL):
             self._settle_crowd(signs)
 
     def _settle_crowd(self, signs: dict[str, Sign]) -> None:
-        """The same shape behind many siblings is one operation, though nothing else tells."""
+        """Make many undecided siblings with the same shape parameters: they are one operation."""
         crowd = [segment for segment, sign in signs.items() if sign is Sign.UNDECIDED]
         if len(crowd) < CROWD_SIZE:
             return
@@ -238,7 +241,7 @@ class _Siblings:
             signs.update(dict.fromkeys(crowd, Sign.PARAMETER))
 
     def _judge_beside_parameters(self, segment: str, number: int, data: Shapes, *, acts: bool) -> Sign:
-        """An unknown segment among known parameters is one too, unless its shape says otherwise."""
+        """Judge an unknown segment beside parameters: it is a parameter too, unless its shape differs."""
         shapes = self._collect_shapes(segment)
         alike = measure_similarity(shapes, data)
         if alike is not None and alike >= ALIKE_SIMILARITY:
@@ -252,7 +255,7 @@ class _Siblings:
         return Sign.PARAMETER if number >= SEVERAL and shapes.keys() & data.keys() else Sign.UNDECIDED
 
     def _is_collection(self, segment: str) -> bool:
-        """`reports/17`: what data follows is a literal more often than not. `retention-filters` reads like one."""
+        """Return whether a segment is likely a collection: data follows it (`reports/17`), or it is named like one."""
         nodes = self.words[segment]
         following = _group_branches(nodes)
         data = [node for word in following if word not in self._facts.vocabulary for node in following[word]]
@@ -263,7 +266,7 @@ class _Siblings:
         )
 
     def _count_parameters(self, signs: Mapping[str, Sign]) -> int:
-        """How many different segments are known to be parameters."""
+        """Return how many different segments are known to be parameters."""
         return self._data_count + sum(sign is Sign.PARAMETER for sign in signs.values())
 
     def _collect_data_shapes(self, signs: Mapping[str, Sign]) -> Shapes:

@@ -1,7 +1,7 @@
-"""Path templates learned from traffic: what is a parameter shows in the exchanges around it (contract 4).
+"""Learn path templates from traffic: the exchanges show which segments are parameters (contract 4).
 
-A learner holds words of paths, names of properties and keyed hashes of values, all bounded, never a value.
-The same exchanges make the same templates, in whatever order they come.
+A learner holds a bounded number of path words, property names and keyed hashes of values, but never a value. The same
+exchanges give the same templates in any order.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .vocabulary import Vocabulary
 from .words import Reading
 
 MAX_HASHES = 300_000  # of different values
-MAX_TREE_NODES = 100_000  # of the tree; one that is full learns no more
-MAX_SHAPES = 10_000  # that are shared
+MAX_TREE_NODES = 100_000  # a full tree learns nothing more
+MAX_SHAPES = 10_000  # held once for equal shapes
 MAX_SEGMENTS = 32  # a longer path teaches nothing
 HASH_RANGE = 2**64
-NO_OPERATION = frozenset({404, 405, 501})  # a scanner teaches nothing
+NO_OPERATION = frozenset({404, 405, 501})  # as scanners get; nothing is learned from them
 
 
 class Learner:
-    """Learns from exchanges, then tells the template of any path."""
+    """Learn from exchanges, then return the template of any path."""
 
     def __init__(self, hashes: KeyedHash | None = None) -> None:
         self._hashes = hashes or KeyedHash()
@@ -50,7 +50,7 @@ class Learner:
         request: Json | Absent = ABSENT,
         response: Json | Absent = ABSENT,
     ) -> None:
-        """Take in one exchange. path: raw, percent-encoded. Bodies of 2xx and 3xx teach, others do not."""
+        """Learn from one exchange; from its bodies only for 2xx and 3xx. path: raw, percent-encoded."""
         length = path.count("/")
         if status in NO_OPERATION or length > MAX_SEGMENTS or not self._has_room(length):
             return
@@ -64,9 +64,10 @@ class Learner:
             node.add_exchange(method, self._share_shape(bound_shape(facts.shape)), self._bound_values(facts.scalars))
 
     def template(self, path: str) -> Template:
-        """The template of a raw path, as far as the traffic so far tells; without query or fragment.
+        """Return the template of a raw path, without query or fragment, as the traffic so far shows it.
 
-        The first call after `learn` decides anew, in time that grows with the tree: learn a lot, then ask a lot.
+        The first call after `learn` decides again, which takes time in proportion to the tree. So learn many exchanges,
+        then ask for many templates.
         """
         path = _strip_query(path)
         node: Decision | None = self._decide()
@@ -83,7 +84,7 @@ class Learner:
         return place_parameters(path, parameters, undecided)
 
     def _judge_segment(self, node: Decision | None, segment: str, *, leading: bool) -> Sign:
-        """LITERAL, PARAMETER or UNDECIDED. node: where the segment stands; None if nothing was learned of it."""
+        """Return LITERAL, PARAMETER or UNDECIDED. node: the decision at this position; None if nothing was learned."""
         if is_scaffold(segment, leading=leading):
             return Sign.LITERAL
         if node and segment in node.literals:
@@ -97,9 +98,9 @@ class Learner:
         return Sign.LITERAL if leading and not (node and node.undecided) else Sign.UNDECIDED
 
     def _walk(self, path: str, facts: ExchangeFacts | None) -> PathNode:
-        """The node where a path ends; on the way, what its own bodies say of each segment.
+        """Return the node at the end of a path, and add to each node what the bodies say about its segment.
 
-        A value that stands twice in a path is the last of both: a parameter follows the word for it.
+        If a value is in the path twice, only the last segment counts: a parameter follows the word for it.
         """
         node, leading = self._root, True
         scalars = dict(facts.scalars) if facts else {}
@@ -115,7 +116,7 @@ class Learner:
         return node
 
     def _bound_values(self, scalars: Mapping[int, Reading]) -> dict[int, Reading]:
-        """Return the values that may be kept: beyond the bound, those with hashes below a limit that falls."""
+        """Return the values to keep. Beyond MAX_HASHES, keep only hashes below a limit, which is halved as needed."""
         within_limit = [(hashed, reads) for hashed, reads in scalars.items() if hashed < self._limit]
         shared = {self._known_hashes.setdefault(hashed, hashed): reads for hashed, reads in within_limit}
         while len(self._known_hashes) > MAX_HASHES:
@@ -126,7 +127,7 @@ class Learner:
         return {hashed: reads for hashed, reads in shared.items() if hashed < self._limit}
 
     def _has_room(self, segments: int) -> bool:
-        """Whether that many nodes more can be held; they are counted only now and then."""
+        """Return whether that many more nodes fit. The tree is counted only when it may be full."""
         self._unchecked += segments
         if self._unchecked > MAX_TREE_NODES and not self._full:
             self._unchecked = sum(1 for _ in self._root.walk()) + segments
@@ -134,7 +135,7 @@ class Learner:
         return not self._full
 
     def _share_shape(self, shape: frozenset[str]) -> frozenset[str]:
-        """An equal shape, the same object each time."""
+        """Return an equal shape, always the same object."""
         if len(self._shapes) >= MAX_SHAPES:
             self._shapes.clear()
         return self._shapes.setdefault(shape, shape)

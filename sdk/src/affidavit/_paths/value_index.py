@@ -1,6 +1,6 @@
-"""What one exchange tells a learner of path templates: names, shapes, and hashes in place of values (contract 4).
+"""What a learner of path templates takes from one exchange: names, shapes, and hashes of values (contract 4).
 
-The key is random and of this process; neither it nor a hash is ever sent.
+The key of the hashes is random for each process. Neither the key nor a hash is ever sent.
 """
 
 from __future__ import annotations
@@ -16,29 +16,30 @@ from affidavit._shapes.data_like import detect_form, is_data
 
 from .words import Reading, read_name
 
-MAX_TEXT = 80  # characters; longer ones are no names that stand in a path
-MAX_LEVEL = 6  # of the properties that make a shape
+MAX_TEXT = 80  # characters; longer texts are not names in a path
+MAX_LEVEL = 6  # deeper properties are not part of a shape
 MAX_SHAPE_POINTERS = 300  # properties of one shape
 HASH_BYTES = 8
 ROOTS = frozenset("><")
 
 
 class KeyedHash:
-    """Keyed hashes of texts, so that equal ones can be told without keeping any."""
+    """Keyed hashes of texts, which show that two texts are equal without keeping either."""
 
     def __init__(self, key: bytes | None = None) -> None:
         """key: up to 64 bytes; random if left out."""
         self._key = key or secrets.token_bytes(32)
 
     def digest(self, text: str) -> int:
-        """64 bits."""
+        """Return the hash of a text, 64 bits."""
         digest = blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=HASH_BYTES)
         return int.from_bytes(digest.digest(), "big")
 
 
 @dataclass
 class ExchangeFacts:
-    """names: of properties that are no data. shape: their places. scalars: how their names read, by hash."""
+    """names: of properties, unless they are data. shape: pointers of properties. scalars: by the hash of a value, what
+    the name of its property says about it."""
 
     names: set[str] = field(default_factory=set)
     shape: set[str] = field(default_factory=set)
@@ -46,7 +47,7 @@ class ExchangeFacts:
 
 
 def read_bodies(hashes: KeyedHash, *bodies: Json | Absent) -> ExchangeFacts:
-    """What the bodies of one exchange, request first, tell together."""
+    """Return the facts of the bodies of one exchange, request first."""
     facts = ExchangeFacts()
     for mark, body in zip("><", bodies, strict=False):
         if not isinstance(body, Absent):
@@ -55,12 +56,12 @@ def read_bodies(hashes: KeyedHash, *bodies: Json | Absent) -> ExchangeFacts:
 
 
 def bound_shape(shape: Set[str]) -> frozenset[str]:
-    """The same part of a shape that is too large, in whatever order it came about."""
+    """Return a shape, cut to MAX_SHAPE_POINTERS. Equal shapes are cut equally."""
     return frozenset(shape if len(shape) <= MAX_SHAPE_POINTERS else sorted(shape)[:MAX_SHAPE_POINTERS])
 
 
 def _read_value(into: ExchangeFacts, hashes: KeyedHash, value: Json, name: str, pointer: str, level: int) -> None:
-    """name: of the property that holds the value. pointer: of the value, as `>order.items[]`."""
+    """Add the facts of a value. name: of the property that has it. pointer: to the value, like `>order.items[]`."""
     if isinstance(value, dict):
         for key, member in value.items():
             is_name = not is_data(key)
@@ -83,5 +84,5 @@ def _add_text(into: ExchangeFacts, hashed: int, text: str, name: str) -> None:
     earlier = into.scalars.get(hashed)
     if earlier is not None:
         into.scalars[hashed] = earlier | read_name(name)
-    elif detect_form(text) is None:  # what is data by its form needs no other sign
+    elif detect_form(text) is None:  # a text with the form of data is a parameter in any case
         into.scalars[hashed] = read_name(name)

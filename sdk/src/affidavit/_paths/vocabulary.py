@@ -1,6 +1,6 @@
-"""The words of an API: those of its property names, and those that any API uses for what it does.
+"""The words of an API: those of its property names, and the common words for actions.
 
-A path segment among them is part of the API, no value of its users. Holds names of properties only.
+A path segment that is one of these words is part of the API, not a value of a user. Only property names are held.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _ACTIONS = frozenset({
 
 
 class Vocabulary:
-    """Phrases of one to three words out of property names, in the singular."""
+    """Phrases of one to three words from property names, in the singular."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
         self._phrases: set[str] = set()
 
     def add(self, name: str) -> None:
-        """Take in one property name that is no data."""
+        """Add a property name that is not data."""
         if name in self._names or len(self._phrases) > MAX_PHRASES:
             return
         self._names.add(name)
@@ -48,11 +48,11 @@ class Vocabulary:
                 self._phrases.add(_join_phrase(parts[first : last + 1], capital=capital))
 
     def __contains__(self, segment: str) -> bool:
-        """Whether a path segment, decoded, is such a phrase, singular or plural, written in the same way."""
+        """Return whether a decoded path segment is such a phrase, singular or plural, with the same capital."""
         return _join_phrase(split_words(segment), capital=segment[:1].isupper()) in self._phrases
 
     def reads_like_collection(self, segment: str) -> bool:
-        """Whether a segment is a plural made of several words, each of them known: `retention-filters`."""
+        """Return whether a segment is a plural of several known words: `retention-filters`."""
         parts = split_words(segment)
         return (
             len(parts) > 1
@@ -62,16 +62,16 @@ class Vocabulary:
 
 
 def is_action(segment: str) -> bool:
-    """Whether a segment is a word for what any API does: `search`, `cancel`."""
+    """Return whether a segment is a common word for an action: `search`, `cancel`."""
     return segment.lower() in _ACTIONS
 
 
 def begins_with_action(segment: str) -> bool:
-    """As in `generate-notes`."""
+    """Return whether a segment of several words begins with an action: `generate-notes`."""
     parts = split_words(segment)
     return len(parts) > 1 and parts[0] in _ACTIONS
 
 
 def _join_phrase(parts: Sequence[str], *, capital: bool) -> str:
-    """One text for a phrase; `Orders` and `orders` are two, since a name that users gave is often capitalised."""
+    """Return a phrase as one text. `Orders` and `orders` differ, since names given by users often have capitals."""
     return " ".join([*("^" if capital else ""), *parts[:-1], *map(singularize, parts[-1:])])

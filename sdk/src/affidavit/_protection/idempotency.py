@@ -81,7 +81,7 @@ class DeliveryStore(Protocol):
     """A store of deliveries. Every method is one atomic step, or raises StoreUnavailable."""
 
     def claim(self, workspace: str, tool_call_id: str, fingerprint: str, *, now: float) -> Delivery:
-        """Return a Claim to exactly one caller while the call runs; tell all others how the call stands."""
+        """Return a Claim to exactly one caller while the call runs, and the state of the call to all others."""
 
     def renew(self, claim: Claim, *, now: float) -> bool:
         """Give the claim a full lease again. Return False if the claim is lost."""
@@ -90,17 +90,17 @@ class DeliveryStore(Protocol):
         """Keep the response for 24 hours. Return False if the claim is lost; then nothing is kept."""
 
     def abandon(self, claim: Claim) -> None:
-        """Let a retry run at once, as after a failure without effect."""
+        """Release the claim, so that a retry runs at once."""
 
 
 def compute_fingerprint(intent: Intent) -> str:
-    """Hash what makes two deliveries one call: sub, operation, argsHash; in version 1 userId, method, path."""
+    """Hash what deliveries of one call have in common: sub, operation, argsHash; in version 1 userId, method, path."""
     facts = intent.version, intent.sub, intent.operation, intent.args_hash
     return sha256(ascii(facts).encode("ascii")).hexdigest()
 
 
 def make_owner() -> str:
-    """Return a random owner for a claim, so that a lost claim is never mistaken for its successor."""
+    """Return a random owner for a claim, so that a lost claim is not mistaken for a later one of the same call."""
     return token_hex(16)
 
 
@@ -137,6 +137,6 @@ class Leases:
                     self._thread_pid = None
                     return
             for claim in claims:
-                # A store that is away now may be back before the lease expires.
+                # A store that is unavailable now may recover before the lease expires.
                 with suppress(StoreUnavailable):
                     self._store.renew(claim, now=time.time())

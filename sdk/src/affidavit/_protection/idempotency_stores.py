@@ -1,4 +1,4 @@
-"""The stores of deliveries in memory, SQL and Redis, as `DeliveryStore` specifies (contract 3)."""
+"""The stores of deliveries in memory, SQL and Redis; each is a `DeliveryStore` (contract 3)."""
 
 import itertools
 import math
@@ -16,7 +16,7 @@ from .idempotency import LEASE, RETENTION, Claim, Delivery, Finished, InFlight, 
 def _resolve_known_call(
     known_fingerprint: str, fingerprint: str, response: StoredResponse | None, lease_until: float, now: float
 ) -> Delivery:
-    """Return what a delivery gets whose call another delivery has claimed."""
+    """Return the answer to a delivery whose call was claimed by an earlier delivery."""
     if known_fingerprint != fingerprint:
         return Mismatch()
     if response is not None:
@@ -36,7 +36,7 @@ class _Record:
 
 
 class MemoryDeliveries:
-    """A store for one process, as `MemoryNonces`; full at `limit` calls or `max_bytes` of bodies."""
+    """A store for one process, like `MemoryNonces`. It is full at `limit` calls or `max_bytes` of bodies."""
 
     def __init__(
         self, *, limit: int = 50_000, max_bytes: int = 64 * 1024 * 1024, several_workers: bool = False
@@ -145,7 +145,7 @@ DELETE FROM affidavit_deliveries WHERE delivery_key IN (
 
 
 class SqlDeliveries:
-    """A store in the table `affidavit_deliveries`, as `SqlNonces`; call `create_table` once, where you migrate."""
+    """A store in the table `affidavit_deliveries`, like `SqlNonces`; call `create_table` once, where you migrate."""
 
     def __init__(self, connect: Callable[[], Any], *, paramstyle: str | None = None) -> None:
         self._database = Database(connect, paramstyle)
@@ -223,7 +223,7 @@ _REDIS_ABANDON = f"{_REDIS_IF_RUNNING} redis.call('DEL', KEYS[1]) return 1"
 
 
 class RedisDeliveries:
-    """A store in Redis, through a client object that you pass, as `RedisNonces`."""
+    """A store in Redis, through a client object that you pass, like `RedisNonces`."""
 
     def __init__(self, client: Any, *, prefix: str = "affidavit:delivery:") -> None:
         self._client = client

@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 _MAX_BODY = 4 * 1024 * 1024
 _MAX_KEPT = 1024 * 1024
 _LOG_EVERY = 10
-"""Seconds between two log lines that say the same."""
+"""Seconds between two equal log lines."""
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _RETRY_STATUSES = frozenset({408, 425, 429})
 # These belong to one connection or one moment; a kept cookie would be a stored credential.
@@ -45,7 +45,7 @@ def _find_no_route() -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """What one route demands of its intents; both are explained at `IntentVerifier.verify`."""
+    """What one route demands of its intents. See `IntentVerifier.verify` for both."""
 
     minimum_version: int | None = None
     operation: str | None = None
@@ -64,7 +64,7 @@ NO_DEMANDS = Demands()
 
 @dataclass(slots=True)
 class Call:
-    """The facts of a request; those not explained here are at `IntentVerifier.verify`.
+    """The facts of a request. See `IntentVerifier.verify` for those not explained here.
 
     route: returns the framework's path template, mount prefix included; called when the call is reported.
     """
@@ -139,7 +139,7 @@ class Protection:
         )
 
     def _log_outage(self, fault: StoreUnavailable) -> None:
-        """Log at most one line in a while: an outage must not fill the log."""
+        """Log one line per `_LOG_EVERY` seconds at most: an outage must not fill the log."""
         if self._now() >= self._next_log_at:
             self._next_log_at = self._now() + _LOG_EVERY
             _log.error("calls are answered 503: %s", fault)
@@ -181,7 +181,7 @@ class _RunningCall:
         self._settle_in_store(lambda: self._store.abandon(self._claim))
 
     def _settle_in_store(self, step: Callable[[], _T]) -> _T | None:
-        """Run `step` and stop renewing. If the store is away its lease expires; the response is sent all the same."""
+        """Run `step` and stop renewing. If the store is unavailable, the lease expires; the response is still sent."""
         try:
             return step()
         except StoreUnavailable as fault:
@@ -223,7 +223,7 @@ class Admission:
         """Settle with the response. body: None if it streams or is too large to be kept.
 
         A response that asks for a retry (5xx, 408, 425, 429) is not kept: the retry runs. Without a body nothing is
-        kept: the retry of a safe method runs, that of any other is told that the call has run.
+        kept: a retry of a safe method runs again; any other gets 409, since the call has run.
         """
         running = self._settle()
         if running is None:
@@ -242,7 +242,7 @@ class Admission:
             running.abandon()
 
     def refusal(self, demands: Demands) -> StoredResponse | None:
-        """Return the refusal of a view whose demands were not known when the intent was verified; None to go on."""
+        """Check demands that were not known when the intent was verified. Return the refusal; None if they are met."""
         reason = demands.unmet_by(self.intent)
         if reason is None:
             return None

@@ -8,7 +8,7 @@ from affidavit._intents.verifier import IntentRejected
 from .idempotency import Finished, InFlight, Mismatch, StoredResponse
 
 _RETRY_AFTER = 5
-"""Seconds to wait while a store is away."""
+"""Seconds to wait while a store is unavailable."""
 
 
 def answer_rejection(rejection: IntentRejected) -> StoredResponse:
@@ -19,7 +19,7 @@ def answer_rejection(rejection: IntentRejected) -> StoredResponse:
 
 
 def answer_store_outage() -> StoredResponse:
-    """Return 503: a call does not pass unless the stores can be asked."""
+    """Return 503: a call does not pass while a store is unavailable."""
     detail = "It cannot be looked up whether this call may pass, so it did not run. Send it again later."
     return _build_problem(503, "unavailable", "A store cannot be reached", detail, retry_after=_RETRY_AFTER)
 

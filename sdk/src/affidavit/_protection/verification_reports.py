@@ -18,7 +18,7 @@ ACCEPTED = "accepted"
 _MAX_ITEMS = 500
 _MAX_TOOL_CALL_ID = 255
 _QUARTER = 900
-"""Seconds of a bucket of the hub's tallies: no sum spans two buckets."""
+"""Seconds of one time bucket of the hub's tallies. No sum spans two buckets."""
 
 _log = logging.getLogger("affidavit.reports")
 
@@ -34,7 +34,7 @@ class _Verification(NamedTuple):
 
 
 class _Tally:
-    """How many verifications, and the Unix time of the last."""
+    """The number of verifications, and the Unix time of the last one."""
 
     __slots__ = ("count", "last_at")
 
@@ -121,7 +121,7 @@ class VerificationReports:
             self._drop(lost, "the process ended before the hub took them")
 
     def _find_tally(self, verification: _Verification) -> _Tally | None:
-        """Return the tally to count in; None if even those without detail are too many, after months without a hub."""
+        """Return the tally to count in; None if there is no room, as after months without a hub."""
         tally = self._pending.get(verification)
         if tally is None:
             if len(self._pending) >= self._limit:

@@ -1,4 +1,4 @@
-"""From evidence to its descriptor: a projection, the same for equal evidence byte for byte (contract 4)."""
+"""Describe evidence as a descriptor. Equal evidence gives the same bytes (contract 4)."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ Descriptor: TypeAlias = dict[str, Any]
 """The wire form of a shape: `{"type": T, ...}` as contract 4 lists its members."""
 
 MAX_NODES = 5000
-WIRE_NAMES = {"limit": "unknown"}  # in `types`; the other kinds go by their own name
+WIRE_NAMES = {"limit": "unknown"}  # in `types`; all other kinds keep their name
 _NO_TYPES = {"null", "limit", "divergent", "empty"}
 _NO_EVIDENCE = Evidence()
 
 
 def describe(evidence: Evidence, *, counts: bool = True, max_nodes: int | None = MAX_NODES) -> Descriptor:
-    """The descriptor of `evidence`; members and properties in a fixed order.
+    """Return the descriptor of `evidence`, members and properties in a fixed order.
 
-    counts: with `seen`, `nulls` and `types`; without them nothing is left that counting changes. max_nodes:
-    nodes in the descriptor at most, nearest to the root first; an object or array whose inside does not fit is unknown
-    (`limit`). Without a limit it is lossless but for the days: `from_descriptor` is its inverse.
+    counts: whether to include `seen`, `nulls` and `types`; without them the descriptor changes only with the shape.
+    max_nodes: the most nodes in the descriptor, those nearest to the root first; an object or array whose children do
+    not fit is unknown (`limit`). None for no limit: then only the days are lost, and `from_descriptor` is the inverse.
     """
     beyond = set() if max_nodes is None else _find_cut_nodes(evidence, max_nodes)
     return _describe(evidence, counts, beyond)
 
 
 def fit(evidence: Evidence, max_bytes: int) -> Evidence:
-    """`evidence` itself if its descriptor has at most `max_bytes` as JSON, else its first levels that fit."""
+    """Return `evidence` if its descriptor has at most `max_bytes` as JSON, else as many of its levels as fit."""
     if _measure_size(evidence) <= max_bytes:
         return evidence
-    fitting, too_deep = 1, MAX_DEPTH + 1  # levels; one level always stays
+    fitting, too_deep = 1, MAX_DEPTH + 1  # levels; one level is always kept
     while too_deep - fitting > 1:
         level = (fitting + too_deep) // 2
         if _measure_size(evidence.cut(level)) <= max_bytes:
@@ -67,7 +67,7 @@ def _describe(evidence: Evidence, counts: bool, beyond: set[int]) -> Descriptor:
 
 
 def _project_type(evidence: Evidence) -> Descriptor:
-    """`type` with `reason` and `of`: what the kinds that were seen come to."""
+    """Return the members `type`, `reason` and `of` for the kinds that were seen."""
     kinds = evidence.counts.keys()
     types = {"number" if kind == "integer" else kind for kind in kinds} - _NO_TYPES
     if len(types) > 1 or "divergent" in kinds:
@@ -89,13 +89,13 @@ def _describe_counts(counts: Mapping[str, int]) -> Descriptor:
         descriptor["nulls"] = counts["null"]
     kinds = [kind for kind in KINDS if kind in counts and kind != "null"]
     if len(kinds) > 1 or ("nulls" in descriptor and kinds and not counts[kinds[0]]):
-        # More than one type; or one that was only named, beside nulls that were counted.
+        # More than one type; or nulls with a count, and one type without a count.
         descriptor["types"] = {WIRE_NAMES.get(kind, kind): counts[kind] for kind in kinds}
     return descriptor
 
 
 def _list_children(evidence: Evidence) -> list[Evidence]:
-    """The nodes right under this one, in the order of the descriptor; an array always shows its items."""
+    """Return the children of a node in the order of the descriptor. An array always has items there."""
     shows_items = evidence.items is not None or _project_type(evidence)["type"] == "array"
     items = [evidence.items or _NO_EVIDENCE] if shows_items else []
     values = [] if evidence.values is None else [evidence.values]
@@ -103,7 +103,7 @@ def _list_children(evidence: Evidence) -> list[Evidence]:
 
 
 def _find_cut_nodes(root: Evidence, max_nodes: int) -> set[int]:
-    """Nodes (by identity) whose children would be more than `max_nodes` in all, breadth first."""
+    """Return the ids of the nodes whose children exceed `max_nodes`, counted breadth first."""
     left = max_nodes - 1
     closed: set[int] = set()
     queue = deque([root])
@@ -119,5 +119,5 @@ def _find_cut_nodes(root: Evidence, max_nodes: int) -> set[int]:
 
 
 def _measure_size(evidence: Evidence) -> int:
-    """Bytes of the whole descriptor as JSON, at most: what is not ASCII is counted in its escaped form."""
+    """Return an upper bound for the bytes of the descriptor as JSON: other characters than ASCII count as escapes."""
     return len(json.dumps(_describe(evidence, True, set()), separators=(",", ":")))

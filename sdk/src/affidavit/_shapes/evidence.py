@@ -1,7 +1,7 @@
 """Evidence: the counts behind a shape, and their sum (contract 4).
 
-Merging is a sum: associative, commutative, with `Evidence()` as identity, so that any order, batching or
-number of workers comes to the same. What a shape is called follows from the sum (`_describe`), never stored.
+Merging is a sum: associative, commutative, with `Evidence()` as identity, so that any order, batching or number of
+workers gives the same result. The type of a shape is computed from the sum (`describe`) and never stored.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ MAX_DEPTH = 32  # the outermost value is level 1; what is deeper counts as "limi
 
 
 class Evidence:
-    """How often which kind of value was seen in one place, and the same for every place inside it.
+    """How often each kind of value was seen at one position of a body, and at every position inside it.
 
-    items: of all arrays here; None when no item was seen. properties: by name. values: what stands under
-    names that are data. collapsed: more than `MAX_NAMES` names were seen, so all are in `values` for good.
-    redacted: the name of this place says that it is sensitive. first, last: days since 1970-01-01 UTC.
+    items: of all arrays here; None if no item was seen. properties: by name. values: of all names that are data.
+    collapsed: more than `MAX_NAMES` names were seen, so from then on all values are in `values`. redacted: the name of
+    this position is sensitive. first, last: days since 1970-01-01 UTC.
     """
 
     __slots__ = (
@@ -33,7 +33,7 @@ class Evidence:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        # Most places ever hold one kind: that is counted here, and a dictionary is made for further ones only.
+        # Most positions only ever have one kind: it is counted here, and only further kinds need a dictionary.
         self._kind: str | None = None
         self._times = 0
         self._others: dict[str, int] | None = None
@@ -46,10 +46,10 @@ class Evidence:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Times seen by kind (`KINDS`), as a copy.
+        """The number of values by kind (`KINDS`), as a copy.
 
-        A kind may stand with 0: a reporter without counts has named it. `limit`: cut by a limit. `divergent`,
-        `empty`: a reporter said only that, without saying of what.
+        A kind with 0 was named by a reporter that does not count. `limit`: cut by a limit. `divergent`, `empty`: a
+        reporter said no more than that.
         """
         if self._kind is None:
             return {}
@@ -63,7 +63,7 @@ class Evidence:
             self.count(kind, times)
 
     def count(self, kind: str, times: int = 1) -> None:
-        """Count further values of one kind in this place."""
+        """Count more values of one kind here."""
         if self._kind is None:
             self._kind, self._times = kind, times
         elif self._kind == kind:
@@ -75,7 +75,7 @@ class Evidence:
 
     @property
     def seen(self) -> int:
-        """Values observed here."""
+        """The number of values observed here."""
         return sum(self.counts.values())
 
     def __eq__(self, other: object) -> bool:
@@ -85,7 +85,7 @@ class Evidence:
         return f"Evidence({self.to_state()!r})"
 
     def open_property(self, name: str) -> Evidence:
-        """Where the values of `name` are counted: its own place, or `values` when names are not kept."""
+        """Return the evidence for the values of `name`: its own, or `values` if its name is not kept."""
         child = self.properties.get(name)
         if child is not None:
             return child
@@ -99,14 +99,14 @@ class Evidence:
         return self.values
 
     def collapse(self) -> None:
-        """Forget all names of this object, for good; keep what stood under them."""
+        """Forget all names of this object for ever, and add their evidence to `values`."""
         self.collapsed = True
         for child in self.properties.values():
             self.values = _add_into(self.values, child)
         self.properties.clear()
 
     def add(self, other: Evidence) -> None:
-        """Add `other` to this, in place. Nothing of `other` is shared or changed."""
+        """Add `other` to this in place. `other` is not changed, and no part of it is shared."""
         for kind, times in other.counts.items():
             self.count(kind, times)
         self.redacted = self.redacted or other.redacted
@@ -122,18 +122,18 @@ class Evidence:
             self.open_property(name).add(child)
 
     def copy(self) -> Evidence:
-        """An evidence of its own, equal to this."""
+        """Return an equal evidence that shares nothing with this one."""
         return _add_into(None, self)
 
     def stamp(self, day: int) -> None:
-        """Say of everything in here that it was seen on `day` (since 1970-01-01 UTC)."""
+        """Record that everything in here was seen on `day` (since 1970-01-01 UTC)."""
         self.first = _choose_present(min, self.first, day)
         self.last = _choose_present(max, self.last, day)
         for child in self.children():
             child.stamp(day)
 
     def children(self) -> Iterator[Evidence]:
-        """The places right under this one."""
+        """Yield the evidence of items, properties and values, without their own children."""
         if self.items is not None:
             yield self.items
         yield from self.properties.values()
@@ -141,7 +141,7 @@ class Evidence:
             yield self.values
 
     def close(self) -> Evidence:
-        """How often something was here, and nothing of what: all but null is cut by a limit."""
+        """Return a copy without children that keeps only the counts: everything but null becomes `limit`."""
         closed = self._copy_marks()
         nulls = self.counts.get("null")
         closed.count("limit", self.seen - (nulls or 0))
@@ -150,7 +150,7 @@ class Evidence:
         return closed
 
     def cut(self, levels: int) -> Evidence:
-        """A copy of the first `levels` levels (at least 1); what has an inside is closed on the last."""
+        """Return a copy of the first `levels` levels (at least 1); on the last, whatever has children is closed."""
         if levels == 1:
             return self.close() if any(True for _ in self.children()) else self.copy()
         cut = self._copy_marks()
@@ -161,13 +161,13 @@ class Evidence:
         return cut
 
     def _copy_marks(self) -> Evidence:
-        """A new one with what holds of this place, whatever was seen in it."""
+        """Return a new evidence with the marks and days of this one, without counts and children."""
         bare = Evidence()
         bare.redacted, bare.first, bare.last = self.redacted, self.first, self.last
         return bare
 
     def to_state(self) -> dict[str, Json]:
-        """A compact form for storage, without loss; equal evidence has equal state, byte for byte."""
+        """Return a compact, lossless form for storage. Equal evidence has the same bytes."""
         state: dict[str, Json] = {}
         if counts := self.counts:
             state["counts"] = {kind: counts[kind] for kind in KINDS if kind in counts}
@@ -186,12 +186,14 @@ class Evidence:
 
     @classmethod
     def from_state(cls, state: Any) -> Evidence:
-        """The inverse of `to_state`. The state is trusted: it comes from our own storage."""
+        """Return the evidence that `to_state` wrote. The state is not checked: it comes from our own storage."""
         evidence = cls()
         evidence.counts = state.get("counts", {})
         evidence.items = cls.from_state(state["items"]) if "items" in state else None
         evidence.values = cls.from_state(state["values"]) if "values" in state else None
-        evidence.properties = {name: cls.from_state(of) for name, of in state.get("properties", {}).items()}
+        evidence.properties = {
+            name: cls.from_state(child_state) for name, child_state in state.get("properties", {}).items()
+        }
         evidence.redacted = "redacted" in state
         evidence.collapsed = "collapsed" in state
         evidence.first, evidence.last = state.get("days", (None, None))
@@ -199,14 +201,14 @@ class Evidence:
 
 
 def merge(a: Evidence, b: Evidence) -> Evidence:
-    """The sum of two evidences, as a new one (contract 4)."""
+    """Return the sum of two evidences, as a new one (contract 4)."""
     total = a.copy()
     total.add(b)
     return total
 
 
 def _add_into(total: Evidence | None, part: Evidence) -> Evidence:
-    """`total` with `part` added in place; where there is no total yet, a new one."""
+    """Add `part` to `total` in place, or to a new evidence if `total` is None. Return the total."""
     total = total or Evidence()
     total.add(part)
     return total

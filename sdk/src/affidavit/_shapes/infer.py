@@ -1,8 +1,8 @@
-"""From values to evidence in one pass, with redaction inside (contract 4).
+"""Infer evidence from values in one pass, redaction included (contract 4).
 
-Nothing of a scalar but its type is looked at, so what comes out is the same whether it was erased before or
-not, and no value is held at any time. Most values of real bodies stand in objects that an array holds many of:
-these are counted name by name, all values of one name at once, everything else value by value.
+Only the type of a scalar is read, so the result is the same whether it was erased before or not, and no value is
+kept. Most values of real bodies are in arrays of many similar objects: these are counted name by name, all values of
+one name at once. Everything else is counted value by value.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from .evidence import MAX_DEPTH, MAX_NAMES, Evidence
 from .redaction import DEFAULT, Redactor
 
 Typed: TypeAlias = Any
-"""A JSON value in here: its kind tells which it is, and the type checker cannot follow a kind."""
+"""A JSON value in this module, where the kind says which type it has. The type checker cannot follow that."""
 
 _KINDS: dict[type, str] = {
     str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null",
     list: "array", dict: "object",
 }  # fmt: skip
-_CUT = dict.fromkeys(_KINDS, "limit")  # whatever it is, it stands below the deepest level
+_CUT = dict.fromkeys(_KINDS, "limit")  # every kind below the deepest level
 _SCALARS = frozenset(_KINDS) - {list, dict}
 
 
 def infer(value: Json, *, redactor: Redactor | None = DEFAULT, day: int | None = None) -> Evidence:
-    """The evidence of one value. day: when it was seen, in days since 1970-01-01 UTC."""
+    """Return the evidence of one value. day: when it was seen, in days since 1970-01-01 UTC."""
     evidence = Evidence()
     observe(evidence, value, redactor=redactor)
     if day is not None:
@@ -37,9 +37,9 @@ def infer(value: Json, *, redactor: Redactor | None = DEFAULT, day: int | None =
 
 
 def observe(evidence: Evidence, value: Json, *, redactor: Redactor | None = DEFAULT) -> None:
-    """Add one value to `evidence` in place; the same as `evidence.add(infer(value))`, only faster.
+    """Add one value to `evidence` in place: faster than `evidence.add(infer(value))`, with the same result.
 
-    Feed one evidence with one redactor: a name that is known already is not judged again.
+    Use the same redactor for all values of an evidence: a known name is not judged again.
     """
     if redactor is not None and redactor.replace is not None:
         value = redactor.replace(value)
@@ -47,7 +47,7 @@ def observe(evidence: Evidence, value: Json, *, redactor: Redactor | None = DEFA
 
 
 def _count(evidence: Evidence, value: Typed, level: int, redactor: Redactor | None) -> None:
-    """Count one value, which stands on `level`, and all that is in it."""
+    """Count one value at `level`, and everything in it."""
     kind = _find_kind(value, _KINDS if level <= MAX_DEPTH else _CUT)
     evidence.count(kind)
     if kind == "object":
@@ -57,10 +57,10 @@ def _count(evidence: Evidence, value: Typed, level: int, redactor: Redactor | No
 
 
 def _count_object(evidence: Evidence, members: dict[str, Typed], level: int, redactor: Redactor | None) -> None:
-    """Count the members of one object, each in its own place.
+    """Count the members of one object, each under its name.
 
-    The loop that every single value goes through: `_count`, `_kind` and `Evidence.count` are written out in it,
-    because calling them took longer than what they do.
+    Every single value goes through this loop. `_count`, `_find_kind` and `Evidence.count` are inlined, because calling
+    them took longer than their work.
     """
     kinds = _KINDS if level <= MAX_DEPTH else _CUT
     properties = evidence.properties
@@ -85,7 +85,7 @@ def _count_object(evidence: Evidence, members: dict[str, Typed], level: int, red
 
 
 def _count_items(evidence: Evidence, items: Sequence[Typed], level: int, redactor: Redactor | None) -> None:
-    """Count the items, at least one, of the arrays of one place."""
+    """Count the items of arrays at one position. items: at least one."""
     inner = evidence.items
     if inner is None:
         inner = evidence.items = Evidence()
@@ -98,10 +98,10 @@ def _count_items(evidence: Evidence, items: Sequence[Typed], level: int, redacto
 def _count_all(
     evidence: Evidence, values: Sequence[Typed], types: set[type], level: int, redactor: Redactor | None
 ) -> None:
-    """Count values that all stand in one place, type by type."""
+    """Count several values of one position, type by type."""
     kinds = _KINDS if level <= MAX_DEPTH else _CUT
-    for of in types:
-        alike: Sequence[Typed] = values if len(types) == 1 else [value for value in values if type(value) is of]
+    for value_type in types:
+        alike: Sequence[Typed] = values if len(types) == 1 else [value for value in values if type(value) is value_type]
         kind = _find_kind(alike[0], kinds)
         evidence.count(kind, len(alike))
         if kind == "object":
@@ -115,25 +115,25 @@ def _count_all(
 def _count_objects(
     evidence: Evidence, objects: Sequence[dict[str, Typed]], level: int, redactor: Redactor | None
 ) -> None:
-    """Count the members of objects of one place: name by name if all have the same, else one by one."""
+    """Count the members of objects at one position: by name if all have the same names, else by object."""
     types = _group_types_by_name(objects)
     if types is None:
         for members in objects:
             _count_object(evidence, members, level, redactor)
         return
     kinds = _KINDS if level <= MAX_DEPTH else _CUT
-    for name, of in types.items():
+    for name, value_types in types.items():
         child = evidence.properties.get(name) or _open_new_property(evidence, name, redactor)
         if child is None:
             continue
-        if len(of) == 1 and of <= _SCALARS:
-            child.count(kinds[next(iter(of))], len(objects))
+        if len(value_types) == 1 and value_types <= _SCALARS:
+            child.count(kinds[next(iter(value_types))], len(objects))
         else:
-            _count_all(child, [members[name] for members in objects], of, level, redactor)
+            _count_all(child, [members[name] for members in objects], value_types, level, redactor)
 
 
 def _group_types_by_name(objects: Sequence[dict[str, Json]]) -> dict[str, set[type]] | None:
-    """The types that stand under each name; None where the names are not the same in all objects."""
+    """Return the types of the values under each name; None unless all objects have the same names."""
     names = objects[0]
     if sum(map(len, objects)) != len(names) * len(objects):
         return None
@@ -144,12 +144,12 @@ def _group_types_by_name(objects: Sequence[dict[str, Json]]) -> dict[str, set[ty
 
 
 def _open_new_property(evidence: Evidence, name: str, redactor: Redactor | None) -> Evidence | None:
-    """Where a name that is not known yet is counted; None if it is to be dropped."""
+    """Return the evidence in which to count a new name; None if the name is dropped."""
     if redactor is None:
         return evidence.open_property(name)
     properties = evidence.properties
     if name in redactor.plain and len(properties) < MAX_NAMES and not evidence.collapsed:
-        child = properties[name] = Evidence()  # as `property` does, which would judge the name again
+        child = properties[name] = Evidence()  # as `open_property` does, which would judge the name again
         return child
     if redactor.drops(name):
         return None
@@ -160,7 +160,7 @@ def _open_new_property(evidence: Evidence, name: str, redactor: Redactor | None)
 
 
 def _find_kind(value: object, kinds: dict[type, str]) -> str:
-    """The kind of a value by its own type, or by the JSON type that this is a subclass of."""
+    """Return the kind of a value by its type, or by the JSON type that its type is a subclass of."""
     kind = kinds.get(type(value))
     if kind is not None:
         return kind

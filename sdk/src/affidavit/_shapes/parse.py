@@ -1,4 +1,4 @@
-"""From a descriptor to the evidence that it stands for, or to all its faults (contract 4)."""
+"""Parse a descriptor into evidence, or into the list of its faults (contract 4)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .describe import WIRE_NAMES
 from .evidence import KINDS, MAX_DEPTH, Evidence
 
 MAX_COUNT = 2**53
-MAX_FAULTS = 100  # reading ends with the next one
+MAX_FAULTS = 100  # parsing stops at the next fault
 TYPES = frozenset({"string", "number", "integer", "boolean", "null", "array", "object", "unknown"})
 UNKNOWN_REASONS = frozenset({"empty", "divergent", "limit"})
 INSIDE = frozenset({"items", "properties", "values"})
@@ -21,7 +21,7 @@ _KIND_BY_WIRE_NAME = {WIRE_NAMES.get(kind, kind): kind for kind in KINDS if kind
 
 
 class InvalidDescriptor(ValueError):
-    """It is no descriptor. faults: in the order in which they were met, the first MAX_FAULTS + 1 of them."""
+    """The value is not a descriptor. faults: the first MAX_FAULTS + 1, in the order of parsing."""
 
     def __init__(self, faults: list[Fault]) -> None:
         super().__init__(f"{len(faults)} faults in a descriptor, the first: {faults[0].detail}")
@@ -29,11 +29,10 @@ class InvalidDescriptor(ValueError):
 
 
 def from_descriptor(descriptor: object, *, seen: int, day: int | None = None) -> Evidence:
-    """The evidence of one descriptor; raises `InvalidDescriptor`. Unknown members are ignored.
+    """Return the evidence of one descriptor. Raises InvalidDescriptor. Unknown members are ignored.
 
-    seen: how many values it stands for, unless it says so itself. day: when, in days since 1970-01-01 UTC.
-    What is deeper than `MAX_DEPTH` levels is cut, not refused. Names that are data go under `values`, as in
-    `infer`.
+    seen: how many values it describes, if it has no `seen` of its own. day: when they were seen, in days since
+    1970-01-01 UTC. Levels beyond `MAX_DEPTH` are cut, not refused. Names that are data go under `values`.
     """
     reader = _Reader()
     with suppress(_TooManyFaults):
@@ -46,11 +45,11 @@ def from_descriptor(descriptor: object, *, seen: int, day: int | None = None) ->
 
 
 class _TooManyFaults(Exception):
-    """Nobody reads further faults, and looking for them takes time."""
+    """Enough faults were found: parsing on would take time, and nobody reads more."""
 
 
 class _Reader:
-    """Reads one descriptor and goes on after a fault, so that all faults are reported at once."""
+    """Read one descriptor and go on after a fault, so that all faults are reported together."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
@@ -61,7 +60,7 @@ class _Reader:
             raise _TooManyFaults
 
     def read_node(self, node: object, pointer: str, default: int, *, level: int, items: bool = False) -> Evidence:
-        """default: `seen` where the node does not say it. items: it stands for the items of an array."""
+        """Return the evidence of a node. default: `seen` if the node has none. items: True for items of an array."""
         if not isinstance(node, dict):
             self.add_fault(pointer, "wrong-type", "A descriptor is an object.")
             return Evidence()
@@ -79,14 +78,14 @@ class _Reader:
         if self.read_flag(node, "collapsed", pointer):
             evidence.collapse()
         if not is_sound:
-            evidence.counts = {"divergent": MAX_COUNT}  # its fault is told; nothing inside can contradict it
+            evidence.counts = {"divergent": MAX_COUNT}  # its fault is reported: its children need not fit its counts
         self.read_children(evidence, node, pointer, level + 1)
         if not is_sound:
-            evidence.counts = {}  # nor can it contradict what it stands in
+            evidence.counts = {}  # nor need they fit its parent's
         return evidence
 
     def read_type(self, node: Mapping[str, Any], pointer: str) -> str | None:
-        """The kind to count where `types` does not tell: a type, or why it is unknown. None after a fault."""
+        """Return the kind to count without `types`: a type, or the reason why it is unknown. None after a fault."""
         name = self.read_choice(TYPES, node, "type", pointer)
         reason = self.read_choice(UNKNOWN_REASONS, {"reason": "empty", **node}, "reason", pointer)
         if node.get("of", "object") != "object":
@@ -99,7 +98,7 @@ class _Reader:
             return name
         if reason == "empty" and "of" in node:
             return "object"
-        # Without a reason, something beneath it tells that it is not for want of values.
+        # Without a reason: it has children, so the type is not unknown for lack of values.
         return "divergent" if "reason" not in node and not INSIDE.isdisjoint(node) else reason
 
     def read_choice(self, choices: Set[str], node: Mapping[str, Any], name: str, pointer: str) -> str | None:
@@ -111,7 +110,7 @@ class _Reader:
         return None
 
     def read_counts(self, node: Mapping[str, Any], pointer: str, shape: str | None, default: int) -> dict[str, int]:
-        """How often which kind was seen; kinds that are only named stand with 0. What is no count cannot contradict."""
+        """Return the count of each kind, 0 for kinds without a count. Invalid counts are not compared any further."""
         faults_before = len(self.faults)
         seen = self.read_count(node, "seen", pointer)
         nulls = self.read_count(node, "nulls", pointer)
@@ -150,7 +149,7 @@ class _Reader:
             self.add_fault(f"{pointer}/types", "contradictory-counts", "Types and nulls have to add up to seen.")
 
     def check_kinds(self, kinds: Mapping[str, int], shape: str, node: Mapping[str, Any], pointer: str) -> None:
-        """A type that is told, or the reason of an unknown one, has to be what the counted types come to."""
+        """Check that the type, or the reason why it is unknown, follows from the counted types."""
         if shape not in UNKNOWN_REASONS:
             matching = {shape, "integer"} if shape == "number" else {shape}
             is_sound = not kinds.keys() - {"empty"} - matching
@@ -161,7 +160,7 @@ class _Reader:
             self.add_fault(f"{pointer}/types", "contradictory-counts", "The type and the counted types differ.")
 
     def find_reason(self, kinds: Mapping[str, int]) -> str | None:
-        """Why values of these kinds are of unknown type; None where they are of one."""
+        """Return why the type of these kinds is unknown; None if they are one type."""
         types = {"number" if kind == "integer" else kind for kind in kinds} - UNKNOWN_REASONS
         if len(types) > 1 or "divergent" in kinds:
             return "divergent"
@@ -175,7 +174,7 @@ class _Reader:
         return seen
 
     def count_values(self, default: int, seen: int | None, nulls: int, pointer: str) -> int:
-        """How many of `seen` were no nulls."""
+        """Return how many of `seen` were not null."""
         values = default if seen is None else seen
         if seen is not None and nulls > seen:
             self.add_fault(f"{pointer}/nulls", "contradictory-counts", "There are more nulls than values seen.")
@@ -201,22 +200,22 @@ class _Reader:
         return flag is True
 
     def read_children(self, evidence: Evidence, node: Mapping[str, Any], pointer: str, level: int) -> None:
-        """Read items, values and properties, each against how often their parent could hold them."""
+        """Read items, values and properties, and check their counts against those of their parent."""
         self.check_inside(node, evidence.counts, pointer)
-        untold = evidence.counts.get("divergent", 0)
+        divergent = evidence.counts.get("divergent", 0)  # may be arrays or objects
         arrays, objects = evidence.counts.get("array", 0), evidence.counts.get("object", 0)
         if "items" in node:
             child = self.read_node(node["items"], f"{pointer}/items", arrays, level=level, items=True)
-            self.check_parent(child, arrays + untold, f"{pointer}/items")
+            self.check_parent(child, arrays + divergent, f"{pointer}/items")
             evidence.items = child if child.to_state() else None
         if "values" in node:
             child = self.read_node(node["values"], f"{pointer}/values", objects, level=level)
-            self.check_parent(child, objects + untold, f"{pointer}/values")
+            self.check_parent(child, objects + divergent, f"{pointer}/values")
             evidence.values = child if child.to_state() else None
         self.read_properties(evidence, node.get("properties", {}), f"{pointer}/properties", level)
 
     def check_inside(self, node: Mapping[str, Any], kinds: Mapping[str, int], pointer: str) -> None:
-        """Items stand in arrays, properties and values in objects: such were seen, or nobody can tell."""
+        """Check that items belong to an array, properties and values to an object, as far as the type is known."""
         for name, parent in (("items", "array"), ("properties", "object"), ("values", "object")):
             if name in node and kinds.keys().isdisjoint({parent, "divergent", "limit"}):
                 detail = f"These stand only where an {parent} was seen, or beside unknown."
@@ -231,9 +230,9 @@ class _Reader:
             self.add_fault(pointer, "wrong-type", "Send an object of descriptors by name.")
             return
         objects = evidence.counts.get("object", 0)
-        for name, of in node.items():
+        for name, child_node in node.items():
             child_pointer = f"{pointer}/{_escape_token(name)}"
-            child = self.read_node(of, child_pointer, objects, level=level)
+            child = self.read_node(child_node, child_pointer, objects, level=level)
             if child.seen > objects + evidence.counts.get("divergent", 0):
                 detail = "A property cannot be seen more often than its object."
                 self.add_fault(f"{child_pointer}/seen", "contradictory-counts", detail)
@@ -241,5 +240,5 @@ class _Reader:
 
 
 def _escape_token(name: str) -> str:
-    """A member name as an RFC 6901 reference token."""
+    """Return a member name as an RFC 6901 reference token."""
     return name.replace("~", "~0").replace("/", "~1")

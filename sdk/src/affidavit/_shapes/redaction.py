@@ -1,4 +1,4 @@
-"""Redaction: what is erased before inference, what is marked, what is left out (contract 4)."""
+"""Redaction: which values are erased before inference, which names are marked or dropped (contract 4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .evidence import MAX_DEPTH
 from .name_patterns import Wildcard, normalize_name
 
 Sensitive: TypeAlias = "str | re.Pattern[str] | Callable[[str], bool]"
-"""A name in any spelling (`card_number` means `cardNumber`, `*` any run of characters), a pattern, or a question."""
+"""A name in any spelling (`card_number` matches `cardNumber`, `*` any characters), a pattern, or a predicate."""
 
 SENSITIVE_NAMES = (
     "password", "passwd", "pwd", "passphrase", "passcode", "pin", "otp", "secret", "token",
@@ -32,11 +32,11 @@ _ERASED: dict[type, Json] = {str: "", bool: False, int: 0, float: 0.0, type(None
 
 @dataclass(frozen=True)
 class Redactor:
-    """What becomes of values and names before anything is inferred.
+    """How values and names are redacted before inference.
 
-    erase: every scalar becomes a constant of its type. sensitive: names whose places are marked `redacted`,
-    beside `SENSITIVE_NAMES`. drop: names that are left out with all that stands under them, `*` as above. replace: is
-    given each whole value first, and returns what is to be looked at instead.
+    erase: replace every scalar by a constant of its type. sensitive: names to mark `redacted`, in addition to
+    `SENSITIVE_NAMES`. drop: names to leave out with everything inside, `*` as above. replace: called with each whole
+    value first; returns the value to inspect instead.
     """
 
     erase: bool = True
@@ -49,13 +49,13 @@ class Redactor:
     _dropping: tuple[Wildcard, ...] = field(init=False, repr=False, compare=False)
     _judged: dict[str, bool] = field(init=False, repr=False, compare=False, default_factory=dict)
     plain: set[str] = field(init=False, repr=False, compare=False, default_factory=set)
-    """Names that were judged and that nothing is done about: neither sensitive nor dropped, and no data."""
+    """Names that were judged and stay as they are: not sensitive, not dropped, and not data."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sensitive", tuple(self.sensitive))
         object.__setattr__(self, "drop", tuple(self.drop))
         plain, wild = _split_wildcards(rule for rule in self.sensitive if isinstance(rule, str))
-        # `api key` is meant by `api_keys` and `apikey` too; but `tokens` are mostly a number of them.
+        # `api key` also matches `api_keys` and `apikey`. `tokens` is excluded: it is mostly a count of tokens.
         spelled = "|".join(normalize_name(name).replace(" ", " ?") for name in [*SENSITIVE_NAMES, *plain])
         object.__setattr__(self, "_pattern", re.compile(f" (?!tokens )(?:{spelled})s? "))
         object.__setattr__(self, "_marking", wild)
@@ -64,7 +64,7 @@ class Redactor:
         object.__setattr__(self, "_dropping", wild)
 
     def is_sensitive(self, name: str) -> bool:
-        """Whether the place of this name is marked `redacted`."""
+        """Return whether this name is marked `redacted`."""
         judgement = self._judged.get(name)
         if judgement is not None:
             return judgement
@@ -85,26 +85,27 @@ class Redactor:
         )
 
     def drops(self, name: str) -> bool:
-        """Whether this name is left out with all that stands under it."""
+        """Return whether this name is left out with everything inside."""
         if not self.drop:
             return False
         return normalize_name(name) in self._dropped or any(wild.is_all_of(name) for wild in self._dropping)
 
     def redact(self, value: Json) -> Json:
-        """The value as inference may see it: the same types, without what is dropped; if erasing, no value.
+        """Return the value as inference may see it: without dropped names and, if `erase`, without scalar values.
 
-        `infer` does the same in its one pass, and comes to the same evidence.
+        `infer` does the same in its single pass, with the same evidence as result.
         """
         return self._redact(self.replace(value) if self.replace else value, 1, self.erase)
 
     def keep_values(self, value: Json) -> Json:
-        """The same with every scalar as it is: what may be looked at, and may not leave."""
+        """Return the same with scalar values: it may be inspected, but must not leave the process."""
         return self._redact(self.replace(value) if self.replace else value, 1, False)
 
     def _redact(self, value: Json, level: int, erase: bool) -> Json:
         if isinstance(value, dict):
-            members = value if level <= MAX_DEPTH else {}  # nothing looks deeper
-            return {name: self._redact(of, level + 1, erase) for name, of in members.items() if not self.drops(name)}
+            members = value if level <= MAX_DEPTH else {}  # nothing deeper is inspected
+            kept_members = {name: member for name, member in members.items() if not self.drops(name)}
+            return {name: self._redact(member, level + 1, erase) for name, member in kept_members.items()}
         if isinstance(value, list):
             return [self._redact(item, level + 1, erase) for item in (value if level <= MAX_DEPTH else [])]
         return _erase(value) if erase else value
@@ -118,7 +119,7 @@ def _erase(scalar: Json) -> Json:
 
 
 def _split_wildcards(names: Iterable[str]) -> tuple[list[str], tuple[Wildcard, ...]]:
-    """Plain names, and those with `*`."""
+    """Return the plain names, and those with `*`."""
     name_list = list(names)
     return [name for name in name_list if "*" not in name], tuple(Wildcard(name) for name in name_list if "*" in name)
 

@@ -1,7 +1,7 @@
 """Aggregate the intake: bodies become evidence, raw paths become templates or are held back (contract 4).
 
-Only the reporter's thread works here. No value is kept: a body is gone once it was inspected, and of a path only its
-words stay.
+Only the reporter's thread runs this. No value is kept: a body is dropped once it is inspected, and of a path only its
+words are kept.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .intake import Intake, Operation, QueuedExchange, Tally
 from .observations import PARTS, EntryKey, EntrySum, Observations
 
 _MAX_FACTS = 200_000
-"""Names and types of all known shapes; beyond them, bodies are no longer inspected."""
+"""Limit on the names and types of all known shapes; beyond it, new shapes are not kept."""
 
 _DAYS_KEPT = 4
 """Days of sums per operation that are kept while the hub is away."""
@@ -32,7 +32,7 @@ _NO_EVIDENCE = Evidence()
 class Aggregator:
     """Sum up an intake by operation and UTC day.
 
-    has_news: an operation with a route has shown something that no report has told yet. held_back: requests whose
+    has_news: an operation with a route has a name or type that was not reported yet. held_back: requests whose
     path may hold a value.
     """
 
@@ -82,7 +82,7 @@ class Aggregator:
         return observations
 
     def _drop_longest_undecided(self) -> None:
-        """Drop the longest undecided paths: room must be left for new ones, which may decide the others."""
+        """Drop the paths that were undecided for longest, to leave room for new ones, which may decide the others."""
         for operation, day in list(self._sums)[: -self._max_undecided]:
             self._intake.drop(self._sums.pop((operation, day)).count)
             self._forget(operation)
@@ -141,7 +141,7 @@ class Aggregator:
         return total
 
     def _learn(self, exchange: QueuedExchange, request: Json | Absent, response: Json | Absent) -> None:
-        """Teach the learner; dropped properties are not learned from either."""
+        """Teach the learner the exchange, without the properties that the redactor drops."""
         bodies = {name: self._apply_drops(body) for name, body in (("request", request), ("response", response))}
         self._learner.learn(exchange.operation.method, exchange.path, exchange.operation.status, **bodies)
 
@@ -160,7 +160,7 @@ class Aggregator:
         return ABSENT
 
     def _forget_if_renamed(self, operation: Operation, path_template: Template) -> None:
-        """Forget words that turned out to be values: the next such path is inspected anew."""
+        """Forget an operation if words of its path turned out to be values: the next such path is inspected again."""
         if operation.template is None and len(path_template.parameters) > len(template(operation.path).parameters):
             self._forget(operation)
 

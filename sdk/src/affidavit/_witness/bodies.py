@@ -1,4 +1,4 @@
-"""JSON bodies of live traffic: copied as they pass, up to a limit, and read later (contract 4)."""
+"""JSON bodies of live traffic: copied up to a limit while they are read or sent, and parsed later (contract 4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GZIP_OR_ZLIB = 47  # zlib's "window bits" for: detect it by the header
 
 
 class Unread(Enum):
-    """Why a body is not read, in words that follow a count."""
+    """Why a body is not read, worded to follow a count: "3 not valid JSON"."""
 
     NOT_JSON = "not JSON by their type"
     INVALID = "not valid JSON"
@@ -39,7 +39,7 @@ CopiedBody: TypeAlias = "bytes | Unread | None"
 
 
 class BodyCopy:
-    """The copy of a body that passes; empty once it is over `limit` bytes. is_whole: set it when the body has ended."""
+    """A copy of a body, empty once it is over `limit` bytes. is_whole: set it when the body has ended."""
 
     __slots__ = ("_chunks", "_limit", "_size", "is_whole")
 
@@ -68,7 +68,7 @@ class BodyCopy:
         return self._size
 
     def finish(self) -> CopiedBody:
-        """Return the whole body, or why it is not there."""
+        """Return the whole body, or why there is none."""
         if self._size > self._limit:
             return Unread.TOO_LARGE
         return b"".join(self._chunks) if self.is_whole else Unread.INCOMPLETE
@@ -83,7 +83,7 @@ def is_json(content_type: str) -> bool:
 def select_body(
     body: CopiedBody, content_type: str | None, encoding: str | None, limit: int
 ) -> RawBody | Unread | None:
-    """Return the body if it is worth reading, else why not; None without a body. Cheap: nothing is read yet."""
+    """Return the body if it should be read, else why not; None without a body. Cheap: the body is not parsed yet."""
     if body is None or body == b"":
         return None
     if isinstance(body, Unread):
@@ -111,5 +111,5 @@ def read_json(body: RawBody, limit: int) -> Json | Unread:
             return Unread.INVALID
     try:
         return parse(data)
-    except ValueError:  # InvalidJson is one, and so is a number of too many digits
+    except ValueError:  # InvalidJson, or a number with too many digits for Python
         return Unread.INVALID

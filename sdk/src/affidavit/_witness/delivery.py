@@ -24,7 +24,7 @@ WireObservation = Mapping[str, Json]
 
 @dataclass(frozen=True, slots=True)
 class WitnessReceipt:
-    """What was delivered: so many observations, summed in so many entries, in the reports with these ids."""
+    """What was delivered. observations: requests counted. entries: their sums, as sent. report_ids: of the reports."""
 
     observations: int
     entries: int
@@ -37,7 +37,7 @@ def make_random_report_id(content: bytes) -> str:
 
 
 def make_content_report_id(content: bytes) -> str:
-    """Return an id that follows from the content: sending the same content again changes nothing."""
+    """Return an id computed from the content: sending the same content again changes nothing."""
     return str(uuid.uuid5(_NAMESPACE, sha256(content).hexdigest()))
 
 

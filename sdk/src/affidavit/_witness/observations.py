@@ -23,7 +23,7 @@ _MAX_SHAPE = 1_300_000  # bytes of one descriptor; three of them and the rest of
 
 
 class EntryKey(NamedTuple):
-    """What one entry sums. day: since 1970-01-01 UTC."""
+    """What the requests of one entry have in common. day: since 1970-01-01 UTC."""
 
     path: str
     method: str
@@ -55,7 +55,7 @@ class EntrySum:
 class Observations:
     """Sums of requests and responses: shapes and counts, never a value or a raw path.
 
-    redactor: one for all that is added, since a name that is known already is not judged again.
+    redactor: the same for everything that is added: a known name is not checked again.
     """
 
     def __init__(self, *, redactor: Redactor | None = DEFAULT) -> None:
@@ -77,7 +77,7 @@ class Observations:
         request: Json | Absent = ABSENT,
         response: Json | Absent = ABSENT,
     ) -> None:
-        """Add one request and its response. at: Unix seconds. Only with 2xx and 3xx the request has a shape too."""
+        """Add one request and its response. at: Unix seconds. The request's shape is kept for 2xx and 3xx only."""
         total = self._find_sum(EntryKey(template.path, method, status, int(at // SECONDS_A_DAY)), template, at)
         total.count += 1
         total.first, total.last = min(total.first, at), max(total.last, at)
@@ -121,7 +121,7 @@ class Observations:
         total = self._sums.get(key)
         if total is None:
             total = self._sums[key] = EntrySum(first=moment, last=moment, undecided=frozenset(template.undecided))
-        total.undecided &= frozenset(template.undecided)  # a decision stays
+        total.undecided &= frozenset(template.undecided)  # once decided, always decided
         for name, kind in template.parameters.items():
             total.parameters[name] = kind if total.parameters.get(name, kind) == kind else "string"
         return total

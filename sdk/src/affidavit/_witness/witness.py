@@ -1,4 +1,4 @@
-"""The witness: observe requests and responses as they pass, and report their shapes to the hub (contract 4)."""
+"""The witness: observe live requests and responses, and report their shapes to the hub (contract 4)."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ class WitnessStats:
     """What became of all requests that one witness observed in this process.
 
     observed = delivered + waiting + dropped + ignored. held_back: those of `waiting` whose path may hold a value.
-    dropped: no room for a count, refused by the hub, or undelivered when the process ended. ignored: 404, 405 and 501
-    where nothing else was ever answered, and requests that can be no operation. unlooked: counted without their
-    bodies, because the shape has settled. bodies_left_out: by reason; their requests are counted too.
+    dropped: no room to count them, refused by the hub, or undelivered when the process ended. ignored: answered 404,
+    405 or 501 on a path that never answered otherwise, or with an invalid method or status. unlooked: counted without
+    inspecting their bodies, because the shape no longer changes. bodies_left_out: bodies without a shape, by reason;
+    their requests are counted.
     """
 
     observed: int = 0
@@ -57,8 +58,8 @@ class Witness:
     infers and sends. It reports every `interval` seconds at most, within a few seconds when a shape or an operation is
     new, and once more when the process ends, for 3 seconds at most. While the hub is away, reports are sent later.
 
-    api_key: a secret key with the scope `report`. environment: `production` if None. redactor: what becomes of values
-    and names; rules set in the hub are added, and nothing is sent before they are known, unless `rules` is False.
+    api_key: a secret key with the scope `report`. environment: `production` if None. redactor: how values and
+    names are redacted; the hub's rules are added, and nothing is sent before they are known, unless `rules` is False.
     reporter: the name of this program in the hub. exempt: called with method and path; True for requests that are not
     observed. max_body: bytes; larger bodies get no shape. max_operations: how many are kept apart. send_undecided:
     report paths with segments that may be values, unchanged. transport: replaces `base_url` and `timeout`. Raises
@@ -148,7 +149,7 @@ class Witness:
             self._background.start()
             if was_empty:
                 self._background.wake()
-        except Exception as fault:  # a request must not fail because it is observed
+        except Exception as fault:  # observing must not make the request fail
             self._intake.refuse()
             self._warn_once("a request could not be observed: %s", type(fault).__name__)
 

@@ -35,7 +35,7 @@ class WitnessMiddleware:
 
 
 class _Exchange:
-    """One request and its response, observed without ever disturbing them."""
+    """One request and its response. Observing must never disturb them."""
 
     def __init__(self, witness: Witness, scope: Scope, receive: Receive, send: Send) -> None:
         self._witness = witness
@@ -92,7 +92,7 @@ class _Exchange:
             )  # fmt: skip
 
     def _note_request(self) -> None:
-        """Note what an inner mount will change."""
+        """Note the path and the content type, before an inner mount changes them."""
         self._path = read_path(self._scope)
         self._content_type = read_header(self._scope, b"content-type")
         if is_json(self._content_type or ""):

@@ -1,4 +1,4 @@
-"""Copy a body while the app reads it: nothing is read earlier or further than the app does."""
+"""Copy a body while the app reads it. No byte is read that the app does not read itself."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,14 +10,14 @@ _INTO_BUFFER = frozenset({"readinto", "readinto1"})
 
 
 class Tee:
-    """Stand in for `source`; what is read through it is added to `copy`."""
+    """Wrap `source`: everything that is read through it is added to `copy`."""
 
     def __init__(self, source: Any, copy: BodyCopy) -> None:
         self._source = source
         self._copy = copy
 
     def read(self, *args: Any) -> bytes:
-        """See PEP 3333, as for the other three."""
+        """See PEP 3333, also for the methods below."""
         data = self._note(self._source.read(*args), expects_data=args != (0,))
         if args in _ALL:
             self._copy.is_whole = True

@@ -33,7 +33,7 @@ class WitnessMiddleware:
 
 
 class _Exchange:
-    """One request and its response, observed without ever disturbing them."""
+    """One request and its response. Observing must never disturb them."""
 
     def __init__(self, witness: Witness, environ: Environ, start_response: Any) -> None:
         self._witness = witness
@@ -51,8 +51,8 @@ class _Exchange:
 
     def start_response(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable[..., Any]:
         """Start the response for the app."""
-        further = (exc_info,) if exc_info else ()
-        write: Callable[..., Any] = self._start_response(status, headers, *further)
+        extra_arguments = (exc_info,) if exc_info else ()
+        write: Callable[..., Any] = self._start_response(status, headers, *extra_arguments)
         self._note_start(status, headers)
         return write if self._response is None else self._wrap_write(write)
 
@@ -101,7 +101,7 @@ class _Exchange:
             )  # fmt: skip
 
     def _note_request(self) -> None:
-        """Note what an inner router may change."""
+        """Note the prefix and the path, before an inner router changes them."""
         environ = self._environ
         self._prefix = environ.get("SCRIPT_NAME", "")
         self._path = self._prefix + environ.get("PATH_INFO", "")
@@ -142,7 +142,7 @@ class _Exchange:
         return Unread.NOT_JSON if "content-type" in self._headers else None
 
     def _is_file(self, chunks: Iterable[bytes]) -> bool:
-        """Return whether the server sends it as a file, without Python."""
+        """Return whether the server sends the chunks as a file, without Python."""
         wrapper = self._environ.get("wsgi.file_wrapper")
         return isinstance(wrapper, type) and isinstance(chunks, wrapper)
 
@@ -183,7 +183,7 @@ class _CopiedChunks:
 
 
 class _SizedCopiedChunks(_CopiedChunks):
-    """The same with a known number of chunks: servers derive `Content-Length` from a single one."""
+    """Copied chunks of a known number: with a single one, servers compute `Content-Length`."""
 
     def __len__(self) -> int:
         return len(cast(Sized, self._source))

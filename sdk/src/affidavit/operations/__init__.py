@@ -1,4 +1,4 @@
-"""For whoever keeps a catalog of operations: the hub, and `affidavit har --dry-run`. Reporters need none of it."""
+"""Build a catalog of operations: used by the hub and by `affidavit har --dry-run`, not by reporters."""
 
 from ._documents import (
     READS,

@@ -1,4 +1,4 @@
-"""What is shown of an operation's sum: its named template, its parameters, its entry in a catalog (contract 5)."""
+"""Documents of an operation's sum: its named template, its parameters, its entry in a catalog (contract 5)."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from affidavit._shapes.evidence import Evidence
 
 from ._sums import NAMELESS, Identity, OperationSum, Part
 
-NOT_BEGINNING = frozenset({404, 405, 501})  # a scanner makes no operation (contract 4)
+NOT_BEGINNING = frozenset({404, 405, 501})  # scanners get these; they create no operation (contract 4)
 READS = frozenset({"GET", "HEAD", "OPTIONS"})  # methods that pass the confirmation gate (contract 3)
 
 
 def has_begun(operation_sum: OperationSum) -> bool:
-    """Whether there is an operation at all: a status other than 404, 405 and 501 was seen."""
+    """Return whether the operation exists: a status other than 404, 405 and 501 was seen."""
     return not NOT_BEGINNING.issuperset(operation_sum.statuses)
 
 
 def name_path(identity: Identity, operation_sum: OperationSum) -> str:
-    """The template with the names that were observed most often."""
+    """Return the template with the names that were observed most often."""
     return fill_names(identity.key, choose_names(operation_sum.names))
 
 
 def build_operation_document(identity: Identity, operation_sum: OperationSum, *, counts: bool = True) -> dict[str, Any]:
-    """One entry of `/api/catalog`; without counts nothing is left that counting changes."""
+    """Return one entry of `/api/catalog`. Without counts it changes only with the shape."""
     names = choose_names(operation_sum.names)
     seen = {
         "observations": operation_sum.observations,
@@ -52,7 +52,7 @@ def build_operation_document(identity: Identity, operation_sum: OperationSum, *,
 
 
 def _describe_parameter(types: Counter[str], seen: int | None) -> dict[str, Any]:
-    """`{type}`; given `seen`, also how often it was there, and of which types where they differ."""
+    """Return `{type}`; with `seen`, also how often it was seen, and the count of each type if they differ."""
     parameter: dict[str, Any] = {"type": merge_parameter_types(types)}
     if seen is None:
         return parameter
@@ -63,7 +63,7 @@ def _describe_parameter(types: Counter[str], seen: int | None) -> dict[str, Any]
 
 
 def merge_parameter_types(types: Iterable[str]) -> str:
-    """One type → that; integer and number → number; others differing → string, which every segment is."""
+    """Return the common type: number for integer and number, string for other differing types."""
     known_types = set(types) - {"unknown"}
     if not known_types:
         return "unknown"

@@ -1,8 +1,8 @@
-"""Maps by alike values: unlike keys, none of them usual, that all hold the same kind of thing (contract 4).
+"""Detect maps by their values: many rare names whose values are of one kind (contract 4).
 
-A pure rule over evidence. It forgets nothing: what it calls a map is only shown as one, and later evidence may show
-it as properties again. A record that is taken for a map loses the names by which it is called, a map that is taken
-for a record is only long: so in doubt it is a record.
+A pure rule over evidence. It changes no evidence: an object is only shown as a map, and later evidence may show it as
+properties again. In doubt it is a record, because a record shown as a map loses its names, while a map shown as a
+record is only long.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Sequence
 
 from affidavit._shapes.evidence import Evidence
 
-# Values with properties of their own: that they are alike is a sign by itself.
+# For values that are objects: similar properties are a sign by themselves.
 MIN_NAMES = 20
-MAX_SHARE = 0.25  # of the objects, that any one name is in; a usual name is a property
-MIN_COMMON = 2  # properties that most values have: with fewer they may be no more than wrapped alike
-ALIKE_SHARE = 0.5  # of the properties that one value and most values have, so many are in both
-# Scalars are always alike, as in a record of many optional texts: there only very many that are very rare are keys.
+MAX_SHARE = 0.25  # of the objects have the most frequent name; a more frequent name is a property
+MIN_COMMON = 2  # properties that most values have; with fewer, values may only share a wrapper
+ALIKE_SHARE = 0.5  # of the properties of one value and of most values are in both
+# For scalars, which are similar in ordinary records too: only very many and very rare names are keys.
 MIN_NAMES_OF_SCALARS = 64
 MAX_SHARE_OF_SCALARS = 0.05
 
@@ -26,7 +26,7 @@ _MIXED = "mixed"
 
 
 def is_alike_map(evidence: Evidence) -> bool:
-    """Whether the names of the objects here are keys of a map, by what stands under them and how rare each is."""
+    """Return whether the names here are keys of a map, by their values and by how rare each name is."""
     objects = evidence.counts.get("object", 0)
     if len(evidence.properties) < MIN_NAMES or not objects:
         return False
@@ -45,7 +45,7 @@ def is_alike_map(evidence: Evidence) -> bool:
 
 
 def _have_alike_properties(values: Sequence[Evidence]) -> bool:
-    """Whether each has about the properties that most have, and none is of two types among them."""
+    """Return whether each value has about the same properties, and each property has one type."""
     shapes = [_map_kinds(value) for value in values]
     times = Counter(name for shape in shapes for name in shape)
     if any(len(kinds) > 1 for kinds in _group_kinds_by_name(shapes).values()):
@@ -66,14 +66,14 @@ def _group_kinds_by_name(shapes: Sequence[dict[str, str]]) -> dict[str, set[str]
 
 
 def _map_kinds(value: Evidence) -> dict[str, str]:
-    """Kind by name of the properties of an object, or of the objects in an array."""
+    """Return the kinds of the properties of an object, or of the objects in an array, by name."""
     while value.items is not None and "array" in value.counts:
         value = value.items
     return {name: _name_kind(child) for name, child in value.properties.items()}
 
 
 def _name_kind(evidence: Evidence) -> str:
-    """`object`, `array of string` and so on; "" where nothing that tells was seen, `mixed` where types differ."""
+    """Return `object`, `array of string` and so on; "" if no type was seen, `mixed` if types differ."""
     kinds = {"number" if kind == "integer" else kind for kind in evidence.counts} - _SAY_NOTHING
     if not kinds:
         return ""

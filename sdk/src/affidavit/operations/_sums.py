@@ -1,7 +1,7 @@
-"""Evidence of operations as a sum: any order and any batching of the same reports gives the same sums.
+"""Sums of evidence by operation: any order and any batching of the same reports gives the same sums.
 
-The hub's door makes a sum of each observation, a report is the sum of its observations, the fold adds reports to
-what is stored. There is no other way by which a count can change (contract 4).
+The hub makes a sum of each observation on receipt. A report is the sum of its observations, and the fold adds reports
+to the stored sums. Counts change in no other way (contract 4).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Part(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """What makes an operation within an environment; `key` is its template with nameless parameters."""
+    """What identifies an operation in an environment. key: its template with nameless parameters."""
 
     method: str
     key: str
@@ -40,7 +40,7 @@ def strip_names(path: str) -> str:
 
 @dataclass
 class OperationSum:
-    """All that was observed of one operation. Times are Unix seconds; names and types go by position."""
+    """Everything observed of one operation. first, last: Unix seconds. names, types: by parameter position."""
 
     first: int
     last: int
@@ -66,7 +66,7 @@ class OperationSum:
         return self.statuses.total()
 
     def to_facts(self) -> dict[str, Any]:
-        """Everything but times and evidence, as JSON; the same for the same sum, byte for byte."""
+        """Return everything but times and evidence as JSON. Equal sums give the same bytes."""
         return {
             "statuses": _sort_by_text(self.statuses),
             "names": [_sort_by_text(counts) for counts in self.names],
@@ -75,13 +75,13 @@ class OperationSum:
         }
 
     def to_state(self) -> dict[str, Any]:
-        """The form for storage, without loss."""
+        """Return a lossless form for storage."""
         parts = [[part.name, part.status, evidence.to_state()] for part, evidence in self.evidence.items()]
         return {"first": self.first, "last": self.last, **self.to_facts(), "parts": parts}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> OperationSum:
-        """The inverse of `to_state`. The state is trusted: it comes from our own storage."""
+        """Return the sum that `to_state` wrote. The state is not checked: it comes from our own storage."""
         return cls(
             first=state["first"],
             last=state["last"],
@@ -117,13 +117,13 @@ class OperationSums:
 
 
 class DailySums:
-    """Sums of many operations, each UTC day by itself: observations belong to the day on which they were last seen."""
+    """Sums of many operations by UTC day. Observations belong to the day on which they were last seen."""
 
     def __init__(self) -> None:
         self._by_day: dict[int, OperationSums] = {}
 
     def __iter__(self) -> Iterator[tuple[int, OperationSums]]:
-        """Days since 1970-01-01 UTC, in their order, each with its sums."""
+        """Yield days since 1970-01-01 UTC in order, each with its sums."""
         return iter(sorted(self._by_day.items(), key=lambda item: item[0]))
 
     def add(self, identity: Identity, operation_sum: OperationSum) -> None:
@@ -136,7 +136,7 @@ class DailySums:
                 self.add(identity, operation_sum)
 
     def to_state(self) -> list[dict[str, Any]]:
-        """As of `Sums`, an operation once for each of its days."""
+        """Return the state as `OperationSums` does, with one entry per operation and day."""
         return [state for _, sums in self for state in sums.to_state()]
 
     @classmethod
@@ -148,5 +148,5 @@ class DailySums:
 
 
 def _sort_by_text(counts: Mapping[Any, int]) -> dict[str, int]:
-    """Counts keyed by text in the order of their keys, as JSON wants them."""
+    """Return counts with text keys, as JSON needs them, in the order of the original keys."""
     return {str(key): counts[key] for key in sorted(counts)}
