@@ -34,7 +34,7 @@ class Catalog:
 
 def fill(operations: int, address: str, folder: Path) -> Catalog:
     """Create a workspace with `operations` operations in production; the last of them has a shape of 2,000 nodes."""
-    command = [sys.executable, "manage.py", "create_workspace", "--json", f"Catalog {uuid.uuid4()}"]
+    command = [sys.executable, "manage.py", "create_workspace", "--full-key", "--json", f"Catalog {uuid.uuid4()}"]
     workspace = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     observations = [*generate_observations(operations - 1), build_large_observation()]
     start = time.perf_counter()

@@ -120,7 +120,7 @@ def fill_workspace(connection: psycopg.Connection[Any], outcomes: int) -> tuple[
 
     Return its slug, the id of its environment, the number of conversations, and its secret key.
     """
-    command = [sys.executable, "manage.py", "create_workspace", "--json", f"Bench {outcomes}"]
+    command = [sys.executable, "manage.py", "create_workspace", "--full-key", "--json", f"Bench {outcomes}"]
     facts = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     query: dict[str, Any] = {"conversations": outcomes // 5, "lost": max(outcomes // 100, 1), "now": datetime.now(UTC)}
     query |= dict(

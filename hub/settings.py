@@ -3,6 +3,7 @@
 import logging
 from contextlib import suppress
 from importlib.util import find_spec
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,13 @@ def read_variable_or_file(name: str) -> str:
 
 def strip_items(items: list[str]) -> list[str]:
     return [item.strip() for item in items if item.strip()]
+
+
+def read_networks(name: str) -> list[IPv4Network | IPv6Network]:
+    try:
+        return [ip_network(item) for item in strip_items(env.list(name, []))]
+    except ValueError as error:
+        raise StartupError(f"{name}: {error}. Write addresses or networks such as 10.0.0.0/8.") from None
 
 
 def read_database() -> dict[str, Any]:
@@ -93,6 +101,8 @@ BEHIND_TLS = env.bool("BEHIND_TLS", False)
 if BEHIND_TLS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31536000
+# Whose X-Forwarded-For is believed.
+TRUSTED_PROXIES = read_networks("TRUSTED_PROXIES")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_REFERRER_POLICY = "same-origin"
@@ -118,6 +128,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "wire.http.request_id.RequestIdMiddleware",
+    "wire.http.client_address.ClientAddressMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",

@@ -52,17 +52,17 @@ class Api:
 
 @pytest.fixture
 def workspace(db: None) -> NewWorkspace:
-    return create_workspace("Lumen Books", ["staging"], actor="test", now=timezone.now())
+    return create_workspace("Lumen Books", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
 
 
 @pytest.fixture
 def other_workspace(db: None) -> NewWorkspace:
-    return create_workspace("Other Shop", ["staging"], actor="test", now=timezone.now())
+    return create_workspace("Other Shop", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
 
 
 @pytest.fixture
 def api(workspace: NewWorkspace) -> Api:
-    return Api(Client(raise_request_exception=False), workspace.secret_key)
+    return Api(Client(raise_request_exception=False), workspace.full_key)
 
 
 @pytest.fixture

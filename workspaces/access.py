@@ -6,17 +6,37 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
+from wire.errors import DomainError
 from workspaces.authentication import HEADER, authenticate_key
-from workspaces.models import Environment, Workspace
+from workspaces.models import Environment, Membership, Workspace
+
+
+class RoleMissing(DomainError):
+    """The signed-in member may read this workspace, but not do this."""
+
+    code = "role-missing"
+
+    def __init__(self, role: str) -> None:
+        article = "a" if role == Membership.VIEWER else "an"
+        super().__init__(f"This needs the role of {article} {role}. An admin of this workspace can give it to you.")
 
 
 def list_workspaces(user: User | AnonymousUser) -> QuerySet[Workspace]:
     """Return the workspaces that this user may open; operators (superusers) may open all."""
     if not user.is_authenticated:
         return Workspace.objects.none()
+    present = Workspace.objects.filter(removed_at=None)
+    return present if user.is_superuser else present.filter(memberships__user=user)
+
+
+def has_role(user: User | AnonymousUser, workspace: Workspace, role: str) -> bool:
+    """Whether the user has this role in the workspace, or one that may do more; operators may do everything."""
+    if not user.is_authenticated:
+        return False
     if user.is_superuser:
-        return Workspace.objects.all()
-    return Workspace.objects.filter(memberships__user=user)
+        return True
+    sufficient_roles = Membership.ROLES[Membership.ROLES.index(role) :]
+    return workspace.memberships.filter(user=user, role__in=sufficient_roles).exists()
 
 
 def require_readable_environment(request: HttpRequest, slug: str, name: str) -> Environment:
@@ -27,12 +47,17 @@ def require_readable_environment(request: HttpRequest, slug: str, name: str) -> 
     return _require_environment(_list_readable_workspaces(request), slug, name)
 
 
-def require_member_environment(request: HttpRequest, slug: str, name: str) -> Environment:
-    """Return an environment that the signed-in user may change: a key reads pages, but never acts on them.
+def require_member_environment(
+    request: HttpRequest, slug: str, name: str, *, role: str = Membership.EDITOR
+) -> Environment:
+    """Return an environment in which the signed-in user has this role: a key reads pages, but never acts on them.
 
-    Raises Http404, the same for what does not exist and for what is not yours.
+    Raises Http404, the same for what does not exist and for what is not yours; RoleMissing for a member of lesser role.
     """
-    return _require_environment(list_workspaces(request.user), slug, name)
+    environment = _require_environment(list_workspaces(request.user), slug, name)
+    if not has_role(request.user, environment.workspace, role):
+        raise RoleMissing(role)
+    return environment
 
 
 def _list_readable_workspaces(request: HttpRequest) -> QuerySet[Workspace]:
@@ -41,7 +66,7 @@ def _list_readable_workspaces(request: HttpRequest) -> QuerySet[Workspace]:
     key = authenticate_key(request.headers[HEADER])
     if "report" not in key.scopes:
         return Workspace.objects.none()
-    return Workspace.objects.filter(pk=key.workspace_id)
+    return Workspace.objects.filter(pk=key.workspace_id, removed_at=None)
 
 
 def _require_environment(workspaces: QuerySet[Workspace], slug: str, name: str) -> Environment:

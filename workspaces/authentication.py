@@ -11,9 +11,9 @@ from rest_framework.request import Request
 
 from affidavit import is_well_formed_key
 from wire.http.problems import Problem
-from workspaces.api_key_lookup import find_secret_key
-from workspaces.keys import hash_key
-from workspaces.models import ApiKey
+from workspaces.keys.issue import hash_key
+from workspaces.keys.lookup import find_secret_key
+from workspaces.models import ApiKey, ScopeMissing
 
 HEADER = "x-service-api-key"
 CHALLENGE = {"WWW-Authenticate": f'ApiKey realm="affidavit", header="{HEADER}"'}
@@ -38,13 +38,14 @@ class ServiceKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyp
 
 
 class KeyHasScope(BasePermission):
-    """Require the endpoint's `scope` of the key; raises Problem 403 `scope-missing`."""
+    """Require the endpoint's `scope` of the key; raises ScopeMissing."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if view.scope in key_of_request(request).scopes:
             return True
-        detail = f"This endpoint needs a key with the scope `{view.scope}`: use another of the workspace's keys."
-        raise Problem("scope-missing", detail)
+        raise ScopeMissing(
+            f"This endpoint needs a key with the scope `{view.scope}`: use another of the workspace's keys."
+        )
 
 
 def key_of_request(request: Request) -> ApiKey:
@@ -64,7 +65,7 @@ def authenticate_key(header_value: str) -> ApiKey:
         raise _unauthorized("invalid-api-key", detail)
     key = find_secret_key(hash_key(header_value))
     if key is None:
-        detail = "The key is unknown or was revoked. Use one that was shown when its workspace was made."
+        detail = "The key is unknown or was revoked. Use another, or create one on the page of keys."
         raise _unauthorized("invalid-api-key", detail)
     return key
 

@@ -10,18 +10,24 @@ from typing import Any
 from django.db import transaction
 from django.utils.text import slugify
 
-from workspaces.audit import record_audit
-from workspaces.environments import InvalidWorkspace, add_environment
-from workspaces.keys import issue_key, issue_signing_secret
+from workspaces.audit.record import record_audit
+from workspaces.environments.add import InvalidWorkspace, add_environment
+from workspaces.keys.issue import issue_key
 from workspaces.models import ApiKey, Workspace
+from workspaces.secrets.issue import issue_signing_secret
 
 
 @dataclass(frozen=True)
 class NewWorkspace:
-    """A new workspace with its keys and signing secret, which are shown only once."""
+    """A new workspace with its keys and signing secret, which are shown only once.
+
+    full_key: one with every scope, for trials; empty unless it was asked for.
+    """
 
     workspace: Workspace
-    secret_key: str
+    report_key: str
+    platform_key: str
+    full_key: str
     publishable_key: str
     signing_secret: str
 
@@ -33,17 +39,22 @@ class NewWorkspace:
             "name": self.workspace.name,
             "environments": [environment.name for environment in environments],
             "audiences": {environment.name: environment.audience for environment in environments},
-            "secretKey": self.secret_key,
+            "reportKey": self.report_key,
+            "platformKey": self.platform_key,
+            **({"secretKey": self.full_key} if self.full_key else {}),
             "publishableKey": self.publishable_key,
             "signingSecret": self.signing_secret,
         }
 
 
 @transaction.atomic
-def create_workspace(name: str, environments: Sequence[str] = (), *, actor: str, now: datetime) -> NewWorkspace:
+def create_workspace(
+    name: str, environments: Sequence[str] = (), *, actor: str, now: datetime, with_full_key: bool = False
+) -> NewWorkspace:
     """Create a workspace; `production` is always among its environments.
 
-    Keys and signing secret are returned here and never again. Raises InvalidWorkspace.
+    Keys and signing secret are returned here and never again: a key that reports, one for the platform, and, if asked
+    for, one with every scope (contract 1). Raises InvalidWorkspace.
     """
     name = name.strip()
     if not 1 <= len(name) <= 100:
@@ -54,9 +65,15 @@ def create_workspace(name: str, environments: Sequence[str] = (), *, actor: str,
     record_audit(workspace.pk, "workspace created", actor=actor, now=now)
     return NewWorkspace(
         workspace,
-        secret_key=issue_key(workspace, ApiKey.SECRET, ApiKey.SCOPES, now=now),
-        publishable_key=issue_key(workspace, ApiKey.PUBLISHABLE, (), now=now),
-        signing_secret=issue_signing_secret(workspace, now=now),
+        report_key=issue_key(workspace, ApiKey.SECRET, ["report"], name="report", actor=actor, now=now),
+        platform_key=issue_key(workspace, ApiKey.SECRET, ["platform"], name="platform", actor=actor, now=now),
+        full_key=(
+            issue_key(workspace, ApiKey.SECRET, ApiKey.SCOPES, name="all scopes", actor=actor, now=now)
+            if with_full_key
+            else ""
+        ),
+        publishable_key=issue_key(workspace, ApiKey.PUBLISHABLE, (), name="browser", actor=actor, now=now),
+        signing_secret=issue_signing_secret(workspace, actor=actor, now=now),
     )
 
 

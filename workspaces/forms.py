@@ -7,7 +7,7 @@ import re
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 
-from workspaces.environments import MAX_ENVIRONMENTS
+from workspaces.environments.add import MAX_ENVIRONMENTS
 
 
 class SignInForm(AuthenticationForm):

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -30,6 +31,7 @@ class Workspace(models.Model):
     slug = models.SlugField(max_length=60, unique=True)
     v1_until = models.DateTimeField(null=True, blank=True, help_text="End of the dual-accept window; open if empty.")
     created_at = models.DateTimeField(default=timezone.now)
+    removed_at = models.DateTimeField(null=True, blank=True, help_text="When it was removed; its rows go soon after.")
 
     class Meta:
         ordering = ["name", "id"]
@@ -46,19 +48,25 @@ class EnvironmentRemoved(NotFound):
 
 
 class Environment(models.Model):
-    """A named stage of a workspace; `production` always exists. Intents are bound to its audience."""
+    """A named stage of a workspace; `production` always exists. Intents are bound to its audience.
+
+    name: in addresses and on the wire, never changed; label: what people read, the name if empty;
+    archived_at: since when machines cannot name it; its pages stay.
+    """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="environments")
     name = models.CharField(max_length=60)
+    label = models.CharField(max_length=60, blank=True)
     audience = models.CharField(max_length=255)
     created_at = models.DateTimeField(default=timezone.now)
+    archived_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["workspace", "name"], name="one_environment_per_name")]
 
     def __str__(self) -> str:
-        return self.name
+        return self.label or self.name
 
     def hold(self) -> None:
         """Keep this environment from being removed until the transaction ends; raises EnvironmentRemoved.
@@ -87,18 +95,32 @@ class UnknownEnvironment(DomainError):
         super().__init__(detail, extra={"environments": list(environments)})
 
 
+class ScopeMissing(DomainError):
+    """The key lacks the scope of an endpoint, or may not use the environment that a request names (contract 1)."""
+
+    code = "scope-missing"
+
+
 class ApiKey(models.Model):
-    """A key's digest and first characters; the key itself is shown once and never stored (contract 1)."""
+    """A key's digest and first characters; the key itself is shown once and never stored (contract 1).
+
+    environment_names: those that it may use, all if empty; last_used_at: exact to an hour.
+    """
 
     SECRET, PUBLISHABLE = "secret", "publishable"
-    SCOPES = ("report", "platform")
+    SCOPES = ("report", "platform", "confirm")
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=100, blank=True)
     kind = models.CharField(max_length=12, choices=[(SECRET, "secret"), (PUBLISHABLE, "publishable")])
     scopes = models.JSONField(default=list)
+    environment_names = ArrayField(models.CharField(max_length=60), default=list, blank=True)
     digest = models.BinaryField(max_length=32, unique=True)
     prefix = models.CharField(max_length=PREFIX_LENGTH)
     created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=150, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -111,24 +133,37 @@ class ApiKey(models.Model):
 
     @cached_property
     def environments(self) -> Mapping[str, Environment]:
-        """The environments of its workspace by name, the oldest first."""
-        return {environment.name: environment for environment in self.workspace.environments.all()}
+        """The environments of its workspace that machines can name, by name, the oldest first."""
+        return {environment.name: environment for environment in self.workspace.environments.filter(archived_at=None)}
+
+    def may_use(self, environment_name: str) -> bool:
+        return not self.environment_names or environment_name in self.environment_names
 
     def require_environment(self, name: str) -> Environment:
-        """Return the environment of exactly this name; raises UnknownEnvironment."""
-        if name in self.environments:
-            return self.environments[name]
-        raise UnknownEnvironment(list(self.environments))
+        """Return the environment of exactly this name; raises UnknownEnvironment or ScopeMissing."""
+        if name not in self.environments:
+            raise UnknownEnvironment([known for known in self.environments if self.may_use(known)])
+        if not self.may_use(name):
+            own_names = ", ".join(self.environment_names)
+            raise ScopeMissing(f"This key may use only: {own_names}. Name one of these as `environment`.")
+        return self.environments[name]
 
 
 class SigningSecret(models.Model):
-    """A secret that signs intents, encrypted at rest; the newest signs, older ones verify for a while."""
+    """A secret that signs intents, encrypted at rest (contract 3, "Secrets").
+
+    signs_from: when it begins to sign, empty while it is only prepared; the latest of those that sign is used. It
+    verifies from the start. verifies_until: set when a later one takes over; revoked_at: when it was revoked.
+    """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="signing_secrets")
     ciphertext = models.BinaryField()
     prefix = models.CharField(max_length=8)
     created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=150, blank=True)
+    signs_from = models.DateTimeField(null=True, blank=True, default=timezone.now)
     verifies_until = models.DateTimeField(null=True, blank=True, help_text="Empty while it is the newest.")
+    revoked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-id"]
@@ -137,15 +172,22 @@ class SigningSecret(models.Model):
         return f"{self.prefix}…"
 
     def verifies_at(self, now: datetime) -> bool:
-        return self.verifies_until is None or now < self.verifies_until
+        return self.revoked_at is None and (self.verifies_until is None or now < self.verifies_until)
 
 
 class Membership(models.Model):
-    """Which of Django's users may open a workspace's pages."""
+    """Which of Django's users may open a workspace's pages, and what they may do there.
+
+    A viewer reads; an editor also sets rules, moves broken joins and decides confirmations; an admin also manages keys,
+    secrets, environments, members, retention and reads the audit log.
+    """
+
+    VIEWER, EDITOR, ADMIN = "viewer", "editor", "admin"
+    ROLES = (VIEWER, EDITOR, ADMIN)  # each may do what those before it may
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
-    role = models.CharField(max_length=12, default="member", choices=[("owner", "owner"), ("member", "member")])
+    role = models.CharField(max_length=12, default=VIEWER, choices=[(role, role) for role in ROLES])
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -153,6 +195,25 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} in {self.workspace}"
+
+
+class Invitation(models.Model):
+    """An invitation by link to become a member; only a digest of its token is stored."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="invitations")
+    email = models.EmailField()
+    role = models.CharField(max_length=12, choices=[(role, role) for role in Membership.ROLES])
+    digest = models.BinaryField(max_length=32, unique=True)
+    invited_by = models.CharField(max_length=150)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.email} to {self.workspace}"
 
 
 class SignInLink(models.Model):
@@ -167,11 +228,17 @@ class SignInLink(models.Model):
 
 
 class AuditEntry(models.Model):
-    """Who did what to a workspace, and when; never holds a key or a secret."""
+    """Who did what, when and from where; never holds a key or a secret. Rows are only added.
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="audit_entries")
+    workspace: of what was done to it, empty for what concerns the whole hub; address: the client's, empty for commands.
+    """
+
+    workspace = models.ForeignKey(
+        Workspace, on_delete=models.DO_NOTHING, db_constraint=False, null=True, related_name="audit_entries"
+    )
     at = models.DateTimeField(default=timezone.now)
     actor = models.CharField(max_length=150)
+    address = models.GenericIPAddressField(null=True, blank=True)
     action = models.CharField(max_length=60)
     facts: Any = models.JSONField(default=dict)
 
@@ -181,3 +248,43 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.action} by {self.actor}"
+
+
+class RetentionPolicy(models.Model):
+    """For how many days a workspace keeps what; empty means for ever. Tallies are kept whatever this says."""
+
+    workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, primary_key=True, related_name="retention")
+    broken_joins = models.PositiveIntegerField(null=True, blank=True)
+    rejections = models.PositiveIntegerField(null=True, blank=True)
+    minted_intents = models.PositiveIntegerField(null=True, blank=True)
+    confirmations = models.PositiveIntegerField(null=True, blank=True)
+    inbox = models.PositiveIntegerField(null=True, blank=True)
+    audit = models.PositiveIntegerField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return f"retention of {self.workspace}"
+
+
+class SampleWorkspace(models.Model):
+    """Marks the sample workspace: when it was made, and how many days of its history there are."""
+
+    workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, primary_key=True, related_name="sample")
+    made_at = models.DateTimeField()
+    days = models.PositiveSmallIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return str(self.workspace)
+
+
+class TokenBucket(models.Model):
+    """A token bucket of the rate limits, shared by all processes. Its table is not logged: a crash fills the buckets.
+
+    name: `key:<id>` or `address:<network>`; tokens: what was left at `refilled_at`.
+    """
+
+    name = models.CharField(primary_key=True, max_length=80)
+    tokens = models.FloatField()
+    refilled_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

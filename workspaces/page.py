@@ -24,7 +24,7 @@ from wire.http.problems import Problem
 from wire.http.read_only import read_only
 from wire.period import PRESETS, Period, parse_period
 from wire.table_exports import Table, stream_csv, stream_json
-from workspaces.access import list_workspaces, require_readable_environment
+from workspaces.access import list_workspaces, require_member_environment, require_readable_environment
 from workspaces.authentication import HEADER
 from workspaces.models import Environment
 
@@ -47,12 +47,15 @@ class Page:
 View = Callable[[HttpRequest, Environment, Period], Page]
 
 
-def page_paths(name: str, view: View) -> list[URLPattern]:
-    """Return the three addresses of a page: itself, `.json` and `.csv`."""
+def page_paths(name: str, view: View, *, role: str = "") -> list[URLPattern]:
+    """Return the three addresses of a page: itself, `.json` and `.csv`.
+
+    role: what a signed-in member needs to see it, where every member and every key with the scope `report` may not.
+    """
     prefix = f"w/<slug:slug>/<str:environment>/{name}"
     formats = {"": "html", ".json": "json", ".csv": "csv"}
     return [
-        path(f"{prefix}{suffix}", read_only(partial(_answer, view, name, format_)), name=f"{name}{suffix}")
+        path(f"{prefix}{suffix}", read_only(partial(_answer, view, name, format_, role)), name=f"{name}{suffix}")
         for suffix, format_ in formats.items()
     ]
 
@@ -87,10 +90,15 @@ def redirect_to_page(
     )
 
 
-def _answer(view: View, name: str, format_: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:
+def _answer(
+    view: View, name: str, format_: str, role: str, request: HttpRequest, slug: str, environment: str
+) -> HttpResponseBase:
     if not request.user.is_authenticated and HEADER not in request.headers:
         return _refuse_signed_out(request, format_)
-    environment_row = require_readable_environment(request, slug, environment)
+    if role:
+        environment_row = require_member_environment(request, slug, environment, role=role)
+    else:
+        environment_row = require_readable_environment(request, slug, environment)
     period = parse_period(request.GET, now=timezone.now())
     if period.fault and format_ != "html":
         detail = f"{period.fault}. Correct the address: a download does not fall back to another period."

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import connection, models, transaction
 
 from wire.models import IdempotentAnswer
-from workspaces.models import Environment, Workspace
+from workspaces.models import AuditEntry, Environment, Workspace
 
 OWNERS = (Workspace, Environment)
 log = logging.getLogger("affidavit.workspaces")
@@ -26,6 +26,7 @@ def remove_workspace(workspace: Workspace, *, actor: str, now: datetime) -> int:
         # Wait for transactions that still write into an environment and so hold a lock on it; none gets a new lock.
         list(workspace.environments.order_by("id").select_for_update())
         deleted = IdempotentAnswer.objects.filter(workspace_id=workspace.pk).delete()[0]
+        deleted += AuditEntry.objects.filter(workspace_id=workspace.pk).delete()[0]
         with connection.cursor() as cursor:
             for statement in _delete_statements(Workspace, f"{_quote(Workspace._meta.pk.column)} = %s"):
                 cursor.execute(statement, [workspace.pk])

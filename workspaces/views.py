@@ -14,9 +14,9 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from wire.http.problems import Problem
 from workspaces.access import list_workspaces
 from workspaces.create import create_workspace
-from workspaces.environments import InvalidWorkspace
+from workspaces.environments.add import InvalidWorkspace
 from workspaces.forms import SignInForm, WorkspaceForm
-from workspaces.sign_in import find_link_user, use_link
+from workspaces.people.sign_in_links import find_link_user, use_link
 
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 

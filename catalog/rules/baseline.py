@@ -17,7 +17,7 @@ from catalog.queries import LARGE_TEXTS
 from catalog.rules.queries import load_template_rules
 from catalog.rules.reproject import lock_environment, reproject_rows
 from catalog.rules.resolution import RuleSet
-from workspaces.audit import record_audit
+from workspaces.audit.record import record_audit
 
 
 @transaction.atomic

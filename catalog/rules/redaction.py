@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from affidavit import retemplate
 from catalog.models import RedactionRule
 from catalog.rules.errors import RuleError
-from workspaces.audit import record_audit
+from workspaces.audit.record import record_audit
 from workspaces.models import Environment
 
 MAX_NAME = 100

@@ -16,7 +16,7 @@ from catalog.rules.errors import RuleError
 from catalog.rules.queries import load_template_rules
 from catalog.rules.reproject import lock_environment, reproject_rows
 from catalog.rules.resolution import RuleSet
-from workspaces.audit import record_audit
+from workspaces.audit.record import record_audit
 from workspaces.models import Environment
 
 # What can be wrong with a rule, by code.

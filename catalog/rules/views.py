@@ -13,8 +13,8 @@ from catalog.models import BaselineReset, MapRule, RedactionRule, TemplateRule
 from catalog.rules import redaction as redaction_rules
 from wire.period import Period
 from wire.table_exports import Table
-from workspaces.access import list_workspaces
-from workspaces.models import Environment
+from workspaces.access import has_role
+from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
 MAX_SHOWN = 100  # of each kind
@@ -85,7 +85,7 @@ def show_rules(request: HttpRequest, environment: Environment, period: Period) -
         fault = request.GET.get("fault", "")
         return {
             "sections": [build_section(kind, environment) for kind in RULE_KINDS],
-            "may_act": list_workspaces(request.user).filter(pk=environment.workspace_id).exists(),
+            "may_act": has_role(request.user, environment.workspace, Membership.EDITOR),
             "fault": redaction_rules.REDACTION_RULE_ERRORS.get(fault),
             "has_circle": fault == "circle",
             "form": {name: request.GET.get(name, "") for name in ("kind", "name", "everywhere")},

@@ -19,7 +19,7 @@ from examples.bookshop.shop import Bookshop, Settings
 from hub.sample.gate import SampleGate
 from hub.sample.reporters import SampleOutcomes, SampleShapes, SampleVerifications, now_of
 from outcomes.ingest.register import Arrival, register_conversations
-from workspaces.models import ApiKey, AuditEntry, Environment
+from workspaces.models import PREFIX_LENGTH, ApiKey, Environment, SampleWorkspace
 
 DAYS = 30
 DAY_SECONDS = 86_400
@@ -177,21 +177,18 @@ def choose_habits(day: int) -> people.Habits:
     return people.Habits(legacy, mangled=0.11 if day in TROUBLED_DAYS else 0.045, mistaken=0.06)
 
 
-def complete_history(created: Mapping[str, Any], entry: AuditEntry) -> None:
-    """Play and store the days that are missing, each whole or not at all.
-
-    entry: the audit entry that holds how many days are stored; the history ends at its time.
-    """
+def complete_history(created: Mapping[str, Any], sample: SampleWorkspace) -> None:
+    """Play and store the days that are missing, each whole or not at all. The history ends when the sample was made."""
     # Every report asks for the environments; they are fetched once.
     keys = ApiKey.objects.select_related("workspace").prefetch_related("workspace__environments")
-    key = keys.filter(workspace=entry.workspace, kind=ApiKey.SECRET).earliest("id")
-    history = History(created, key, entry.at.timestamp())
-    for number in range(entry.facts.get("days", 0), DAYS):
+    key = keys.get(workspace_id=sample.workspace_id, prefix=created["secretKey"][:PREFIX_LENGTH])
+    history = History(created, key, sample.made_at.timestamp())
+    for number in range(sample.days, DAYS):
         with transaction.atomic():
             # Lock all environments, so that a removal waits for the end of the day, and the day for that of a removal.
             # On the first day other writers wait too: they insert the same new keys in another order (deadlock).
-            if not list(entry.workspace.environments.order_by("id").select_for_update(no_key=number > 0)):
+            if not list(sample.workspace.environments.order_by("id").select_for_update(no_key=number > 0)):
                 return
             history.play_day(number)
-            entry.facts["days"] = number + 1
-            entry.save(update_fields=["facts"])
+            sample.days = number + 1
+            sample.save(update_fields=["days"])

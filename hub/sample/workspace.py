@@ -19,12 +19,10 @@ from django.conf import settings
 from django.db import transaction
 
 from hub.private_files import write_private_file
-from workspaces.audit import record_audit
 from workspaces.create import create_workspace
-from workspaces.models import AuditEntry, Workspace
+from workspaces.models import SampleWorkspace, Workspace
 
 NAME, SECOND_ENVIRONMENT = "Lumen Books", "staging"
-CREATED_ACTION = "sample made"
 ACTOR = "sample"
 AGE = timedelta(days=31)
 RELEASE_DELAY = timedelta(minutes=3)  # so that drift can be watched as it is detected
@@ -39,8 +37,8 @@ def keys_file() -> Path:
 @transaction.atomic
 def create(*, now: datetime) -> None:
     """Create the workspace and store its keys; its history and traffic come later."""
-    created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - AGE)
-    record_audit(created.workspace.pk, CREATED_ACTION, {"days": 0}, actor=ACTOR, now=now)
+    created = create_workspace(NAME, [SECOND_ENVIRONMENT], actor=ACTOR, now=now - AGE, with_full_key=True)
+    SampleWorkspace.objects.create(workspace=created.workspace, made_at=now)
     keys_file().unlink(missing_ok=True)
     write_private_file(keys_file(), json.dumps(created.as_json()))
 
@@ -49,8 +47,8 @@ def start_processes(address: str) -> Iterator[subprocess.Popen[bytes]]:
     """Start the processes that simulate its traffic and the missing part of its history. address: of this hub."""
     if not settings.HUB_SAMPLE or not (sample := find_sample()):
         return
-    created, entry = sample
-    release = str((entry.at + RELEASE_DELAY).timestamp())
+    created, row = sample
+    release = str((row.made_at + RELEASE_DELAY).timestamp())
     traffic = start_python("-m", "examples.bookshop", "-", "--hub", address, "--released-at", release)
     if traffic.stdin:
         with traffic.stdin as keys:  # the file may be gone before the process looks for it
@@ -69,18 +67,18 @@ def start_python(*arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
-def find_sample() -> tuple[Mapping[str, Any], AuditEntry] | None:
-    """Return its keys, and the entry that says when it was created and how many days of its history there are."""
+def find_sample() -> tuple[Mapping[str, Any], SampleWorkspace] | None:
+    """Return its keys, and the row that says when it was created and how many days of its history there are."""
     try:
         created = json.loads(keys_file().read_text())
     except FileNotFoundError:
         return None
-    entry = AuditEntry.objects.filter(workspace_id=created["workspaceId"], action=CREATED_ACTION).first()
-    return (created, entry) if entry else None
+    row = SampleWorkspace.objects.filter(workspace_id=created["workspaceId"]).first()
+    return (created, row) if row else None
 
 
 def is_sample(workspace: Workspace) -> bool:
-    return workspace.audit_entries.filter(action=CREATED_ACTION).exists()
+    return SampleWorkspace.objects.filter(workspace=workspace).exists()
 
 
 def forget_keys() -> None:

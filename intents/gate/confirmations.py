@@ -10,7 +10,7 @@ from django.db import transaction
 from intents.gate.policy import Call
 from intents.models import Confirmation
 from wire.errors import DomainError, NotFound
-from workspaces.audit import record_audit
+from workspaces.audit.record import record_audit
 from workspaces.models import Environment, Workspace
 
 LIFETIME = timedelta(minutes=15)

@@ -31,7 +31,7 @@ from outcomes.broken_joins.move_rows import (
 from outcomes.models import Move, MovedOutcome
 from outcomes.tallies.spans import widen_to_quarters
 from wire.period import Period
-from workspaces.audit import record_audit
+from workspaces.audit.record import record_audit
 from workspaces.models import Environment, Workspace
 
 ROWS_WRITTEN_AT_ONCE = 2000

@@ -31,8 +31,8 @@ from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_env
 from outcomes.models import Move
 from outcomes.tallies.series import has_any_outcome, read_totals
 from wire.period import Period
-from workspaces.access import list_workspaces
-from workspaces.models import Environment
+from workspaces.access import has_role
+from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
 MAX_MOVES = 10
@@ -119,8 +119,8 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
 def _describe_moves(
     request: HttpRequest, environment: Environment, period: Period, filters: JoinFilters
 ) -> Mapping[str, Any]:
-    """Return the latest moves, and the one that is possible now. Only members may move; API keys only read."""
-    may_move = list_workspaces(request.user).filter(pk=environment.workspace_id).exists()
+    """Return the latest moves, and the one that is possible now. Only editors may move; API keys only read."""
+    may_move = has_role(request.user, environment.workspace, Membership.EDITOR)
     target = find_sibling(environment, filters.found_in)
     return {
         "moves": Move.objects.list_for(environment)[:MAX_MOVES],

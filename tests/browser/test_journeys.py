@@ -5,7 +5,7 @@ import re
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from workspaces.sign_in import create_link
+from workspaces.people.sign_in_links import create_link
 
 
 def test_a_one_time_link_signs_in_and_a_first_workspace_is_made(new_tab, chromium, live_server, transactional_db):

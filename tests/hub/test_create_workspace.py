@@ -11,7 +11,7 @@ from django.core.management import call_command
 from hub.local import data_dir
 from hub.local.startup_errors import StartupError
 from tests.hub.running import Hub, running_hub
-from workspaces.keys import hash_key
+from workspaces.keys.issue import hash_key
 from workspaces.models import ApiKey, Workspace
 
 pytestmark = pytest.mark.django_db
@@ -29,10 +29,18 @@ def test_json_is_one_line_with_everything_that_is_shown_once():
     assert output.count("\n") == 1
     created = json.loads(output)
     facts = {"workspaceId", "slug", "name", "environments", "audiences"}
-    assert set(created) == facts | {"secretKey", "publishableKey", "signingSecret"}
+    assert set(created) == facts | {"reportKey", "platformKey", "publishableKey", "signingSecret"}
     assert created["environments"] == ["production", "staging", "dev"]
     assert set(created["audiences"]) == set(created["environments"])
-    assert ApiKey.objects.get(digest=hash_key(created["secretKey"])).workspace_id == created["workspaceId"]
+    for name, scopes in (("reportKey", ["report"]), ("platformKey", ["platform"])):
+        key = ApiKey.objects.get(digest=hash_key(created[name]))
+        assert (key.workspace_id, key.scopes) == (created["workspaceId"], scopes)
+
+
+def test_a_full_key_has_every_scope_and_is_made_only_when_asked_for():
+    created = json.loads(run_command("Tea House", "--full-key", "--json"))
+    assert ApiKey.objects.get(digest=hash_key(created["secretKey"])).scopes == ["report", "platform", "confirm"]
+    assert "key of all scopes gak_" in run_command("Other", "--full-key")
 
 
 def test_the_readable_form_says_the_same():
@@ -69,7 +77,7 @@ def test_it_may_come_before_the_first_start_and_the_hub_then_knows_the_key(hub):
     created = json.loads(process.stdout)
     assert hub.processes() == []
     hub.start()
-    assert hub.request("/api/catalog", key=created["secretKey"])[0] == 200
+    assert hub.request("/api/catalog", key=created["reportKey"])[0] == 200
     second_process = hub.manage("create_workspace", "Tea House", "--json")
     assert json.loads(second_process.stdout)["slug"] == "tea-house-2"
     assert hub.request("/readyz")[0] == 200

@@ -21,7 +21,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 @pytest.fixture(scope="module")
 def keys(hub: Hub) -> dict[str, str]:
-    return json.loads(hub.manage("create_workspace", "Large", "--json").stdout)
+    return json.loads(hub.manage("create_workspace", "Large", "--full-key", "--json").stdout)
 
 
 @pytest.mark.parametrize("megabytes", [4.1, 20, 60])

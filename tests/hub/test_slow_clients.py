@@ -89,7 +89,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 @pytest.mark.xdist_group("whole hub")
 def test_others_are_answered_beside_clients_that_stall_in_their_bodies_and_these_are_told(hub):
-    keys = json.loads(hub.manage("create_workspace", "Slow", "--json").stdout)
+    keys = json.loads(hub.manage("create_workspace", "Slow", "--full-key", "--json").stdout)
     host, port = hub.address.removeprefix("http://").split(":")
     head = (
         f"POST /api/conversation-outcomes HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"

@@ -74,7 +74,7 @@ def pour(hub: Hub, file: Path, name: str, *options: str) -> dict[str, Any]:
 
 
 def create(hub: Hub, name: str) -> dict[str, Any]:
-    return json.loads(hub.manage("create_workspace", name, "--json").stdout)
+    return json.loads(hub.manage("create_workspace", name, "--full-key", "--json").stdout)
 
 
 def wait_until_folded(hub: Hub) -> None:

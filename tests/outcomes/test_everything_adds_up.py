@@ -53,7 +53,7 @@ def played(workspace, live_server, tmp_path) -> Sequence[tuple[str, dict, dict]]
         steps = plan(random.Random(n), REPORTS // PROCESSES)
         file.write_text("".join(json.dumps(step) + "\n" for step in steps))
     notes = [file.with_name(f"{file.name}.notes") for file in plans]
-    run_and_kill(live_server.url, workspace.secret_key, list(zip(plans, notes, strict=True)))
+    run_and_kill(live_server.url, workspace.full_key, list(zip(plans, notes, strict=True)))
     return [
         (*json.loads(step), json.loads(answer))
         for file, note in zip(plans, notes, strict=True)

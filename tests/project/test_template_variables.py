@@ -27,15 +27,14 @@ from catalog.browse import tree_rows
 from catalog.browse import views as browse_views
 from catalog.drift import views as drift_views
 from catalog.models import WitnessReport
-from hub.sample.workspace import CREATED_ACTION
 from intents.rejections import views as rejections_views
 from outcomes.broken_joins import views as joins_views
 from outcomes.models import Move
 from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
-from workspaces.audit import record_audit
 from workspaces.create import NewWorkspace
-from workspaces.sign_in import create_link
+from workspaces.models import SampleWorkspace
+from workspaces.people.sign_in_links import create_link
 from workspaces.templatetags.format import PERIOD_MEMBERS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_closed"), pytest.mark.timeout(600)]
@@ -304,7 +303,7 @@ def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) 
     assert api.post("/api/conversations", {"conversations": [late]}).status_code == 200
     assert api.post("/api/witness-reports", report(observation())).status_code == 202
     WitnessReport.objects.filter(folded_at=None).update(dead_lettered_at=timezone.now(), fault="It cannot be folded.")
-    record_audit(created.workspace.pk, CREATED_ACTION, {"days": 0}, actor="test", now=timezone.now())
+    SampleWorkspace.objects.create(workspace=created.workspace, made_at=timezone.now())
 
 
 def open_forms(browser: Client, stranger: Client, created: NewWorkspace, start: str) -> None:

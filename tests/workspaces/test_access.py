@@ -48,15 +48,15 @@ def test_the_menu_of_workspaces_names_ones_own_only(workspace, other_workspace):
 
 
 def test_a_machine_reads_with_its_own_workspaces_secret_key_only(client, workspace, other_workspace):
-    own = client.get(f"{PAGE}.json", headers={"x-service-api-key": workspace.secret_key})
-    foreign = client.get(f"{PAGE}.json", headers={"x-service-api-key": other_workspace.secret_key})
+    own = client.get(f"{PAGE}.json", headers={"x-service-api-key": workspace.full_key})
+    foreign = client.get(f"{PAGE}.json", headers={"x-service-api-key": other_workspace.full_key})
     assert (own.status_code, foreign.status_code) == (200, 404)
 
 
 def test_a_publishable_or_revoked_key_reads_nothing(client, workspace):
     publishable = client.get(f"{PAGE}.json", headers={"x-service-api-key": workspace.publishable_key})
     ApiKey.objects.update(revoked_at="2026-01-01T00:00Z")
-    revoked = client.get(f"{PAGE}.json", headers={"x-service-api-key": workspace.secret_key})
+    revoked = client.get(f"{PAGE}.json", headers={"x-service-api-key": workspace.full_key})
     assert (publishable.status_code, revoked.status_code) == (403, 401)
 
 

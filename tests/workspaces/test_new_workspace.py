@@ -41,12 +41,17 @@ def test_a_new_workspace_shows_its_keys_once_and_says_what_is_next(browser_clien
     new_workspace = answer.context["new_workspace"]
     page = answer.content.decode()
     assert new_workspace.as_json()["environments"] == ["production", "staging", "dev"]
-    for secret in (new_workspace.secret_key, new_workspace.publishable_key, new_workspace.signing_secret):
+    for secret in (
+        new_workspace.report_key,
+        new_workspace.platform_key,
+        new_workspace.publishable_key,
+        new_workspace.signing_secret,
+    ):
         assert page.count(secret) == 1
     assert "/w/tea-house/production/overview" in page
     assert "no-store" in answer["Cache-Control"]
     assert AuditEntry.objects.get().actor == "test-operator"
-    assert new_workspace.secret_key not in browser_client.get("/workspaces/new").content.decode()
+    assert new_workspace.report_key not in browser_client.get("/workspaces/new").content.decode()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from django.utils import timezone
 from catalog.ingest.fold import fold_reports
 from intents.models import UsedNonce
 from workspaces.create import NewWorkspace
-from workspaces.models import Environment, Workspace
+from workspaces.models import Environment, SampleWorkspace, Workspace
 from workspaces.remove import remove_workspace
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def fill(created: NewWorkspace, api: Any) -> None:
 
     def post(address: str, body: Any) -> Any:
         headers = {"Idempotency-Key": str(uuid.uuid4())}
-        response = api.post(address, body, key=created.secret_key, headers=headers)
+        response = api.post(address, body, key=created.full_key, headers=headers)
         assert response.status_code < 300, response.content
         return response.json()
 
@@ -65,21 +65,21 @@ def test_every_table_is_as_if_the_workspace_had_never_been(api, workspace, other
 def test_its_keys_are_refused_and_those_of_others_are_not(api, workspace, other_workspace):
     remove_workspace(workspace.workspace, actor="test", now=timezone.now())
     body = {"outcomes": []}
-    assert api.post("/api/conversation-outcomes", body, key=workspace.secret_key).status_code == 401
-    assert api.post("/api/conversation-outcomes", body, key=other_workspace.secret_key).status_code == 200
+    assert api.post("/api/conversation-outcomes", body, key=workspace.full_key).status_code == 401
+    assert api.post("/api/conversation-outcomes", body, key=other_workspace.full_key).status_code == 200
 
 
 def test_it_is_logged_by_whom_without_a_key_or_a_secret(caplog, workspace):
     remove_workspace(workspace.workspace, actor="test-operator", now=timezone.now())
     assert "lumen-books was removed by test-operator" in caplog.text
-    assert workspace.secret_key not in caplog.text
+    assert workspace.full_key not in caplog.text
     assert workspace.signing_secret not in caplog.text
 
 
 def test_only_the_sample_can_be_removed_by_its_page_and_only_by_post_of_an_operator(browser_client, workspace):
     page = f"/w/{workspace.workspace.slug}/remove-sample"
     assert browser_client.post(page).status_code == 404
-    workspace.workspace.audit_entries.create(actor="sample", action="sample made")
+    SampleWorkspace.objects.create(workspace=workspace.workspace, made_at=timezone.now())
     assert browser_client.get(page).status_code == 405
     assert Client().post(page).status_code == 302
     assert Client(enforce_csrf_checks=True).post(page).status_code == 403

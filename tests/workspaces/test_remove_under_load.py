@@ -57,8 +57,8 @@ class Writer(threading.Thread):
 
 
 def test_writers_are_refused_and_never_failed_while_a_workspace_goes():
-    created = create_workspace("Lumen Books", [], actor="test", now=timezone.now())
-    writers = [Writer(created.secret_key) for _ in range(WRITERS)]
+    created = create_workspace("Lumen Books", [], actor="test", now=timezone.now(), with_full_key=True)
+    writers = [Writer(created.full_key) for _ in range(WRITERS)]
     for writer in writers:
         writer.start()
     while MintedIntent.objects.count() < WRITERS * 3:

@@ -29,6 +29,8 @@ CODES: Mapping[str, Code] = {
     "invalid-api-key": Code(401, "The API key is not valid"),
     "publishable-key-refused": Code(403, "A publishable key cannot do this"),
     "scope-missing": Code(403, "The key lacks the scope for this"),
+    "role-missing": Code(403, "Your role does not allow this"),
+    "rate-limited": Code(429, "Too many requests"),
     "method-not-allowed": Code(405, "The method is not allowed here"),
     "unsupported-media-type": Code(415, "The content type or encoding is not supported"),
     "body-too-large": Code(413, "The body is too large"),

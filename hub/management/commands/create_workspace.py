@@ -14,7 +14,7 @@ from django.utils import timezone
 from hub.local.database import prepare_unused_database
 from hub.local.startup_errors import StartupError
 from workspaces.create import NewWorkspace, create_workspace
-from workspaces.environments import InvalidWorkspace
+from workspaces.environments.add import InvalidWorkspace
 
 
 class Command(BaseCommand):
@@ -26,12 +26,15 @@ class Command(BaseCommand):
         parser.add_argument(
             "--environment", metavar="NAME", action="append", default=[], help="besides production; may be repeated"
         )
+        parser.add_argument("--full-key", action="store_true", help="also a key with every scope, for trials")
         parser.add_argument("--json", action="store_true", help="one JSON object on one line")
 
     def handle(self, *args: Any, name: str, environment: list[str], **options: Any) -> None:
         prepare_unused_database()
         try:
-            created = create_workspace(name, environment, actor="command line", now=timezone.now())
+            created = create_workspace(
+                name, environment, actor="command line", now=timezone.now(), with_full_key=options["full_key"]
+            )
         except InvalidWorkspace as error:
             raise StartupError(str(error)) from None
         except DatabaseError as error:
@@ -45,7 +48,10 @@ def format_lines(created: NewWorkspace) -> Iterator[str]:
     yield f"  pages             /w/{facts['slug']}/production/overview"
     for environment, audience in facts["audiences"].items():
         yield f"  environment       {environment}, audience {audience}"
-    yield f"  secret key        {facts['secretKey']}"
+    yield f"  report key        {facts['reportKey']}"
+    yield f"  platform key      {facts['platformKey']}"
+    if created.full_key:
+        yield f"  key of all scopes {created.full_key}"
     yield f"  publishable key   {facts['publishableKey']}"
     yield f"  signing secret    {facts['signingSecret']}"
-    yield "Copy the last three into your secret store now: they cannot be shown again."
+    yield "Copy the keys and the secret into your secret store now: they cannot be shown again."

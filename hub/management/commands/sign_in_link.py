@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from hub.local.database import prepare_unused_database
 from hub.local.startup_errors import StartupError
-from workspaces.sign_in import create_link
+from workspaces.people.sign_in_links import create_link
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from hub.local.up import build_address, run_hub
-from workspaces.sign_in import create_link
+from workspaces.people.sign_in_links import create_link
 
 OPERATOR = "operator"
 

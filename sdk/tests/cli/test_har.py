@@ -302,6 +302,8 @@ def started(*arguments, env_more=None, **options):
         [sys.executable, "-m", "affidavit", *arguments],
         env=subprocess_environment(**(env_more or {})),
         text=True,
+        # Whoever runs the tests in the background ignores Ctrl-C, and children would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         **options,
     )
 

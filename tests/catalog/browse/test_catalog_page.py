@@ -134,8 +134,8 @@ def test_more_than_a_page_is_paged_and_counted(browser_client, filled_workspace,
 
 def test_an_empty_catalog_says_how_to_begin(browser_client, workspace):
     page = browser_client.get(address(workspace)).content.decode()
-    assert workspace.secret_key[:12] in page
-    assert workspace.secret_key not in page
+    assert workspace.full_key[:12] in page
+    assert workspace.full_key not in page
     assert "affidavit har" in page
     assert "/api/witness-reports" in page
 
@@ -172,12 +172,10 @@ def test_nothing_of_another_environment_is_shown(browser_client, filled_workspac
 def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace):
     client.force_login(get_user_model().objects.create_user("outsider"))
     assert client.get(address(filled_workspace)).status_code == 404
-    stranger = {"x-service-api-key": other_workspace.secret_key}
+    stranger = {"x-service-api-key": other_workspace.full_key}
     assert client.get(address(filled_workspace, ".json"), headers=stranger).status_code == 404
 
 
 def test_a_secret_key_of_the_workspace_reads_the_downloads(client, filled_workspace):
-    response = client.get(
-        address(filled_workspace, ".json"), headers={"x-service-api-key": filled_workspace.secret_key}
-    )
+    response = client.get(address(filled_workspace, ".json"), headers={"x-service-api-key": filled_workspace.full_key})
     assert response.status_code == 200

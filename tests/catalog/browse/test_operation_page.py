@@ -200,5 +200,5 @@ def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace):
     query = {"method": "GET", "path": PATH}
     client.force_login(get_user_model().objects.create_user("outsider"))
     assert client.get(address(filled_workspace), query).status_code == 404
-    stranger = {"x-service-api-key": other_workspace.secret_key}
+    stranger = {"x-service-api-key": other_workspace.full_key}
     assert client.get(address(filled_workspace, ".json"), query, headers=stranger).status_code == 404

@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from tests.catalog.reports import deliver, observation
-from workspaces.keys import issue_key
+from workspaces.keys.issue import issue_key
 from workspaces.models import ApiKey, Membership
 
 pytestmark = pytest.mark.django_db
@@ -117,7 +117,7 @@ def test_evidence_changes_the_etag_of_the_whole_and_not_of_the_outline(client_wi
 
 
 def test_head_tells_the_etag_and_sends_no_body(client_with_data, workspace):
-    response = Client().head(ADDRESS, headers={"x-service-api-key": workspace.secret_key})
+    response = Client().head(ADDRESS, headers={"x-service-api-key": workspace.full_key})
     assert response.status_code == 200
     assert response["ETag"] == client_with_data.get(ADDRESS)["ETag"]
 
@@ -149,7 +149,7 @@ def test_keys_are_checked_as_everywhere(api, workspace):
 
 
 def test_another_workspaces_key_sees_nothing_of_it(client_with_data, other_workspace):
-    assert catalog(client_with_data.get(ADDRESS, key=other_workspace.secret_key))["operations"] == []
+    assert catalog(client_with_data.get(ADDRESS, key=other_workspace.full_key))["operations"] == []
 
 
 def test_a_signed_in_reader_names_the_workspace(client_with_data, workspace, browser_client):

@@ -74,7 +74,7 @@ def test_the_forms_have_different_etags(filled):
 
 
 def test_another_workspaces_key_sees_nothing_of_it(filled, other_workspace, address):
-    assert b"orders" not in filled.get(address, key=other_workspace.secret_key).content
+    assert b"orders" not in filled.get(address, key=other_workspace.full_key).content
     assert filled.get(address, key="").status_code == 401
 
 

@@ -176,7 +176,7 @@ def test_an_environment_that_observed_nothing_is_not_compared(api, browser_clien
 def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace, page):
     client.force_login(get_user_model().objects.create_user("outsider"))
     assert client.get(address(filled_workspace, page)).status_code == 404
-    stranger = {"x-service-api-key": other_workspace.secret_key}
+    stranger = {"x-service-api-key": other_workspace.full_key}
     assert client.get(address(filled_workspace, page, ".json"), headers=stranger).status_code == 404
 
 

@@ -82,7 +82,7 @@ def test_any_order_and_batching_give_the_same_catalog(api, workspace, other_work
     chance = random.Random(seed)
     monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", chance.choice([1, 2, 5]))
     for one in chance.sample(REPORTS, len(REPORTS)):
-        assert api.post("/api/witness-reports", one, key=other_workspace.secret_key).status_code == 202
+        assert api.post("/api/witness-reports", one, key=other_workspace.full_key).status_code == 202
         if chance.random() < 0.3:
             fold_reports(environment_of(other_workspace), now=timezone.now())
     fold_reports(environment_of(other_workspace), now=timezone.now())
@@ -165,7 +165,7 @@ def test_the_oldest_unfolded_report_tells_its_age(api, workspace):
 @pytest.mark.django_db(transaction=True)
 def test_folds_at_the_same_time_count_every_report_once(monkeypatch):
     monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 3)
-    created = create_workspace("Busy", actor="test", now=timezone.now())
+    created = create_workspace("Busy", actor="test", now=timezone.now(), with_full_key=True)
     environment = environment_of(created)
     client = Client()
     failures: list[BaseException] = []
@@ -186,7 +186,7 @@ def test_folds_at_the_same_time_count_every_report_once(monkeypatch):
         sent = report(observation(path="/a/{id}" if number % 2 else "/a/{key}", response={"n": number % 3 or "x"}))
         response = client.post(
             "/api/witness-reports", sent, content_type="application/json",
-            headers={"x-service-api-key": created.secret_key},
+            headers={"x-service-api-key": created.full_key},
         )  # fmt: skip
         assert response.status_code == 202
     for thread in threads:

@@ -127,7 +127,7 @@ def test_a_member_starts_afresh_and_takes_it_back_on_the_page(browser_client, ch
 
 def test_nobody_else_can(client, changed, other_workspace):
     assert post_reset(client, changed).status_code == 302
-    key = {"x-service-api-key": changed.secret_key}
+    key = {"x-service-api-key": changed.full_key}
     by_key = client.post(f"/w/{changed.workspace.slug}/production/operation/afresh", headers=key)
     assert by_key.status_code == 302
     client.force_login(get_user_model().objects.create_user("outsider"))

@@ -216,7 +216,7 @@ def test_what_was_erased_is_said_to_stay_so(api, browser_client, boxes):
 
 def test_nobody_else_can(client, boxes, other_workspace):
     assert post_map_rule(client, boxes, **{"as": "map"}).status_code == 302
-    key = {"x-service-api-key": boxes.secret_key}
+    key = {"x-service-api-key": boxes.full_key}
     by_key = client.post(f"/w/{boxes.workspace.slug}/production/operation/maps", headers=key)
     assert by_key.status_code == 302
     client.force_login(get_user_model().objects.create_user("outsider"))

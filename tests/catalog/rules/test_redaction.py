@@ -62,7 +62,7 @@ def test_what_has_not_changed_is_304_and_what_has_is_not(api, workspace):
 def test_without_a_key_or_with_another_workspaces_there_is_nothing_of_it(api, client, workspace, other_workspace):
     add_rule(workspace, "drop", "trace", everywhere=True)
     assert client.get(ADDRESS).status_code == 401
-    assert json.loads(api.get(ADDRESS, key=other_workspace.secret_key).content) == {"rules": []}
+    assert json.loads(api.get(ADDRESS, key=other_workspace.full_key).content) == {"rules": []}
     assert api.get(ADDRESS, environment="nowhere").json()["code"] == "unknown-environment"
     assert api.get(ADDRESS, key=workspace.publishable_key).status_code in (401, 403)
 

@@ -88,7 +88,7 @@ def test_what_does_not_exist_is_404(browser_client, with_rules, address_end):
 
 
 def test_a_key_reads_but_does_not_act(client, with_rules):
-    key = {"x-service-api-key": with_rules.secret_key}
+    key = {"x-service-api-key": with_rules.full_key}
     assert not re.search(r"\bUndo\b", client.get(address(with_rules), headers=key).content.decode())
     rule = TemplateRule.objects.get()
     assert client.post(address(with_rules, f"rules/template-rules/{rule.pk}/take-back"), headers=key).status_code == 302
@@ -103,7 +103,7 @@ def test_an_outsider_finds_nothing_and_changes_nothing(client, with_rules, other
     assert client.get(address(with_rules, "rules.json")).status_code == 404
     assert client.post(address(with_rules, f"rules/template-rules/{rule.pk}/take-back")).status_code == 404
     assert client.post(address(with_rules, "operation/template"), {"method": "GET", "path": SHOP}).status_code == 404
-    stranger = {"x-service-api-key": other_workspace.secret_key}
+    stranger = {"x-service-api-key": other_workspace.full_key}
     assert client.get(address(with_rules), headers=stranger).status_code == 404
 
 

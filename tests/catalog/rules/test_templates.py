@@ -353,7 +353,7 @@ def test_taken_back_all_is_byte_for_byte_as_if_the_rule_had_never_been(api, work
 
 @pytest.mark.django_db(transaction=True)
 def test_decisions_while_several_workers_fold_and_reports_come_twice_lose_nothing():
-    created = create_workspace("Busy", ["staging"], actor="test", now=timezone.now())
+    created = create_workspace("Busy", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
     environment, client = environment_of(created), Client()
     failures: list[BaseException] = []
 
@@ -379,7 +379,7 @@ def test_decisions_while_several_workers_fold_and_reports_come_twice_lose_nothin
         for _ in range(2):
             answer = client.post(
                 "/api/witness-reports", sent, content_type="application/json",
-                headers={"x-service-api-key": created.secret_key},
+                headers={"x-service-api-key": created.full_key},
             )  # fmt: skip
             assert answer.status_code == 202
     for thread in threads:

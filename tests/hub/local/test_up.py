@@ -31,7 +31,7 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
 
 
 def new_workspace(hub: Hub, name: str = "Lumen Books") -> dict:
-    done = hub.manage("create_workspace", name, "--environment", "staging", "--json")
+    done = hub.manage("create_workspace", name, "--environment", "staging", "--full-key", "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -20,7 +20,7 @@ def test_a_report_is_folded_although_the_broker_never_was_there(tmp_path: Path):
     with running_hub(tmp_path) as hub:
         hub.settings["CELERY_BROKER_URL"] = "redis://127.0.0.1:1/0"
         hub.start()
-        key = json.loads(hub.manage("create_workspace", "Tea House", "--json").stdout)["secretKey"]
+        key = json.loads(hub.manage("create_workspace", "Tea House", "--full-key", "--json").stdout)["secretKey"]
         assert hub.request("/api/witness-reports", {"reportId": str(uuid.uuid4()), **REPORT}, key=key)[0] == 202
         deadline = time.monotonic() + 120
         while not (operations := hub.request("/api/catalog", key=key)[1]["operations"]) and time.monotonic() < deadline:

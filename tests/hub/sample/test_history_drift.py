@@ -32,12 +32,12 @@ RELEASE = {
 
 def play(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tuple[str, ...]]:
     """Play some hours of the sample, folding every minute. Return the drift of the successful responses."""
-    key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, kind=ApiKey.SECRET)
+    key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, prefix=created.full_key[:12])
     start = timezone.now().timestamp() - hours * HOUR
     clock, chance = SetClock(start), Random(0)
     hub = HistoryHub(key, clock, created.signing_secret)
     sites = list_sites(created.as_json())[:2]
-    stacks = [build_stack(site, created.secret_key, hub, chance, released_at=start + released_at) for site in sites]
+    stacks = [build_stack(site, created.full_key, hub, chance, released_at=start + released_at) for site in sites]
     agenda, habits = Agenda(clock), people.Habits(mangled=0.0)
     for number in range(int(hours * HOUR / BETWEEN_CONVERSATIONS)):
         pair = [stack.assistant for stack in stacks]
@@ -61,8 +61,8 @@ def play(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tu
 
 
 def test_an_hour_after_the_release_each_change_is_reported_once_and_nothing_else():
-    without = create_workspace("Without", ["staging"], actor="test", now=timezone.now())
-    with_it = create_workspace("With", ["staging"], actor="test", now=timezone.now())
+    without = create_workspace("Without", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
+    with_it = create_workspace("With", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
     usual = play(without, hours=2, released_at=float("inf"))
     drift = play(with_it, hours=2, released_at=HOUR)
     assert drift - usual == RELEASE

@@ -55,12 +55,12 @@ def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 def play(created: NewWorkspace) -> Environment:
     """All conversations from production, every id mangled in some way, to the end of the latest of them."""
-    key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, kind=ApiKey.SECRET)
+    key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, prefix=created.full_key[:12])
     start = timezone.now().timestamp() - CONVERSATIONS * APART - LONGEST
     clock, chance = SetClock(start), Random(7)
     hub = HistoryHub(key, clock, created.signing_secret)
     production, staging = (
-        build_stack(site, created.secret_key, hub, chance) for site in list_sites(created.as_json())[:2]
+        build_stack(site, created.full_key, hub, chance) for site in list_sites(created.as_json())[:2]
     )
     agenda, habits = Agenda(clock), people.Habits(mangled=1.0, mistaken=0.0)
     for number in range(CONVERSATIONS):

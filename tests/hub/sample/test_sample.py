@@ -131,7 +131,7 @@ def test_thirty_days_of_history_have_every_diagnosis_and_nearly_every_reason(hub
 
 
 def test_one_click_removes_it_for_good_and_nothing_else(hub, link):
-    created = json.loads(hub.manage("create_workspace", "Mine", "--json").stdout)
+    created = json.loads(hub.manage("create_workspace", "Mine", "--full-key", "--json").stdout)
     key = hub.keys["secretKey"]
     click(hub, link)
     assert hub.request("/w/lumen-books/production/overview.json", key=key)[0] == 401

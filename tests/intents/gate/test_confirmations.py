@@ -76,8 +76,8 @@ def test_an_unknown_one_is_not_found(api, unknown):
 
 def test_an_outsider_decides_nothing(api, other_workspace):
     confirmation_id = request_confirmation(api)["confirmationId"]
-    foreign = decide(api, confirmation_id, key=other_workspace.secret_key)
-    missing = decide(api, str(uuid.uuid4()), key=other_workspace.secret_key)
+    foreign = decide(api, confirmation_id, key=other_workspace.full_key)
+    missing = decide(api, str(uuid.uuid4()), key=other_workspace.full_key)
     assert (foreign.status_code, foreign.json()["detail"]) == (missing.status_code, missing.json()["detail"])
     assert foreign.status_code == 404
     assert Confirmation.objects.get().state == "pending"

@@ -17,7 +17,7 @@ from intents.gate.policy import Call, needs_confirmation
 from intents.models import Confirmation, MintedIntent
 from wire.errors import DomainError
 from wire.models import IdempotentAnswer
-from workspaces.keys import issue_signing_secret
+from workspaces.secrets.issue import issue_signing_secret
 
 ADDRESS = "/api/intents"
 READ = {"sub": "user_17", "operation": "GET /orders", "args": {"page": "2"}}
@@ -218,7 +218,7 @@ def test_a_tool_call_id_that_the_hub_made_is_covered_too(api):
 
 def test_another_workspaces_confirmation_is_as_good_as_none(api, other_workspace):
     confirmation = confirm(api)
-    foreign = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation}, key=other_workspace.secret_key)
+    foreign = api.post(ADDRESS, {**WRITE, "confirmationId": confirmation}, key=other_workspace.full_key)
     unknown = api.post(ADDRESS, {**WRITE, "confirmationId": "5f0b7c1e-5c3b-4a57-9d0e-2f6f0c9a3b11"})
     assert (foreign.status_code, foreign.json()["detail"]) == (unknown.status_code, unknown.json()["detail"])
     assert Confirmation.objects.get().state == "confirmed"
@@ -292,7 +292,7 @@ def test_a_key_without_the_scope_mints_nothing(api, workspace):
 
 
 def test_an_outsider_mints_for_itself_only(api, workspace, other_workspace):
-    payload = api.post(ADDRESS, READ, key=other_workspace.secret_key).json()["payload"]
+    payload = api.post(ADDRESS, READ, key=other_workspace.full_key).json()["payload"]
     assert payload["tenantId"] == other_workspace.workspace.id
     assert not MintedIntent.objects.filter(environment__workspace=workspace.workspace).exists()
     assert json.dumps(payload).find(workspace.workspace.id) == -1

@@ -119,7 +119,7 @@ def test_an_outsider_sees_and_decides_nothing(decide, address, pending, other_wo
 
 def test_a_key_reads_the_page_but_decides_nothing_on_it(decide, address, pending, api, workspace):
     assert api.get(f"{address}.json").status_code == 200
-    keyed = Client(headers={"x-service-api-key": workspace.secret_key})
+    keyed = Client(headers={"x-service-api-key": workspace.full_key})
     assert decide(pending, "confirm", keyed).status_code == 302
     pending.refresh_from_db()
     assert pending.state == "pending"

@@ -62,8 +62,8 @@ def test_an_empty_page_shows_the_call_that_fills_it(page, workspace):
     text = page().content.decode()
     assert "No verifications yet" in text
     assert "/api/verification-reports" in text
-    assert workspace.secret_key[:12] in text
-    assert workspace.secret_key not in text
+    assert workspace.full_key[:12] in text
+    assert workspace.full_key not in text
 
 
 def test_the_call_on_the_empty_page_is_taken_as_it_stands(page, api):
@@ -74,7 +74,7 @@ def test_the_call_on_the_empty_page_is_taken_as_it_stands(page, api):
 
 def test_the_lines_on_the_empty_page_make_a_protection_that_lets_a_minted_intent_in(page, workspace, production):
     names = {
-        "API_KEY": workspace.secret_key,
+        "API_KEY": workspace.full_key,
         "BASE_URL": "http://localhost",
         "SIGNING_SECRET": workspace.signing_secret,
     }
@@ -213,7 +213,7 @@ def test_every_range_opens(page, filled, span, zone):
 
 def test_an_outsider_sees_nothing(filled, workspace, other_workspace):
     address = f"/w/{workspace.workspace.slug}/production/rejections"
-    stranger = Client(headers={"x-service-api-key": other_workspace.secret_key})
+    stranger = Client(headers={"x-service-api-key": other_workspace.full_key})
     missing = stranger.get("/w/no-such-workspace/production/rejections.json")
     refused = stranger.get(f"{address}.json")
     assert (refused.status_code, refused.json()["code"]) == (missing.status_code, missing.json()["code"])

@@ -18,7 +18,7 @@ from affidavit import REASONS, IntentRejected, StoreUnavailable, args_hash, mint
 from intents.models import Rejection, VerificationTally
 from intents.verification.received_request import ReceivedRequest
 from intents.verification.verify import verify_request
-from workspaces.keys import issue_signing_secret
+from workspaces.secrets.issue import issue_signing_secret
 
 ADDRESS = "/api/intents/verify"
 BODY = json.dumps({"amount": 1250}).encode()
@@ -267,7 +267,7 @@ def test_no_answer_repeats_header_or_body(api, minted):
 
 
 def test_an_outsider_learns_nothing_of_this_workspaces_intents(api, minted, other_workspace):
-    response = api.post(ADDRESS, build_body(minted()), key=other_workspace.secret_key)
+    response = api.post(ADDRESS, build_body(minted()), key=other_workspace.full_key)
     assert response.json()["reason"] == "bad-signature"
     (tally,) = VerificationTally.objects.all()
     assert tally.environment.workspace_id == other_workspace.workspace.id

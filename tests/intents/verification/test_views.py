@@ -132,7 +132,7 @@ def test_an_outsider_inspects_nothing(address, header, other_workspace, workspac
     client.force_login(stranger)
     assert client.post(f"{address}/checks", {**FORM, "header": header()}).status_code == 404
     assert client.get(address).status_code == 404
-    keyed = Client(headers={"x-service-api-key": workspace.secret_key})
+    keyed = Client(headers={"x-service-api-key": workspace.full_key})
     assert keyed.post(f"{address}/checks", FORM).status_code == 302
 
 

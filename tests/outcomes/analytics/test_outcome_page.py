@@ -81,10 +81,10 @@ def test_keys_that_look_alike_are_pointed_out(production, browser_client):
 
 def test_an_outsider_sees_nothing(production, api, client, other_workspace):
     for address in (f"{PAGE}?key=purchase", f"{PAGE}.json?key=purchase", f"{PAGE}.csv?table=conversations"):
-        assert api.get(address, key=other_workspace.secret_key).status_code == 404
+        assert api.get(address, key=other_workspace.full_key).status_code == 404
     assert client.get(f"{PAGE}?key=purchase").status_code == 302
     own = "/w/other-shop/production/outcome.json?key=purchase"
-    tables = read_tables(api.get(own, key=other_workspace.secret_key))
+    tables = read_tables(api.get(own, key=other_workspace.full_key))
     assert tables["conversations"] == []
 
 

@@ -53,10 +53,10 @@ def reach_keys(environment, counts, now=None):
 
 def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
     html = browser_client.get(PAGE).content.decode()
-    assert f"{workspace.secret_key[:12]}…" in html
+    assert f"{workspace.full_key[:12]}…" in html
     assert "curl http://testserver/api/conversation-outcomes" in html
     assert "report_outcomes(API_KEY" in html
-    assert workspace.secret_key not in html
+    assert workspace.full_key not in html
 
 
 def test_an_empty_page_of_another_environment_names_it(browser_client, workspace):
@@ -146,11 +146,11 @@ def test_every_range_counts_what_happened_now(production, browser_client, query)
 def test_an_outsider_sees_nothing(production, api, client, other_workspace):
     report_outcomes(production)
     for address in (PAGE, f"{PAGE}.json", f"{PAGE}.csv"):
-        assert api.get(address, key=other_workspace.secret_key).status_code == 404
+        assert api.get(address, key=other_workspace.full_key).status_code == 404
     assert client.get(PAGE).status_code == 302
     assert client.get(f"{PAGE}.json").status_code == 401
     own = "/w/other-shop/production/outcomes.json"
-    assert not any(read_tables(api.get(own, key=other_workspace.secret_key)).values())
+    assert not any(read_tables(api.get(own, key=other_workspace.full_key)).values())
 
 
 def test_the_figure_is_one_that_plotly_takes_and_runs_no_markup(production):

@@ -150,16 +150,16 @@ def test_nothing_of_another_workspace_is_named(production, workspace, other_work
 
 def test_an_outsider_sees_nothing(production, api, client, other_workspace):
     for address in (PAGE, f"{PAGE}.json", f"{PAGE}.csv?table=broken"):
-        assert api.get(address, key=other_workspace.secret_key).status_code == 404
+        assert api.get(address, key=other_workspace.full_key).status_code == 404
     assert client.get(PAGE).status_code == 302
-    own = api.get("/w/other-shop/production/joins.json", key=other_workspace.secret_key)
+    own = api.get("/w/other-shop/production/joins.json", key=other_workspace.full_key)
     assert not any(read_tables(own).values())
 
 
 def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
     html = browser_client.get(PAGE).content.decode()
     assert "curl http://testserver/api/conversation-outcomes" in html
-    assert f"{workspace.secret_key[:12]}…" in html
+    assert f"{workspace.full_key[:12]}…" in html
 
 
 def test_a_range_without_broken_joins_says_that_older_ones_wait(production, browser_client):

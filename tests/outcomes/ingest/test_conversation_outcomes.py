@@ -121,7 +121,7 @@ def test_outcomes_and_broken_joins_remember_the_key_that_reported_them(api, work
 
 def test_an_outsiders_key_sees_and_touches_nothing(api, other_workspace):
     know(api, "c")
-    response = api.post(URL, {"outcomes": [item("c")]}, key=other_workspace.secret_key)
+    response = api.post(URL, {"outcomes": [item("c")]}, key=other_workspace.full_key)
     assert response.json() == {"recorded": 0, "unknownConversations": ["c"]}
     assert not Outcome.objects.filter(broken=False).exists()
 

@@ -60,7 +60,7 @@ def test_broken_joins_heal_and_keep_their_times(api):
 
 def test_an_outsiders_registration_heals_nothing_here(api, other_workspace):
     report(api, "a")
-    answer = api.post(URL, {"conversations": [{"conversationId": "a"}]}, key=other_workspace.secret_key)
+    answer = api.post(URL, {"conversations": [{"conversationId": "a"}]}, key=other_workspace.full_key)
     assert answer.json() == {"registered": 1, "alreadyKnown": 0, "healedOutcomes": 0}
     assert Outcome.objects.get().broken
 

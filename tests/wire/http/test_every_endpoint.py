@@ -19,7 +19,7 @@ from django.urls import get_resolver
 from affidavit import make_key, mint_intent
 from wire.http.machine_view import MachineView
 from workspaces.create import NewWorkspace
-from workspaces.keys import issue_key
+from workspaces.keys.issue import issue_key
 from workspaces.models import ApiKey
 
 pytestmark = pytest.mark.django_db
@@ -113,7 +113,7 @@ def send(address: str, good_body: Callable[[], Body], workspace: NewWorkspace) -
 
     def post(body: Any = None, *, key: str | None = None, method: str = "POST", **headers: str) -> HttpResponse:
         raw = body if isinstance(body, bytes) else json.dumps(good_body() if body is None else body).encode()
-        all_headers = {"x-service-api-key": workspace.secret_key if key is None else key}
+        all_headers = {"x-service-api-key": workspace.full_key if key is None else key}
         all_headers = {name: value for name, value in {**all_headers, **headers}.items() if value}
         all_headers["Content-Type"] = all_headers.pop("content_type", "application/json")
         return client.generic(method, address, raw, headers=all_headers)
@@ -313,7 +313,7 @@ def test_a_bad_idempotency_key_is_refused(workspace, key, good_body, address):
     client = Client(raise_request_exception=False)
     response = client.generic(
         "POST", address, json.dumps(good_body()), content_type="application/json",
-        headers={"x-service-api-key": workspace.secret_key, "Idempotency-Key": key},
+        headers={"x-service-api-key": workspace.full_key, "Idempotency-Key": key},
     )  # fmt: skip
     assert (response.status_code, code_of(response)) == (400, "invalid-idempotency-key")
 
@@ -338,7 +338,7 @@ def test_an_error_is_not_kept_under_an_idempotency_key(send):
 def test_a_key_of_another_workspace_is_another_key(send, other_workspace, good_body):
     body = json.dumps(good_body()).encode()
     assert send(body, **{"Idempotency-Key": "k1"}).status_code < 300
-    foreign = send(body, key=other_workspace.secret_key, **{"Idempotency-Key": "k1"})
+    foreign = send(body, key=other_workspace.full_key, **{"Idempotency-Key": "k1"})
     assert foreign.status_code < 300 or foreign.status_code in (403, 404)  # its intent or confirmation is not theirs
     assert "Idempotent-Replayed" not in foreign
 

@@ -15,7 +15,7 @@ schema = schemathesis.openapi.from_wsgi("/api/openapi.json", WSGIHandler(), head
 @schema.parametrize()
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_body_breaks_an_endpoint(case, workspace):
-    response = case.call(headers={"x-service-api-key": workspace.secret_key, "Host": "localhost"})
+    response = case.call(headers={"x-service-api-key": workspace.full_key, "Host": "localhost"})
     assert response.status_code < 500 or response.status_code == 503, case.as_curl_command()
     if response.status_code >= 400:
         assert response.headers["content-type"][0].startswith("application/problem+json")

@@ -29,6 +29,7 @@ SELECT {_list_columns(ApiKey, "key")}, {_list_columns(Workspace, "workspace")}, 
 FROM workspaces_apikey AS key
 JOIN workspaces_workspace AS workspace ON workspace.id = key.workspace_id
 JOIN workspaces_environment AS environment ON environment.workspace_id = workspace.id
+    AND environment.archived_at IS NULL
 WHERE key.digest = %(digest)s AND key.kind = '{ApiKey.SECRET}' AND key.revoked_at IS NULL
 ORDER BY environment.id
 """

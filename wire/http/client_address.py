@@ -1,0 +1,48 @@
+"""Find the client's address behind the proxies that TRUSTED_PROXIES names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_address
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from wire.client_address import current_client_address
+
+Network = IPv4Network | IPv6Network
+
+
+class ClientAddressMiddleware:
+    """Set `current_client_address` for the time of a request."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        address = find_client_address(
+            request.META.get("REMOTE_ADDR", ""), request.headers.get("X-Forwarded-For", ""), settings.TRUSTED_PROXIES
+        )
+        token = current_client_address.set(address)
+        try:
+            return self.get_response(request)
+        finally:
+            current_client_address.reset(token)
+
+
+def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network]) -> str:
+    """Return the nearest address that is not a trusted proxy's: only those vouch for the one before them.
+
+    peer: who connected; forwarded_for: X-Forwarded-For, the farthest first. Empty where no address can be read.
+    """
+    nearest_first = [peer, *reversed([part.strip() for part in forwarded_for.split(",") if part.strip()])]
+    client = ""
+    for text in nearest_first:
+        try:
+            address = ip_address(text)
+        except ValueError:  # whatever stands before it cannot be trusted either
+            break
+        client = str(address)
+        if not any(address in network for network in proxies):
+            break
+    return client

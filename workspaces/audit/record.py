@@ -1,0 +1,27 @@
+"""Record an entry of the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from wire.client_address import current_client_address
+from workspaces.models import AuditEntry
+
+
+def record_audit(
+    workspace_id: str | None, action: str, facts: Mapping[str, Any] | None = None, *, actor: str, now: datetime
+) -> AuditEntry:
+    """Record who did what to a workspace, or with None to the hub, and when; from where is known of requests.
+
+    facts: JSON; never a key, a secret or a body value.
+    """
+    return AuditEntry.objects.create(
+        workspace_id=workspace_id,
+        action=action,
+        facts=facts or {},
+        actor=actor,
+        address=current_client_address.get() or None,
+        at=now,
+    )

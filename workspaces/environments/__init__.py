@@ -1,0 +1,1 @@
+"""Environments: added, labelled, archived."""

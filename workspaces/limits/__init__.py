@@ -1,0 +1,1 @@
+"""Rate limits: token buckets that all processes share."""

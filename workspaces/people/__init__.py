@@ -1,0 +1,1 @@
+"""Who uses the pages: signing in, members, invitations."""

@@ -1,0 +1,1 @@
+"""Signing secrets: issued, rotated, revoked."""

@@ -1,0 +1,23 @@
+"""Issue signing secrets: each is shown once, and kept encrypted (contract 3)."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import datetime
+
+from wire.redelivery.encryption import encrypt
+from workspaces.models import SigningSecret, Workspace
+
+
+def issue_signing_secret(workspace: Workspace, *, now: datetime, actor: str = "") -> str:
+    """Return a new signing secret: `gas_` and 256 bits in base64url; it signs from now on."""
+    secret = "gas_" + secrets.token_urlsafe(32)
+    SigningSecret.objects.create(
+        workspace=workspace,
+        ciphertext=encrypt(secret.encode()),
+        prefix=secret[:8],
+        created_at=now,
+        created_by=actor,
+        signs_from=now,
+    )
+    return secret
