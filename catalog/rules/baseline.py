@@ -52,7 +52,7 @@ def reset_baseline(
     for member in caused:
         begin_epoch(member, reset)
     reproject_rows(row.environment, [target.pk for target in (row, *caused)], rules, now=now)
-    record_override(row, "operation started afresh", actor=actor, now=now, location=reset.location)
+    record_override(row, "baseline reset", actor=actor, now=now, location=reset.location)
     return reset
 
 
@@ -65,7 +65,7 @@ def revert_baseline_reset(reset: BaselineReset, *, actor: str, now: datetime) ->
         operations = Operation.objects.filter(baseline_resets__in=resets).values_list("pk", "shown_under_id")
         row_ids = {pk for ids in operations for pk in ids if pk}
         reproject_rows(row.environment, row_ids, load_template_rules(row.environment), now=now)
-        record_override(row, "fresh start taken back", actor=actor, now=now, location=reset.location)
+        record_override(row, "baseline reset undone", actor=actor, now=now, location=reset.location)
 
 
 def lock_operation(operation: Operation) -> Operation:

@@ -32,4 +32,4 @@ def revert_map_rule(rule: MapRule, *, actor: str, now: datetime) -> None:
     row = lock_operation(rule.operation)
     if MapRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
         reproject_rows(row.environment, [row.pk], load_template_rules(row.environment), now=now)
-        record_override(row, "map rule taken back", actor=actor, now=now, location=rule.location)
+        record_override(row, "map rule undone", actor=actor, now=now, location=rule.location)

@@ -57,7 +57,7 @@ def revert_redaction_rule(rule: RedactionRule, *, actor: str, now: datetime) -> 
     for environment in [rule.environment] if rule.environment else rule.workspace.environments.order_by("id"):
         environment.hold()
     if RedactionRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
-        _record(rule, "redaction rule taken back", actor=actor, now=now)
+        _record(rule, "redaction rule undone", actor=actor, now=now)
 
 
 def find_redaction_error(kind: str, name: str) -> str:

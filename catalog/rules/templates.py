@@ -68,7 +68,7 @@ def revert_template_rule(rule: TemplateRule, *, actor: str, now: datetime) -> No
     before = load_template_rules(rule.environment)
     if TemplateRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
         move_operations(rule.environment, before, now=now)
-        _record(rule, "template rule taken back", actor=actor, now=now)
+        _record(rule, "template rule undone", actor=actor, now=now)
 
 
 def find_target_error(source: str, target: str) -> str:

@@ -101,8 +101,8 @@ def test_both_are_in_the_audit_log(changed):
     revert_baseline_reset(reset(), actor="bob", now=timezone.now())
     entries = AuditEntry.objects.filter(workspace=changed.workspace).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["operation"]) for entry in entries} == {
-        ("ann", "operation started afresh", f"GET {PATH}"),
-        ("bob", "fresh start taken back", f"GET {PATH}"),
+        ("ann", "baseline reset", f"GET {PATH}"),
+        ("bob", "baseline reset undone", f"GET {PATH}"),
     }
 
 

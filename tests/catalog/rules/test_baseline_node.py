@@ -190,8 +190,8 @@ def test_both_are_in_the_audit_log_with_their_place(changed):
     revert_baseline_reset(reset_node("/id"), actor="bob", now=timezone.now())
     entries = AuditEntry.objects.filter(workspace=changed.workspace).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
-        ("ann", "operation started afresh", "200 /id"),
-        ("bob", "fresh start taken back", "200 /id"),
+        ("ann", "baseline reset", "200 /id"),
+        ("bob", "baseline reset undone", "200 /id"),
     }
 
 

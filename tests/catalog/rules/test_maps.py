@@ -156,7 +156,7 @@ def test_each_is_a_version_by_hand_and_in_the_audit_log(boxes):
     entries = AuditEntry.objects.filter(workspace=boxes.workspace).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
         ("ann", "shown as a map", "200 /by"),
-        ("bob", "map rule taken back", "200 /by"),
+        ("bob", "map rule undone", "200 /by"),
     }
 
 

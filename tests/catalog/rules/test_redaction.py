@@ -93,7 +93,7 @@ def test_the_same_twice_is_one_rule_and_one_entry_in_the_log(workspace):
     entries = AuditEntry.objects.filter(action__startswith="redaction").order_by("id")
     assert [(entry.actor, entry.action, entry.facts) for entry in entries] == [
         ("ann", "redaction rule added", {"environment": "production", "kind": "drop", "name": "trace"}),
-        ("bob", "redaction rule taken back", {"environment": "production", "kind": "drop", "name": "trace"}),
+        ("bob", "redaction rule undone", {"environment": "production", "kind": "drop", "name": "trace"}),
     ]
 
 

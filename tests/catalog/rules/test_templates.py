@@ -269,7 +269,7 @@ def test_both_are_in_the_audit_log(shops):
     entries = AuditEntry.objects.filter(workspace=shops.workspace).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["source"], entry.facts["target"]) for entry in entries} == {
         ("ann", "operations shown under another template", "/shops/red/{}", SHOP),
-        ("ann", "template rule taken back", "/shops/red/{}", SHOP),
+        ("ann", "template rule undone", "/shops/red/{}", SHOP),
     }
 
 
