@@ -15,7 +15,7 @@ from intents.verification.forms import RequestForm
 from intents.verification.inspect import inspect_request
 from wire.period import Period, parse_period
 from workspaces.access import require_member_environment
-from workspaces.models import Environment
+from workspaces.models import Environment, Membership
 from workspaces.page import Page, render_html
 
 INITIAL = {"method": "POST", "content_type": "application/json"}
@@ -32,7 +32,7 @@ def check(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
     """Answer the inspector's form; redirect a GET, as after signing in, to the empty inspector."""
     if request.method != "POST":
         return HttpResponseRedirect(reverse("inspector", args=[slug, environment]))
-    environment_row = require_member_environment(request, slug, environment)
+    environment_row = require_member_environment(request, slug, environment, role=Membership.VIEWER)
     page = Page("intents/inspector.html", lambda: _build_context(request, environment_row))
     return render_html(request, page, environment_row, "inspector", parse_period(request.GET, now=timezone.now()))
 

@@ -134,7 +134,7 @@ def test_nobody_else_can(client, workspace, other_workspace):
     assert post_rule(client, workspace, kind="drop", name="more").status_code == 404
     assert post_rule(client, workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 404
     outside = get_user_model().objects.create_user("neighbour")
-    other_workspace.workspace.memberships.create(user=outside)
+    other_workspace.workspace.memberships.create(user=outside, role="editor")
     client.force_login(outside)
     assert post_rule(client, other_workspace, f"/redaction-rules/{rule.pk}/take-back").status_code == 404
     assert RedactionRule.objects.get().reverted_at is None

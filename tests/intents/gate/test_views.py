@@ -108,7 +108,7 @@ def test_another_environment_neither_shows_nor_loses_it(browser_client, address,
 
 def test_an_outsider_sees_and_decides_nothing(decide, address, pending, other_workspace):
     stranger = get_user_model().objects.create_user("stranger")
-    stranger.memberships.create(workspace=other_workspace.workspace)
+    stranger.memberships.create(workspace=other_workspace.workspace, role="editor")
     client = Client()
     client.force_login(stranger)
     assert client.get(address).status_code == 404

@@ -127,7 +127,7 @@ def test_the_form_is_protected_against_forgery(address, db):
 
 def test_an_outsider_inspects_nothing(address, header, other_workspace, workspace):
     stranger = get_user_model().objects.create_user("stranger")
-    stranger.memberships.create(workspace=other_workspace.workspace)
+    stranger.memberships.create(workspace=other_workspace.workspace, role="editor")
     client = Client()
     client.force_login(stranger)
     assert client.post(f"{address}/checks", {**FORM, "header": header()}).status_code == 404

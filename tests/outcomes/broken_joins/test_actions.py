@@ -77,7 +77,7 @@ def test_a_key_reads_the_page_but_never_moves(environments, api):
 def test_a_member_of_another_workspace_cannot_move_or_undo(environments, browser_client, other_workspace):
     browser_client.post(f"{PAGE}/move", {"to": "staging"})
     stranger = get_user_model().objects.create_user("stranger")
-    other_workspace.workspace.memberships.create(user=stranger)
+    other_workspace.workspace.memberships.create(user=stranger, role="editor")
     client = Client()
     client.force_login(stranger)
     theirs = "/w/other-shop/production/joins"

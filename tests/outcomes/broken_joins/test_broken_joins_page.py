@@ -114,7 +114,7 @@ def test_each_cause_shows_a_few_ids(production):
 
 
 def test_the_broken_rate_is_exported_by_environment_and_by_api_key(production, workspace, api, browser_client):
-    key = str(workspace.workspace.api_keys.get(kind="secret"))
+    key = str(workspace.workspace.api_keys.get(prefix=workspace.full_key[:12]))
     items = [{"conversationId": id_, "outcomeKey": "renewal"} for id_ in ("known", "gone", "away")]
     api.post("/api/conversation-outcomes", {"outcomes": items})
     exported = tables(browser_client)
