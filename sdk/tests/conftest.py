@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from any_machine import pytest_make_parametrize_id as pytest_make_parametrize_id
-from witness_hub import close_witnesses
+from support.witness_hub import close_witnesses
 
 
 @pytest.fixture(autouse=True)

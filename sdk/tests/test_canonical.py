@@ -9,7 +9,7 @@ from enum import IntEnum, StrEnum
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded import require_shared
+from support.recorded import require_shared
 
 from affidavit._canonical import NotCanonical, ascii_json, canonical_json, compact_json, number_text
 from affidavit._json import parse

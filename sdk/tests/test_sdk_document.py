@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripted_hub import ScriptedHub, answer
-from signed_calls import AUDIENCE, SECRET, WORKSPACE
-from witness_hub import accept_all, read_entries
+from support.scripted_hub import ScriptedHub, answer
+from support.signed_calls import AUDIENCE, SECRET, WORKSPACE
+from support.witness_hub import accept_all, read_entries
 
 from affidavit import make_key
 
@@ -36,7 +36,7 @@ from django.http import JsonResponse
 from django.test import Client
 from django.urls import path
 from shop import views
-from signed_calls import encode_json, sign_call
+from support.signed_calls import encode_json, sign_call
 
 call_command("migrate", verbosity=0)
 with connection.cursor() as cursor:
@@ -75,7 +75,7 @@ with connection.cursor() as cursor:
 """
 FLASK = """
 from flask_shop import app
-from signed_calls import sign_call
+from support.signed_calls import sign_call
 client = app.test_client()
 headers = {"X-Service-Intent": sign_call("POST /refunds", {"orderId": 7})}
 assert client.post("/refunds", json={"orderId": 7}, headers=headers).json == {"for": "user-1", "refunded": 7}
@@ -84,8 +84,8 @@ assert client.get("/health").json == {"ok": True}
 """
 STARLETTE = """
 import asyncio
-from asgi_calls import exchange
-from signed_calls import encode_json, sign_call
+from support.asgi_calls import exchange
+from support.signed_calls import encode_json, sign_call
 from starlette_shop import app
 async def main():
     args = {"orderId": 7}
@@ -98,7 +98,7 @@ asyncio.run(main())
 """
 OWN = """
 from own_adapter import handle
-from signed_calls import encode_json, sign_call
+from support.signed_calls import encode_json, sign_call
 def call(header):
     work = lambda intent: b"%d" % intent.args["a"]
     return handle(header, "POST", "/x", "", encode_json({"a": 1}), "application/json", work)
@@ -109,7 +109,7 @@ assert (status, dict(replayed)["Idempotent-Replayed"], body) == (200, "true", b"
 assert call(None)[0] == 403
 """
 WITNESSED = """
-from signed_calls import sign_call
+from support.signed_calls import sign_call
 from shop.witness import witness
 if framework == "django":
     import sys
@@ -135,7 +135,7 @@ if framework == "flask":
         assert app.test_client().get("/health").json == {"ok": True}
 if framework == "starlette":
     import asyncio
-    from asgi_calls import exchange
+    from support.asgi_calls import exchange
     from starlette_witnessed import app
     for _ in range(3):
         assert asyncio.run(exchange(app, "POST", "/refunds")).status == 403

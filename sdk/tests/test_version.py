@@ -4,7 +4,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
-from scripted_hub import ScriptedHub, answer
+from support.scripted_hub import ScriptedHub, answer
 
 import affidavit
 from affidavit._cli import main

@@ -8,7 +8,7 @@ from typing import Any
 import flask
 import pytest
 from django.utils import timezone
-from witness_hub import Hub, close_witnesses, make_witness
+from support.witness_hub import Hub, close_witnesses, make_witness
 
 from affidavit.contrib.wsgi import WitnessMiddleware
 from catalog.ingest.fold import fold_reports

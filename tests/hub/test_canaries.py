@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import pytest
-from scripted_hub import ScriptedHub, answer
+from support.scripted_hub import ScriptedHub, answer
 
 from tests.hub.running import Hub, running_hub
 from tests.hub.test_traffic import create, everything, wait_until_folded

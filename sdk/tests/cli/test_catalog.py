@@ -1,5 +1,5 @@
 import pytest
-from scripted_hub import Handler, Received, ScriptedHub, answer, problem, raw, reset
+from support.scripted_hub import Handler, Received, ScriptedHub, answer, problem, raw, reset
 
 from affidavit._cli import main
 from affidavit._hub.api_keys import make_key

@@ -10,7 +10,7 @@ import uuid
 
 import pytest
 from any_machine import subprocess_environment
-from scripted_hub import ScriptedHub, answer, problem, silent
+from support.scripted_hub import ScriptedHub, answer, problem, silent
 
 from affidavit._cli import main
 from affidavit._hub.api_keys import make_key

@@ -2,7 +2,7 @@ import argparse
 import json
 
 import pytest
-from scripted_hub import ScriptedHub, answer, problem, reset
+from support.scripted_hub import ScriptedHub, answer, problem, reset
 
 from affidavit._cli import outcomes
 from affidavit._cli._hub import Undelivered, UsageError

@@ -2,7 +2,7 @@ import io
 import json
 
 import pytest
-from signed_calls import AUDIENCE, SECRET, WORKSPACE, sign_call, sign_v1_call
+from support.signed_calls import AUDIENCE, SECRET, WORKSPACE, sign_call, sign_v1_call
 
 from affidavit import REASONS
 from affidavit._cli import main

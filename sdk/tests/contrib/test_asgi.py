@@ -4,8 +4,8 @@ import threading
 import time
 
 import pytest
-from asgi_calls import exchange, in_loop
-from signed_calls import RecordedReports, encode_json, make_protection, sign_call, sign_v1_call
+from support.asgi_calls import exchange, in_loop
+from support.signed_calls import RecordedReports, encode_json, make_protection, sign_call, sign_v1_call
 
 from affidavit.contrib.asgi import IntentMiddleware, current_intent, intent_required
 

@@ -4,8 +4,8 @@ import asyncio
 import threading
 
 import pytest
-from asgi_calls import exchange, in_loop
-from signed_calls import UnreachableStore, encode_json, make_protection, sign_call
+from support.asgi_calls import exchange, in_loop
+from support.signed_calls import UnreachableStore, encode_json, make_protection, sign_call
 
 from affidavit import MemoryDeliveries
 from affidavit.contrib.asgi import IntentMiddleware, current_intent, intent_required

@@ -3,9 +3,9 @@ import gzip
 import json
 
 import pytest
-from asgi_calls import exchange, in_loop
-from signed_calls import encode_json, make_protection, sign_call
-from witness_hub import HUB_AWAY, JSON, Hub, make_witness
+from support.asgi_calls import exchange, in_loop
+from support.signed_calls import encode_json, make_protection, sign_call
+from support.witness_hub import HUB_AWAY, JSON, Hub, make_witness
 
 from affidavit.contrib.asgi import IntentMiddleware, WitnessMiddleware
 

@@ -6,7 +6,14 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from signed_calls import RecordedReports, UnreachableStore, encode_json, make_protection, sign_call, sign_v1_call
+from support.signed_calls import (
+    RecordedReports,
+    UnreachableStore,
+    encode_json,
+    make_protection,
+    sign_call,
+    sign_v1_call,
+)
 
 from affidavit import REASONS
 
@@ -306,6 +313,6 @@ def test_without_a_protection_in_the_settings_the_site_does_not_start(settings, 
 
 def test_the_setting_may_be_a_dotted_path(site, settings, monkeypatch):
     client = site()
-    monkeypatch.setattr("signed_calls.GUARD", make_protection(), raising=False)
-    settings.AFFIDAVIT_PROTECTION = "signed_calls.GUARD"
+    monkeypatch.setattr("support.signed_calls.GUARD", make_protection(), raising=False)
+    settings.AFFIDAVIT_PROTECTION = "support.signed_calls.GUARD"
     assert post(client, "/orders", sign_call("POST /orders", ARGS)).status_code == 201

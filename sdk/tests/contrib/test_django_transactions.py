@@ -7,7 +7,7 @@ import threading
 from types import SimpleNamespace
 
 import pytest
-from signed_calls import encode_json, make_protection, sign_call
+from support.signed_calls import encode_json, make_protection, sign_call
 
 pytest.importorskip("django", reason="needs Django")
 pytest.importorskip("pytest_django", reason="needs pytest-django")

@@ -5,8 +5,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from signed_calls import encode_json, make_protection, sign_call
-from witness_hub import HUB_AWAY, JSON, Hub, make_witness
+from support.signed_calls import encode_json, make_protection, sign_call
+from support.witness_hub import HUB_AWAY, JSON, Hub, make_witness
 
 pytest.importorskip("django", reason="needs Django")
 pytest.importorskip("pytest_django", reason="needs pytest-django")

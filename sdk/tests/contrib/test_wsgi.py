@@ -2,7 +2,14 @@ import io
 import time
 
 import pytest
-from signed_calls import RecordedReports, UnreachableStore, encode_json, make_protection, sign_call, sign_v1_call
+from support.signed_calls import (
+    RecordedReports,
+    UnreachableStore,
+    encode_json,
+    make_protection,
+    sign_call,
+    sign_v1_call,
+)
 
 from affidavit import REASONS, IntentVerifier, MemoryNonces, Protection
 from affidavit.contrib.wsgi import IntentMiddleware, current_intent, intent_required

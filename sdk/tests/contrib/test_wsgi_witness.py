@@ -4,9 +4,9 @@ import json
 from wsgiref.handlers import SimpleHandler
 
 import pytest
-from scripted_hub import ScriptedHub
-from signed_calls import encode_json, make_protection, sign_call
-from witness_hub import HUB_AWAY, JSON, KEY, Hub, make_witness
+from support.scripted_hub import ScriptedHub
+from support.signed_calls import encode_json, make_protection, sign_call
+from support.witness_hub import HUB_AWAY, JSON, KEY, Hub, make_witness
 
 from affidavit import Witness
 from affidavit.contrib.wsgi import IntentMiddleware, WitnessMiddleware, current_intent

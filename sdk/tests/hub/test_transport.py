@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 
 import pytest
-from scripted_hub import ScriptedHub, answer, problem
+from support.scripted_hub import ScriptedHub, answer, problem
 
 from affidavit._errors import AffidavitError, Fault, HubUnreachable, ReportError
 from affidavit._hub.api_keys import make_key, require_secret_key

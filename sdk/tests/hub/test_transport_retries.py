@@ -4,7 +4,7 @@ import socket
 from email.utils import formatdate
 
 import pytest
-from scripted_hub import ScriptedHub, answer, problem, raw, reset, silent
+from support.scripted_hub import ScriptedHub, answer, problem, raw, reset, silent
 
 from affidavit._errors import HubUnreachable, ReportError
 from affidavit._hub.api_keys import make_key

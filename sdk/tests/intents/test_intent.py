@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded import require_shared
+from support.recorded import require_shared
 
 from affidavit._intents.args import args_hash
 from affidavit._intents.envelope import (

@@ -3,7 +3,7 @@ import sqlite3
 import threading
 
 import pytest
-from store_servers import count_passes_at_once, postgres_schema, redis_server, sqlite_in, unreachable_redis
+from support.store_servers import count_passes_at_once, postgres_schema, redis_server, sqlite_in, unreachable_redis
 
 from affidavit._intents.nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
 from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key

@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from verifier_calls import (
+from support.verifier_calls import (
     AUDIENCE,
     BODY,
     NOW,

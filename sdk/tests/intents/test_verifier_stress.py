@@ -9,7 +9,7 @@ import time
 from collections import Counter
 
 import pytest
-from verifier_calls import (
+from support.verifier_calls import (
     NOW,
     OTHER_SECRET,
     REQUEST,

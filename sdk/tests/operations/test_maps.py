@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from map_values import PRICE, WORDS, bodies, seen
+from support.map_values import PRICE, WORDS, bodies, seen
 
 from affidavit import Evidence, infer, merge
 from affidavit.operations import is_alike_map

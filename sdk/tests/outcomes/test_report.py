@@ -1,5 +1,5 @@
 import pytest
-from scripted_hub import ScriptedHub, answer, problem, reset
+from support.scripted_hub import ScriptedHub, answer, problem, reset
 
 from affidavit._errors import Fault, ReportError
 from affidavit._hub.api_keys import make_key

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from any_machine import subprocess_environment
-from scripted_hub import ScriptedHub, answer, problem, reset, silent
+from support.scripted_hub import ScriptedHub, answer, problem, reset, silent
 
 from affidavit import HubUnreachable, OutcomeCounts, OutcomeReporter, ReportError
 from affidavit._hub.api_keys import make_key

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from lessons import learned, template
+from support.lessons import learned, template
 
 from affidavit._json import ABSENT
 from affidavit._paths.learner import Learner

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lessons import learned, template
+from support.lessons import learned, template
 
 import affidavit._paths.learner as path_learner
 import affidavit._paths.tree as path_tree

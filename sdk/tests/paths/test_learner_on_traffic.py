@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from lessons import template
-from recorded import read_har_entries
+from support.lessons import template
+from support.recorded import read_har_entries
 
 from affidavit._paths.learner import Learner
 

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded import read_har_entries
+from support.recorded import read_har_entries
 
 from affidavit._paths.templates import Template, is_scaffold, place_parameters, retemplate, template
 

@@ -3,7 +3,7 @@ import threading
 import time
 
 import pytest
-from store_servers import count_passes_at_once, postgres_schema, redis_server, sqlite_in
+from support.store_servers import count_passes_at_once, postgres_schema, redis_server, sqlite_in
 
 from affidavit._intents.intent import read_intent
 from affidavit._intents.stores import StoreUnavailable

@@ -10,8 +10,8 @@ import pytest
 from any_machine import subprocess_environment
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_hub import ScriptedHub, answer, problem
-from signed_calls import make_protection
+from support.scripted_hub import ScriptedHub, answer, problem
+from support.signed_calls import make_protection
 
 from affidavit import REASONS, Call, HubUnreachable, ReportError, VerificationReports, make_key
 from affidavit._paths.routes import MAX_OPERATION_LENGTH, MAX_REPORTED_SEGMENTS, name_operation, parse_route_path

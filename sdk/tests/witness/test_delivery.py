@@ -4,8 +4,8 @@ import json
 import logging
 
 import pytest
-from scripted_hub import ScriptedHub, answer, problem
-from witness_hub import HUB_AWAY, KEY, ORDERS_ROUTE, Hub, accept_all, make_witness, observe_get
+from support.scripted_hub import ScriptedHub, answer, problem
+from support.witness_hub import HUB_AWAY, KEY, ORDERS_ROUTE, Hub, accept_all, make_witness, observe_get
 
 from affidavit import ReportError, Witness
 

@@ -8,8 +8,8 @@ import time
 
 import pytest
 from any_machine import subprocess_environment
-from scripted_hub import ScriptedHub
-from witness_hub import (
+from support.scripted_hub import ScriptedHub
+from support.witness_hub import (
     HUB_AWAY,
     JSON,
     KEY,

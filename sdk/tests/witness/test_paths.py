@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 from hypothesis import given
 from hypothesis import strategies as st
-from witness_hub import Hub, make_witness, observe_get
+from support.witness_hub import Hub, make_witness, observe_get
 
 from affidavit._paths.learner import Learner
 from affidavit._witness.intake import erase_data

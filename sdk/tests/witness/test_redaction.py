@@ -6,7 +6,7 @@ import logging
 from types import FunctionType, ModuleType
 
 import pytest
-from witness_hub import HUB_AWAY, JSON, KEY, ORDERS_ROUTE, Hub, make_witness, observe_get
+from support.witness_hub import HUB_AWAY, JSON, KEY, ORDERS_ROUTE, Hub, make_witness, observe_get
 
 from affidavit import Redactor, ReportError
 from affidavit._witness.intake import MAX_QUEUED_BYTES

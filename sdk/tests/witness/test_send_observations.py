@@ -2,7 +2,7 @@ import json
 import uuid
 
 import pytest
-from scripted_hub import ScriptedHub, answer, problem, reset
+from support.scripted_hub import ScriptedHub, answer, problem, reset
 
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import make_key

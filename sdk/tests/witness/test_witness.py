@@ -6,8 +6,8 @@ import time
 import zlib
 
 import pytest
-from scripted_hub import ScriptedHub
-from witness_hub import JSON, KEY, ORDERS_ROUTE, Hub, accept_all, make_witness, observe_get, wait_until
+from support.scripted_hub import ScriptedHub
+from support.witness_hub import JSON, KEY, ORDERS_ROUTE, Hub, accept_all, make_witness, observe_get, wait_until
 
 from affidavit import Witness
 from affidavit._witness.sampling import SETTLED

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from map_values import PRICE, bodies, seen
+from support.map_values import PRICE, bodies, seen
 
 from affidavit import Evidence, describe, infer
 from catalog.evidence.epochs import EpochEvidence, NodeReset, VisiblePart, build_visible_part, graft

@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
-from map_values import PRICE, bodies
+from support.map_values import PRICE, bodies
 
 from catalog import queries
 from catalog.models import Drift, MapRule, Operation, OperationPart

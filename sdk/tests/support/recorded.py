@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
+SHARED = Path(__file__).resolve().parents[4] / "shared"
 
 
 def require_shared(name: str) -> Path:

@@ -6,9 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scripted_hub import Handler, answer
-
 from affidavit import HubUnreachable, Witness, make_key
+from support.scripted_hub import Handler, answer
 
 KEY = make_key("gak_")
 HUB_AWAY = HubUnreachable("No answer.", code="unreachable")

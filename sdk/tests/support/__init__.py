@@ -1,0 +1,1 @@
+"""What several tests share: calls, servers to talk to, recorded traffic."""
