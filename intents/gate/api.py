@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from intents.gate.confirmations import decide_confirmation, request_confirmation
-from intents.gate.mint import LIFETIME_SECONDS, mint_for_call
+from intents.gate.mint import mint_for_call
 from intents.gate.serializers import (
     ConfirmationForm,
     ConfirmationReceipt,
@@ -49,9 +49,9 @@ class Intents(MachineView):
         )
         return Response({"header": minted.header, "payload": minted.payload}, status=201)
 
-    def limit_answer_lifetime(self, now: datetime) -> datetime:
+    def limit_answer_lifetime(self, response: Response) -> datetime:
         """Return when the intent expires: a stored answer holds its header."""
-        return now.replace(microsecond=0) + timedelta(seconds=LIFETIME_SECONDS)
+        return datetime.fromtimestamp(response.data["payload"]["expiresAt"], UTC)
 
 
 @extend_schema_view(post=extend_schema(request=ConfirmationForm, responses={201: ConfirmationReceipt}))

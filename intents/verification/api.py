@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from drf_spectacular.utils import extend_schema, extend_schema_view
@@ -24,6 +24,8 @@ class Verifications(MachineView):
 
     scope = "report"
     form = VerifyForm
+    secret_answer = True
+    expires_at: datetime | None = None
 
     def answer(
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
@@ -32,7 +34,12 @@ class Verifications(MachineView):
             intent = verify_request(environment, build_request(data), now=now)
         except IntentRejected as rejection:
             return answer_rejection(rejection)
+        self.expires_at = datetime.fromtimestamp(intent.expires_at, UTC)
         return Response({"intent": intent.payload})
+
+    def limit_answer_lifetime(self, response: Response) -> datetime | None:
+        """Return when the verified intent expires: a replay would still call it valid."""
+        return self.expires_at
 
 
 def answer_rejection(rejection: IntentRejected) -> Response:

@@ -64,7 +64,7 @@ class MachineView(MethodFirstView):
             lambda: self.render(request, self.process(request, raw, now, path)),
             now=now,
             secret=self.secret_answer,
-            expires_at=self.limit_answer_lifetime(now),
+            limit_lifetime=lambda response: self.limit_answer_lifetime(cast(Response, response)),
         )
 
     def process(self, request: Request, raw: bytes, now: datetime, path: Mapping[str, str]) -> Response:
@@ -80,8 +80,8 @@ class MachineView(MethodFirstView):
         """Call the domain's verb. `data` is checked; `raw` are the bytes of the body; all or nothing is stored."""
         raise NotImplementedError  # every subclass answers; the base has no domain
 
-    def limit_answer_lifetime(self, now: datetime) -> datetime | None:
-        """Return when a stored answer expires, where that is before the usual 24 hours."""
+    def limit_answer_lifetime(self, response: Response) -> datetime | None:
+        """Return when this 2xx answer expires once it is stored, where that is before the usual 24 hours."""
         return None
 
     def name_endpoint(self, path: Mapping[str, str]) -> str:

@@ -68,11 +68,12 @@ def answer_once(
     *,
     now: datetime,
     secret: bool,
-    expires_at: datetime | None = None,
+    limit_lifetime: Callable[[HttpResponse], datetime | None] = lambda _: None,
 ) -> HttpResponse:
     """Replay the stored answer. If there is none, call `act`, and store its answer if that is a 2xx.
 
-    secret: the answer holds a key or an intent and is stored encrypted; expires_at: at the latest 24 hours from now.
+    secret: the answer holds a key or an intent and is stored encrypted; limit_lifetime: returns when an answer expires,
+    where that is before the usual 24 hours.
     Raises KeyReused or KeyInUse.
     """
     if answer := find_answer(claim, now):
@@ -84,7 +85,7 @@ def answer_once(
         response = act()
         if 200 <= response.status_code < 300:
             latest = now + ANSWER_LIFETIME
-            store_answer(claim, response, secret=secret, expires_at=min(expires_at or latest, latest))
+            store_answer(claim, response, secret=secret, expires_at=min(limit_lifetime(response) or latest, latest))
         return response
 
 

@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import json
 import threading
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from unittest import mock
 
 import pytest
@@ -18,6 +18,7 @@ from affidavit import REASONS, IntentRejected, StoreUnavailable, args_hash, mint
 from intents.models import Rejection, VerificationTally
 from intents.verification.received_request import ReceivedRequest
 from intents.verification.verify import verify_request
+from wire.models import IdempotentAnswer
 from workspaces.secrets.issue import issue_signing_secret
 
 ADDRESS = "/api/intents/verify"
@@ -272,3 +273,28 @@ def test_an_outsider_learns_nothing_of_this_workspaces_intents(api, minted, othe
     (tally,) = VerificationTally.objects.all()
     assert tally.environment.workspace_id == other_workspace.workspace.id
     assert (tally.version, Rejection.objects.get().tool_call_id) == (0, "")
+
+
+def test_a_kept_answer_is_encrypted_and_ends_with_its_intent(api, minted):
+    expires_at = int(timezone.now().timestamp()) + 60
+    body = build_body(minted(now=expires_at - 300))
+    again = {"Idempotency-Key": "verify-once"}
+    first = api.post(ADDRESS, body, headers=again)
+    replayed = api.post(ADDRESS, body, headers=again)
+    assert (first.status_code, replayed.content) == (200, first.content)
+    assert replayed["Idempotent-Replayed"] == "true"
+    answer = IdempotentAnswer.objects.get()
+    assert answer.encrypted
+    assert b"user_17" not in bytes(answer.body)
+    assert answer.expires_at.timestamp() == expires_at
+    with mock.patch("django.utils.timezone.now", return_value=datetime.fromtimestamp(expires_at + 1, UTC)):
+        late = api.post(ADDRESS, body, headers=again)
+    assert (late.status_code, late.json()["reason"]) == (403, "expired")
+
+
+@pytest.mark.parametrize("unit", [1, 1000])
+def test_a_kept_answer_ends_with_its_intent_in_whatever_unit(api, workspace, unit):
+    expires_at = int(timezone.now().timestamp()) + 60
+    header = sign_v1(workspace, issuedAt=(expires_at - 300) * unit, expiresAt=expires_at * unit)
+    assert api.post(ADDRESS, build_body(header), headers={"Idempotency-Key": "v1"}).status_code == 200
+    assert IdempotentAnswer.objects.get().expires_at.timestamp() == expires_at
