@@ -264,6 +264,7 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
 CELERY_BEAT_SCHEDULE = {
     "prune kept answers": {"task": "wire.tasks.prune", "schedule": 600.0},
     "prune witness reports": {"task": "catalog.tasks.prune", "schedule": 3600.0},
+    "forget what expired confirmations show": {"task": "intents.tasks.forget", "schedule": 600.0},
     "prune verification reports": {"task": "intents.tasks.prune", "schedule": 3600.0},
 }
 

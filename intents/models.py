@@ -15,7 +15,7 @@ MAX_SIGNED_OPERATION = 2000  # characters of the operation in an intent, which m
 
 
 class VerificationReport(models.Model):
-    """A received report; `digest` is the SHA-256 of its body, which distinguishes a redelivery from another report."""
+    """A received report; `digest`, the keyed hash of its body's SHA-256, tells a redelivery from another report."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
     report_id = models.UUIDField()
@@ -81,7 +81,9 @@ class Confirmation(models.Model):
     """A request to allow one call, decided by a person or a machine; it can be used once (contract 3).
 
     state: the last stored state, which `state_at` turns into `expired` in time; expires_at: 15 minutes after a
-    confirmation was requested, then 15 minutes after it was confirmed; args_hash: the arguments are never stored.
+    confirmation was requested, then 15 minutes after it was confirmed; args_hash: the keyed hash of argsHash
+    (intents.gate.args_hashes), the arguments are never stored; encrypted_args_hash: argsHash itself, which the page
+    shows, until the confirmation is decided or expires.
     """
 
     PENDING, CONFIRMED, DECLINED, USED, EXPIRED = "pending", "confirmed", "declined", "used", "expired"
@@ -91,6 +93,7 @@ class Confirmation(models.Model):
     sub = models.CharField(max_length=255)
     operation = models.CharField(max_length=MAX_SIGNED_OPERATION)
     args_hash = models.CharField(max_length=64)
+    encrypted_args_hash = models.BinaryField(null=True)
     summary = models.CharField(max_length=1000)
     state = models.CharField(max_length=12, default=PENDING)
     created_at = models.DateTimeField()
@@ -106,6 +109,9 @@ class Confirmation(models.Model):
             models.Index(
                 name="confirmations_that_wait", fields=["environment", "expires_at"], condition=Q(state="pending")
             ),
+            models.Index(
+                name="args_hashes_to_forget", fields=["expires_at"], condition=Q(encrypted_args_hash__isnull=False)
+            ),
         ]
 
     def __str__(self) -> str:
@@ -118,7 +124,10 @@ class Confirmation(models.Model):
 
 
 class MintedIntent(models.Model):
-    """An intent that this hub minted, without its header, its nonce and the arguments."""
+    """An intent that this hub minted, without its header, its nonce and the arguments.
+
+    args_hash: the keyed hash of argsHash (intents.gate.args_hashes).
+    """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
     tool_call_id = models.CharField(max_length=255)

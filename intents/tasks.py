@@ -3,6 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
+from intents.gate.confirmations import forget_args_hashes
 from intents.reports.prune import delete_expired
 
 
@@ -12,3 +13,9 @@ def prune() -> None:
     now = timezone.now()
     while delete_expired(now=now):
         pass
+
+
+@shared_task
+def forget() -> None:
+    """Drop what expired confirmations kept to be shown."""
+    forget_args_hashes(now=timezone.now())

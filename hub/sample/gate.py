@@ -13,6 +13,7 @@ from uuid import uuid4
 import affidavit
 from examples.bookshop.calls import Answer
 from hub.sample.reporters import Clock, now_of
+from intents.gate.args_hashes import hash_args_hash
 from intents.gate.confirmations import DECISIONS, LIFETIME
 from intents.gate.policy import needs_confirmation
 from intents.models import Confirmation, MintedIntent
@@ -35,7 +36,8 @@ class SampleGate:
         now = now_of(self._clock)
         confirmation = Confirmation(
             id=uuid4(), environment=environment, sub=body["sub"], operation=body["operation"],
-            args_hash=affidavit.args_hash(body["args"]), summary=body["summary"],
+            args_hash=hash_args_hash(environment.workspace_id, affidavit.args_hash(body["args"])),
+            summary=body["summary"],
             created_at=now, expires_at=now + LIFETIME,
         )  # fmt: skip
         self._confirmations[str(confirmation.id)] = confirmation
@@ -85,7 +87,7 @@ def build_intent_row(
 ) -> MintedIntent:
     return MintedIntent(
         environment=environment, tool_call_id=payload["toolCallId"], sub=payload["sub"],
-        operation=payload["operation"], args_hash=payload["argsHash"],
+        operation=payload["operation"], args_hash=hash_args_hash(environment.workspace_id, payload["argsHash"]),
         requires_step_up=payload.get("requiresStepUp", False), confirmation=confirmation,
         issued_at=datetime.fromtimestamp(payload["issuedAt"], UTC),
         expires_at=datetime.fromtimestamp(payload["expiresAt"], UTC),

@@ -75,9 +75,12 @@ class Confirmations(MachineView):
 
 @extend_schema_view(post=extend_schema(request=DecisionForm, responses={200: DecisionReceipt}))
 class Decisions(MachineView):
-    """Confirm or decline a pending confirmation. A confirmed one can be used once, within 15 minutes."""
+    """Confirm or decline a pending confirmation. A confirmed one can be used once, within 15 minutes.
 
-    scope = "platform"
+    Its scope is its own: a key that asks and mints cannot also decide.
+    """
+
+    scope = "confirm"
     form = DecisionForm
 
     def find_environment(self, request: Request, data: Mapping[str, Any]) -> Workspace:

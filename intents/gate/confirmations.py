@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from intents.gate.args_hashes import encrypt_args_hash, hash_args_hash, is_args_hash
 from intents.gate.policy import Call
 from intents.models import Confirmation
 from wire.errors import DomainError, NotFound
@@ -48,7 +49,8 @@ def request_confirmation(environment: Environment, call: Call, summary: str, *, 
         environment=environment,
         sub=call.sub,
         operation=call.operation,
-        args_hash=call.args_hash,
+        args_hash=hash_args_hash(environment.workspace_id, call.args_hash),
+        encrypted_args_hash=encrypt_args_hash(call.args_hash),
         summary=summary,
         created_at=now,
         expires_at=now + LIFETIME,
@@ -70,7 +72,13 @@ def decide_confirmation(
     # Filter by columns of this table only: a join would become a subquery, which PostgreSQL does not evaluate again
     # after it has waited for another decision.
     pending = Confirmation.objects.filter(pk=confirmation_id, state=Confirmation.PENDING, expires_at__gt=now)
-    updated = pending.update(state=DECISIONS[decision], decided_at=now, decided_by=actor, expires_at=now + LIFETIME)
+    updated = pending.update(
+        state=DECISIONS[decision],
+        decided_at=now,
+        decided_by=actor,
+        expires_at=now + LIFETIME,
+        encrypted_args_hash=None,
+    )
     confirmation.refresh_from_db()
     if not updated:
         raise NotPending(confirmation.state_at(now))
@@ -93,7 +101,7 @@ def use_confirmation(
     confirmation = matching.first()
     if confirmation is None:
         raise ConfirmationRequired("No such confirmation is known in this environment.")
-    if Call(confirmation.sub, confirmation.operation, confirmation.args_hash) != call:
+    if not _is_for(confirmation, call, environment.workspace_id):
         raise ConfirmationRequired("This confirmation is for another sub, operation or other arguments.")
     confirmed = matching.filter(state=Confirmation.CONFIRMED, expires_at__gt=now)
     if not confirmed.update(state=Confirmation.USED, used_at=now, tool_call_id=tool_call_id):
@@ -101,6 +109,18 @@ def use_confirmation(
         if not _is_redelivery(confirmation, tool_call_id, now):
             raise ConfirmationRequired(f"This confirmation is {confirmation.state_at(now)}.")
     return confirmation
+
+
+def forget_args_hashes(*, now: datetime) -> int:
+    """Drop the argsHash of confirmations that expired without a decision; return how many."""
+    expired = Confirmation.objects.filter(encrypted_args_hash__isnull=False, expires_at__lte=now)
+    return expired.update(encrypted_args_hash=None)
+
+
+def _is_for(confirmation: Confirmation, call: Call, workspace_id: str) -> bool:
+    if (confirmation.sub, confirmation.operation) != (call.sub, call.operation):
+        return False
+    return is_args_hash(confirmation.args_hash, workspace_id, call.args_hash)
 
 
 def _is_redelivery(confirmation: Confirmation, tool_call_id: str, now: datetime) -> bool:

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 from django.db import transaction
 
 import affidavit
+from intents.gate.args_hashes import hash_args_hash
 from intents.gate.confirmations import use_confirmation
 from intents.gate.policy import Call, needs_confirmation
 from intents.gate.signing_secrets import load_newest_secret
@@ -71,7 +72,7 @@ def _store_intent(environment: Environment, payload: dict[str, Any], confirmatio
         tool_call_id=payload["toolCallId"],
         sub=payload["sub"],
         operation=payload["operation"],
-        args_hash=payload["argsHash"],
+        args_hash=hash_args_hash(environment.workspace_id, payload["argsHash"]),
         requires_step_up=payload.get("requiresStepUp", False),
         confirmation=confirmation,
         issued_at=datetime.fromtimestamp(payload["issuedAt"], UTC),

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from intents.gate import queries
+from intents.gate.args_hashes import decrypt_args_hash
 from intents.gate.confirmations import DECISIONS, NotPending, decide_confirmation
 from intents.models import Confirmation
 from wire.errors import InvalidRequest
@@ -51,7 +52,9 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
         page = Paginator(confirmations, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         return {
             **shared,
-            "pending": pending[:MAX_PENDING_ROWS],
+            "pending": [
+                (confirmation, _show_args_hash(confirmation, now)) for confirmation in pending[:MAX_PENDING_ROWS]
+            ],
             "pending_total": pending.count(),
             "confirmations": page,
             "rows": [(confirmation, confirmation.state_at(now)) for confirmation in page],
@@ -76,6 +79,13 @@ def decide(request: HttpRequest, slug: str, environment: str, confirmation_id: U
     return redirect_to_page("confirmations", environment_row, {})
 
 
+def _show_args_hash(confirmation: Confirmation, now: datetime) -> str:
+    """Return the argsHash that an intent would be signed with; empty once there is nothing to decide any more."""
+    token = confirmation.encrypted_args_hash
+    is_pending = confirmation.state_at(now) == Confirmation.PENDING
+    return decrypt_args_hash(bytes(token)) if is_pending and token else ""
+
+
 def _export_rows(confirmations: QuerySet[Confirmation], now: datetime) -> Iterator[Sequence[Any]]:
     return (_export_row(confirmation, now) for confirmation in confirmations.iterator())
 
@@ -87,7 +97,7 @@ def _export_row(confirmation: Confirmation, now: datetime) -> Sequence[Any]:
         confirmation.state_at(now),
         confirmation.sub,
         confirmation.operation,
-        confirmation.args_hash,
+        _show_args_hash(confirmation, now) or None,
         confirmation.summary,
         confirmation.created_at,
         confirmation.expires_at,

@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from django.http import HttpResponse
 
 from wire.errors import DomainError
+from wire.keyed_hash import compute_hash, is_hash_of
 from wire.models import IdempotentAnswer
 from wire.redelivery.encryption import decrypt, encrypt
 
@@ -104,7 +105,7 @@ def lock_key(claim: Claim) -> None:
 
 
 def replay_answer(claim: Claim, answer: IdempotentAnswer) -> HttpResponse:
-    if bytes(answer.body_digest) != claim.body_digest:
+    if not is_hash_of(bytes(answer.body_digest), claim.workspace_id, claim.body_digest):
         raise KeyReused
     body = decrypt(bytes(answer.body)) if answer.encrypted else bytes(answer.body)
     return HttpResponse(body, status=answer.status, headers={**answer.headers, "Idempotent-Replayed": "true"})
@@ -117,7 +118,7 @@ def store_answer(claim: Claim, response: HttpResponse, *, secret: bool, expires_
         endpoint=claim.endpoint,
         key=claim.key,
         defaults={
-            "body_digest": claim.body_digest,
+            "body_digest": compute_hash(claim.workspace_id, claim.body_digest),
             "status": response.status_code,
             "headers": {name: response[name] for name in STORED_HEADERS if name in response},
             "body": encrypt(body) if secret else body,

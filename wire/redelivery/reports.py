@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Model, QuerySet
 
 from wire.errors import DomainError
+from wire.keyed_hash import compute_hash, is_hash_of
 
 ReportModel = TypeVar("ReportModel", bound=Model)
 
@@ -28,13 +29,16 @@ def get_or_create_report(
 ) -> tuple[ReportModel, bool]:
     """Return the report of this id, and whether it is new. `values` are the other columns of a new one.
 
-    The model is unique on workspace and report_id, and keeps the SHA-256 of the body in `digest`.
+    The model is unique on workspace and report_id, and keeps the keyed hash of the body's SHA-256 in `digest`.
     Raises ReportIdReused where the id was used with another body.
     """
-    digest = hashlib.sha256(body).digest()
+    body_digest = hashlib.sha256(body).digest()
     report, is_new = reports.get_or_create(
-        workspace_id=workspace_id, report_id=report_id, defaults={"digest": digest, **values}
+        workspace_id=workspace_id,
+        report_id=report_id,
+        defaults={"digest": compute_hash(workspace_id, body_digest), **values},
     )
-    if bytes(getattr(report, "digest")) != digest:  # noqa: B009 - no common base of the models has it
+    stored_hash = bytes(getattr(report, "digest"))  # noqa: B009 - no common base of the models has it
+    if not is_hash_of(stored_hash, workspace_id, body_digest):
         raise ReportIdReused
     return report, is_new

@@ -15,6 +15,7 @@ from intents.gate import confirmations
 from intents.gate.policy import Call
 from intents.models import Confirmation
 from wire.errors import DomainError
+from wire.migrations._rehash import rehash_column
 from workspaces.models import AuditEntry
 
 ADDRESS = "/api/confirmations"
@@ -98,19 +99,69 @@ def test_every_member_is_needed(api, name):
     assert Confirmation.objects.count() == 0
 
 
-def test_arguments_are_kept_as_their_hash_only(api):
-    request_confirmation(api, args={"card": "4111111111111111"})
+def test_arguments_are_kept_as_a_keyed_hash_only(api):
+    args = {"orderId": 777123}
+    request_confirmation(api, args=args)
     row = Confirmation.objects.values().get()
-    assert row["args_hash"] == args_hash({"card": "4111111111111111"})
-    assert "4111111111111111" not in str(row)
+    kept = str(row) + str(bytes(row["encrypted_args_hash"]))
+    assert "777123" not in kept
+    assert args_hash(args) not in kept
 
 
-def test_a_key_without_the_scope_neither_asks_nor_decides(api, workspace):
+def test_the_same_arguments_have_another_hash_in_another_workspace(api, other_workspace):
+    request_confirmation(api)
+    assert api.post(ADDRESS, QUESTION, key=other_workspace.full_key).status_code == 201
+    first, second = Confirmation.objects.values_list("args_hash", flat=True)
+    assert first != second
+
+
+def test_what_was_confirmed_under_an_earlier_secret_key_is_minted(api, settings):
     confirmation_id = request_confirmation(api)["confirmationId"]
-    workspace.workspace.api_keys.update(scopes=["report"])
-    assert decide(api, confirmation_id).status_code == 403
-    assert api.post(ADDRESS, QUESTION).status_code == 403
-    assert Confirmation.objects.get().state == "pending"
+    decide(api, confirmation_id)
+    call = {name: QUESTION[name] for name in ("sub", "operation", "args")}
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "n" * 50, [settings.SECRET_KEY]
+    assert api.post("/api/intents", {**call, "confirmationId": confirmation_id}).status_code == 201
+
+
+@pytest.mark.parametrize("decision", ["confirm", "decline"])
+def test_the_args_hash_itself_is_forgotten_with_the_decision(api, decision):
+    decide(api, request_confirmation(api)["confirmationId"], decision)
+    assert Confirmation.objects.get().encrypted_args_hash is None
+
+
+def test_the_args_hash_itself_is_forgotten_with_the_expiry(api):
+    request_confirmation(api)
+    confirmation = Confirmation.objects.get()
+    assert confirmations.forget_args_hashes(now=confirmation.expires_at - timedelta(seconds=1)) == 0
+    assert confirmations.forget_args_hashes(now=confirmation.expires_at) == 1
+    assert confirmations.forget_args_hashes(now=confirmation.expires_at) == 0
+    assert Confirmation.objects.get().encrypted_args_hash is None
+
+
+def test_a_row_of_before_keyed_hashes_is_rewritten(api):
+    confirmation_id = request_confirmation(api)["confirmationId"]
+    decide(api, confirmation_id)
+    Confirmation.objects.update(args_hash=args_hash(QUESTION["args"]))
+    rows = Confirmation.objects.values_list("pk", "environment__workspace_id", "args_hash")
+    with connection.schema_editor() as schema_editor:
+        rehash_column(schema_editor, rows, "intents_confirmation", "args_hash")
+    call = {name: QUESTION[name] for name in ("sub", "operation", "args")}
+    assert api.post("/api/intents", {**call, "confirmationId": confirmation_id}).status_code == 201
+
+
+def test_asking_and_deciding_are_scopes_of_their_own(api, workspace):
+    confirmation_id = request_confirmation(api)["confirmationId"]
+    keys = workspace.workspace.api_keys
+
+    def list_statuses(*scopes: str) -> tuple[int, int]:
+        keys.update(scopes=list(scopes))
+        return api.post(ADDRESS, QUESTION).status_code, decide(api, confirmation_id).status_code
+
+    assert list_statuses("report") == (403, 403)
+    assert list_statuses("report", "platform") == (201, 403)
+    assert decide(api, confirmation_id).json()["code"] == "scope-missing"
+    assert Confirmation.objects.get(pk=confirmation_id).state == "pending"
+    assert list_statuses("confirm") == (403, 200)
 
 
 @pytest.mark.django_db(transaction=True)

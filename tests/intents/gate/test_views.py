@@ -69,6 +69,25 @@ def test_a_second_decision_changes_nothing_and_the_page_says_so(decide, browser_
     assert pending.state == "declined"
 
 
+def test_what_is_signed_stands_beside_the_summary_until_it_is_decided(decide, browser_client, address, pending):
+    text = browser_client.get(address).content.decode()
+    for signed in (CALL.sub, CALL.operation, CALL.args_hash):
+        assert f"<code>{signed}</code>" in text
+    decide(pending, "confirm")
+    assert CALL.args_hash not in browser_client.get(address).content.decode()
+    row = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]["confirmations"][0]
+    assert (row["state"], row["argsHash"]) == ("confirmed", None)
+
+
+@pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("editor", 303), ("admin", 303)])
+def test_deciding_needs_the_role_of_an_editor(decide, pending, workspace, role, status):
+    member = get_user_model().objects.create_user("member")
+    member.memberships.create(workspace=workspace.workspace, role=role)
+    client = Client()
+    client.force_login(member)
+    assert decide(pending, "confirm", client).status_code == status
+
+
 def test_an_unknown_decision_is_refused(decide, pending):
     assert decide(pending, "maybe").status_code == 400
     pending.refresh_from_db()

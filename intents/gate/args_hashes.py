@@ -1,0 +1,30 @@
+"""An argsHash at rest is a keyed hash: arguments of few possible values could be found by trying them all."""
+
+from __future__ import annotations
+
+from cryptography.fernet import InvalidToken
+
+from wire.keyed_hash import compute_hash, is_hash_of
+from wire.redelivery.encryption import decrypt, encrypt
+
+
+def hash_args_hash(workspace_id: str, args_hash: str) -> str:
+    """Return what a row keeps of an argsHash: 64 hex digits."""
+    return compute_hash(workspace_id, args_hash.encode()).hex()
+
+
+def is_args_hash(stored_hash: str, workspace_id: str, args_hash: str) -> bool:
+    """Whether a row was written for this argsHash."""
+    return is_hash_of(bytes.fromhex(stored_hash), workspace_id, args_hash.encode())
+
+
+def encrypt_args_hash(args_hash: str) -> bytes:
+    return encrypt(args_hash.encode())
+
+
+def decrypt_args_hash(token: bytes) -> str:
+    """Return the argsHash; empty where no key of the settings fits."""
+    try:
+        return decrypt(token).decode()
+    except InvalidToken:
+        return ""
