@@ -49,6 +49,13 @@ def read_networks(name: str) -> list[IPv4Network | IPv6Network]:
         raise StartupError(f"{name}: {error}. Write addresses or networks such as 10.0.0.0/8.") from None
 
 
+def read_rate(name: str, default: int) -> int:
+    rate = env.int(name, default)
+    if rate < 0:
+        raise StartupError(f"{name}: not a number of requests a second. Set 0, which means no limit, or more.")
+    return rate
+
+
 def read_database() -> dict[str, Any]:
     """Return Django's settings of the database that DATABASE_URL names, or of the embedded one."""
     if not DATABASE_URL:
@@ -103,6 +110,8 @@ if BEHIND_TLS:
     SECURE_HSTS_SECONDS = 31536000
 # Whose X-Forwarded-For is believed.
 TRUSTED_PROXIES = read_networks("TRUSTED_PROXIES")
+RATE_LIMIT = read_rate("RATE_LIMIT", 1000)  # requests a second per key; 0: no limit
+ADDRESS_RATE_LIMIT = read_rate("ADDRESS_RATE_LIMIT", 100)  # per address, of requests without key and session
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_REFERRER_POLICY = "same-origin"
@@ -138,6 +147,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "workspaces.address_limit.AddressLimitMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
@@ -247,6 +257,11 @@ SPECTACULAR_SETTINGS = {
 }
 
 CELERY_BROKER_URL = read_broker_url()
+IS_REDIS = CELERY_BROKER_URL.startswith(("redis://", "rediss://")) and ";" not in CELERY_BROKER_URL
+# Where all processes find the token buckets of the rate limits
+TOKEN_BUCKETS = (
+    "workspaces.limits.redis_buckets.RedisBuckets" if IS_REDIS else "workspaces.limits.database_buckets.DatabaseBuckets"
+)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -263,6 +278,7 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
     }
 CELERY_BEAT_SCHEDULE = {
     "prune kept answers": {"task": "wire.tasks.prune", "schedule": 600.0},
+    "prune token buckets": {"task": "workspaces.tasks.prune_token_buckets", "schedule": 600.0},
     "prune witness reports": {"task": "catalog.tasks.prune", "schedule": 3600.0},
     "forget what expired confirmations show": {"task": "intents.tasks.forget", "schedule": 600.0},
     "prune verification reports": {"task": "intents.tasks.prune", "schedule": 3600.0},

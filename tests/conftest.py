@@ -29,6 +29,12 @@ def _plain_static_files(settings: Any) -> None:
     }
 
 
+@pytest.fixture(autouse=True)
+def _no_rate_limits(settings: Any) -> None:
+    """Let tests send as fast as they can; those of the limits set them."""
+    settings.RATE_LIMIT = settings.ADDRESS_RATE_LIMIT = 0
+
+
 class Api:
     """A machine that calls the hub with one workspace's secret key."""
 

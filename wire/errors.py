@@ -22,6 +22,7 @@ class DomainError(Exception):
     code: str
     detail: str
     retry_after: int | None = None  # seconds after which the same request may succeed
+    headers: Mapping[str, str] = {}  # further headers of the answer
 
     def __init__(self, detail: str | None = None, *, extra: Mapping[str, Any] | None = None) -> None:
         super().__init__(self.detail if detail is None else detail)

@@ -63,7 +63,7 @@ def require_member_environment(
 def _list_readable_workspaces(request: HttpRequest) -> QuerySet[Workspace]:
     if HEADER not in request.headers:
         return list_workspaces(request.user)
-    key = authenticate_key(request.headers[HEADER])
+    key = authenticate_key(request)
     if "report" not in key.scopes:
         return Workspace.objects.none()
     return Workspace.objects.filter(pk=key.workspace_id, removed_at=None)

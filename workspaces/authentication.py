@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from django.http import HttpRequest
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
@@ -13,9 +14,11 @@ from affidavit import is_well_formed_key
 from wire.http.problems import Problem
 from workspaces.keys.issue import hash_key
 from workspaces.keys.lookup import find_secret_key
+from workspaces.limits.limiter import limit_key
 from workspaces.models import ApiKey, ScopeMissing
 
 HEADER = "x-service-api-key"
+FOUND_KEY = "affidavit.found_key"  # in the META of a request
 CHALLENGE = {"WWW-Authenticate": f'ApiKey realm="affidavit", header="{HEADER}"'}
 
 
@@ -23,7 +26,7 @@ class ServiceKeyAuthentication(BaseAuthentication):
     """Authenticate a machine by its key; never anonymous."""
 
     def authenticate(self, request: Request) -> tuple[Any, ApiKey | None]:
-        key = authenticate_key(request.headers.get(HEADER, ""))
+        key = authenticate_key(request._request)
         return key, key
 
 
@@ -53,8 +56,30 @@ def key_of_request(request: Request) -> ApiKey:
     return cast(ApiKey, request.auth)
 
 
-def authenticate_key(header_value: str) -> ApiKey:
-    """Return the secret key that a header's text names; raises Problem 401 or 403."""
+def authenticate_key(request: HttpRequest) -> ApiKey:
+    """Return the secret key that the request names, and count the request.
+
+    Raises Problem 401 or 403, or RateLimited.
+    """
+    key = find_key(request)
+    limit_key(key.pk)
+    return key
+
+
+def find_key(request: HttpRequest) -> ApiKey:
+    """Return the secret key that the request names, looked up once for each request; raises Problem 401 or 403."""
+    if FOUND_KEY not in request.META:
+        try:
+            request.META[FOUND_KEY] = _look_up_key(request.headers.get(HEADER, ""))
+        except Problem as problem:
+            request.META[FOUND_KEY] = problem
+    found_key = request.META[FOUND_KEY]
+    if isinstance(found_key, Problem):
+        raise found_key
+    return cast(ApiKey, found_key)
+
+
+def _look_up_key(header_value: str) -> ApiKey:
     if not header_value:
         raise _unauthorized("missing-api-key", f"Send a secret key (gak_…) in the header {HEADER}.")
     if header_value.startswith("pk_"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from ipaddress import IPv4Network, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -39,10 +39,16 @@ def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network
     client = ""
     for text in nearest_first:
         try:
-            address = ip_address(text)
+            address = _parse_address(text)
         except ValueError:  # whatever stands before it cannot be trusted either
             break
         client = str(address)
         if not any(address in network for network in proxies):
             break
     return client
+
+
+def _parse_address(text: str) -> IPv4Address | IPv6Address:
+    """Return an address; one of IPv4 written as IPv6 (::ffff:a.b.c.d) is that of IPv4. Raises ValueError."""
+    address = ip_address(text.partition("%")[0])  # the zone of a link-local address says nothing elsewhere
+    return getattr(address, "ipv4_mapped", None) or address

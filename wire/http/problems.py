@@ -103,8 +103,8 @@ def build_document(error: DomainError) -> dict[str, Any]:
 
 
 def list_headers(error: DomainError) -> dict[str, str]:
-    headers = dict(error.headers) if isinstance(error, Problem) else {}
-    return {**headers, "Retry-After": str(error.retry_after)} if error.retry_after else headers
+    retry_after = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
+    return {**error.headers, **retry_after}
 
 
 def find_cause(error: Exception) -> DomainError:

@@ -1,0 +1,75 @@
+"""The client's address is the nearest one that no trusted proxy has; nobody can choose it by a header."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address, ip_network
+
+import pytest
+from django.http import HttpResponse
+from django.test import RequestFactory
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wire.client_address import current_client_address
+from wire.http.client_address import ClientAddressMiddleware, find_client_address
+
+PROXIES = [ip_network("10.0.0.0/8"), ip_network("::1"), ip_network("2001:db8:ff::/48")]
+PROXY, CLIENT = "10.1.2.3", "203.0.113.7"
+PARTS = st.one_of(st.ip_addresses().map(str), st.sampled_from([PROXY, "::1", CLIENT]), st.text(max_size=20))
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded_for", "address"),
+    [
+        (CLIENT, "", CLIENT),
+        (CLIENT, "198.51.100.1", CLIENT),  # whoever is no proxy may write what it likes
+        (PROXY, CLIENT, CLIENT),
+        (PROXY, f"198.51.100.1, {CLIENT}", CLIENT),
+        (PROXY, f"{CLIENT}, 10.9.9.9", CLIENT),
+        (PROXY, "", PROXY),
+        (PROXY, "10.5.5.5", "10.5.5.5"),
+        (PROXY, f"{CLIENT}, unknown", PROXY),
+        (PROXY, f"{CLIENT}:4711", PROXY),
+        ("::1", "2001:db8::7", "2001:db8::7"),
+        ("2001:db8:ff::1", "2001:0DB8:0::0007", "2001:db8::7"),
+        ("::ffff:10.1.2.3", CLIENT, CLIENT),
+        (f"::ffff:{CLIENT}", "198.51.100.1", CLIENT),
+        (PROXY, f"::ffff:{CLIENT}", CLIENT),
+        ("", "", ""),
+        ("", CLIENT, ""),
+        ("nonsense", CLIENT, ""),
+    ],
+)
+def test_the_nearest_address_that_is_no_proxys(peer, forwarded_for, address):
+    assert find_client_address(peer, forwarded_for, PROXIES) == address
+
+
+@given(peer=PARTS, parts=st.lists(PARTS, max_size=6))
+def test_it_is_an_address_that_stands_there_or_nothing(peer, parts):
+    address = find_client_address(peer, ",".join(parts), PROXIES)
+    if address:
+        ip_address(address)
+
+
+@given(peer=st.ip_addresses().map(str), forwarded_for=st.text())
+def test_without_trusted_proxies_no_header_counts(peer, forwarded_for):
+    assert find_client_address(peer, forwarded_for, []) == find_client_address(peer, "", [])
+
+
+@given(client=st.ip_addresses(v=4).filter(lambda a: a not in PROXIES[0]).map(str), forged=st.lists(PARTS, max_size=5))
+def test_what_a_client_writes_before_its_own_address_changes_nothing(client, forged):
+    assert find_client_address(PROXY, ",".join([*forged, client]), PROXIES) == client
+
+
+def test_it_is_set_for_the_time_of_a_request(settings):
+    settings.TRUSTED_PROXIES = PROXIES
+    addresses: list[str] = []
+
+    def answer(request):
+        addresses.append(current_client_address.get())
+        return HttpResponse()
+
+    request = RequestFactory().get("/", REMOTE_ADDR=PROXY, headers={"X-Forwarded-For": CLIENT})
+    ClientAddressMiddleware(answer)(request)
+    assert addresses == [CLIENT]
+    assert current_client_address.get() == ""

@@ -1,0 +1,122 @@
+"""The buckets of PostgreSQL and Redis grant what the pure rule grants, whoever asks at the same time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import redis
+import store_servers
+from django.db import connection
+from django.utils import timezone
+
+from workspaces.limits.database_buckets import DatabaseBuckets, prune_buckets
+from workspaces.limits.leases import Bucket, Limit, grant_tokens
+from workspaces.limits.redis_buckets import RedisBuckets
+from workspaces.models import TokenBucket
+
+LIMIT = Limit("key", 1000)
+
+
+@pytest.fixture
+def redis_url(tmp_path_factory: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the address of a Redis: Debian's redis-server where it is installed, else the one in a wheel."""
+    installed = store_servers.shutil.which("redis-server")
+    monkeypatch.setattr(store_servers, "REDIS_SERVER", installed or store_servers.REDIS_SERVER)
+    folder = tmp_path_factory.mktemp("redis")
+    with store_servers.redis_server(folder):
+        yield f"unix://{folder}/redis.sock"
+
+
+@pytest.fixture(params=["database", "redis"])
+def buckets(request: pytest.FixtureRequest) -> Any:
+    if request.param == "redis":
+        return RedisBuckets(request.getfixturevalue("redis_url"))
+    request.getfixturevalue("db")
+    return DatabaseBuckets()
+
+
+def test_a_new_bucket_is_full_and_an_empty_one_refills(buckets):
+    grants = [buckets.grant("key:1", LIMIT, 100).tokens for _ in range(20)]
+    assert grants[:7] == [100] * 7
+    first_total = sum(grants)
+    assert LIMIT.capacity <= first_total < LIMIT.capacity + LIMIT.rate  # what refills meanwhile comes on top
+    while buckets.grant("key:1", LIMIT, 1000).tokens:
+        pass
+    time.sleep(0.1)
+    assert 90 <= buckets.grant("key:1", LIMIT, 1000).tokens <= LIMIT.capacity
+
+
+def test_buckets_are_apart(buckets):
+    while buckets.grant("key:1", LIMIT, 1000).tokens:
+        pass
+    assert buckets.grant("key:2", LIMIT, 10).tokens == 10
+
+
+def test_a_slow_bucket_gives_one_token_and_says_what_is_left(buckets):
+    slow = Limit("key", 1)
+    assert buckets.grant("key:1", slow, 5).tokens == 1
+    grant = buckets.grant("key:1", slow, 5)
+    assert grant.tokens == 0
+    assert 0 <= grant.left < 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_at_once_get_no_more_than_the_bucket_holds(buckets):
+    slow = Limit("key", 20)
+    granted: list[int] = []
+    barrier = threading.Barrier(8)
+    start_time = time.monotonic()
+
+    def ask() -> None:
+        barrier.wait()
+        granted.extend(buckets.grant("key:1", slow, 3).tokens for _ in range(10))
+        connection.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    seconds = time.monotonic() - start_time
+    assert slow.capacity <= sum(granted) <= slow.capacity + slow.rate * seconds
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("age", [-3600, -2, -0.5, 0, 0.01, 0.2, 3600])
+@pytest.mark.parametrize("tokens", [0, 0.4, 3.7, 750])
+def test_the_statement_does_what_the_pure_rule_says(age, tokens):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT statement_timestamp()")
+        now = cursor.fetchone()[0]
+    TokenBucket.objects.create(name="key:1", tokens=tokens, refilled_at=now - timedelta(seconds=age))
+    grant = DatabaseBuckets().grant("key:1", LIMIT, 5)
+    row = TokenBucket.objects.get()
+    seconds = (timezone.now() - now).total_seconds()
+    least = grant_tokens(Bucket(tokens, -age), LIMIT, 5, 0.0)[1]
+    most = grant_tokens(Bucket(tokens, -age), LIMIT, 5, seconds)[1]
+    assert least.tokens <= grant.tokens <= most.tokens
+    assert row.tokens == grant.left <= LIMIT.capacity
+    assert row.refilled_at <= timezone.now() + timedelta(seconds=1)
+
+
+@pytest.mark.django_db
+def test_while_redis_is_away_the_database_counts_and_redis_is_left_alone(monkeypatch, caplog):
+    buckets = RedisBuckets("unix:///nonexistent/redis.sock")
+    for _ in range(3):
+        assert buckets.grant("key:1", LIMIT, 10).tokens == 10
+    assert TokenBucket.objects.filter(name="key:1").exists()
+    assert caplog.text.count("Redis does not answer") == 1
+    assert redis.ConnectionError.__name__ in caplog.text
+
+
+@pytest.mark.django_db
+def test_rows_of_full_buckets_are_deleted():
+    now = timezone.now()
+    TokenBucket.objects.create(name="key:1", tokens=0, refilled_at=now)
+    TokenBucket.objects.create(name="address:10.0.0.0/32", tokens=0, refilled_at=now - timedelta(minutes=2))
+    assert prune_buckets(now=now) == 1
+    assert TokenBucket.objects.get().name == "key:1"

@@ -1,0 +1,100 @@
+"""How processes share a token bucket: they lease tokens in blocks, and a lease that is not used soon expires.
+
+Whatever the number of processes, at most rate * t + burst requests pass in any t seconds; the burst is one second's
+worth, at least 1. A lease may be used up to LEASE_SECONDS after the bucket gave it, so the bucket holds that much less.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+LEASE_SECONDS = 0.25
+REFUSAL_SECONDS = 0.05  # for which a process does not ask again after it was refused
+
+
+@dataclass(frozen=True)
+class Limit:
+    """So many requests a second, and a burst of one second's worth. name: the policy's, as headers show it."""
+
+    name: str
+    rate: int
+
+    @property
+    def capacity(self) -> float:
+        return max(1.0, self.rate * (1 - LEASE_SECONDS))
+
+    @property
+    def largest_block(self) -> int:
+        return max(1, self.rate // 10)
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """What was left at `refilled_at`, in seconds of the clock that all processes share."""
+
+    tokens: float
+    refilled_at: float
+
+
+@dataclass(frozen=True)
+class Grant:
+    """How many tokens a process may use, and how many are left in the bucket."""
+
+    tokens: int
+    left: float
+
+
+def grant_tokens(bucket: Bucket | None, limit: Limit, wanted: int, now: float) -> tuple[Bucket, Grant]:
+    """Refill the bucket and take at most `wanted` whole tokens out; without a bucket, begin with a full one.
+
+    The stores do the same in SQL and Lua. A clock that went back by more than a second refills nothing and counts on.
+    """
+    if bucket is None:
+        level, refilled_at = limit.capacity, now
+    else:
+        level = min(limit.capacity, bucket.tokens + limit.rate * max(0.0, now - bucket.refilled_at))
+        refilled_at = now if bucket.refilled_at > now + 1 else max(now, bucket.refilled_at)
+    tokens = min(wanted, math.floor(level))
+    return Bucket(level - tokens, refilled_at), Grant(tokens, level - tokens)
+
+
+@dataclass
+class Lease:
+    """What one process holds of one bucket, in seconds of its own clock.
+
+    block: how many it asked for last; it asks for twice as many once it has used all of them in time.
+    """
+
+    tokens: int = 0
+    expires_at: float = -math.inf
+    refused_until: float = -math.inf
+    block: int = 0
+
+    def spend(self, now: float) -> bool:
+        """Use one token; return False if there is none that is still good."""
+        if now >= self.expires_at:
+            self.tokens = self.block = 0
+        if not self.tokens:
+            return False
+        self.tokens -= 1
+        return True
+
+    def choose_block(self, limit: Limit) -> int:
+        return min(limit.largest_block, max(1, 2 * self.block))
+
+    def add(self, grant: Grant, limit: Limit, *, wanted: int, asked_at: float) -> bool:
+        """Add what was granted and use one token of it; return False if there was none.
+
+        asked_at: when the bucket was asked, so that the lease does not outlive what the bucket counts on.
+        """
+        if not grant.tokens:
+            missing_seconds = (1 - grant.left) / limit.rate
+            self.refused_until = asked_at + max(REFUSAL_SECONDS, missing_seconds)
+            return False
+        expires_at = asked_at + LEASE_SECONDS
+        # Another thread's lease may stand beside this one: both are good until the first of them expires.
+        self.expires_at = min(self.expires_at, expires_at) if self.tokens else expires_at
+        self.tokens += grant.tokens - 1
+        self.block = wanted
+        return True
