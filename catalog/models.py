@@ -159,6 +159,28 @@ class OperationPart(models.Model):
         return f"{self.part} {self.status or ''}".rstrip()
 
 
+class ExcessOperation(models.Model):
+    """An operation beyond MAX_OPERATIONS: its observations are counted, its shapes are not kept.
+
+    The row without a method sums the observations of all that are beyond as many of these as the limit.
+    """
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="excess_operations")
+    method = models.CharField(max_length=MAX_METHOD, blank=True)
+    key = models.CharField(max_length=MAX_PATH_BYTES, blank=True)
+    observations = models.BigIntegerField()
+    first_reported_at = models.DateTimeField()
+    last_reported_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["environment", "method", "key"], name="one_excess_operation_per_template")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.key}".strip()
+
+
 class OperationVersion(models.Model):
     """One version of an operation's outline. since: when its cause was first observed; at: when that was folded."""
 

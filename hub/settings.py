@@ -155,6 +155,11 @@ ROOT_URLCONF = "hub.urls"
 APPEND_SLASH = False
 LOGIN_URL = "sign-in"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+MAX_OPERATIONS = env.int("MAX_OPERATIONS", 10_000)  # shown in one environment; beyond it they are only counted
+if MAX_OPERATIONS < 1:
+    raise StartupError("MAX_OPERATIONS: not a number of operations. Set a number from 1 on.")
+
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024  # of forms; wire.http.body bounds what machines send
 
 TEMPLATES = [

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, list_part_nodes
-from catalog.models import Operation, WitnessReport
+from catalog.models import ExcessOperation, Operation, WitnessReport
 from wire.table_exports import Table
 
 OPERATION_COLUMNS = (
@@ -18,6 +18,7 @@ OPERATION_COLUMNS = (
     "unknowns", "driftedAt",
 )  # fmt: skip
 DEAD_LETTER_COLUMNS = ("reportId", "reporter", "receivedAt", "parkedAt", "fault")
+EXCESS_COLUMNS = ("method", "path", "observations", "firstReportedAt", "lastReportedAt")
 RESPONSE_COLUMNS = ("status", "observations")
 PROPERTY_COLUMNS = (
     "part", "status", "pointer", "type", "reason", "seen", "parents", "presence", "nulls", "types",
@@ -44,6 +45,14 @@ def export_dead_letters(reports: QuerySet[WitnessReport]) -> Table:
 
 def _dead_letter_row(report: WitnessReport) -> Sequence[Any]:
     return (str(report.report_id), report.reporter, report.received_at, report.dead_lettered_at, report.fault)
+
+
+def export_excess(operations: QuerySet[ExcessOperation]) -> Table:
+    return Table("beyondLimit", EXCESS_COLUMNS, lambda: map(_excess_row, operations.iterator()))
+
+
+def _excess_row(row: ExcessOperation) -> Sequence[Any]:
+    return (row.method, row.key, row.observations, row.first_reported_at, row.last_reported_at)
 
 
 def export_responses(operation: Operation) -> Table:

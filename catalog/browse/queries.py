@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import CharField, Count, F, Func, QuerySet, Sum, Value
+from django.db.models.functions import Collate
 
 from catalog.browse.filters import OperationFilters
-from catalog.models import Operation
+from catalog.models import ExcessOperation, Operation
 from catalog.queries import BY_PATH, visible_operations
 from wire.period import Period
 from workspaces.models import Environment
@@ -21,6 +25,53 @@ LISTED_COLUMNS = (
     "method", "path", "observations", "statuses", "properties", "undecided", "first_seen_at", "last_seen_at",
     "unknowns", "drifted_at",
 )  # fmt: skip
+
+EXCESS_GROUPS = 10
+
+
+@dataclass(frozen=True)
+class Excess:
+    """What was reported in a period beyond MAX_OPERATIONS: how many operations, and observations of them.
+
+    is_least: more operations than are counted one by one. groups: the largest by method and first segment.
+    """
+
+    operations: int
+    observations: int
+    is_least: bool
+    groups: Sequence[ExcessGroup]
+
+
+@dataclass(frozen=True)
+class ExcessGroup:
+    """Operations beyond the limit of one method, whose paths begin with the same segment."""
+
+    method: str
+    segment: str
+    operations: int
+    observations: int
+
+
+def excess_operations(environment: Environment, period: Period) -> QuerySet[ExcessOperation]:
+    """Return the operations beyond the limit that were reported in the period, the most frequent first."""
+    rows = ExcessOperation.objects.filter(environment=environment, last_reported_at__gte=period.start)
+    return rows.order_by("-observations", Collate("key", "C"), Collate("method", "C"))
+
+
+def summarize_excess(environment: Environment, period: Period) -> Excess:
+    rows = excess_operations(environment, period)
+    counted = rows.exclude(method="").order_by()
+    first_segment = Func(F("key"), Value("/"), Value(2), function="split_part", output_field=CharField())
+    groups = (
+        counted.annotate(segment=first_segment)
+        .values("method", "segment")
+        .annotate(operations=Count("pk"), total=Sum("observations"))
+        .order_by("-operations", "-total", "segment", "method")
+        .values_list("method", "segment", "operations", "total")
+    )
+    observations = rows.order_by().aggregate(total=Sum("observations"))["total"]
+    is_least = rows.filter(method="").exists()
+    return Excess(counted.count(), observations or 0, is_least, [ExcessGroup(*row) for row in groups[:EXCESS_GROUPS]])
 
 
 def list_operations(environment: Environment, period: Period, filters: OperationFilters) -> QuerySet[Operation]:

@@ -6,13 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.core.paginator import Paginator
 from django.http import HttpRequest
 
 from affidavit import describe
 from catalog.browse import exports
 from catalog.browse.filters import SORTED_COLUMNS, STATUS_CLASSES, SUBSETS, OperationFilters
-from catalog.browse.queries import list_methods, list_operations
+from catalog.browse.queries import excess_operations, list_methods, list_operations, summarize_excess
 from catalog.browse.tree_rows import build_rows
 from catalog.downloads.curl import build_curl_command
 from catalog.downloads.json_schema import build_schema
@@ -65,9 +66,15 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
             "columns": SORTED_COLUMNS,
             "dead_letters": reports[:MAX_DEAD_LETTERS_SHOWN],
             "dead_letter_count": reports.count(),
+            "excess": summarize_excess(environment, period),
+            "max_operations": settings.MAX_OPERATIONS,
         }
 
-    tables = [exports.export_operations(operations), exports.export_dead_letters(reports)]
+    tables = [
+        exports.export_operations(operations),
+        exports.export_dead_letters(reports),
+        exports.export_excess(excess_operations(environment, period)),
+    ]
     return Page("catalog/catalog.html", build_context, tables, partial="catalog/_partials/operations.html")
 
 

@@ -6,11 +6,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from django.db.models import QuerySet
+
 from affidavit.operations import DailySums, Identity, OperationSum, OperationSums
 from catalog.drift.fold_result import FoldResult
 from catalog.drift.record import build_drift, build_version
 from catalog.evidence.reported import ReportedOperation, build_empty_row, load_reported, save_parts
 from catalog.ingest.late_data import LateSums, store_late_evidence, sum_visible_late
+from catalog.ingest.limit import Room, delete_excess, record_excess
 from catalog.models import Drift, Operation, OperationPart, OperationVersion
 from catalog.queries import prefetch_evidence
 from catalog.rules.queries import load_template_rules
@@ -42,11 +45,40 @@ class MergedOperation(NamedTuple):
 
 
 def merge_into_catalog(environment: Environment, daily: DailySums, *, now: datetime) -> None:
-    """Add `daily` to the catalog, with versions and drift. The caller holds the lock of the environment."""
+    """Add `daily` to the catalog, with versions and drift. The caller holds the lock of the environment.
+
+    New operations enter while there is room; those that do not fit are counted.
+    """
     rules = load_template_rules(environment)
     sums, late = store_late_evidence(environment, daily)
+    room = Room.measure(environment)
+    excess: dict[Identity, int] = {}
+    merged: set[Identity] = set()
     for batch in split_batches(sums, rules):
-        merge_batch(environment, batch, rules, late, now=now)
+        fitting = admit_batch(environment, batch, room)
+        excess |= count_excess(batch, fitting)
+        merged.update(identity for added in fitting.values() for identity in added)
+        merge_batch(environment, fitting, rules, late, now=now)
+    delete_excess(environment, merged)
+    record_excess(environment, excess, now=now)
+
+
+def admit_batch(environment: Environment, batch: Mapping[Identity, AddedSums], room: Room) -> dict[Identity, AddedSums]:
+    """Return what of a batch is in the catalog or fits into it."""
+    identities = {*batch, *(identity for added in batch.values() for identity in added)}
+    rows = {row.identity: row for row in find_rows(environment, identities).only("method", "key", "begun")}
+    admitted = {visible: room.admit(visible, added, rows) for visible, added in batch.items()}
+    return {visible: added for visible, added in admitted.items() if added}
+
+
+def count_excess(batch: Mapping[Identity, AddedSums], fitting: Mapping[Identity, AddedSums]) -> dict[Identity, int]:
+    """Return the observations of what is in a batch and did not fit, by operation as reported."""
+    return {
+        identity: total.observations
+        for visible, added in batch.items()
+        for identity, total in added.items()
+        if identity not in fitting.get(visible, {})
+    }
 
 
 def split_batches(sums: OperationSums, rules: RuleSet) -> Iterator[dict[Identity, AddedSums]]:
@@ -113,20 +145,24 @@ def load_rows(
     environment: Environment, identities: Collection[Identity], *, now: datetime
 ) -> dict[Identity, Operation]:
     """Return the rows of these operations with their evidence. Create those that are missing, still empty."""
-    rows = find_rows(environment, identities)
+    rows = load_evidence(environment, identities)
     if missing := sorted(set(identities) - rows.keys()):
         Operation.objects.bulk_create(build_empty_row(environment, identity, seen_at=now) for identity in missing)
-        rows = find_rows(environment, identities)
+        rows = load_evidence(environment, identities)
     return rows
 
 
-def find_rows(environment: Environment, identities: Collection[Identity]) -> dict[Identity, Operation]:
-    rows = Operation.objects.filter(
+def load_evidence(environment: Environment, identities: Collection[Identity]) -> dict[Identity, Operation]:
+    return {row.identity: row for row in prefetch_evidence(find_rows(environment, identities))}
+
+
+def find_rows(environment: Environment, identities: Collection[Identity]) -> QuerySet[Operation]:
+    """Return the rows of these operations, perhaps with some of other methods."""
+    return Operation.objects.filter(
         environment=environment,
         method__in={identity.method for identity in identities},
         key__in={identity.key for identity in identities},
     )
-    return {row.identity: row for row in prefetch_evidence(rows)}
 
 
 def save_merged(merged: Sequence[MergedOperation], *, now: datetime) -> None:

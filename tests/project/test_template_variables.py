@@ -23,9 +23,11 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from affidavit import mint_intent
+from affidavit.operations import Identity
 from catalog.browse import tree_rows
 from catalog.browse import views as browse_views
 from catalog.drift import views as drift_views
+from catalog.ingest.limit import record_excess
 from catalog.models import WitnessReport
 from intents.rejections import views as rejections_views
 from outcomes.broken_joins import views as joins_views
@@ -303,6 +305,7 @@ def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) 
     assert api.post("/api/conversations", {"conversations": [late]}).status_code == 200
     assert api.post("/api/witness-reports", report(observation())).status_code == 202
     WitnessReport.objects.filter(folded_at=None).update(dead_lettered_at=timezone.now(), fault="It cannot be folded.")
+    record_excess(environment_of(created), {Identity("GET", "/beyond"): 1}, now=timezone.now())
     SampleWorkspace.objects.create(workspace=created.workspace, made_at=timezone.now())
 
 

@@ -1,0 +1,129 @@
+"""The limit on operations (MAX_OPERATIONS): what is beyond it is counted by operation, without its shapes.
+
+Whatever is in the catalog already goes on being merged, so the limit never undoes what was shown. New operations enter
+in the order of their arrival while there is room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from django.conf import settings
+from django.db.models import Count, Q
+
+from affidavit.operations import Identity, OperationSum, has_begun
+from catalog.models import ExcessOperation, Operation
+from workspaces.models import Environment
+
+ALL_OTHERS = Identity("", "")  # sums the operations beyond as many excess ones as the limit
+BATCH_ROWS = 1000
+
+
+@dataclass
+class Room:
+    """How many more operations an environment takes: shown ones, and ones that are not shown.
+
+    Not shown are those that a template rule shows under another, and those of which only 404, 405 or 501 was seen.
+    """
+
+    shown: int
+    hidden: int
+
+    @classmethod
+    def measure(cls, environment: Environment) -> Room:
+        """Count the operations of an environment. The caller holds its lock."""
+        is_shown = Q(begun=True, shown_under=None)
+        counts = Operation.objects.filter(environment=environment).aggregate(
+            shown=Count("pk", filter=is_shown), hidden=Count("pk", filter=~is_shown)
+        )
+        limit = settings.MAX_OPERATIONS
+        return cls(max(limit - counts["shown"], 0), max(limit - counts["hidden"], 0))
+
+    def admit(
+        self, visible: Identity, added: Mapping[Identity, OperationSum], rows: Mapping[Identity, Operation]
+    ) -> dict[Identity, OperationSum]:
+        """Return what fits of the sums that are shown under one operation, and take the room for it.
+
+        rows: the operations that exist, those of this and perhaps others.
+        """
+        row = rows.get(visible)
+        new = sorted(identity for identity in added if identity != visible and identity not in rows)
+        refused = set(new[self.hidden :])
+        fitting = {identity: total for identity, total in added.items() if identity not in refused}
+        begins = not (row and row.begun) and any(map(has_begun, fitting.values()))
+        hidden = len(new) - len(refused) + (row is None and not begins)
+        if begins > self.shown or hidden > self.hidden:
+            return {}
+        if fitting:
+            self.shown -= begins
+            self.hidden -= hidden
+        return fitting
+
+
+def record_excess(environment: Environment, excess: Mapping[Identity, int], *, now: datetime) -> None:
+    """Add these observations to the counts of the operations beyond the limit.
+
+    At most MAX_OPERATIONS operations are counted one by one; the observations of the others are one sum.
+    """
+    room = settings.MAX_OPERATIONS - ExcessOperation.objects.filter(environment=environment).count() if excess else 0
+    others = 0
+    for batch in split_batches(excess):
+        rows = find_excess(environment, batch)
+        new = [identity for identity in batch if identity not in rows]
+        refused = set(new[max(room, 0) :])
+        room -= len(new)
+        others += sum(excess[identity] for identity in refused)
+        _save(_add(rows, environment, {key: excess[key] for key in batch if key not in refused}, now=now))
+    if others:
+        rows = find_excess(environment, [ALL_OTHERS])
+        _save(_add(rows, environment, {ALL_OTHERS: others}, now=now))
+
+
+def delete_excess(environment: Environment, merged: Collection[Identity]) -> None:
+    """Delete the counts of operations that are in the catalog now."""
+    if not ExcessOperation.objects.filter(environment=environment).exists():
+        return
+    for batch in split_batches(merged):
+        ids = [row.pk for row in find_excess(environment, batch).values()]
+        ExcessOperation.objects.filter(pk__in=ids).delete()
+
+
+def find_excess(environment: Environment, identities: Collection[Identity]) -> dict[Identity, ExcessOperation]:
+    rows = ExcessOperation.objects.filter(
+        environment=environment,
+        method__in={identity.method for identity in identities},
+        key__in={identity.key for identity in identities},
+    )
+    by_identity = {Identity(row.method, row.key): row for row in rows}
+    return {identity: by_identity[identity] for identity in identities if identity in by_identity}
+
+
+def split_batches(identities: Collection[Identity]) -> Iterator[list[Identity]]:
+    remaining = iter(sorted(identities))
+    while batch := list(islice(remaining, BATCH_ROWS)):
+        yield batch
+
+
+def _add(
+    rows: Mapping[Identity, ExcessOperation], environment: Environment, counts: Mapping[Identity, int], *, now: datetime
+) -> Iterator[ExcessOperation]:
+    """Yield the rows of these operations with their counts added, new ones among them."""
+    for (method, key), count in counts.items():
+        row = rows.get(Identity(method, key)) or ExcessOperation(
+            environment=environment, method=method, key=key, observations=0, first_reported_at=now
+        )
+        row.observations += count
+        row.last_reported_at = now
+        yield row
+
+
+def _save(rows: Iterable[ExcessOperation]) -> None:
+    ExcessOperation.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["environment", "method", "key"],
+        update_fields=["observations", "last_reported_at"],
+    )

@@ -1,0 +1,146 @@
+"""MAX_OPERATIONS: what is beyond it is counted and shown, what is within it is folded as ever (contract 4)."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from catalog import queries
+from catalog.ingest.fold import fold_reports
+from catalog.models import ExcessOperation, Operation
+from catalog.rules.templates import add_template_rule
+from tests.catalog.reports import deliver, environment_of, observation, report
+
+pytestmark = pytest.mark.django_db
+AT = 1_790_000_000
+
+
+@pytest.fixture(autouse=True)
+def _limit(settings: Any) -> None:
+    settings.MAX_OPERATIONS = 3
+
+
+def paths(created: Any) -> list[str]:
+    return sorted(queries.visible_operations(environment_of(created)).values_list("path", flat=True))
+
+
+def excess(created: Any) -> dict[str, int]:
+    rows = ExcessOperation.objects.filter(environment=environment_of(created))
+    return {row.key: row.observations for row in rows}
+
+
+def observations(*names: str, count: int = 1, **members: Any) -> list[dict[str, Any]]:
+    return [observation(path=f"/{name}", count=count, response={"id": 1}, lastSeenAt=AT, **members) for name in names]
+
+
+def show_under(created: Any, source: str, target: str) -> None:
+    """Show what was reported under one template, and all that match the target, under the target."""
+    environment = environment_of(created)
+    add_template_rule(environment, source, target, matching=True, actor="test", now=timezone.now())
+
+
+def test_what_is_beyond_the_limit_is_counted_by_operation(api, workspace):
+    deliver(api, workspace, *observations("a", "b", "c", "d", "e", count=2))
+    assert paths(workspace) == ["/a", "/b", "/c"]
+    assert excess(workspace) == {"/d": 2, "/e": 2}
+    deliver(api, workspace, *observations("d", count=5))
+    assert excess(workspace) == {"/d": 7, "/e": 2}
+
+
+def test_what_is_in_the_catalog_goes_on_being_merged(api, workspace):
+    deliver(api, workspace, *observations("a", "b", "c", "d"))
+    deliver(api, workspace, *observations("a", "d", count=10))
+    row = Operation.objects.get(key="/a")
+    assert (row.observations, paths(workspace)) == (11, ["/a", "/b", "/c"])
+
+
+def test_each_environment_has_its_own_limit(api, workspace):
+    deliver(api, workspace, *observations("a", "b", "c", "d"))
+    deliver(api, workspace, *observations("d"), environment="staging")
+    assert [row.key for row in queries.visible_operations(environment_of(workspace, "staging"))] == ["/d"]
+
+
+def test_operations_enter_with_their_next_report_once_there_is_room(api, workspace, settings):
+    deliver(api, workspace, *observations("a", "b", "c", "d", "e"))
+    settings.MAX_OPERATIONS = 4
+    deliver(api, workspace, *observations("d", "e"))
+    assert paths(workspace) == ["/a", "/b", "/c", "/d"]
+    assert excess(workspace) == {"/e": 2}
+
+
+def test_a_template_rule_makes_room(api, workspace):
+    deliver(api, workspace, *observations("a/x", "a/y", "b"))
+    deliver(api, workspace, *observations("c"))
+    assert excess(workspace) == {"/c": 1}
+    show_under(workspace, "/a/x", "/a/{name}")
+    deliver(api, workspace, *observations("c"))
+    assert paths(workspace) == ["/a/{name}", "/b", "/c"]
+    assert excess(workspace) == {}
+
+
+def test_what_a_rule_shows_elsewhere_has_a_limit_of_its_own(api, workspace):
+    deliver(api, workspace, *observations("a/x"))
+    show_under(workspace, "/a/x", "/a/{name}")
+    deliver(api, workspace, *observations("a/b", "a/c", "a/d", "a/e"))
+    assert paths(workspace) == ["/a/{name}"]
+    assert queries.visible_operations(environment_of(workspace)).get().observations == 3
+    assert excess(workspace) == {"/a/d": 1, "/a/e": 1}
+
+
+def test_a_scanner_leaves_the_room_to_others(api, workspace):
+    deliver(api, workspace, *observations("s/b", "s/c", "s/d", "s/e", status=404))
+    deliver(api, workspace, *observations("a", "b", "c"))
+    assert paths(workspace) == ["/a", "/b", "/c"]
+    assert excess(workspace) == {"/s/e": 1}
+    deliver(api, workspace, *observations("s/b"))
+    assert (paths(workspace), excess(workspace)) == (["/a", "/b", "/c"], {"/s/b": 1, "/s/e": 1})
+
+
+def test_of_the_operations_beyond_the_limit_as_many_are_counted_one_by_one(api, workspace):
+    deliver(api, workspace, *observations(*"abcdefgh", count=2))
+    assert excess(workspace) == {"/d": 2, "/e": 2, "/f": 2, "": 4}
+    deliver(api, workspace, *observations(*"defgh"))
+    assert excess(workspace) == {"/d": 3, "/e": 3, "/f": 3, "": 6}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_observation_is_counted_once_in_any_order_and_batching(api, workspace, monkeypatch, seed):
+    chance = random.Random(seed)
+    monkeypatch.setattr("catalog.ingest.fold.MAX_BATCH_REPORTS", chance.choice([1, 2, 50]))
+    monkeypatch.setattr("catalog.ingest.merge.BATCH_OPERATIONS", chance.choice([1, 2, 50]))
+    deliver(api, workspace, *observations("a", "b", "c"))
+    sent = dict.fromkeys("abcdefgh", 0) | dict.fromkeys("abc", 1)
+    for _ in range(12):
+        name, count = chance.choice("abcdefgh"), chance.randint(1, 9)
+        sent[name] += count
+        assert api.post("/api/witness-reports", report(*observations(name, count=count))).status_code == 202
+    fold_reports(environment_of(workspace), now=timezone.now())
+    within = {row.path: row.observations for row in Operation.objects.all()}
+    assert within == {f"/{name}": sent[name] for name in "abc"}
+    assert sum(excess(workspace).values()) == sum(sent[name] for name in "defgh")
+
+
+def test_the_page_tells_the_size_and_the_way_out(api, workspace, browser_client):
+    deliver(api, workspace, *observations("a", "b", "c", "users/x", "users/y", "d", count=4))
+    page = browser_client.get(f"/w/{workspace.workspace.slug}/production/catalog").content.decode()
+    assert "3 operations not shown" in " ".join(page.split())
+    assert "12 observations" in page
+    assert "MAX_OPERATIONS" in page
+    assert "<code>GET /users…</code>" in page
+
+
+def test_the_page_says_nothing_of_a_limit_that_is_not_reached(api, workspace, browser_client):
+    deliver(api, workspace, *observations("a", "b", "c"))
+    page = browser_client.get(f"/w/{workspace.workspace.slug}/production/catalog").content.decode()
+    assert "MAX_OPERATIONS" not in page
+
+
+def test_what_is_beyond_is_a_table_of_the_page(api, workspace, browser_client):
+    deliver(api, workspace, *observations(*"abcdefgh"))
+    tables = browser_client.get(f"/w/{workspace.workspace.slug}/production/catalog.json")
+    body = b"".join(tables.streaming_content)
+    assert b'"path": "/d", "observations": 1' in body
+    assert b'"method": "", "path": "", "observations": 2' in body
