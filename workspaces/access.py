@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
 from wire.errors import DomainError
-from workspaces.authentication import HEADER, authenticate_key
+from workspaces.authentication import HEADER, authenticate_key, require_scope
 from workspaces.models import Environment, Membership, Workspace
 
 
@@ -42,9 +42,16 @@ def has_role(user: User | AnonymousUser, workspace: Workspace, role: str) -> boo
 def require_readable_environment(request: HttpRequest, slug: str, name: str) -> Environment:
     """Return an environment that the session, or the key if one was sent, may read.
 
-    Raises Http404, the same for what does not exist and for what is not yours; Problem 401 or 403 for a bad key.
+    Raises Http404, the same for what does not exist and for what is not yours; Problem 401 or 403 for a bad key, and in
+    the key's own workspace ScopeMissing and UnknownEnvironment, as machine calls do.
     """
-    return _require_environment(_list_readable_workspaces(request), slug, name)
+    if HEADER not in request.headers:
+        return _require_environment(list_workspaces(request.user), slug, name)
+    key = authenticate_key(request)
+    environment = _require_environment(Workspace.objects.filter(pk=key.workspace_id, removed_at=None), slug, name)
+    require_scope(key, "report")
+    key.require_environment(name)
+    return environment
 
 
 def require_member_environment(
@@ -58,15 +65,6 @@ def require_member_environment(
     if not has_role(request.user, environment.workspace, role):
         raise RoleMissing(role)
     return environment
-
-
-def _list_readable_workspaces(request: HttpRequest) -> QuerySet[Workspace]:
-    if HEADER not in request.headers:
-        return list_workspaces(request.user)
-    key = authenticate_key(request)
-    if "report" not in key.scopes:
-        return Workspace.objects.none()
-    return Workspace.objects.filter(pk=key.workspace_id, removed_at=None)
 
 
 def _require_environment(workspaces: QuerySet[Workspace], slug: str, name: str) -> Environment:

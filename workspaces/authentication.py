@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django.http import HttpRequest
+from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
@@ -13,6 +14,7 @@ from rest_framework.request import Request
 from affidavit import is_well_formed_key
 from wire.http.problems import Problem
 from workspaces.keys.issue import hash_key
+from workspaces.keys.last_use import note_use
 from workspaces.keys.lookup import find_secret_key
 from workspaces.limits.limiter import limit_key
 from workspaces.models import ApiKey, ScopeMissing
@@ -44,11 +46,14 @@ class KeyHasScope(BasePermission):
     """Require the endpoint's `scope` of the key; raises ScopeMissing."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        if view.scope in key_of_request(request).scopes:
-            return True
-        raise ScopeMissing(
-            f"This endpoint needs a key with the scope `{view.scope}`: use another of the workspace's keys."
-        )
+        require_scope(key_of_request(request), view.scope)
+        return True
+
+
+def require_scope(key: ApiKey, scope: str) -> None:
+    """Raises ScopeMissing where the key lacks the scope."""
+    if scope not in key.scopes:
+        raise ScopeMissing(f"This needs a key with the scope `{scope}`: use another of the workspace's keys.")
 
 
 def key_of_request(request: Request) -> ApiKey:
@@ -88,10 +93,15 @@ def _look_up_key(header_value: str) -> ApiKey:
     if not is_well_formed_key(header_value):
         detail = "The key is mistyped or cut off: its check digits do not fit. Copy it again."
         raise _unauthorized("invalid-api-key", detail)
+    now = timezone.now()
     key = find_secret_key(hash_key(header_value))
     if key is None:
         detail = "The key is unknown or was revoked. Use another, or create one on the page of keys."
         raise _unauthorized("invalid-api-key", detail)
+    if key.expires_at is not None and key.expires_at <= now:
+        detail = f"The key expired at {key.expires_at:%Y-%m-%d %H:%M} UTC. Create another on the page of keys."
+        raise _unauthorized("invalid-api-key", detail)
+    note_use(key, now=now)
     return key
 
 

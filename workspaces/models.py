@@ -91,7 +91,8 @@ class UnknownEnvironment(DomainError):
     code = "unknown-environment"
 
     def __init__(self, environments: Sequence[str]) -> None:
-        detail = f"This workspace has: {', '.join(environments)}. Names are compared exactly. Nothing was stored."
+        names = ", ".join(environments) or "none that this key may use"
+        detail = f"This workspace has: {names}. Names are compared exactly. Nothing was stored."
         super().__init__(detail, extra={"environments": list(environments)})
 
 

@@ -35,13 +35,16 @@ CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
 class Page:
     """What a view shows. `context` is called for HTML only, `tables` are read for exports only.
 
-    partial: the template for htmx requests, where it differs.
+    partial: the template for htmx requests, where it differs; has_period: whether the range above it changes what it
+    shows; holds_secrets: browsers must not store it.
     """
 
     template: str
     context: Callable[[], Mapping[str, Any]]
     tables: Sequence[Table] = ()
     partial: str = ""
+    has_period: bool = True
+    holds_secrets: bool = False
 
 
 View = Callable[[HttpRequest, Environment, Period], Page]
@@ -69,11 +72,15 @@ def render_html(request: HttpRequest, page: Page, environment: Environment, name
         "workspaces": list_workspaces(request.user),
         "page": name,
         "period": period,
+        "has_period": page.has_period,
         "presets": [(key, label) for key, (label, _) in PRESETS.items()],
     }
     with timezone.override(period.zone):
         response = render(request, _choose_template(request, page), {**shared_context, **page.context()})
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request", "HX-Target", "Cookie"])
+    if page.holds_secrets:
+        patch_cache_control(response, private=True, no_store=True)
+        return response
     patch_cache_control(response, private=True, no_cache=True)
     response["ETag"] = _compute_etag(request, response.content)
     return get_conditional_response(request, response["ETag"], None, response) or response

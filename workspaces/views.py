@@ -17,7 +17,9 @@ from workspaces.create import create_workspace
 from workspaces.environments.add import InvalidWorkspace
 from workspaces.forms import SignInForm, WorkspaceForm
 from workspaces.people.sign_in_links import find_link_user, use_link
+from workspaces.shown_once import keep_for_next_page, take_once
 
+NEW_WORKSPACE = "new workspace"
 MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -69,7 +71,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @login_required
 @sensitive_variables("new_workspace")
 def add_workspace(request: HttpRequest) -> HttpResponse:
-    """Create a workspace; operators only. Only the answer to the POST ever shows the keys and the signing secret."""
+    """Create a workspace; operators only. The page that it redirects to shows keys and signing secret once."""
     if not request.user.is_superuser:
         raise Http404
     form = WorkspaceForm(request.POST or None)
@@ -80,9 +82,21 @@ def add_workspace(request: HttpRequest) -> HttpResponse:
         except InvalidWorkspace as error:
             form.add_error(None, str(error))
         else:
-            return render(request, "workspaces/created.html", {"new_workspace": new_workspace})
+            keep_for_next_page(request, NEW_WORKSPACE, new_workspace.as_json())
+            return redirect("created-workspace", new_workspace.workspace.slug)
     is_first = not list_workspaces(request.user).exists()
     return render(request, "workspaces/new.html", {"form": form, "is_first": is_first})
+
+
+@never_cache
+@login_required
+@sensitive_variables("created")
+def show_created_workspace(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the keys and the signing secret of a new workspace, once; after that, lead to its pages."""
+    created = take_once(request, NEW_WORKSPACE)
+    if created is None or created["slug"] != slug:
+        return redirect("overview", slug, "production")
+    return render(request, "workspaces/created.html", {"created": created})
 
 
 def _safe_target(request: HttpRequest) -> str:

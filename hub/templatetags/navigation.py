@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from django import template
 from django.template import Context
+from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from intents.gate.queries import list_pending
+from workspaces.access import has_role
+from workspaces.models import Membership
 
 register = template.Library()
 
@@ -17,7 +21,8 @@ register = template.Library()
 class Section:
     """A link of the side bar.
 
-    page: the name of its page in page_paths; key: leads there after `g`; within: the names of the pages beneath it.
+    page: the name of its page in page_paths; key: leads there after `g`; within: the names of the pages beneath it;
+    role: what a member needs to see it.
     """
 
     page: str
@@ -25,6 +30,7 @@ class Section:
     key: str
     within: tuple[str, ...] = ()
     begins_group: bool = False
+    role: str = Membership.VIEWER
 
 
 SECTIONS = (
@@ -36,13 +42,42 @@ SECTIONS = (
     Section("rejections", "Rejections", "r", begins_group=True),
     Section("inspector", "Inspector", "i"),
     Section("confirmations", "Confirmations", "f"),
+    Section(
+        "keys",
+        "Settings",
+        "s",
+        within=("secrets", "environments", "members", "retention", "audit"),
+        begins_group=True,
+        role=Membership.ADMIN,
+    ),
+)
+SETTINGS_TABS = (
+    ("keys", "Keys"),
+    ("secrets", "Signing secrets"),
+    ("environments", "Environments"),
+    ("members", "Members"),
+    ("retention", "Retention"),
+    ("audit", "Audit log"),
 )
 
 
-@register.simple_tag
-def list_sections() -> tuple[Section, ...]:
-    """Return the sections in the order of the side bar."""
-    return SECTIONS
+@register.simple_tag(takes_context=True)
+def list_sections(context: Context) -> list[Section]:
+    """Return the sections that the reader may open, in the order of the side bar."""
+    is_admin = has_role(context["request"].user, context["environment"].workspace, Membership.ADMIN)
+    return [section for section in SECTIONS if is_admin or section.role != Membership.ADMIN]
+
+
+@register.simple_tag(takes_context=True)
+def list_settings_tabs(context: Context) -> list[tuple[str, str, bool]]:
+    """Return the address and the label of each settings page, and whether it is the one that is open."""
+    environment = context["environment"]
+    tabs = []
+    for page, label in SETTINGS_TABS:
+        with suppress(NoReverseMatch):  # pages that this version does not have yet
+            address = reverse(page, args=[environment.workspace.slug, environment.name])
+            tabs.append((address, label, page == context["page"]))
+    return tabs
 
 
 @register.simple_tag(takes_context=True)

@@ -35,23 +35,29 @@ def test_who_is_in_no_workspace_is_told_so_and_sees_none(client, workspace):
     assert b"Lumen" not in answer.content
 
 
-def test_a_new_workspace_shows_its_keys_once_and_says_what_is_next(browser_client):
+def test_a_new_workspace_shows_its_keys_once_after_a_redirect_and_says_what_is_next(browser_client):
     form = {"name": "Tea House", "environments": "staging, dev  staging"}
-    answer = browser_client.post("/workspaces/new", form)
-    new_workspace = answer.context["new_workspace"]
+    redirect = browser_client.post("/workspaces/new", form)
+    assert (redirect.status_code, redirect["Location"]) == (302, "/workspaces/new/tea-house")
+    answer = browser_client.get(redirect["Location"])
+    created = answer.context["created"]
     page = answer.content.decode()
-    assert new_workspace.as_json()["environments"] == ["production", "staging", "dev"]
-    for secret in (
-        new_workspace.report_key,
-        new_workspace.platform_key,
-        new_workspace.publishable_key,
-        new_workspace.signing_secret,
-    ):
-        assert page.count(secret) == 1
+    assert created["environments"] == ["production", "staging", "dev"]
+    for name in ("reportKey", "platformKey", "publishableKey", "signingSecret"):
+        assert page.count(created[name]) == 1
     assert "/w/tea-house/production/overview" in page
     assert "no-store" in answer["Cache-Control"]
     assert AuditEntry.objects.get().actor == "test-operator"
-    assert new_workspace.report_key not in browser_client.get("/workspaces/new").content.decode()
+    again = browser_client.get(redirect["Location"])
+    assert (again.status_code, again["Location"]) == (302, "/w/tea-house/production/overview")
+
+
+def test_what_a_page_shows_once_is_not_readable_in_the_database(browser_client):
+    browser_client.post("/workspaces/new", {"name": "Tea House"})
+    stored = str(browser_client.session.items())
+    assert "shown once" in stored
+    assert "gak_" not in stored
+    assert "gas_" not in stored
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,65 @@
+"""When a key was last used is stored at most once an hour, and never makes a request wait."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection, connections, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from workspaces.keys.issue import hash_key
+from workspaces.keys.last_use import note_use
+from workspaces.models import ApiKey
+
+OUTCOMES = {"outcomes": []}
+
+
+def full_key(workspace):
+    return ApiKey.objects.get(digest=hash_key(workspace.full_key))
+
+
+@pytest.mark.django_db
+def test_the_first_request_of_an_hour_stores_it_and_no_other(api, workspace):
+    def count_updates():
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            assert api.post("/api/conversation-outcomes", OUTCOMES).status_code == 200
+        return sum("UPDATE workspaces_apikey" in query["sql"] for query in queries)
+
+    assert full_key(workspace).last_used_at is None
+    assert [count_updates() for _ in range(3)] == [1, 0, 0]
+    first = full_key(workspace).last_used_at
+    ApiKey.objects.update(last_used_at=first - timedelta(minutes=59))
+    assert count_updates() == 0
+    ApiKey.objects.update(last_used_at=first - timedelta(minutes=61))
+    assert count_updates() == 1
+    assert full_key(workspace).last_used_at >= first
+
+
+@pytest.mark.django_db
+def test_a_refused_key_was_not_used(api, workspace):
+    ApiKey.objects.update(expires_at=timezone.now())
+    api.post("/api/conversation-outcomes", OUTCOMES)
+    assert full_key(workspace).last_used_at is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_request_does_not_wait_for_another_that_stores_it(workspace):
+    key = full_key(workspace)
+    second = connections.create_connection("default")
+    try:
+        with transaction.atomic():
+            ApiKey.objects.filter(pk=key.pk).update(name="locked")
+            with second.cursor() as cursor:
+                cursor.execute("SET statement_timeout = 2000")
+            original, connections["default"] = connections["default"], second
+            try:
+                note_use(key, now=timezone.now())
+            finally:
+                connections["default"] = original
+    finally:
+        second.close()
+    assert full_key(workspace).last_used_at is None
+    note_use(key, now=timezone.now())
+    assert full_key(workspace).last_used_at is not None

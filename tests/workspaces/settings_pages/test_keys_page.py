@@ -1,0 +1,123 @@
+"""The page of API keys: admins create keys, which are shown once, and revoke them in two steps."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from workspaces.keys.issue import hash_key
+from workspaces.models import ApiKey, Membership
+
+pytestmark = pytest.mark.django_db
+PAGE = "/w/lumen-books/production/keys"
+FORM = {"name": "orders-api", "kind": "secret", "scopes": ["report"], "everywhere": "no", "environments": ["staging"]}
+
+
+def client_with(role, workspace):
+    user = get_user_model().objects.create_user(role)
+    Membership.objects.create(workspace=workspace.workspace, user=user, role=role)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def admin(workspace):
+    return client_with(Membership.ADMIN, workspace)
+
+
+def test_a_new_key_is_shown_once_after_a_redirect_and_works(admin, api):
+    answer = admin.post(f"{PAGE}/create", {**FORM, "expires_on": "2099-01-31"})
+    assert (answer.status_code, answer["Location"]) == (303, PAGE)
+    page = admin.get(PAGE)
+    text = page.context["new_key"]["text"]
+    assert page.content.decode().count(text) == 1
+    assert text not in admin.get(PAGE).content.decode()
+    key = ApiKey.objects.get(digest=hash_key(text))
+    assert (key.name, key.scopes, key.environment_names, key.created_by) == (
+        "orders-api",
+        ["report"],
+        ["staging"],
+        "admin",
+    )
+    assert f"{key.expires_at:%Y-%m-%d %H:%M}" == "2099-01-31 00:00"
+    assert api.get("/api/catalog", key=text, environment="staging").status_code == 200
+
+
+def test_the_page_is_never_stored_by_a_browser(admin):
+    for address in (PAGE, PAGE):
+        cache = admin.get(address)["Cache-Control"]
+        assert "no-store" in cache
+        assert "private" in cache
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": ""}, "Say who will use it."),
+        ({"scopes": []}, "Choose at least one."),
+        ({"environments": []}, "Choose at least one, or all environments."),
+        ({"environments": ["qa"]}, "qa is not one of the available choices"),
+        ({"expires_on": "tomorrow"}, "Enter a date as 2027-01-31."),
+        ({"expires_on": "2001-01-01"}, "would have expired already"),
+        ({"kind": "magic"}, "magic is not one of the available choices"),
+    ],
+)
+def test_a_faulty_form_comes_back_with_what_was_entered_and_makes_no_key(admin, change, message):
+    before = ApiKey.objects.count()
+    page = admin.post(f"{PAGE}/create", {**FORM, **change}).content.decode()
+    assert message in page
+    assert ('value="orders-api"' in page) is ("name" not in change)
+    assert ApiKey.objects.count() == before
+
+
+def test_a_publishable_key_needs_no_scope(admin):
+    admin.post(f"{PAGE}/create", {"name": "shop", "kind": "publishable", "scopes": ["report"], "everywhere": "yes"})
+    assert ApiKey.objects.get(name="shop").scopes == []
+
+
+def test_revoking_asks_first_and_says_what_stops(admin, api, workspace):
+    api.get("/api/catalog")
+    key = ApiKey.objects.get(digest=hash_key(workspace.full_key))
+    question = admin.get(f"{PAGE}?revoke={key.pk}").content.decode()
+    assert "It was last used just now" in question
+    assert "invalid-api-key" in question
+    assert api.get("/api/catalog").status_code == 200
+    assert admin.post(f"{PAGE}/{key.pk}/revoke").status_code == 303
+    assert api.get("/api/catalog").status_code == 401
+    assert key.prefix in admin.get(PAGE).content.decode()
+
+
+def test_the_list_says_of_each_key_what_it_may(admin, workspace):
+    ApiKey.objects.filter(name="platform").update(expires_at=timezone.now())
+    page = admin.get(PAGE).content.decode()
+    assert workspace.platform_key[:12] in page
+    assert workspace.platform_key not in page
+    assert "expired" in page
+    keys = admin.get(f"{PAGE}.json").json()["tables"]["keys"]
+    assert {key["keyId"] for key in keys} == {key.prefix for key in ApiKey.objects.all()}
+
+
+@pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])
+def test_lesser_roles_neither_see_it_nor_act(workspace, role):
+    client = client_with(role, workspace)
+    key = ApiKey.objects.first()
+    assert client.get(PAGE).status_code == 403
+    assert client.get(f"{PAGE}.json").status_code == 403
+    assert client.post(f"{PAGE}/create", FORM).status_code == 403
+    assert client.post(f"{PAGE}/{key.pk}/revoke").status_code == 403
+    assert PAGE not in client.get("/w/lumen-books/production/overview").content.decode()
+    assert not ApiKey.objects.exclude(revoked_at=None).exists()
+
+
+def test_a_key_of_another_workspace_is_not_found(admin, other_workspace):
+    foreign = ApiKey.objects.get(digest=hash_key(other_workspace.full_key))
+    assert admin.post(f"{PAGE}/{foreign.pk}/revoke").status_code == 404
+    assert "to_revoke" not in admin.get(f"{PAGE}?revoke={foreign.pk}").content.decode()
+    assert ApiKey.objects.get(pk=foreign.pk).revoked_at is None
+    assert admin.get(PAGE.replace("lumen-books", "other-shop")).status_code == 404
+
+
+def test_admins_find_the_settings_in_the_side_bar(admin):
+    page = admin.get("/w/lumen-books/staging/overview").content.decode()
+    assert '/w/lumen-books/staging/keys" data-go="s"' in page

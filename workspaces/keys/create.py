@@ -1,0 +1,93 @@
+"""Create an API key: what it may do, where, and until when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from wire.errors import InvalidRequest
+from workspaces.audit.record import record_audit
+from workspaces.keys.issue import issue_key
+from workspaces.models import PREFIX_LENGTH, ApiKey, UnknownEnvironment, Workspace
+
+MAX_NAME = 100
+
+
+@dataclass(frozen=True)
+class NewKey:
+    """A new key, which is shown only once. environments: the names of those that it may use."""
+
+    text: str
+    scopes: Sequence[str]
+    environments: Sequence[str]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "keyId": self.text[:PREFIX_LENGTH],
+            "secretKey" if self.text.startswith("gak_") else "publishableKey": self.text,
+            "scopes": list(self.scopes),
+            "environments": list(self.environments),
+        }
+
+
+@transaction.atomic
+def create_key(
+    workspace: Workspace,
+    scopes: Sequence[str],
+    *,
+    kind: str = ApiKey.SECRET,
+    name: str = "",
+    environment_names: Sequence[str] = (),
+    expires_at: datetime | None = None,
+    actor: str,
+    now: datetime,
+) -> NewKey:
+    """Create a key of ApiKey.SECRET with scopes, or of ApiKey.PUBLISHABLE without any.
+
+    environment_names: those that it may use, all if empty. Raises InvalidRequest, and UnknownEnvironment for a name
+    that the workspace does not have.
+    """
+    name = name.strip()
+    own_scopes = [scope for scope in ApiKey.SCOPES if scope in scopes]
+    own_environments = list(dict.fromkeys(environment_names))
+    _check_scopes(scopes, kind)
+    if len(name) > MAX_NAME or "\0" in name:
+        raise InvalidRequest(f"Give the key a name of at most {MAX_NAME} characters.")
+    if expires_at is not None and expires_at <= now:
+        raise InvalidRequest("The key would have expired already. Choose a later time, or none.")
+    existing_names = list(workspace.environments.filter(archived_at=None).values_list("name", flat=True))
+    if not set(own_environments) <= set(existing_names):
+        raise UnknownEnvironment(existing_names)
+    text = issue_key(
+        workspace,
+        kind,
+        own_scopes,
+        name=name,
+        environment_names=own_environments,
+        expires_at=expires_at,
+        actor=actor,
+        now=now,
+    )
+    facts = {
+        "key": text[:PREFIX_LENGTH],
+        "name": name,
+        "kind": kind,
+        "scopes": own_scopes,
+        "environments": own_environments or "all",
+        "expiresAt": None if expires_at is None else expires_at.isoformat(),
+    }
+    record_audit(workspace.pk, "key created", facts, actor=actor, now=now)
+    return NewKey(text, own_scopes, own_environments or existing_names)
+
+
+def _check_scopes(scopes: Sequence[str], kind: str) -> None:
+    if kind not in (ApiKey.SECRET, ApiKey.PUBLISHABLE):
+        raise InvalidRequest("Choose a secret or a publishable key.")
+    if kind == ApiKey.PUBLISHABLE and scopes:
+        raise InvalidRequest("A publishable key has no scopes: leave them out, or create a secret key.")
+    if kind == ApiKey.SECRET and (not scopes or not set(scopes) <= set(ApiKey.SCOPES)):
+        raise InvalidRequest(f"Choose what the key may do, at least one of: {', '.join(ApiKey.SCOPES)}.")

@@ -1,0 +1,35 @@
+"""When a key was last used, exact to an hour: at most one UPDATE per key and hour."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+
+from django.db import DatabaseError, connection
+
+from workspaces.models import ApiKey
+
+PRECISION = timedelta(hours=1)
+# Of requests at once, one updates the row; the others skip it, so that none waits. Keys are not locked against foreign
+# keys, which reports use.
+NOTE_USE = """
+UPDATE workspaces_apikey SET last_used_at = %(now)s
+ WHERE id = (SELECT id FROM workspaces_apikey
+              WHERE id = %(id)s AND (last_used_at IS NULL OR last_used_at <= %(before)s)
+                FOR NO KEY UPDATE SKIP LOCKED)
+"""
+log = logging.getLogger("affidavit.keys")
+
+
+def note_use(key: ApiKey, *, now: datetime) -> None:
+    """Store that a key is used now, unless that is known of the last hour. Call it before any transaction.
+
+    A database that cannot write does not stop a request that only reads.
+    """
+    if key.last_used_at is not None and now < key.last_used_at + PRECISION:
+        return
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(NOTE_USE, {"id": key.pk, "now": now, "before": now - PRECISION})
+    except DatabaseError as error:
+        log.warning("the last use of key %s… was not stored: %s", key.prefix, type(error.__cause__ or error).__name__)

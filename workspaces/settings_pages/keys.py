@@ -1,0 +1,148 @@
+"""The page of API keys: create one, which is shown once, and revoke one in two steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_POST
+
+from wire.errors import DomainError
+from wire.period import Period, parse_period
+from wire.table_exports import Table
+from workspaces.access import require_member_environment
+from workspaces.keys.create import MAX_NAME, create_key
+from workspaces.keys.revoke import revoke_key
+from workspaces.models import ApiKey, Environment, Membership
+from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.shown_once import keep_for_next_page, take_once
+
+NAME = "keys"
+NEW_KEY = "new key"
+SCOPES = {
+    "report": "Report outcomes, shapes and verifications; verify intents; download",
+    "platform": "Register conversations, mint intents, ask for confirmations",
+    "confirm": "Decide confirmations in place of a person",
+}
+COLUMNS = (
+    *("keyId", "name", "kind", "scopes", "environments", "createdAt", "createdBy"),
+    *("lastUsedAt", "expiresAt", "revokedAt"),
+)
+
+
+class KeyForm(forms.Form):
+    """A new key. everywhere: all environments, also those that are added later."""
+
+    name = forms.CharField(max_length=MAX_NAME, error_messages={"required": "Say who will use it."})
+    kind = forms.ChoiceField(choices=[(ApiKey.SECRET, "Secret"), (ApiKey.PUBLISHABLE, "Publishable")])
+    scopes = forms.MultipleChoiceField(choices=list(SCOPES.items()), required=False)
+    everywhere = forms.ChoiceField(choices=[("yes", "All"), ("no", "Only these")])
+    environments = forms.MultipleChoiceField(required=False)
+    expires_on = forms.DateField(required=False, error_messages={"invalid": "Enter a date as 2027-01-31."})
+
+    def __init__(self, data: Any, environment_names: Sequence[str]) -> None:
+        super().__init__(data)
+        self.fields["environments"].choices = [(name, name) for name in environment_names]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("everywhere") == "no" and not cleaned.get("environments") and "environments" not in self.errors:
+            self.add_error("environments", "Choose at least one, or all environments.")
+        if cleaned.get("kind") == ApiKey.SECRET and not cleaned.get("scopes") and "scopes" not in self.errors:
+            self.add_error("scopes", "Choose at least one.")
+        return cleaned
+
+    def key_arguments(self) -> dict[str, Any]:
+        """Return the arguments of create_key."""
+        day = self.cleaned_data["expires_on"]
+        is_secret = self.cleaned_data["kind"] == ApiKey.SECRET
+        return {
+            "scopes": self.cleaned_data["scopes"] if is_secret else (),
+            "kind": self.cleaned_data["kind"],
+            "name": self.cleaned_data["name"],
+            "environment_names": self.cleaned_data["environments"] if self.cleaned_data["everywhere"] == "no" else (),
+            "expires_at": None if day is None else datetime(day.year, day.month, day.day, tzinfo=UTC),
+        }
+
+
+def show_keys(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show every key of the workspace, and the form that creates one."""
+    return _build_page(request, environment, KeyForm(None, _list_names(environment)))
+
+
+@require_POST
+@login_required
+@sensitive_variables("new_key")
+def post_key(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Create a key and go to the page, which shows it once; with a fault, show the form again."""
+    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
+    form = KeyForm(request.POST, _list_names(environment_row))
+    now = timezone.now()
+    if form.is_valid():
+        try:
+            actor = request.user.get_username()
+            new_key = create_key(environment_row.workspace, **form.key_arguments(), actor=actor, now=now)
+        except DomainError as error:
+            form.add_error(None, error.detail)
+        else:
+            facts = {"name": form.cleaned_data["name"], "kind": form.cleaned_data["kind"], "text": new_key.text}
+            keep_for_next_page(request, NEW_KEY, {**facts, "workspace": environment_row.workspace_id})
+            return redirect_to_page(NAME, environment_row, {})
+    page = _build_page(request, environment_row, form)
+    return render_html(request, page, environment_row, NAME, parse_period({}, now=now))
+
+
+@require_POST
+@login_required
+def post_revocation(request: HttpRequest, slug: str, environment: str, key_id: int) -> HttpResponseRedirect:
+    """Revoke a key from now on."""
+    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
+    key = get_object_or_404(environment_row.workspace.api_keys, pk=key_id)
+    revoke_key(key, actor=request.user.get_username(), now=timezone.now())
+    return redirect_to_page(NAME, environment_row, {})
+
+
+def _build_page(request: HttpRequest, environment: Environment, form: KeyForm) -> Page:
+    keys = environment.workspace.api_keys.order_by("-id")
+
+    def build_context() -> Mapping[str, Any]:
+        now = timezone.now()
+        new_key = take_once(request, NEW_KEY)
+        revoking = request.GET.get("revoke", "")
+        active = [key for key in keys if key.revoked_at is None]
+        return {
+            "new_key": new_key if new_key and new_key["workspace"] == environment.workspace_id else None,
+            "active": [(key, key.expires_at is not None and key.expires_at <= now) for key in active],
+            "revoked": [key for key in keys if key.revoked_at is not None],
+            "to_revoke": next((key for key in active if str(key.pk) == revoking), None),
+            "form": form,
+            "scopes": [(scope, words, scope in (form["scopes"].value() or ())) for scope, words in SCOPES.items()],
+            "environment_choices": [
+                (name, name in (form["environments"].value() or ()))
+                for name, _ in form.fields["environments"].choices  # type: ignore[attr-defined]
+            ],
+        }
+
+    tables = [Table("keys", COLUMNS, lambda: _export_rows(keys.iterator()))]
+    return Page("workspaces/keys.html", build_context, tables, has_period=False, holds_secrets=True)
+
+
+def _list_names(environment: Environment) -> list[str]:
+    names = environment.workspace.environments.filter(archived_at=None).values_list("name", flat=True)
+    return list(names)
+
+
+def _export_rows(keys: Iterator[ApiKey]) -> Iterator[Sequence[Any]]:
+    for key in keys:
+        names = " ".join(key.environment_names) or "all"
+        yield (
+            *(key.prefix, key.name, key.kind, " ".join(key.scopes), names, key.created_at, key.created_by or None),
+            *(key.last_used_at, key.expires_at, key.revoked_at),
+        )
