@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
+from intents.gate.queries import find_environment_name
 from intents.gate.serializers import (
     ConfirmationForm,
     ConfirmationReceipt,
@@ -84,8 +85,15 @@ class Decisions(MachineView):
     form = DecisionForm
 
     def find_environment(self, request: Request, data: Mapping[str, Any]) -> Workspace:
-        """Return the key's workspace: the confirmation itself belongs to an environment."""
-        return key_of_request(request).workspace
+        """Return the key's workspace. The key must be able to use the environment of the confirmation.
+
+        Raises UnknownEnvironment or ScopeMissing.
+        """
+        key = key_of_request(request)
+        name = find_environment_name(key.workspace_id, parse_uuid(self.kwargs["confirmation_id"]))
+        if name is not None:
+            key.require_environment(name)
+        return key.workspace
 
     def answer(
         self, environment: Workspace, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str

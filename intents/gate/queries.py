@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from uuid import UUID
 
 from django.db.models import QuerySet
 
@@ -27,3 +28,9 @@ def list_confirmations(environment: Environment, period: Period) -> QuerySet[Con
     return Confirmation.objects.filter(
         environment=environment, created_at__gte=period.start, created_at__lt=period.end
     ).order_by("-created_at", "id")
+
+
+def find_environment_name(workspace_id: str, confirmation_id: UUID) -> str | None:
+    """Return the name of the environment of a confirmation of this workspace; None if it has no such confirmation."""
+    confirmations = Confirmation.objects.filter(pk=confirmation_id, environment__workspace=workspace_id)
+    return confirmations.values_list("environment__name", flat=True).first()

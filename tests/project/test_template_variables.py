@@ -35,7 +35,7 @@ from outcomes.models import Move
 from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
 from workspaces.create import NewWorkspace
-from workspaces.models import SampleWorkspace
+from workspaces.models import ApiKey, SampleWorkspace
 from workspaces.people.sign_in_links import create_link
 from workspaces.templatetags.format import PERIOD_MEMBERS
 
@@ -263,6 +263,7 @@ def test_every_variable_of_every_template_exists(misses, browser_client, client,
     for query in NO_MATCHES:
         open_pages(browser_client, start, **query)
     open_pages(browser_client, f"/w/{other_workspace.workspace.slug}/staging")
+    open_settings(browser_client, start)
     open_forms(browser_client, client, workspace, start)
     lines = [f"templates/{template}:{line} {name}" for template, line, name in sorted(misses.lookups)]
     assert not lines, "no view provides these variables:\n" + "\n".join(lines)
@@ -309,6 +310,15 @@ def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) 
     SampleWorkspace.objects.create(workspace=created.workspace, made_at=timezone.now())
 
 
+def open_settings(browser: Client, start: str) -> None:
+    """Create and revoke what admins manage, with and without faults; open the pages that come of it."""
+    key = {"name": "ci", "kind": "secret", "scopes": ["report"], "everywhere": "no", "environments": ["staging"]}
+    for form in (key, {}):
+        assert browser.post(f"{start}/keys/create", form, follow=True).status_code == 200
+    newest = ApiKey.objects.latest("id")
+    assert browser.post(f"{start}/keys/{newest.pk}/revoke", follow=True).status_code == 200
+
+
 def open_forms(browser: Client, stranger: Client, created: NewWorkspace, start: str) -> None:
     """Open what is no page of an environment: signing in, workspaces, the inspector's answers, failures."""
     production = environment_of(created)
@@ -320,7 +330,7 @@ def open_forms(browser: Client, stranger: Client, created: NewWorkspace, start: 
     for members in ({"header": intent.header}, {"header": "x"}, {"header": intent.header, "body": "{}"}, {"path": ""}):
         assert browser.post(f"{start}/inspector/checks", {**form, **members}).status_code == 200
     for name in ("", "Shop"):
-        assert browser.post("/workspaces/new", {"name": name, "environments": ""}).status_code == 200
+        assert browser.post("/workspaces/new", {"name": name, "environments": ""}, follow=True).status_code == 200
     assert browser.get("/workspaces/new").status_code == 200
     assert browser.get("/api/docs").status_code == 200
     assert browser.get("/no-such-page", headers={"Accept": "text/html"}).status_code == 404

@@ -65,6 +65,14 @@ def test_a_page(api, staging_key, page, suffix):
     assert api.get(f"/w/lumen-books/staging/{page}{suffix}", key=staging_key).status_code == 200
 
 
+def test_a_decision_is_about_the_environment_of_its_confirmation(api, staging_key):
+    body = BODIES["/api/confirmations"]()
+    for environment, status in (("production", 403), ("staging", 200)):
+        confirmation = api.post("/api/confirmations", {**body, "environment": environment}).json()["confirmationId"]
+        address = f"/api/confirmations/{confirmation}/decision"
+        assert api.post(address, {"decision": "confirm"}, key=staging_key).status_code == status
+
+
 def test_a_page_needs_the_scope_report(api, workspace):
     refused = api.get("/w/lumen-books/production/drift.json", key=workspace.platform_key)
     assert (refused.status_code, refused.json()["code"]) == (403, "scope-missing")
