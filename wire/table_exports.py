@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,10 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from wire.errors import NotFound
 from wire.timestamps import unix_seconds
 
-RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # the wide ones run in East Asia
+# A spreadsheet may run a cell that begins so, whatever space or quotes come first; the wide signs run in East Asia.
+# Where cells are separated by semicolons, as in much of Europe, a cell also begins within the text of another.
+RUNS_AT_START = re.compile(r"""^(?=[\s"]*[=+\-@＝＋－＠]|[\t\r\n])""")
+RUNS_WITHIN = re.compile(r"""([;,\t\r\n])(?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])""")
 CHUNK_CHARACTERS = 64 * 1024
 INCOMPLETE = "INCOMPLETE: the rest could not be read. Download this again.\r\n"
 
@@ -76,11 +79,8 @@ def join_chunks(texts: Iterable[str]) -> Iterator[str]:
 
 
 def format_csv(table: Table) -> Iterator[str]:
-    buffer = _LastLine()
-    writer = csv.writer(buffer, lineterminator="\r\n")
     for row in chain([table.columns], table.rows()):
-        writer.writerow([csv_cell(value) for value in row])
-        yield buffer.text
+        yield f"{','.join(map(format_cell, row))}\r\n"
 
 
 def format_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> Iterator[str]:
@@ -95,31 +95,43 @@ def format_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> Iterator[s
     yield "}}\n"
 
 
-def csv_cell(value: Any) -> Any:
-    """Put an apostrophe before text that a spreadsheet would run; numbers stay as they are."""
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(RUN_BY_SPREADSHEETS) or runs_when_trimmed(value) else value
-    if isinstance(value, datetime):
-        return unix_seconds(value)
-    if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False)
+def format_cell(value: Any) -> str:
+    """Return a cell of CSV: text always in quotes and neutralised, numbers as they are, nothing for None."""
+    match value:
+        case None:
+            return ""
+        case int() | float() | Decimal():
+            return str(value)
+        case datetime():
+            return str(unix_seconds(value))
+        case dict() | list():
+            return quote(json.dumps(neutralize_strings(value), ensure_ascii=False))
+    return quote(neutralize(str(value)))
+
+
+def quote(text: str) -> str:
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def neutralize(text: str) -> str:
+    """Put an apostrophe before what a spreadsheet would run."""
+    return RUNS_AT_START.sub("'", RUNS_WITHIN.sub(r"\1'", text))
+
+
+def neutralize_strings(value: Any) -> Any:
+    """Neutralise every name and string of a JSON value, so that it stays JSON."""
+    match value:
+        case str():
+            return neutralize(value)
+        case dict():
+            return {neutralize(name): neutralize_strings(inner) for name, inner in value.items()}
+        case list():
+            return [neutralize_strings(inner) for inner in value]
     return value
-
-
-def runs_when_trimmed(text: str) -> bool:
-    return text[:1].isspace() and text.lstrip().startswith(RUN_BY_SPREADSHEETS)
 
 
 def json_value(value: Any) -> Any:
     if isinstance(value, datetime):
         return unix_seconds(value)
     return float(value) if isinstance(value, Decimal) else value
-
-
-class _LastLine:
-    """The file-like end of a csv.writer: it keeps the line written last."""
-
-    text = ""
-
-    def write(self, text: str) -> None:
-        self.text = text

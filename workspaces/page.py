@@ -111,11 +111,14 @@ def _answer(
         detail = f"{period.fault}. Correct the address: a download does not fall back to another period."
         raise Problem("invalid-request", detail)
     page = view(request, environment_row, period)
+    if format_ == "html":
+        return render_html(request, page, environment_row, name, period)
     if format_ == "csv":
-        return stream_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
-    if format_ == "json":
-        return stream_json(page.tables, _export_facts(environment_row, name, period))
-    return render_html(request, page, environment_row, name, period)
+        response = stream_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
+    else:
+        response = stream_json(page.tables, _export_facts(environment_row, name, period))
+    patch_cache_control(response, private=True, no_store=True)
+    return response
 
 
 def _choose_template(request: HttpRequest, page: Page) -> str:

@@ -37,3 +37,11 @@ def test_an_export_of_another_range_than_was_asked_for_is_refused(workspace, api
     response = api.get(f"{PAGE}{ending}?{query}")
     assert response.status_code == 400
     assert response.json()["code"] == "invalid-request"
+
+
+@pytest.mark.parametrize("ending", ["json", "csv"])
+def test_no_cache_keeps_an_export_whoever_reads_it(workspace, api, browser_client, ending):
+    address = f"/w/{workspace.workspace.slug}/production/joins.{ending}"
+    for response in (api.get(address), browser_client.get(address)):
+        assert response.status_code == 200
+        assert response["Cache-Control"] == "private, no-store"
