@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from environs import Env, EnvValidationError
 from kombu import Connection
@@ -91,6 +92,25 @@ def is_broker(address: str) -> bool:
     return "://" in address
 
 
+def read_email() -> dict[str, Any]:
+    """Return Django's settings of the mail server that EMAIL_URL names; without one, mail goes to the console."""
+    try:
+        return dict(env.dj_email_url("EMAIL_URL", default="consolemail://"))
+    except (EnvValidationError, ValueError, KeyError):
+        raise StartupError("EMAIL_URL: not a mail server. Write smtp+tls://USER:PASSWORD@HOST:587.") from None
+
+
+def check_oidc(issuer: str, client_id: str, *, only: bool) -> None:
+    """Raises StartupError where the settings of OpenID Connect do not fit together."""
+    address = urlsplit(issuer)
+    if issuer and not (address.scheme == "https" or address.hostname in {"localhost", "127.0.0.1", "::1"}):
+        raise StartupError("OIDC_ISSUER: not an https:// address. Write the provider's issuer or discovery address.")
+    if issuer and not client_id:
+        raise StartupError("OIDC_CLIENT_ID: required with OIDC_ISSUER. Register this hub with the provider first.")
+    if only and not issuer:
+        raise StartupError("OIDC_ONLY: nobody could sign in without OIDC_ISSUER. Set it too.")
+
+
 DATABASE = read_database()
 
 SECRET_KEY = read_variable_or_file("SECRET_KEY")
@@ -123,6 +143,11 @@ INSTALLED_APPS = [
     "django.contrib.postgres",
     "django.contrib.sessions",
     "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "csp",
     "django_htmx",
     "drf_spectacular",
@@ -146,14 +171,58 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "workspaces.address_limit.AddressLimitMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
+# People: signing in, second factors and OpenID Connect are django-allauth's; workspaces.people says how.
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+LOGIN_URL = ACCOUNT_LOGOUT_REDIRECT_URL = "account_login"
+LOGIN_REDIRECT_URL = "home"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+SESSION_ENGINE = "workspaces.people.sessions"
+CACHES = {  # the counts of sign-in attempts, shared by all processes
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "workspaces_attempts",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    }
+}
+EMAIL_URL = env.str("EMAIL_URL", "")
+vars().update(read_email())
+EMAIL_TIMEOUT = 10  # seconds
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", f"affidavit@{HUB_HOST}")
+OIDC_ISSUER = env.str("OIDC_ISSUER", "").removesuffix("/.well-known/openid-configuration").rstrip("/")
+OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", "")
+OIDC_CLIENT_SECRET = read_variable_or_file("OIDC_CLIENT_SECRET")
+OIDC_NAME = env.str("OIDC_NAME", "single sign-on")
+OIDC_ONLY = env.bool("OIDC_ONLY", False)
+check_oidc(OIDC_ISSUER, OIDC_CLIENT_ID, only=OIDC_ONLY)
+ACCOUNT_ADAPTER = "workspaces.people.adapters.AccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"  # invitations and OpenID Connect verify addresses
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if BEHIND_TLS else "http"
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,10/5m/key", "link": "20/m/ip"}
+MFA_ADAPTER = "workspaces.people.adapters.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_TOTP_TOLERANCE = 1
+SOCIALACCOUNT_ADAPTER = "workspaces.people.adapters.ProviderAdapter"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
+SOCIALACCOUNT_STORE_TOKENS = False
+
 ROOT_URLCONF = "hub.urls"
 APPEND_SLASH = False
-LOGIN_URL = "sign-in"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 MAX_OPERATIONS = env.int("MAX_OPERATIONS", 10_000)  # shown in one environment; beyond it they are only counted

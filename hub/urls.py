@@ -24,3 +24,4 @@ urlpatterns = [
 ]
 
 handler400 = "wire.http.failures.bad_request"
+handler429 = "workspaces.people.throttle.refuse_attempt"

@@ -5,18 +5,8 @@ from __future__ import annotations
 import re
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm
 
 from workspaces.environments.add import MAX_ENVIRONMENTS
-
-
-class SignInForm(AuthenticationForm):
-    """User name and password."""
-
-    error_messages = {
-        "invalid_login": "Wrong username or password. Both are case-sensitive.",
-        "inactive": "This account is disabled.",
-    }
 
 
 class WorkspaceForm(forms.Form):

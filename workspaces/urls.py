@@ -1,19 +1,18 @@
-"""Signing in and out, the first page, and new workspaces."""
+"""The first page, new workspaces, people, and the pages of settings."""
 
 from django.urls import path
 
 from workspaces import views
 from workspaces.models import Membership
 from workspaces.page import page_paths
+from workspaces.people import urls as people_urls
 from workspaces.settings_pages import keys
 
 SETTINGS = "w/<slug:slug>/<str:environment>"
 
 urlpatterns = [
     path("", views.home, name="home"),
-    path("sign-in", views.sign_in, name="sign-in"),
-    path("sign-in/<str:token>", views.sign_in_by_link, name="sign-in-by-link"),
-    path("sign-out", views.sign_out, name="sign-out"),
+    *people_urls.urlpatterns,
     path("workspaces/new", views.add_workspace, name="new-workspace"),
     path("workspaces/new/<slug:slug>", views.show_created_workspace, name="created-workspace"),
     *page_paths("keys", keys.show_keys, role=Membership.ADMIN),

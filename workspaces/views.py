@@ -1,26 +1,22 @@
-"""Signing in and out, the first page, and new workspaces."""
+"""The first page, and new workspaces."""
 
 from __future__ import annotations
 
-from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
-from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.debug import sensitive_variables
 
-from wire.http.problems import Problem
 from workspaces.access import list_workspaces
 from workspaces.create import create_workspace
 from workspaces.environments.add import InvalidWorkspace
-from workspaces.forms import SignInForm, WorkspaceForm
-from workspaces.people.sign_in_links import find_link_user, use_link
+from workspaces.forms import WorkspaceForm
+from workspaces.people.invitations import list_invitations_of
 from workspaces.shown_once import keep_for_next_page, take_once
 
 NEW_WORKSPACE = "new workspace"
-MODEL_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @login_required
@@ -29,42 +25,11 @@ def home(request: HttpRequest) -> HttpResponse:
     workspace = list_workspaces(request.user).first()
     if workspace:
         return redirect("overview", workspace.slug, "production")
-    return redirect("new-workspace") if request.user.is_superuser else render(request, "workspaces/none.html")
-
-
-@never_cache
-@sensitive_post_parameters("password")
-def sign_in(request: HttpRequest) -> HttpResponse:
-    target = _safe_target(request)
-    if request.user.is_authenticated:
-        return redirect(target)
-    form = SignInForm(request, data=request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        login(request, form.get_user())
-        return redirect(target)
-    return render(request, "workspaces/sign_in.html", {"form": form, "target": target})
-
-
-@never_cache
-@sensitive_variables("token")
-def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Show a button on GET, sign in on POST: software that previews links must not use them up."""
-    now = timezone.now()
-    if request.method != "POST":
-        return render(request, "workspaces/sign_in_link.html", {"link_user": find_link_user(token, now=now)})
-    user = use_link(token, now=now)
-    if user is None:
-        return render(request, "workspaces/sign_in_link.html", {"link_user": None}, status=410)
-    login(request, user, backend=MODEL_BACKEND)
-    return redirect("home")
-
-
-def sign_out(request: HttpRequest) -> HttpResponse:
-    if request.method != "POST":
-        detail = "Sign out with the button of a page."
-        raise Problem("method-not-allowed", detail, headers={"Allow": "POST"})
-    logout(request)
-    return redirect("sign-in")
+    if request.user.is_superuser:
+        return redirect("new-workspace")
+    assert request.user.is_authenticated
+    invitations = list_invitations_of(request.user, now=timezone.now())
+    return render(request, "workspaces/none.html", {"invitations": invitations})
 
 
 @never_cache
@@ -97,10 +62,3 @@ def show_created_workspace(request: HttpRequest, slug: str) -> HttpResponse:
     if created is None or created["slug"] != slug:
         return redirect("overview", slug, "production")
     return render(request, "workspaces/created.html", {"created": created})
-
-
-def _safe_target(request: HttpRequest) -> str:
-    """Return where to go after signing in: `next`, if it is an address of this hub."""
-    target = request.POST.get("next") or request.GET.get("next") or "/"
-    is_safe = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
-    return target if is_safe else "/"

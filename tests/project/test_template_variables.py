@@ -336,7 +336,7 @@ def open_forms(browser: Client, stranger: Client, created: NewWorkspace, start: 
     assert browser.get("/no-such-page", headers={"Accept": "text/html"}).status_code == 404
     assert stranger.get("/no-such-page", headers={"Accept": "text/html"}).status_code == 404
     assert stranger.get("/sign-in").status_code == 200
-    assert stranger.post("/sign-in", {"username": "a", "password": "b"}).status_code == 200
+    assert stranger.post("/sign-in", {"login": "a", "password": "b"}).status_code == 200
     member = get_user_model().objects.create_user("without-a-workspace")
     token = create_link(member, now=timezone.now())
     assert stranger.get(f"/sign-in/{token}").status_code == 200

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from django.core.exceptions import BadRequest, DisallowedHost, SuspiciousOperation
+from django.core.exceptions import BadRequest, DisallowedHost, PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpResponse
 from rest_framework import exceptions
 from rest_framework.settings import api_settings
@@ -47,6 +47,11 @@ CODES: Mapping[str, Code] = {
     "confirmation-required": Code(409, "A confirmation must come first"),
     "not-pending": Code(409, "The confirmation is not pending any more"),
     "intent-rejected": Code(403, "The intent was rejected"),
+    "membership-fault": Code(409, "The members stay as they are"),
+    "too-many-attempts": Code(429, "Too many attempts to sign in"),
+    "sign-in-refused": Code(403, "You cannot sign in here"),
+    "sign-in-failed": Code(400, "Signing in did not succeed"),
+    "sign-in-unavailable": Code(503, "The sign-in service does not answer"),
     "unavailable": Code(503, "The hub cannot store anything at the moment"),
     "not-found": Code(404, "There is nothing here"),
     "not-signed-in": Code(401, "Nobody is signed in"),
@@ -122,7 +127,7 @@ def find_cause(error: Exception) -> DomainError:
             )
         case SuspiciousOperation() | BadRequest():
             return InvalidRequest("The request cannot be read as it was sent; nothing was stored.")
-        case exceptions.NotFound() | Http404():
+        case exceptions.NotFound() | Http404() | PermissionDenied():
             return NotFound("Check the address; nothing is stored under it in this workspace.")
     if is_outage(error):
         log.error("database unavailable: %s", type(error.__cause__ or error).__name__)

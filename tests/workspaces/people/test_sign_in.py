@@ -15,18 +15,18 @@ def signed_in(client: Client) -> bool:
 
 
 def test_the_right_password_signs_in_and_leads_back(client, ada):
-    form = {"username": "ada", "password": "correct horse", "next": "/w/shop/production/outcomes?range=30d"}
+    form = {"login": "ada", "password": "correct horse", "next": "/w/shop/production/outcomes?range=30d"}
     answer = client.post("/sign-in", form)
     assert (answer.status_code, answer["Location"]) == (302, "/w/shop/production/outcomes?range=30d")
     assert signed_in(client)
 
 
 def test_a_wrong_password_signs_nobody_in_and_is_not_repeated(client, ada):
-    answer = client.post("/sign-in", {"username": "ada", "password": "wrong horse"})
+    answer = client.post("/sign-in", {"login": "ada", "password": "wrong horse"})
     assert answer.status_code == 200
     assert not signed_in(client)
     assert b"wrong horse" not in answer.content
-    assert b"Wrong username or password" in answer.content
+    assert b"Wrong user name or password" in answer.content
 
 
 ELSEWHERE = ["https://evil.example/", "//evil.example/", "javascript:alert(1)", r"/\evil.example"]
@@ -34,14 +34,14 @@ ELSEWHERE = ["https://evil.example/", "//evil.example/", "javascript:alert(1)", 
 
 @pytest.mark.parametrize("target", ELSEWHERE)
 def test_signing_in_never_leads_to_another_host(client, ada, target):
-    answer = client.post("/sign-in", {"username": "ada", "password": "correct horse", "next": target})
+    answer = client.post("/sign-in", {"login": "ada", "password": "correct horse", "next": target})
     assert answer["Location"] == "/"
 
 
 def test_who_may_not_sign_in_any_more_does_not(client, ada):
     ada.is_active = False
     ada.save()
-    client.post("/sign-in", {"username": "ada", "password": "correct horse"})
+    client.post("/sign-in", {"login": "ada", "password": "correct horse"})
     assert not signed_in(client)
 
 
@@ -61,7 +61,7 @@ def test_signing_out_takes_a_post(client, ada):
 
 def test_a_form_without_its_csrf_value_is_refused(ada):
     careful = Client(enforce_csrf_checks=True)
-    answer = careful.post("/sign-in", {"username": "ada", "password": "correct horse"})
+    answer = careful.post("/sign-in", {"login": "ada", "password": "correct horse"})
     assert answer.status_code == 403
     assert not signed_in(careful)
 

@@ -1,0 +1,71 @@
+"""A dump of the database opens no page."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.sessions.models import Session
+from django.core import signing
+from django.test import Client
+from django.utils import timezone
+
+from workspaces.people.sessions import SessionStore, hash_session_key
+from workspaces.people.sign_in_links import create_link
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator():
+    return get_user_model().objects.create_superuser("operator")
+
+
+def test_no_key_of_a_session_in_the_database_opens_a_page(client, operator):
+    client.force_login(operator)
+    assert client.get("/workspaces/new").status_code == 200
+    for row in Session.objects.all():
+        thief = Client(headers={"cookie": f"sessionid={row.session_key}"})
+        assert thief.get("/workspaces/new")["Location"].startswith("/sign-in")
+
+
+def test_the_row_of_a_session_tells_nothing(client, operator):
+    client.force_login(operator)
+    row = Session.objects.get()
+    cookie = client.cookies["sessionid"].value
+    assert row.session_key == hash_session_key(cookie) != cookie
+    assert "_auth_user_id" not in row.session_data
+    with pytest.raises(signing.BadSignature):
+        signing.loads(row.session_data, salt="django.contrib.sessions.SessionStore")
+
+
+def test_a_session_survives_saving_and_cycling():
+    store = SessionStore()
+    store["colour"] = "green"
+    store.create()
+    first = store.session_key
+    assert SessionStore(first).load() == {"colour": "green"}
+    store.cycle_key()
+    assert SessionStore(store.session_key).load() == {"colour": "green"}
+    assert not SessionStore().exists(first)
+    store.flush()
+    assert Session.objects.count() == 0
+
+
+def test_a_row_under_another_secret_key_is_an_empty_session(settings):
+    store = SessionStore()
+    store["colour"] = "green"
+    store.create()
+    settings.SECRET_KEY = "another" * 8
+    assert SessionStore(store.session_key).load() == {}
+    settings.SECRET_KEY_FALLBACKS = []
+
+
+def test_an_unknown_cookie_is_forgotten():
+    store = SessionStore("x" * 32)
+    assert store.load() == {}
+    assert store.session_key is None
+
+
+def test_the_cookie_is_for_this_site_and_no_script(client, operator):
+    client.post(f"/sign-in/{create_link(operator, now=timezone.now())}")
+    cookie = client.cookies["sessionid"]
+    assert cookie["httponly"]
+    assert cookie["samesite"] == "Lax"

@@ -1,0 +1,32 @@
+"""Record in the audit log what concerns an account: in each of the person's workspaces, else for the whole hub."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.db.models import Q
+
+from workspaces.audit.record import record_audit
+
+FAILURES_RECORDED_EVERY = 3600  # seconds, for each account: who guesses does not fill the log
+
+
+def record_account_action(user: User, action: str, facts: Mapping[str, Any] | None = None, *, now: datetime) -> None:
+    memberships = user.memberships.filter(workspace__removed_at=None)
+    workspace_ids: list[str | None] = list(memberships.values_list("workspace_id", flat=True))
+    for workspace_id in workspace_ids or [None]:
+        record_audit(workspace_id, action, facts, actor=user.get_username(), now=now)
+
+
+def record_failed_sign_in(name: str, *, now: datetime) -> None:
+    """Record that somebody gave a wrong password for this user name or address; at most once an hour for an account.
+
+    Names that no account has are not recorded: they may be passwords, typed into the wrong field.
+    """
+    user = User.objects.filter(Q(username__iexact=name) | Q(email__iexact=name)).first() if name else None
+    if user and cache.add(f"failed-sign-in:{user.pk}", True, FAILURES_RECORDED_EVERY):
+        record_account_action(user, "sign-in failed", now=now)

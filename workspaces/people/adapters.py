@@ -1,0 +1,197 @@
+"""What allauth asks the hub: who may sign in, what is recorded, and how secrets are stored."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from smtplib import SMTPException
+from typing import Any, NoReturn
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialApp, SocialLogin
+from allauth.socialaccount.providers.base import AuthError
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.forms import ValidationError
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from requests import RequestException
+
+from wire.client_address import current_client_address
+from wire.redelivery.encryption import decrypt, encrypt
+from workspaces.people.account_audit import record_account_action, record_failed_sign_in
+from workspaces.people.errors import ProviderUnavailable, SignInFailed, SignInRefused, TooManyAttempts
+from workspaces.people.invitations import create_invited_user, has_open_invitation
+
+OIDC_PROVIDER_ID = "oidc"
+ACCOUNT_LIMIT_SECONDS = 300
+# By the name of the notice that allauth sends about it.
+ACCOUNT_ACTIONS: Mapping[str, str] = {
+    "account/email/password_changed": "password changed",
+    "account/email/password_set": "password set",
+    "account/email/password_reset": "password reset",
+    "mfa/email/totp_activated": "second factor added",
+    "mfa/email/totp_deactivated": "second factor removed",
+    "mfa/email/webauthn_added": "second factor added",
+    "mfa/email/webauthn_removed": "second factor removed",
+    "mfa/email/recovery_codes_generated": "recovery codes made",
+    "socialaccount/email/account_connected": "single sign-on connected",
+}
+log = logging.getLogger("affidavit.people")
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
+    """Accounts come from invitations only; sign-ins and changes of an account are recorded."""
+
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "username_password_mismatch": "Wrong user name or password.",
+        "email_password_mismatch": "Wrong e-mail address or password.",
+        "invalid_login": "Wrong user name or password.",
+        "incorrect_password": "Wrong password.",
+        "enter_current_password": "Wrong password.",
+        "incorrect_code": "Wrong code. Codes change every 30 seconds.",
+        "invalid_password_reset": "This link no longer works. Ask for a new one.",
+    }
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return current_client_address.get() or "unknown"
+
+    def is_ajax(self, request: HttpRequest) -> bool:
+        return False
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+    def validation_error(self, code: str, *args: Any) -> ValidationError:
+        if code in {"too_many_login_attempts", "rate_limited"}:
+            raise TooManyAttempts(ACCOUNT_LIMIT_SECONDS)
+        error: ValidationError = super().validation_error(code, *args)
+        return error
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        record_failed_sign_in(credentials.get("username") or credentials.get("email") or "", now=timezone.now())
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        super().login(request, user)
+        record_account_action(user, "signed in", now=timezone.now())
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return f"{reverse('account')}?done=password"
+
+    def send_notification_mail(
+        self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
+    ) -> None:
+        """Record the change that allauth tells of; mail is not sent."""
+        if template_prefix in ACCOUNT_ACTIONS:
+            record_account_action(user, ACCOUNT_ACTIONS[template_prefix], now=timezone.now())
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send, and go on where the mail server fails: an answer must not tell which addresses have accounts."""
+        try:
+            super().send_mail(template_prefix, email, context)
+        except (OSError, SMTPException) as error:
+            log.error("mail could not be sent: %s", type(error).__name__)
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+    """Seeds of authenticator apps and recovery codes are encrypted at rest."""
+
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "incorrect_code": "Wrong code. Codes change every 30 seconds.",
+    }
+
+    def get_totp_issuer(self) -> str:
+        return "Affidavit"
+
+    def _get_site_name(self) -> str:
+        return "Affidavit"
+
+    def generate_authenticator_name(self, user: User, type: str) -> str:
+        return "Passkey"
+
+    def encrypt(self, text: str) -> str:
+        return encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return decrypt(encrypted_text.encode()).decode()
+
+
+class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+    """Whom the OpenID Connect provider may sign in: people with a verified address and an account or an invitation."""
+
+    def list_apps(
+        self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
+    ) -> list[SocialApp]:
+        if not settings.OIDC_ISSUER or provider not in {None, "openid_connect", OIDC_PROVIDER_ID}:
+            return []
+        return [
+            SocialApp(
+                provider="openid_connect",
+                provider_id=OIDC_PROVIDER_ID,
+                name=settings.OIDC_NAME,
+                client_id=settings.OIDC_CLIENT_ID,
+                secret=settings.OIDC_CLIENT_SECRET,
+                settings={"server_url": settings.OIDC_ISSUER, "oauth_pkce_enabled": True},
+            )
+        ]
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        return False
+
+    def can_authenticate_by_email(self, login: SocialLogin, email: str) -> bool:
+        return True
+
+    def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
+        """Return the account whose verified address the provider has verified too."""
+        addresses = [address.email for address in sociallogin.email_addresses if address.verified]
+        known = EmailAddress.objects.filter(email__in=addresses, verified=True).select_related("user").first()
+        return (known.user, known.email) if known else None
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Make the account of somebody who was invited. Raises SignInRefused."""
+        address = next((address.email for address in sociallogin.email_addresses if address.verified), None)
+        if address is None:
+            raise SignInRefused(
+                f"{settings.OIDC_NAME} does not say that your e-mail address is verified. Verify it there, or ask "
+                "its administrator."
+            )
+        now = timezone.now()
+        if sociallogin.is_existing:
+            if not sociallogin.account.pk:
+                self._remove_password(sociallogin.user)
+        elif has_open_invitation(address, now=now):
+            sociallogin.connect(request, create_invited_user(address, now=now))
+        else:
+            raise SignInRefused(f"Nobody has invited {address} to this hub. Ask an admin of your workspace to do so.")
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,
+        provider: Any,
+        error: str | None = None,
+        exception: Exception | None = None,
+        extra_context: Mapping[str, Any] | None = None,
+    ) -> NoReturn:
+        if isinstance(exception, ImmediateHttpResponse):
+            raise exception
+        if isinstance(exception, RequestException):
+            log.warning("the OpenID Connect provider does not answer: %s", type(exception).__name__)
+            raise ProviderUnavailable
+        if error == AuthError.CANCELLED:
+            raise SignInFailed("You cancelled signing in. Start again when you like.")
+        log.warning("signing in by OpenID Connect failed: %s", exception or error)
+        raise SignInFailed("The answer of the sign-in service does not fit this browser's request. Start again.")
+
+    def _remove_password(self, user: User) -> None:
+        """The provider vouches for the person now: whoever made the account before may know its password."""
+        if user.has_usable_password():
+            user.set_unusable_password()
+            user.save(update_fields=["password"])
+            record_account_action(user, "password removed", {"because": "single sign-on"}, now=timezone.now())

@@ -1,0 +1,143 @@
+"""Invite somebody to a workspace by a link, which works once, for seven days."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+
+from allauth.account.models import EmailAddress
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import QuerySet
+
+from workspaces.audit.record import record_audit
+from workspaces.models import Invitation, Membership, Workspace
+from workspaces.people.errors import MembershipFault
+
+VALID_FOR = timedelta(days=7)
+
+
+class WrongAddress(MembershipFault):
+    """Somebody else was invited."""
+
+
+@transaction.atomic
+def invite(workspace: Workspace, email: str, role: str, *, actor: str, now: datetime) -> tuple[Invitation, str]:
+    """Return a new invitation and the secret part of its link, of which only a digest is stored.
+
+    It replaces an earlier one to the same address. Raises MembershipFault where the address is a member's.
+    """
+    email = email.strip().lower()
+    if workspace.memberships.filter(user__in=_list_users(email)).exists():
+        raise MembershipFault(f"{email} is a member already. Change the role instead.")
+    workspace.invitations.filter(email=email, accepted_at=None).delete()
+    token = secrets.token_urlsafe(32)
+    invitation = Invitation.objects.create(
+        workspace=workspace,
+        email=email,
+        role=role,
+        digest=_hash_token(token),
+        invited_by=actor,
+        created_at=now,
+        expires_at=now + VALID_FOR,
+    )
+    record_audit(workspace.pk, "member invited", {"email": email, "role": role}, actor=actor, now=now)
+    return invitation, token
+
+
+def revoke_invitation(invitation: Invitation, *, actor: str, now: datetime) -> None:
+    deleted, _ = Invitation.objects.filter(pk=invitation.pk, accepted_at=None).delete()
+    if deleted:
+        facts = {"email": invitation.email, "role": invitation.role}
+        record_audit(invitation.workspace_id, "invitation revoked", facts, actor=actor, now=now)
+
+
+def list_open_invitations(workspace: Workspace, *, now: datetime) -> QuerySet[Invitation]:
+    return workspace.invitations.filter(accepted_at=None, expires_at__gt=now)
+
+
+def list_invitations_of(user: User, *, now: datetime) -> QuerySet[Invitation]:
+    """Return the open invitations to the verified addresses of this user."""
+    verified = EmailAddress.objects.filter(user=user, verified=True).values("email")
+    return _list_open(now).filter(email__in=verified)
+
+
+def has_open_invitation(email: str, *, now: datetime) -> bool:
+    return _list_open(now).filter(email=email.lower()).exists()
+
+
+def find_invitation(token: str, *, now: datetime) -> Invitation | None:
+    """Return the invitation of a link that still works."""
+    return _list_open(now).filter(digest=_hash_token(token)).first()
+
+
+def has_account(invitation: Invitation) -> bool:
+    return _list_users(invitation.email).exists()
+
+
+def is_invited(user: User, invitation: Invitation) -> bool:
+    """Whether the address of the invitation is this user's, or the user has none yet: then the link verifies it."""
+    if _list_users(invitation.email).exclude(pk=user.pk).exists():
+        return False
+    addresses = {address.lower() for address in EmailAddress.objects.filter(user=user).values_list("email", flat=True)}
+    addresses |= {user.email.lower()} - {""}
+    return invitation.email in addresses or not addresses
+
+
+@transaction.atomic
+def accept_invitation(invitation: Invitation, user: User, *, now: datetime) -> Membership:
+    """Make the user a member; who is one already keeps the role. Raises WrongAddress, MembershipFault."""
+    open_invitation = _list_open(now).select_for_update(of=("self",)).filter(pk=invitation.pk).first()
+    if open_invitation is None:
+        raise MembershipFault("This invitation no longer works. Ask for a new one.")
+    if not is_invited(user, open_invitation):
+        raise WrongAddress(f"The invitation is for {invitation.email}. Sign in as that person.")
+    verify_address(user, open_invitation.email)
+    membership, is_new = Membership.objects.get_or_create(
+        workspace_id=open_invitation.workspace_id, user=user, defaults={"role": open_invitation.role, "created_at": now}
+    )
+    open_invitation.accepted_at = now
+    open_invitation.save(update_fields=["accepted_at"])
+    if is_new:
+        facts = {"member": user.get_username(), "role": membership.role, "invited by": open_invitation.invited_by}
+        record_audit(membership.workspace_id, "member joined", facts, actor=user.get_username(), now=now)
+    return membership
+
+
+@transaction.atomic
+def create_invited_user(email: str, *, now: datetime, username: str = "", password: str | None = None) -> User:
+    """Make an account with this address, which is verified; without a password where the provider signs in."""
+    user = User.objects.create_user(username or _choose_username(email), email.lower(), password, date_joined=now)
+    verify_address(user, email.lower())
+    return user
+
+
+def verify_address(user: User, email: str) -> None:
+    EmailAddress.objects.update_or_create(
+        user=user, email=email, defaults={"verified": True}, create_defaults={"verified": True, "primary": True}
+    )
+    if not user.email:
+        user.email = email
+        user.save(update_fields=["email"])
+
+
+def _choose_username(email: str) -> str:
+    """Return the address itself, as far as user names go."""
+    if len(email) <= 150 and not User.objects.filter(username__iexact=email).exists():
+        return email.lower()
+    return f"{email[:100].lower()}-{secrets.token_hex(4)}"
+
+
+def _list_users(email: str) -> QuerySet[User]:
+    verified = EmailAddress.objects.filter(email=email, verified=True).values("user")
+    return User.objects.filter(pk__in=verified)
+
+
+def _list_open(now: datetime) -> QuerySet[Invitation]:
+    invitations = Invitation.objects.filter(accepted_at=None, expires_at__gt=now, workspace__removed_at=None)
+    return invitations.select_related("workspace")
+
+
+def _hash_token(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()

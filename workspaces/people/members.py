@@ -1,0 +1,71 @@
+"""Members of a workspace: who they are, their roles, and their removal."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from allauth.mfa.models import Authenticator
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+
+from workspaces.audit.record import record_audit
+from workspaces.models import Membership, Workspace
+from workspaces.people.errors import MembershipFault
+
+
+class LastAdmin(MembershipFault):
+    """The workspace would have no admin."""
+
+    detail = "A workspace needs an admin. Make somebody else an admin first."
+
+
+def list_members(workspace: Workspace) -> QuerySet[Membership]:
+    """Return the memberships with their users, each with `has_second_factor`, in the order in which they joined."""
+    factors = Authenticator.objects.filter(user=OuterRef("user")).exclude(type=Authenticator.Type.RECOVERY_CODES)
+    memberships = workspace.memberships.select_related("user").annotate(has_second_factor=Exists(factors))
+    return memberships.order_by("created_at", "id")
+
+
+@transaction.atomic
+def change_role(
+    workspace: Workspace, user_id: int, role: str, *, actor: str, by_operator: bool, now: datetime
+) -> Membership | None:
+    """Give the member this role; None where there is no such member any more.
+
+    Raises LastAdmin where no admin would be left, unless an operator does it.
+    """
+    membership = _lock_membership(workspace, user_id)
+    if membership is None or membership.role == role:
+        return membership
+    if role != Membership.ADMIN and not by_operator:
+        _require_another_admin(workspace, membership)
+    facts = {"member": membership.user.get_username(), "from": membership.role, "to": role}
+    membership.role = role
+    membership.save(update_fields=["role"])
+    record_audit(workspace.pk, "role changed", facts, actor=actor, now=now)
+    return membership
+
+
+@transaction.atomic
+def remove_member(workspace: Workspace, user_id: int, *, actor: str, by_operator: bool, now: datetime) -> None:
+    """End the membership; the account stays. Raises LastAdmin as `change_role` does."""
+    membership = _lock_membership(workspace, user_id)
+    if membership is None:
+        return
+    if not by_operator:
+        _require_another_admin(workspace, membership)
+    facts = {"member": membership.user.get_username(), "role": membership.role}
+    membership.delete()
+    record_audit(workspace.pk, "member removed", facts, actor=actor, now=now)
+
+
+def _lock_membership(workspace: Workspace, user_id: int) -> Membership | None:
+    """Return the membership; the others stay as they are until the transaction ends, as two admins may act at once."""
+    memberships = workspace.memberships.select_related("user").order_by("id").select_for_update(of=("self",))
+    return next((membership for membership in list(memberships) if membership.user_id == user_id), None)
+
+
+def _require_another_admin(workspace: Workspace, membership: Membership) -> None:
+    admins = workspace.memberships.filter(role=Membership.ADMIN)
+    if membership.role == Membership.ADMIN and not admins.exclude(pk=membership.pk).exists():
+        raise LastAdmin

@@ -1,0 +1,118 @@
+"""Sign in by OpenID Connect: the code flow with PKCE, state and nonce; the identity token's signature is checked."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import jwt
+from allauth.socialaccount.internal import statekit
+from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.providers.base import AuthProcess
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from requests import RequestException
+
+from workspaces.people.adapters import OIDC_PROVIDER_ID, ProviderAdapter
+from workspaces.people.errors import ProviderUnavailable, SignInFailed
+
+ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+CLOCK_TOLERANCE = 60  # seconds
+log = logging.getLogger("affidavit.people")
+UNUSABLE_ANSWERS = (KeyError, TypeError, ValueError, AttributeError)  # of a provider that sends something else
+
+
+class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
+    """The provider of the settings. nonce: what this browser's request carried."""
+
+    nonce = ""
+
+    def __init__(self, request: HttpRequest, provider_id: str = OIDC_PROVIDER_ID) -> None:
+        super().__init__(request, provider_id)
+
+    @property
+    def openid_config(self) -> Mapping[str, Any]:
+        config: Mapping[str, Any] = super().openid_config
+        if str(config["issuer"]).rstrip("/") != settings.OIDC_ISSUER:
+            raise OAuth2Error(f"the discovery document is of another issuer: {config['issuer']}")
+        return config
+
+    def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
+        """Return who signed in, with the address that the identity token or the user information vouches for."""
+        claims = self._decode_id_token(app, kwargs["response"]["id_token"])
+        if not secrets.compare_digest(str(claims.get("nonce", "")).encode(), self.nonce.encode()):
+            raise OAuth2Error("the identity token has another nonce")
+        if not {"email", "email_verified"} <= claims.keys() and "userinfo_endpoint" in self.openid_config:
+            information = self._fetch_user_info(token.token)
+            if information.get("sub") != claims["sub"]:
+                raise OAuth2Error("the user information is about somebody else")
+            claims = {**claims, **information}
+        # Only this much is stored, and no token.
+        person: dict[str, Any] = {name: claims[name] for name in ("sub", "email", "name") if name in claims}
+        person["email_verified"] = claims.get("email_verified") in {True, "true"}
+        return self.get_provider().sociallogin_from_response(request, {"userinfo": person})
+
+    def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
+        with ProviderAdapter().get_requests_session() as session:
+            response = session.get(self.openid_config["jwks_uri"])
+            response.raise_for_status()
+        try:
+            keys = jwt.PyJWKSet.from_dict(response.json()).keys
+            key_id = jwt.get_unverified_header(id_token).get("kid")
+            key = next(key for key in keys if key_id in {None, key.key_id})
+            return dict(
+                jwt.decode(
+                    id_token,
+                    key,
+                    algorithms=ALGORITHMS,
+                    audience=app.client_id,
+                    issuer=self.openid_config["issuer"],
+                    leeway=CLOCK_TOLERANCE,
+                    options={"require": ["iss", "sub", "aud", "exp", "iat"]},
+                )
+            )
+        except (jwt.PyJWTError, StopIteration) as error:
+            raise OAuth2Error(f"the identity token is not valid: {error}") from error
+
+
+class CallbackView(OAuth2CallbackView):  # type: ignore[misc]
+    """Where the provider sends the browser back to."""
+
+    def _get_state(self, request: HttpRequest, provider: Any) -> tuple[dict[str, Any] | None, HttpResponse | None]:
+        state, response = super()._get_state(request, provider)
+        if state:
+            self.adapter.nonce = state["nonce"]
+        return state, response
+
+
+def redirect_to_provider(request: HttpRequest, *, target: str) -> HttpResponse:
+    """Send the browser to the provider, and afterwards to `target`. Raises ProviderUnavailable."""
+    provider = OpenIDAdapter(request).get_provider()
+    provider.oauth2_adapter_class = OpenIDAdapter
+    nonce = secrets.token_urlsafe(16)
+    parameters = {**provider.get_auth_params(), "nonce": nonce}
+    try:
+        response: HttpResponse = provider.redirect(
+            request, AuthProcess.LOGIN, next_url=target, auth_params=parameters, nonce=nonce
+        )
+    except (RequestException, OAuth2Error, *UNUSABLE_ANSWERS) as error:
+        log.warning("the OpenID Connect provider cannot be used: %s", type(error).__name__)
+        raise ProviderUnavailable from error
+    return response
+
+
+def complete_sign_in(request: HttpRequest) -> HttpResponse:
+    """Take the provider's answer. Raises SignInRefused, SignInFailed, ProviderUnavailable."""
+    if not statekit.get_states(request):
+        raise SignInFailed("This browser has not begun to sign in, or took more than ten minutes. Start again.")
+    try:
+        response: HttpResponse = CallbackView.adapter_view(OpenIDAdapter(request))(request)
+    except UNUSABLE_ANSWERS as error:
+        log.warning("the OpenID Connect provider sent an unusable answer", exc_info=error)
+        raise ProviderUnavailable from error
+    return response
