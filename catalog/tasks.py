@@ -5,7 +5,6 @@ from django.utils import timezone
 
 from catalog import queries
 from catalog.ingest.fold import fold_reports
-from catalog.ingest.inbox import prune_reports
 from workspaces.models import Environment
 
 
@@ -21,9 +20,3 @@ def sweep() -> None:
     """Fold, in this process, the reports for which no task was queued, because the broker was unreachable."""
     for environment_id in queries.list_environments_to_fold():
         fold(environment_id)
-
-
-@shared_task
-def prune() -> None:
-    """Delete report ids past their 400 days."""
-    prune_reports(now=timezone.now())

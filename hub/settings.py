@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from celery.schedules import crontab
 from environs import Env, EnvValidationError
 from kombu import Connection
 
@@ -341,7 +342,7 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-CELERY_IMPORTS = ["hub.local.worker_sweep"]
+CELERY_IMPORTS = ["hub.local.worker_sweep", "hub.retention.tasks"]
 CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat")
 if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT = "hub.local.filesystem_broker:Transport"
@@ -353,9 +354,11 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
 CELERY_BEAT_SCHEDULE = {
     "prune kept answers": {"task": "wire.tasks.prune", "schedule": 600.0},
     "prune token buckets": {"task": "workspaces.tasks.prune_token_buckets", "schedule": 600.0},
-    "prune witness reports": {"task": "catalog.tasks.prune", "schedule": 3600.0},
     "forget what expired confirmations show": {"task": "intents.tasks.forget", "schedule": 600.0},
-    "prune verification reports": {"task": "intents.tasks.prune", "schedule": 3600.0},
+    "prune what workspaces no longer keep": {
+        "task": "hub.retention.tasks.prune",
+        "schedule": crontab(hour="3", minute="30"),
+    },
 }
 
 LOG_LEVEL = env.log_level("LOG_LEVEL", logging.WARNING)

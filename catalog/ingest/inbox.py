@@ -1,9 +1,9 @@
-"""The inbox of reports that wait to be folded: read a batch, set aside what cannot be folded, prune old ids."""
+"""The inbox of reports that wait to be folded: read a batch, set aside what cannot be folded."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
@@ -11,8 +11,6 @@ from django.db.models import QuerySet
 from affidavit.operations import DailySums
 from catalog.models import WitnessReport
 from workspaces.models import Environment
-
-ID_RETENTION = timedelta(days=400)
 
 
 def lock_batch(environment: Environment, *, max_reports: int, max_bytes: int) -> list[int]:
@@ -50,13 +48,3 @@ def move_to_dead_letters(report_id: int, failure: str, *, now: datetime) -> None
     """Make one report a dead letter. The message names the kind of failure and repeats nothing of the report."""
     fault = f"Its sums cannot be read or added ({failure}). Report the same under a new reportId."
     WitnessReport.objects.filter(pk=report_id).update(dead_lettered_at=now, fault=fault)
-
-
-def prune_reports(*, now: datetime, batch: int = 5000) -> int:
-    """Delete reports whose id is 400 days old (contract 3), at most `batch`. Return how many.
-
-    Unfolded reports stay, however old.
-    """
-    expired = WitnessReport.objects.filter(received_at__lt=now - ID_RETENTION)
-    expired = expired.exclude(folded_at=None, dead_lettered_at=None)
-    return WitnessReport.objects.filter(pk__in=expired.values("pk")[:batch]).delete()[0]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from catalog.ingest.inbox import prune_reports
 from catalog.models import WitnessReport
 from tests.catalog.reports import observation, report
 
@@ -67,15 +65,6 @@ def test_an_id_of_another_workspace_is_another_id(api, other_workspace):
     foreign = api.post(ADDRESS, {**sent, "observations": []}, key=other_workspace.full_key)
     assert foreign.status_code == 202
     assert WitnessReport.objects.values("workspace").distinct().count() == 2
-
-
-def test_ids_are_kept_400_days_once_folded(api):
-    api.post(ADDRESS, report())
-    later = timezone.now() + timedelta(days=401)
-    assert prune_reports(now=later) == 0  # it still waits
-    WitnessReport.objects.update(folded_at=timezone.now())
-    assert prune_reports(now=timezone.now() + timedelta(days=399)) == 0
-    assert prune_reports(now=later) == 1
 
 
 @pytest.mark.parametrize("report_id", [None, 7, "", "x", "{7c9e6679-7425-40de-944b-e07fc1f90ae7}", "0" * 32])

@@ -14,14 +14,9 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from affidavit import REASONS, args_hash
-from intents.gate.confirmations import request_confirmation
-from intents.gate.mint import mint_for_call
-from intents.gate.policy import Call
-from intents.models import Confirmation, MintedIntent, Rejection, VerificationReport, VerificationTally
-from intents.reports.prune import RETENTION, delete_expired
+from affidavit import REASONS
+from intents.models import Rejection, VerificationReport, VerificationTally
 from intents.reports.receive import receive_report
-from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 
 ADDRESS = "/api/verification-reports"
@@ -263,28 +258,3 @@ def test_eight_deliveries_at_once_are_recorded_once(workspace):
         thread.join()
     assert answers == [7] * 8
     assert (count_tallied(), Rejection.objects.count()) == (7, 1)
-
-
-def test_single_rejections_minted_intents_and_confirmations_are_kept_400_days_and_tallies_for_good(workspace):
-    target = environment(workspace)
-    now = timezone.now()
-    for age in (RETENTION - timedelta(minutes=1), RETENTION + timedelta(minutes=1)):
-        record_verifications(target, [Verification("expired", now - age)])
-        read, write = (Call("user_1", operation, args_hash({})) for operation in ("GET /orders", "POST /orders"))
-        mint_for_call(target, read, now=now - age)
-        request_confirmation(target, write, "Order", now=now - age)
-    assert delete_expired(now=now) == 3
-    assert delete_expired(now=now) == 0
-    assert [Rejection.objects.count(), MintedIntent.objects.count(), Confirmation.objects.count()] == [1, 1, 1]
-    assert count_tallied() == 2
-
-
-def test_report_ids_are_kept_400_days(workspace):
-    target = environment(workspace)
-    now = timezone.now()
-    receive_report(target, uuid.uuid4(), [], body=b"old", now=now - RETENTION - timedelta(seconds=1))
-    recent_id = uuid.uuid4()
-    receive_report(target, recent_id, [], body=b"new", now=now - RETENTION + timedelta(seconds=1))
-    assert timedelta(days=400) == RETENTION
-    assert delete_expired(now=now) == 1
-    assert VerificationReport.objects.get().report_id == recent_id

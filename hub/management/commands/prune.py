@@ -1,0 +1,26 @@
+"""`manage.py prune`: delete now what the worker would delete at night."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+
+from hub.retention.prune import prune_all
+
+
+class Command(BaseCommand):
+    help = "Delete what workspaces no longer keep, by their retention; prints how many rows of each kind."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help="one JSON object on one line")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        deleted = prune_all(now=timezone.now())
+        if options["json"]:
+            self.stdout.write(json.dumps(deleted))
+        else:
+            self.stdout.write("\n".join(f"{count:>10}  {name.replace('_', ' ')}" for name, count in deleted.items()))

@@ -1,0 +1,93 @@
+"""What a workspace may keep for a number of days only, and the verbs that count and delete it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import QuerySet
+
+from catalog.ingest import prune as witness_reports
+from intents.gate import prune as gate
+from intents.reports import prune as reports
+from outcomes.broken_joins import prune as broken_joins
+from workspaces.audit import prune as audit
+from workspaces.models import RetentionPolicy, Workspace
+
+REPORT_ID_DAYS = 400  # for which report ids are kept unless a workspace says otherwise (contract 3)
+
+
+@dataclass(frozen=True)
+class RowSource:
+    """One table of a kind: its rows from before a time, and the verb that deletes a batch of them."""
+
+    find: Callable[[Workspace, datetime], QuerySet[Any]]
+    delete: Callable[[Workspace, datetime, int], int]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One number of the policy. name: its field; default_days: what an empty number means, None for ever."""
+
+    name: str
+    label: str
+    meaning: str
+    sources: tuple[RowSource, ...]
+    default_days: int | None = None
+
+    def days(self, policy: RetentionPolicy | None) -> int | None:
+        return getattr(policy, self.name, None) or self.default_days
+
+    def count_expired(self, workspace: Workspace, policy: RetentionPolicy | None, *, now: datetime) -> int:
+        """Return how many rows are older than the policy allows."""
+        days = self.days(policy)
+        if days is None:
+            return 0
+        before = now - timedelta(days=days)
+        return sum(source.find(workspace, before).count() for source in self.sources)
+
+
+KINDS = (
+    Kind(
+        "broken_joins",
+        "Broken joins",
+        "Reported outcomes whose conversation is not known, since their last report. Later, they can no longer heal.",
+        (RowSource(broken_joins.find_expired_joins, broken_joins.delete_expired_joins),),
+    ),
+    Kind(
+        "rejections",
+        "Rejections",
+        "Single rejected verifications, with their tool call.",
+        (RowSource(reports.find_expired_rejections, reports.delete_expired_rejections),),
+    ),
+    Kind(
+        "minted_intents",
+        "Minted intents",
+        "Who was permitted which operation, without the arguments.",
+        (RowSource(gate.find_expired_intents, gate.delete_expired_intents),),
+    ),
+    Kind(
+        "confirmations",
+        "Confirmations",
+        "Requested calls with their summary and decision.",
+        (RowSource(gate.find_expired_confirmations, gate.delete_expired_confirmations),),
+    ),
+    Kind(
+        "inbox",
+        "Inbox",
+        f"Ids of processed reports: a report delivered again later counts twice. Empty means {REPORT_ID_DAYS} days.",
+        (
+            RowSource(witness_reports.find_expired_reports, witness_reports.delete_expired_reports),
+            RowSource(reports.find_expired_reports, reports.delete_expired_reports),
+        ),
+        default_days=REPORT_ID_DAYS,
+    ),
+    Kind(
+        "audit",
+        "Audit log",
+        "Who changed what in this workspace, and when.",
+        (RowSource(audit.find_expired_entries, audit.delete_expired_entries),),
+    ),
+)

@@ -1,0 +1,32 @@
+"""Delete minted intents and confirmations that a workspace no longer keeps, in small batches."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+
+from intents.models import Confirmation, MintedIntent
+from wire.batches import delete_batch
+from workspaces.models import Workspace
+
+
+def find_expired_intents(workspace: Workspace, before: datetime) -> QuerySet[MintedIntent]:
+    return MintedIntent.objects.filter(environment__workspace=workspace, issued_at__lte=before)
+
+
+def find_expired_confirmations(workspace: Workspace, before: datetime) -> QuerySet[Confirmation]:
+    """Return the confirmations requested, and if ever then also used, before this time.
+
+    A used one covers redeliveries for 24 hours, and no retention is shorter than a day.
+    """
+    is_unused = Q(used_at=None) | Q(used_at__lte=before)
+    return Confirmation.objects.filter(is_unused, environment__workspace=workspace, created_at__lte=before)
+
+
+def delete_expired_intents(workspace: Workspace, before: datetime, batch: int) -> int:
+    return delete_batch(find_expired_intents(workspace, before), batch)
+
+
+def delete_expired_confirmations(workspace: Workspace, before: datetime, batch: int) -> int:
+    return delete_batch(find_expired_confirmations(workspace, before), batch)

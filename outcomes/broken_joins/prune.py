@@ -1,0 +1,55 @@
+"""Delete broken joins that a workspace no longer keeps. Tallies count them for ever."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from outcomes.broken_joins.move_rows import lock_conversations
+from outcomes.models import Outcome
+from workspaces.models import Environment, Workspace
+
+# What has healed or was reported again while we waited for the locks stays.
+DELETE_JOINS = """
+DELETE FROM outcomes_outcome
+WHERE conversation_id = ANY(%(conversations)s) AND broken AND moved_in = 0
+  AND first_reported_at <= %(before)s AND last_reported_at <= %(before)s
+"""
+# An unknown conversation exists only because an outcome, or a move that can be undone, names it.
+DELETE_CONVERSATIONS = """
+DELETE FROM outcomes_conversation AS conversation
+WHERE id = ANY(%(conversations)s) AND started_at IS NULL
+  AND NOT EXISTS (SELECT FROM outcomes_outcome WHERE conversation_id = conversation.id)
+  AND NOT EXISTS (SELECT FROM outcomes_movedoutcome WHERE came_from_id = conversation.id)
+"""
+
+
+def find_expired_joins(workspace: Workspace, before: datetime) -> QuerySet[Outcome]:
+    """Return the broken joins that were last reported before this time."""
+    return Outcome.objects.filter(environment__workspace=workspace, **_expired_at(before))
+
+
+def delete_expired_joins(workspace: Workspace, before: datetime, batch: int) -> int:
+    """Delete one batch in each environment, with the ids that nothing else names; return how many joins."""
+    return sum(_delete_batch(environment, before, batch) for environment in workspace.environments.order_by("pk"))
+
+
+@transaction.atomic
+def _delete_batch(environment: Environment, before: datetime, batch: int) -> int:
+    if not environment.try_hold():
+        return 0
+    expired = Outcome.objects.filter(environment=environment, **_expired_at(before)).order_by("first_reported_at")
+    conversations = sorted(set(expired.values_list("conversation_id", flat=True)[:batch]))
+    lock_conversations(conversations)
+    with connection.cursor() as cursor:
+        cursor.execute(DELETE_JOINS, {"conversations": conversations, "before": before})
+        deleted = int(cursor.rowcount)
+        cursor.execute(DELETE_CONVERSATIONS, {"conversations": conversations})
+    return deleted
+
+
+def _expired_at(before: datetime) -> dict[str, object]:
+    # By the first report too, because the index of broken joins has that.
+    return {"broken": True, "moved_in": 0, "first_reported_at__lte": before, "last_reported_at__lte": before}

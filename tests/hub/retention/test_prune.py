@@ -1,0 +1,246 @@
+"""Retention: what a workspace no longer keeps goes in small batches; tallies stay as they are."""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from collections.abc import Iterator
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
+
+from affidavit import args_hash
+from catalog.models import WitnessReport
+from hub.retention.kinds import KINDS, REPORT_ID_DAYS
+from hub.retention.prune import prune_all, prune_workspace
+from intents.gate.confirmations import decide_confirmation, request_confirmation
+from intents.gate.mint import mint_for_call
+from intents.gate.policy import Call
+from intents.models import Confirmation, MintedIntent, Rejection, VerificationReport, VerificationTally
+from intents.reports.receive import receive_report
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
+from outcomes.broken_joins.move import move_broken_joins, undo_move
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
+from outcomes.models import Conversation, Outcome, Tally
+from tests.outcomes.recount import read_tallies, recount
+from tests.sample_data import fill_workspace
+from wire.period import parse_period
+from workspaces.models import AuditEntry, RetentionPolicy
+
+NOW = timezone.now()
+DAY = timedelta(days=1)
+READ, WRITE = (Call("user_1", operation, args_hash({})) for operation in ("GET /orders", "POST /orders"))
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def production(workspace):
+    return workspace.workspace.environments.get(name="production")
+
+
+def keep(workspace, **days: int | None) -> None:
+    RetentionPolicy.objects.update_or_create(workspace=workspace.workspace, defaults=days)
+
+
+def prune(workspace, batch: int = 1000) -> dict[str, int]:
+    """Prune and return the kinds of which something went."""
+    return {name: count for name, count in prune_workspace(workspace.workspace, now=NOW, batch=batch).items() if count}
+
+
+def write_all(environment, at) -> None:
+    """Write one row of every kind."""
+    record_outcomes(environment, [Report(f"never {at}", "purchase")], now=at)
+    record_verifications(environment, [Verification("expired", at)])
+    mint_for_call(environment, READ, now=at)
+    request_confirmation(environment, WRITE, "Order", now=at)
+    receive_report(environment, uuid.uuid4(), [], body=b"", now=at)
+    WitnessReport.objects.create(
+        workspace=environment.workspace, environment=environment, report_id=uuid.uuid4(), digest=b"", size=0,
+        received_at=at, folded_at=at,
+    )  # fmt: skip
+    AuditEntry.objects.create(workspace=environment.workspace, actor="ann", action="test", at=at)
+
+
+def test_without_a_policy_all_is_kept_but_ids_of_reports(workspace, production):
+    write_all(production, NOW - 5000 * DAY)
+    assert prune(workspace) == {"inbox": 2}
+
+
+def test_ids_of_reports_are_kept_400_days_unless_the_policy_says_otherwise(workspace, production):
+    write_all(production, NOW - (REPORT_ID_DAYS * DAY - timedelta(minutes=1)))
+    assert prune(workspace) == {}
+    keep(workspace, inbox=401)
+    write_all(production, NOW - 400.5 * DAY)
+    assert prune(workspace) == {}
+    keep(workspace, inbox=400)
+    assert prune(workspace) == {"inbox": 2}
+    keep(workspace, inbox=7)
+    assert prune(workspace) == {"inbox": 2}
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
+def test_each_number_acts_on_its_own_kind_from_its_day_on(workspace, other_workspace, production, kind):
+    for age in (10 * DAY - timedelta(minutes=1), 10 * DAY + timedelta(minutes=1)):
+        write_all(production, NOW - age)
+        write_all(other_workspace.workspace.environments.first(), NOW - age)
+    keep(workspace, **{kind: 10})
+    expected = 2 if kind == "inbox" else 1
+    policy = RetentionPolicy.objects.get()
+    counts = {k.name: k.count_expired(workspace.workspace, policy, now=NOW) for k in KINDS}
+    assert {name: count for name, count in counts.items() if count} == {kind: expected}
+    assert prune(workspace) == {kind: expected}
+    assert prune(workspace) == {}
+    assert prune(other_workspace) == {}
+
+
+def test_small_batches_go_on_until_nothing_is_left(workspace, production):
+    for number in range(7):
+        write_all(production, NOW - (20 + number) * DAY)
+    keep(workspace, broken_joins=10, rejections=10, minted_intents=10, confirmations=10, inbox=10, audit=10)
+    went = prune(workspace, batch=2)
+    assert went == {
+        "broken_joins": 7, "rejections": 7, "minted_intents": 7, "confirmations": 7, "inbox": 14, "audit": 7,
+    }  # fmt: skip
+    models = (Outcome, Conversation, Rejection, MintedIntent, Confirmation, WitnessReport, VerificationReport)
+    assert [model.objects.count() for model in models] == [0] * len(models)
+
+
+def test_unfolded_reports_stay_however_old(workspace, production):
+    write_all(production, NOW - 900 * DAY)
+    WitnessReport.objects.update(folded_at=None)
+    keep(workspace, inbox=1)
+    prune(workspace)
+    assert WitnessReport.objects.count() == 1
+
+
+def test_a_used_confirmation_stays_as_long_as_it_covers_a_redelivery(workspace, production):
+    asked_at = NOW - DAY - timedelta(minutes=5)
+    confirmation = request_confirmation(production, WRITE, "Order", now=asked_at)
+    decide_confirmation(workspace.workspace, confirmation.pk, "confirm", actor="ann", now=asked_at)
+    used_at = NOW - DAY + timedelta(minutes=5)
+    mint_for_call(production, WRITE, tool_call_id="call", confirmation_id=confirmation.pk, now=used_at)
+    keep(workspace, confirmations=1)
+    assert prune(workspace) == {}
+    assert mint_for_call(production, WRITE, tool_call_id="call", confirmation_id=confirmation.pk, now=NOW)
+
+
+def test_an_outcome_or_a_join_that_is_still_reported_stays(workspace, production):
+    register_conversations(production, [Arrival("known")], now=NOW - 50 * DAY)
+    for at in (NOW - 40 * DAY, NOW - DAY):
+        record_outcomes(production, [Report("known", "purchase"), Report("again", "purchase")], now=at)
+    record_outcomes(production, [Report("known", "renewal")], now=NOW - 40 * DAY)
+    keep(workspace, broken_joins=10)
+    assert prune(workspace) == {}
+    assert Outcome.objects.count() == 3
+
+
+def test_an_id_that_went_can_be_reported_and_registered_again(workspace, production):
+    record_outcomes(production, [Report("late", "purchase")], now=NOW - 40 * DAY)
+    keep(workspace, broken_joins=10)
+    assert prune(workspace) == {"broken_joins": 1}
+    assert not Conversation.objects.exists()
+    record_outcomes(production, [Report("late", "purchase")], now=NOW)
+    assert register_conversations(production, [Arrival("late")], now=NOW).healed_outcomes == 1
+    assert Outcome.objects.get().first_reported_at == NOW
+
+
+def test_a_move_can_be_undone_after_what_was_left_is_pruned(workspace, production):
+    staging = workspace.workspace.environments.get(name="staging")
+    register_conversations(staging, [Arrival("c")], now=NOW - 50 * DAY)
+    record_outcomes(production, [Report("c", "purchase")], now=NOW - 40 * DAY)
+    ever = parse_period({"range": "all"}, now=NOW)
+    move = move_broken_joins(production, staging, ever, actor="ann", now=NOW - 30 * DAY)
+    keep(workspace, broken_joins=10)
+    assert prune(workspace) == {}
+    assert undo_move(move, actor="ann", now=NOW)
+    assert Outcome.objects.get().environment == production
+    assert {k: v for k, v in read_tallies(production).items() if any(v)} == recount(production)
+
+
+def test_tallies_and_the_totals_of_all_pages_outlive_it(workspace, api, browser_client):
+    start = fill_workspace(workspace, api)
+    Outcome.objects.filter(broken=True).update(
+        first_reported_at=NOW - 3 * DAY, last_reported_at=NOW - 3 * DAY
+    )  # the tallies have them under today
+    Rejection.objects.update(occurred_at=NOW - 3 * DAY)
+    WitnessReport.objects.update(received_at=NOW - 3 * DAY)
+
+    def totals() -> dict[str, object]:
+        pages = {name: browser_client.get(f"{start}/{name}?range=all") for name in ("joins", "outcomes", "rejections")}
+        overview = browser_client.get(f"{start}/overview?range=all").context
+        catalog = json.loads(browser_client.get(f"{start}/catalog.json?range=all").getvalue())["tables"]
+        return {
+            "joins": str(pages["joins"].context["totals"]),
+            "rates": str([chart["chart"] for chart in pages["joins"].context["rate_charts"]]),
+            "outcomes": str(pages["outcomes"].context["totals"]),
+            "rejections": [str(pages["rejections"].context[name]) for name in ("verifications", "rejected", "reasons")],
+            "overview": [str(overview[name]) for name in ("facts", "totals", "reasons", "series")],
+            "catalog": catalog,
+            "tallies": sorted(map(str, Tally.objects.values_list())),
+            "verifications": sorted(map(str, VerificationTally.objects.values_list())),
+        }
+
+    before = totals()
+    keep(workspace, broken_joins=1, rejections=1, minted_intents=1, confirmations=1, inbox=1, audit=1)
+    assert set(prune(workspace)) == {"broken_joins", "rejections", "inbox"}
+    assert not Outcome.objects.filter(broken=True).exists()
+    assert totals() == before
+
+
+def test_a_workspace_that_is_being_deleted_is_left_to_its_deletion(workspace, production):
+    write_all(production, NOW - 50 * DAY)
+    keep(workspace, audit=1)
+    workspace.workspace.removed_at = NOW
+    workspace.workspace.save()
+    assert not any(prune_all(now=NOW).values())
+
+
+def test_the_command_says_what_went(workspace, production):
+    write_all(production, timezone.now() - 50 * DAY)
+    keep(workspace, rejections=1)
+    output = StringIO()
+    call_command("prune", "--json", stdout=output)
+    assert json.loads(output.getvalue()) == {kind.name: int(kind.name == "rejections") for kind in KINDS}
+    call_command("prune", stdout=output)
+    assert "0  broken joins" in output.getvalue()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_reports_and_registrations_at_the_same_time_lose_nothing(workspace):
+    """Old joins are pruned while their ids are reported and registered: every id ends known, with its outcome."""
+    production = workspace.workspace.environments.get(name="production")
+    ids = [f"c{number}" for number in range(200)]
+    record_outcomes(production, [Report(id_, "purchase") for id_ in ids], now=NOW - 40 * DAY)
+    keep(workspace, broken_joins=10)
+    faults: list[BaseException] = []
+
+    def run(steps: Iterator[object]) -> None:
+        try:
+            for _ in steps:
+                pass
+        except BaseException as error:
+            faults.append(error)
+        finally:
+            connection.close()
+
+    def chunks() -> Iterator[list[str]]:
+        return (ids[start : start + 20] for start in range(0, len(ids), 20))
+
+    report = (record_outcomes(production, [Report(id_, "purchase") for id_ in part], now=NOW) for part in chunks())
+    register = (register_conversations(production, [Arrival(id_) for id_ in part], now=NOW) for part in chunks())
+    pruning = (prune(workspace, batch=7) for _ in range(3))
+    threads = [threading.Thread(target=run, args=(steps,)) for steps in (report, register, pruning)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert faults == []
+    assert not Outcome.objects.filter(broken=True).exists()
+    assert sorted(Outcome.objects.values_list("conversation__conversation_id", flat=True)) == sorted(ids)

@@ -1,0 +1,18 @@
+"""Delete entries of the audit log that a workspace no longer keeps. Only the worker and commands may."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from wire.batches import delete_batch
+from workspaces.models import AuditEntry, Workspace
+
+
+def find_expired_entries(workspace: Workspace, before: datetime) -> QuerySet[AuditEntry]:
+    return AuditEntry.objects.filter(workspace_id=workspace.pk, at__lte=before)
+
+
+def delete_expired_entries(workspace: Workspace, before: datetime, batch: int) -> int:
+    return delete_batch(find_expired_entries(workspace, before), batch)
