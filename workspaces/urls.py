@@ -6,7 +6,7 @@ from workspaces import views
 from workspaces.models import Membership
 from workspaces.page import page_paths
 from workspaces.people import urls as people_urls
-from workspaces.settings_pages import keys
+from workspaces.settings_pages import keys, members
 
 SETTINGS = "w/<slug:slug>/<str:environment>"
 
@@ -18,4 +18,9 @@ urlpatterns = [
     *page_paths("keys", keys.show_keys, role=Membership.ADMIN),
     path(f"{SETTINGS}/keys/create", keys.post_key, name="create-key"),
     path(f"{SETTINGS}/keys/<int:key_id>/revoke", keys.post_revocation, name="revoke-key"),
+    *page_paths("members", members.show_members, role=Membership.ADMIN),
+    path(f"{SETTINGS}/members/invite", members.post_invitation, name="invite-member"),
+    path(f"{SETTINGS}/members/<int:user_id>/role", members.post_role, name="change-role"),
+    path(f"{SETTINGS}/members/<int:user_id>/remove", members.post_removal, name="remove-member"),
+    path(f"{SETTINGS}/invitations/<int:pk>/revoke", members.post_revocation, name="revoke-invitation"),
 ]

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from allauth.mfa.models import Authenticator
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
 
 from workspaces.audit.record import record_audit
 from workspaces.models import Membership, Workspace
@@ -19,11 +18,12 @@ class LastAdmin(MembershipFault):
     detail = "A workspace needs an admin. Make somebody else an admin first."
 
 
-def list_members(workspace: Workspace) -> QuerySet[Membership]:
-    """Return the memberships with their users, each with `has_second_factor`, in the order in which they joined."""
-    factors = Authenticator.objects.filter(user=OuterRef("user")).exclude(type=Authenticator.Type.RECOVERY_CODES)
-    memberships = workspace.memberships.select_related("user").annotate(has_second_factor=Exists(factors))
-    return memberships.order_by("created_at", "id")
+def list_members(workspace: Workspace) -> list[tuple[Membership, bool]]:
+    """Return the memberships and whether each member has a second factor, in the order in which they joined."""
+    memberships = list(workspace.memberships.select_related("user").order_by("created_at", "id"))
+    factors = Authenticator.objects.filter(user__in=[membership.user_id for membership in memberships])
+    protected = set(factors.exclude(type=Authenticator.Type.RECOVERY_CODES).values_list("user_id", flat=True))
+    return [(membership, membership.user_id in protected) for membership in memberships]
 
 
 @transaction.atomic

@@ -1,0 +1,189 @@
+"""The page of members: admins invite, change roles and remove; everything is in the audit log."""
+
+import json
+import re
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from workspaces.models import AuditEntry, Invitation, Membership
+
+pytestmark = pytest.mark.django_db
+PAGE = "/w/lumen-books/production/members"
+INVITATIONS = "/w/lumen-books/production/invitations"
+
+
+def join(workspace, name, role):
+    user = get_user_model().objects.create_user(name, f"{name}@example.com")
+    Membership.objects.create(workspace=workspace.workspace, user=user, role=role)
+    return user
+
+
+def client_of(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def ada(workspace):
+    return join(workspace, "ada", Membership.ADMIN)
+
+
+@pytest.fixture
+def admin(ada):
+    return client_of(ada)
+
+
+@pytest.fixture
+def vic(workspace):
+    return join(workspace, "vic", Membership.VIEWER)
+
+
+def actions(workspace):
+    entries = AuditEntry.objects.filter(workspace=workspace.workspace).order_by("id")
+    return [(entry.action, entry.facts) for entry in entries.exclude(action__startswith="workspace")]
+
+
+def role_of(user):
+    return Membership.objects.get(user=user).role
+
+
+def test_an_invitation_shows_its_link_once_after_a_redirect(admin, workspace):
+    answer = admin.post(f"{PAGE}/invite", {"email": "Bob@Example.com", "role": "editor"})
+    assert (answer.status_code, answer["Location"]) == (303, PAGE)
+    page = admin.get(PAGE).content.decode()
+    link = re.search(r"http://testserver(/invitations/[\w-]{43})", page)[1]
+    assert "Send this link yourself." in page
+    assert link not in admin.get(PAGE).content.decode()
+    assert Client().get(link).status_code == 200
+    assert ("member invited", {"email": "bob@example.com", "role": "editor"}) in actions(workspace)
+    assert mail.outbox == []
+
+
+def test_with_a_mail_server_the_link_is_sent_too(admin, settings):
+    settings.EMAIL_URL = "smtp://localhost"
+    admin.post(f"{PAGE}/invite", {"email": "bob@example.com", "role": "viewer"})
+    page = admin.get(PAGE).content.decode()
+    (message,) = mail.outbox
+    assert message.to == ["bob@example.com"]
+    assert re.search(r"http://testserver/invitations/[\w-]{43}", message.body)[0] in page
+    assert "Sent by e-mail." in page
+
+
+def test_a_mail_server_that_fails_leaves_the_link_on_the_page(admin, settings):
+    settings.EMAIL_URL = "smtp://127.0.0.1:1"
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    assert admin.post(f"{PAGE}/invite", {"email": "bob@example.com", "role": "viewer"}).status_code == 303
+    assert "Send this link yourself." in admin.get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({"email": "bob", "role": "viewer"}, "This is not an e-mail address."),
+        ({"email": "bob@example.com", "role": "owner"}, "Choose one of the roles."),
+        ({}, "Enter an e-mail address."),
+    ],
+)
+def test_a_wrong_invitation_is_told_beside_its_field(admin, form, message):
+    answer = admin.post(f"{PAGE}/invite", form)
+    assert answer.status_code == 200
+    assert message in answer.content.decode()
+    assert not Invitation.objects.exists()
+
+
+def test_a_second_invitation_replaces_the_first(admin):
+    for role in ("viewer", "editor"):
+        admin.post(f"{PAGE}/invite", {"email": "bob@example.com", "role": role})
+    assert [invitation.role for invitation in Invitation.objects.all()] == ["editor"]
+
+
+def test_an_invitation_can_be_revoked(admin, workspace):
+    admin.post(f"{PAGE}/invite", {"email": "bob@example.com", "role": "viewer"})
+    link = re.search(r"/invitations/[\w-]{43}", admin.get(PAGE).content.decode())[0]
+    pk = Invitation.objects.get().pk
+    for _ in range(2):
+        assert admin.post(f"{INVITATIONS}/{pk}/revoke").status_code == 303
+    assert Client().get(link).status_code == 410
+    assert [action for action, _ in actions(workspace)].count("invitation revoked") == 1
+
+
+def test_roles_change_and_say_so_in_the_log(admin, vic, workspace):
+    assert admin.post(f"{PAGE}/{vic.pk}/role", {"role": "editor"})["Location"] == PAGE
+    assert role_of(vic) == "editor"
+    assert ("role changed", {"member": "vic", "from": "viewer", "to": "editor"}) in actions(workspace)
+    admin.post(f"{PAGE}/{vic.pk}/role", {"role": "owner"})
+    assert role_of(vic) == "editor"
+
+
+def test_a_member_is_removed_in_two_steps(admin, vic, workspace):
+    page = admin.get(PAGE, {"remove": vic.pk}).content.decode()
+    assert "Remove vic?" in page
+    assert admin.post(f"{PAGE}/{vic.pk}/remove")["Location"] == PAGE
+    assert client_of(vic).get("/w/lumen-books/production/overview").status_code == 404
+    assert ("member removed", {"member": "vic", "role": "viewer"}) in actions(workspace)
+
+
+def test_the_last_admin_stays(admin, ada, vic):
+    for address, form in ((f"{PAGE}/{ada.pk}/remove", {}), (f"{PAGE}/{ada.pk}/role", {"role": "viewer"})):
+        answer = admin.post(address, form)
+        assert "A workspace needs an admin." in admin.get(answer["Location"]).content.decode()
+        assert role_of(ada) == "admin"
+
+
+def test_an_operator_may_remove_the_last_admin(browser_client, ada):
+    browser_client.post(f"{PAGE}/{ada.pk}/remove")
+    assert not Membership.objects.filter(user=ada).exists()
+
+
+def test_an_admin_who_leaves_goes_to_the_first_page(admin, ada, workspace):
+    join(workspace, "bea", Membership.ADMIN)
+    assert admin.post(f"{PAGE}/{ada.pk}/remove")["Location"] == "/"
+
+
+@pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])
+def test_only_admins_see_or_change_members(workspace, ada, role):
+    client = client_of(join(workspace, role, role))
+    assert client.get(PAGE).status_code == 403
+    assert client.get(f"{PAGE}.json").status_code == 403
+    for action in ("invite", f"{ada.pk}/role", f"{ada.pk}/remove"):
+        assert client.post(f"{PAGE}/{action}", {"email": "bob@example.com", "role": "admin"}).status_code == 403
+    assert role_of(ada) == "admin"
+    assert not Invitation.objects.exists()
+
+
+def test_members_of_another_workspace_are_not_reached(admin, other_workspace):
+    stranger = join(other_workspace, "stranger", Membership.VIEWER)
+    assert admin.post(f"{PAGE}/{stranger.pk}/role", {"role": "admin"}).status_code == 404
+    admin.post(f"{PAGE}/{stranger.pk}/remove")
+    assert role_of(stranger) == "viewer"
+    assert admin.get("/w/other-shop/production/members").status_code == 404
+
+
+def test_the_tables_can_be_downloaded(admin, vic):
+    admin.post(f"{PAGE}/invite", {"email": "bob@example.com", "role": "viewer"})
+    tables = json.loads(admin.get(f"{PAGE}.json").getvalue())["tables"]
+    assert [(row["member"], row["role"], row["secondFactor"]) for row in tables["members"]] == [
+        ("ada", "admin", "no"),
+        ("vic", "viewer", "no"),
+    ]
+    assert [row["email"] for row in tables["invitations"]] == ["bob@example.com"]
+
+
+def test_the_page_shows_when_somebody_last_signed_in(admin, vic):
+    assert ">never<" in admin.get(PAGE).content.decode()
+    vic.last_login = timezone.now()
+    vic.save()
+    assert ">never<" not in admin.get(PAGE).content.decode()
+
+
+def test_a_form_without_its_csrf_value_changes_nothing(ada, vic):
+    careful = Client(enforce_csrf_checks=True)
+    careful.force_login(ada)
+    assert careful.post(f"{PAGE}/{vic.pk}/role", {"role": "admin"}).status_code == 403
+    assert role_of(vic) == "viewer"

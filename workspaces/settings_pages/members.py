@@ -1,0 +1,156 @@
+"""The page of members: their roles, invitations by link, and removal in two steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_POST
+
+from wire.period import Period, parse_period
+from wire.table_exports import Table
+from workspaces.access import require_member_environment
+from workspaces.models import Environment, Membership, Workspace
+from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.people.emails import send_invitation
+from workspaces.people.errors import MembershipFault
+from workspaces.people.forms import InvitationForm
+from workspaces.people.invitations import invite, list_open_invitations, revoke_invitation
+from workspaces.people.members import LastAdmin, change_role, list_members, remove_member
+from workspaces.shown_once import keep_for_next_page, take_once
+
+NAME = "members"
+NEW_INVITATION = "new invitation"
+ROLES = {
+    Membership.VIEWER: "Reads every page except the settings",
+    Membership.EDITOR: "Also sets rules, moves broken joins and decides confirmations",
+    Membership.ADMIN: "Also manages keys, secrets, environments and members, and reads the audit log",
+}
+MEMBER_COLUMNS = ("member", "email", "role", "since", "secondFactor", "lastSignedInAt")
+INVITATION_COLUMNS = ("email", "role", "invitedBy", "invitedAt", "expiresAt")
+
+
+def show_members(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the members and open invitations of the workspace, and the form that invites."""
+    return _build_page(request, environment, InvitationForm())
+
+
+@require_POST
+@login_required
+@sensitive_variables("token", "link")
+def post_invitation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Invite somebody and go to the page, which shows the link once; with a fault, show the form again."""
+    environment_row = _require_admin_environment(request, slug, environment)
+    form, now = InvitationForm(request.POST), timezone.now()
+    if form.is_valid():
+        try:
+            actor = request.user.get_username()
+            invitation, token = invite(environment_row.workspace, **form.cleaned_data, actor=actor, now=now)
+        except MembershipFault as error:
+            form.add_error("email", error.detail)
+        else:
+            link = request.build_absolute_uri(reverse("invitation", args=[token]))
+            facts = {"email": invitation.email, "link": link, "is_sent": send_invitation(invitation, link)}
+            keep_for_next_page(request, NEW_INVITATION, {**facts, "workspace": environment_row.workspace_id})
+            return redirect_to_page(NAME, environment_row, {})
+    page = _build_page(request, environment_row, form)
+    return render_html(request, page, environment_row, NAME, parse_period({}, now=now))
+
+
+@require_POST
+@login_required
+def post_revocation(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponseRedirect:
+    """Let the link of an invitation work no longer; a second time changes nothing."""
+    environment_row = _require_admin_environment(request, slug, environment)
+    now = timezone.now()
+    invitation = list_open_invitations(environment_row.workspace, now=now).filter(pk=pk).first()
+    if invitation:
+        revoke_invitation(invitation, actor=request.user.get_username(), now=now)
+    return redirect_to_page(NAME, environment_row, {})
+
+
+@require_POST
+@login_required
+def post_role(request: HttpRequest, slug: str, environment: str, user_id: int) -> HttpResponseRedirect:
+    """Give a member another role."""
+    environment_row = _require_admin_environment(request, slug, environment)
+    get_object_or_404(environment_row.workspace.memberships, user_id=user_id)
+    role = request.POST.get("role", "")
+    if role not in ROLES:
+        return redirect_to_page(NAME, environment_row, {"fault": "role"})
+    try:
+        change_role(environment_row.workspace, user_id, role, **_stamp(request))
+    except LastAdmin:
+        return redirect_to_page(NAME, environment_row, {"fault": "last-admin"})
+    return redirect_to_page(NAME, environment_row, {})
+
+
+@require_POST
+@login_required
+def post_removal(request: HttpRequest, slug: str, environment: str, user_id: int) -> HttpResponseRedirect:
+    """Remove a member; a second time changes nothing."""
+    environment_row = _require_admin_environment(request, slug, environment)
+    try:
+        remove_member(environment_row.workspace, user_id, **_stamp(request))
+    except LastAdmin:
+        return redirect_to_page(NAME, environment_row, {"fault": "last-admin"})
+    if request.user.pk == user_id and not request.user.is_superuser:  # who left may not see the page any more
+        return HttpResponseRedirect(reverse("home"), status=303)
+    return redirect_to_page(NAME, environment_row, {})
+
+
+FAULTS = {"last-admin": LastAdmin.detail, "role": "Choose one of the roles."}
+
+
+def _build_page(request: HttpRequest, environment: Environment, form: InvitationForm) -> Page:
+    workspace = environment.workspace
+
+    def build_context() -> Mapping[str, Any]:
+        members = list_members(workspace)
+        chosen_role = form["role"].value() or Membership.VIEWER
+        new_invitation = take_once(request, NEW_INVITATION)
+        removing = request.GET.get("remove", "")
+        is_own = new_invitation is not None and new_invitation["workspace"] == workspace.pk
+        return {
+            "new_invitation": new_invitation if is_own else None,
+            "members": members,
+            "to_remove": next((member for member, _ in members if str(member.user_id) == removing), None),
+            "invitations": list_open_invitations(workspace, now=timezone.now()),
+            "roles": [(role, words, role == chosen_role) for role, words in ROLES.items()],
+            "member_fault": FAULTS.get(request.GET.get("fault", ""), ""),
+            "form": form,
+        }
+
+    tables = [
+        Table("members", MEMBER_COLUMNS, lambda: _export_members(workspace)),
+        Table("invitations", INVITATION_COLUMNS, lambda: _export_invitations(workspace)),
+    ]
+    return Page("workspaces/members.html", build_context, tables, has_period=False, holds_secrets=True)
+
+
+def _export_members(workspace: Workspace) -> Iterator[Sequence[Any]]:
+    for member, has_second_factor in list_members(workspace):
+        user = member.user
+        factor = "yes" if has_second_factor else "no"
+        yield user.get_username(), user.email, member.role, member.created_at, factor, user.last_login
+
+
+def _export_invitations(workspace: Workspace) -> Iterator[Sequence[Any]]:
+    for invitation in list_open_invitations(workspace, now=timezone.now()):
+        yield invitation.email, invitation.role, invitation.invited_by, invitation.created_at, invitation.expires_at
+
+
+def _require_admin_environment(request: HttpRequest, slug: str, name: str) -> Environment:
+    return require_member_environment(request, slug, name, role=Membership.ADMIN)
+
+
+def _stamp(request: HttpRequest) -> dict[str, Any]:
+    """Return who acts and when, as the verbs take it."""
+    actor, by_operator = request.user.get_username(), request.user.is_superuser
+    return {"actor": actor, "by_operator": by_operator, "now": timezone.now()}
