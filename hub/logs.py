@@ -1,4 +1,4 @@
-"""One JSON object per log line, with the request's id; never a body, a key or a value."""
+"""One JSON object per log line, of bounded length, with the request's id; never a body, a key or a value."""
 
 import json
 import logging
@@ -6,23 +6,44 @@ import traceback
 from datetime import UTC, datetime
 from typing import Any
 
+from hub.secret_patterns import CUT, cut_secrets
 from wire.http.request_id import current_request_id
+
+MAX_MESSAGE = 1_000  # characters
+MAX_SECURITY_MESSAGE = 200  # of what strangers cause, such as a form without a token
+MAX_FRAMES = 30  # of an exception: the last ones, where it failed
 
 
 class JsonFormatter(logging.Formatter):
-    """Format a record as one line of JSON."""
+    """Format a record as one line of JSON, without secrets."""
 
     def format(self, record: logging.LogRecord) -> str:
+        limit = MAX_SECURITY_MESSAGE if record.name.startswith("django.security") else MAX_MESSAGE
         line: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": clean(format_message(record), limit),
         }
         if request_id := current_request_id.get():
-            line["requestId"] = request_id
+            line["requestId"] = clean(request_id, MAX_SECURITY_MESSAGE)
         if record.exc_info:
             kind, _, frames = record.exc_info
-            # Only where it failed, not the message: one of the database may repeat a value.
-            line["exception"] = [getattr(kind, "__name__", ""), *traceback.format_tb(frames)]
+            # Where it failed, not what it said: a database's message may repeat a value.
+            last_frames = traceback.format_tb(frames)[-MAX_FRAMES:]
+            line["exception"] = [getattr(kind, "__name__", ""), *(clean(frame, MAX_MESSAGE) for frame in last_frames)]
         return json.dumps(line, ensure_ascii=False)
+
+
+def format_message(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception:  # whatever is wrong with the arguments: a line without them is better than a traceback with them
+        return str(record.msg)
+
+
+def clean(text: str, limit: int) -> str:
+    """Return the text without secrets and at most as long as this."""
+    # Cut first: patterns take longer for longer texts. A secret that is cut in two is longer than the rest.
+    text = cut_secrets(text[: 2 * limit])
+    return text if len(text) <= limit else text[:limit] + CUT

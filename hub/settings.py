@@ -129,6 +129,12 @@ BEHIND_TLS = env.bool("BEHIND_TLS", False)
 if BEHIND_TLS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31536000
+    # Redirects (W008) are the proxy's: it alone speaks plain HTTP to browsers, and processes of this machine do to the
+    # hub. Whether other names of the domain have TLS (W005, W021) only the operator knows.
+    SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"]
+elif HUB_HOST in {"127.0.0.1", "::1", "localhost"}:
+    # What TLS would answer: nobody but this machine's own programs can listen in.
+    SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008", "security.W012", "security.W016"]
 # Whose X-Forwarded-For is believed.
 TRUSTED_PROXIES = read_networks("TRUSTED_PROXIES")
 RATE_LIMIT = read_rate("RATE_LIMIT", 1000)  # requests a second per key; 0: no limit
@@ -136,6 +142,7 @@ ADDRESS_RATE_LIMIT = read_rate("ADDRESS_RATE_LIMIT", 100)  # per address, of req
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SESSION_COOKIE_AGE = 14 * 24 * 3600
 SECURE_REFERRER_POLICY = "same-origin"
+CSRF_FAILURE_VIEW = "wire.http.failures.refuse_form"
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -164,7 +171,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "wire.http.request_id.RequestIdMiddleware",
     "wire.http.client_address.ClientAddressMiddleware",
+    "wire.http.response_headers.ResponseHeadersMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "wire.http.failures.FailureMiddleware",
@@ -173,7 +182,6 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "workspaces.address_limit.AddressLimitMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
@@ -371,6 +379,7 @@ LOGGING = {
     # 4xx answers are the caller's errors and not logged; wire.http.problems logs failures of the hub.
     "loggers": {
         "django.request": {"level": "CRITICAL"},
+        "django.server": {"level": "INFO", "handlers": [], "propagate": True},  # of runserver
         "django.security.DisallowedHost": {"level": "ERROR"},
         "kombu": {"level": "ERROR"},
     },

@@ -34,8 +34,8 @@ from hub.sample import workspace as sample
 
 READY_SECONDS = 60
 WEB_WORKERS = 2
-MAX_CONNECTIONS = 4096  # of each web process; one that is silent costs a few KiB
-HEADER_MILLISECONDS = 10_000  # for the head of a request, and between two on one connection
+MAX_CONNECTIONS = 4096  # of each web process
+HEADER_MILLISECONDS = 10_000  # for the head of a request, from the connection or the request before it
 STOPPED_AS_ASKED = {128 + signal.SIGINT, 128 + signal.SIGTERM}
 
 
@@ -148,7 +148,8 @@ def list_commands() -> dict[str, list[str]]:
     web = [sys.executable, "-m", "granian", "--interface", "asginl", "hub.asgi:application"]
     web += ["--host", settings.HUB_HOST, "--port", str(settings.HUB_PORT)]
     web += ["--workers", str(WEB_WORKERS), "--backlog", str(MAX_CONNECTIONS), "--backpressure", str(MAX_CONNECTIONS)]
-    web += ["--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
+    # Not HTTP/2: before the server knows which of the two a client speaks, it would wait for ever.
+    web += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
     web += ["--no-ws", "--log-level", "warning", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
     # `nice`, because the web server comes first. As root, as in many containers, Celery warns of pickles, but no
     # task here takes any.

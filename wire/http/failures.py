@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 
 from wire.errors import DomainError
 from wire.http.body import BODY_TOO_SLOW, BodyTooSlow
-from wire.http.problems import FailureResponse, build_document, find_cause, list_headers, render_problem
+from wire.http.problems import FailureResponse, Problem, build_document, find_cause, list_headers, render_problem
 
 
 class FailureMiddleware:
@@ -33,6 +33,12 @@ class FailureMiddleware:
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's handler400: answer what a middleware refused before any view, mostly an unknown name in Host."""
     return render_failure(request, find_cause(exception))
+
+
+def refuse_form(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Django's CSRF_FAILURE_VIEW: a form without the token of its page, or sent from another site."""
+    detail = "Nothing was changed. Allow cookies for this site, reload the page and send the form again."
+    return render_failure(request, Problem("form-refused", detail))
 
 
 def render_failure(request: HttpRequest, error: DomainError) -> HttpResponse:

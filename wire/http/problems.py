@@ -46,6 +46,7 @@ CODES: Mapping[str, Code] = {
     "unknown-environment": Code(400, "The workspace has no such environment"),
     "confirmation-required": Code(409, "A confirmation must come first"),
     "not-pending": Code(409, "The confirmation is not pending any more"),
+    "form-refused": Code(403, "The form was not accepted"),
     "intent-rejected": Code(403, "The intent was rejected"),
     "membership-fault": Code(409, "The members stay as they are"),
     "too-many-attempts": Code(429, "Too many attempts to sign in"),
