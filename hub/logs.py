@@ -32,7 +32,7 @@ class JsonFormatter(logging.Formatter):
             # Where it failed, not what it said: a database's message may repeat a value.
             last_frames = traceback.format_tb(frames)[-MAX_FRAMES:]
             line["exception"] = [getattr(kind, "__name__", ""), *(clean(frame, MAX_MESSAGE) for frame in last_frames)]
-        return json.dumps(line, ensure_ascii=False)
+        return json.dumps(line)  # in ASCII: other line ends and control characters would tear a line apart
 
 
 def format_message(record: logging.LogRecord) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-CUT = "…"
+CUT = "[cut]"
 NAMES = (
     "authorization|proxy-authorization|cookie|set-cookie|x-service-api-key|x-service-intent|x-csrftoken|sessionid|"
     r"csrf\w*|password\w*|passwd|secret\w*|token\w*|api[_-]?key"
@@ -29,7 +29,7 @@ UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def cut_secrets(text: str) -> str:
-    """Return the text with what may be a key, a secret or a token replaced by an ellipsis."""
+    """Return the text with what may be a key, a secret or a token replaced by CUT."""
     for pattern in PATTERNS:
         text = pattern.sub(rf"\1{CUT}", text)
     return LONG_RUN.sub(_cut_long_run, text)

@@ -81,7 +81,7 @@ def check_content_security_policy(policy: str, what: str) -> None:
 def test_what_holds_secrets_is_not_stored_by_the_browser(api, browser_client):
     minted = api.post("/api/intents", {"sub": "user_1", "operation": "GET /orders", "args": {}})
     assert (minted.status_code, minted["Cache-Control"]) == (201, "private, no-store")
-    created = browser_client.post("/workspaces/new", {"name": "Shop", "environments": ""})
+    created = browser_client.post("/workspaces/new", {"name": "Shop", "environments": ""}, follow=True)
     assert b"gak_" in created.content
     assert "no-store" in created["Cache-Control"]
 
