@@ -96,6 +96,7 @@ async def main():
     assert response.json == {"for": "user-1", "refunded": 7}
 asyncio.run(main())
 """
+FASTAPI = STARLETTE.replace("starlette_shop", "fastapi_shop")
 OWN = """
 from own_adapter import handle
 from support.signed_calls import encode_json, sign_call
@@ -178,14 +179,14 @@ def run(tmp_path):
 
 def require_framework(name):
     """Skip a test whose snippet needs a framework that is not installed."""
-    if name in {"django", "flask", "starlette"}:
+    if name in {"django", "fastapi", "flask", "starlette"}:
         pytest.importorskip(name, reason=f"needs {name.capitalize()}")
 
 
 RUN_HERE = {
     "shop/intents.py", "shop/settings.py", "shop/views.py", "shop/intents_in_database.py",
-    "shop/migrations/0001_intents.py", "flask_shop.py", "starlette_shop.py", "sql_stores.py", "own_adapter.py",
-    "outcomes.py", "shapes.py", "shop/witness.py", "shop/witnessed_settings.py", "flask_witnessed.py",
+    "shop/migrations/0001_intents.py", "flask_shop.py", "starlette_shop.py", "fastapi_shop.py", "sql_stores.py",
+    "own_adapter.py", "outcomes.py", "shapes.py", "shop/witness.py", "shop/witnessed_settings.py", "flask_witnessed.py",
     "starlette_witnessed.py", "own_witness.py",
 }  # fmt: skip
 
@@ -208,10 +209,10 @@ def test_the_django_shop_works_with_both_kinds_of_stores_under_atomic_requests(r
             }  # fmt: skip
 
 
-@pytest.mark.parametrize("framework", ["flask", "starlette", "own", "stores"])
+@pytest.mark.parametrize("framework", ["flask", "starlette", "fastapi", "own", "stores"])
 def test_the_shop_works(run, framework):
     require_framework(framework)
-    script = {"flask": FLASK, "starlette": STARLETTE, "own": OWN, "stores": STORES}[framework]
+    script = {"flask": FLASK, "starlette": STARLETTE, "fastapi": FASTAPI, "own": OWN, "stores": STORES}[framework]
     with ScriptedHub(answer(200, {"recorded": 1})) as hub:
         run(script, AFFIDAVIT_HUB=hub.url)
 

@@ -199,7 +199,7 @@ async def test_reports_name_the_route_where_it_is_known():
     assert reports.operations == [
         ("accepted", "GET /orders/{order_id}"),
         ("accepted", "GET /v1/orders/{order_id}"),
-        ("missing-header", "GET /orders/{orderId}"),
+        ("missing-header", ""),  # before the app ran, its router was not asked
     ]
 
 

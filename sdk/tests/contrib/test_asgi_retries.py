@@ -120,6 +120,8 @@ async def test_a_call_cancelled_while_its_claim_is_made_leaves_no_claim():
     claiming, go_on, abandoned = threading.Event(), threading.Event(), []
 
     class Slow(MemoryDeliveries):
+        is_in_memory = False
+
         def claim(self, *args, **kwargs):
             claiming.set()
             go_on.wait(10)

@@ -246,9 +246,9 @@ def test_every_result_that_a_protection_gives_is_reported_with_its_version():
     guard.admit(Call(None, "get", "/orders/17", "a=1", b"", None, route=lambda: "/orders/{id}"))
     guard.admit(Call("x", "GET", "/customers/7/orders/17", "", b"", None))
     reports.flush()
-    assert [(item["result"], item["operation"]) for item in hub.entries] == [
+    assert [(item["result"], item.get("operation")) for item in hub.entries] == [
         ("missing-header", "GET /orders/{id}"),
-        ("malformed", "GET /customers/{customerId}/orders/{orderId}"),
+        ("malformed", None),
     ]
     assert {item["result"] for item in hub.entries} <= REASONS.keys()
 

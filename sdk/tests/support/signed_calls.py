@@ -5,7 +5,15 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, StoreUnavailable, mint_intent
+from affidavit import (
+    IntentVerifier,
+    MemoryDeliveries,
+    MemoryNonces,
+    Protection,
+    StoreUnavailable,
+    mint_intent,
+    request_args,
+)
 from affidavit._intents.intent import sign_payload
 
 SECRET = "gas_" + "s" * 43
@@ -25,6 +33,14 @@ def sign_call(operation: str, args: Any, **options: Any) -> str:
     return mint_intent(
         SECRET, tenant_id=WORKSPACE, sub="user-1", aud=AUDIENCE, operation=operation, args=args, **options
     ).header
+
+
+def sign_bytes(operation: str, body: bytes) -> str:
+    """Return the header value of an intent for a body that is not JSON."""
+    return mint_intent(
+        SECRET, tenant_id=WORKSPACE, sub="user-1", aud=AUDIENCE, operation=operation,
+        args_hash=request_args(body, "text/plain").hash,
+    ).header  # fmt: skip
 
 
 def sign_v1_call(method: str, path: str, *, now: float) -> str:

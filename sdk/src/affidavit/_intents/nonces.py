@@ -34,6 +34,8 @@ class MemoryNonces:
     `limit` nonces that are still kept, it raises StoreUnavailable: about 300 bytes each.
     """
 
+    is_in_memory = True
+
     def __init__(self, *, limit: int = 500_000, several_workers: bool = False) -> None:
         self._limit = limit
         self._process = OneProcess(several_workers)

@@ -25,6 +25,11 @@ def store_key(workspace: str, name: str) -> str:
     return sha256(f"{len(workspace)}:{workspace}{name}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def is_in_memory(store: object) -> bool:
+    """Return whether a store waits for nothing outside this process: it says so itself."""
+    return bool(getattr(store, "is_in_memory", False))
+
+
 class OneProcess:
     """Keeps a store in memory from being used by several workers, each of which would have its own.
 

@@ -19,6 +19,7 @@ from .intent import Intent, detect_version, read_intent
 from .nonces import NonceStore
 from .operation import find_v1_mismatch, find_v2_fault
 from .reasons import CHECKS, REASONS
+from .stores import is_in_memory
 from .verification_attempt import Attempt
 
 CLOCK_SKEW = 60
@@ -106,6 +107,11 @@ class IntentVerifier:
             self._check_step_up,
             self._check_nonce,
         )
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether `verify` waits for nothing outside this process: it calls no function of the host."""
+        return self._find_secrets is None and self._step_up is None and is_in_memory(self._nonces)
 
     def verify(
         self,

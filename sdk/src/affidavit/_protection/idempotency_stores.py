@@ -38,6 +38,8 @@ class _Record:
 class MemoryDeliveries:
     """A store for one process, like `MemoryNonces`. It is full at `limit` calls or `max_bytes` of bodies."""
 
+    is_in_memory = True
+
     def __init__(
         self, *, limit: int = 50_000, max_bytes: int = 64 * 1024 * 1024, several_workers: bool = False
     ) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from affidavit._intents.intent import Intent
-from affidavit._intents.stores import StoreUnavailable
+from affidavit._intents.stores import StoreUnavailable, is_in_memory
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
 from affidavit._paths.routes import make_sendable, name_operation
 
@@ -66,7 +66,8 @@ NO_DEMANDS = Demands()
 class Call:
     """The facts of a request. See `IntentVerifier.verify` for those not explained here.
 
-    route: returns the framework's path template, mount prefix included; called when the call is reported.
+    route: returns the framework's path template, mount prefix included, None if it is unknown; called when the call is
+    reported. Without it the report names no operation: a raw path holds values.
     """
 
     header: str | None
@@ -110,6 +111,11 @@ class Protection:
         self._now = now
         self._next_log_at = 0.0
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether verifying and settling wait for nothing outside this process, so that an event loop may do both."""
+        return self.verifier.is_in_memory and (self._deliveries is None or is_in_memory(self._deliveries))
+
     def admit(self, call: Call, demands: Demands = NO_DEMANDS) -> "Admission | StoredResponse":
         """Return the admission of a call, to be settled when it has run, or the response to send in its place."""
         try:
@@ -152,12 +158,17 @@ class Protection:
     def _report(self, result: str, intent: Intent | None, call: Call, demands: Demands) -> None:
         if self._reports is None:
             return
-        if demands.operation is not None:
-            operation = make_sendable(demands.operation)
-        else:
-            operation = name_operation(call.method.upper(), call.route() or call.path)
+        operation = _name_operation(call, demands)
         version, tool_call_id = (intent.version, intent.tool_call_id) if intent else (None, None)
         self._reports.add(result, version=version, operation=operation, tool_call_id=tool_call_id)
+
+
+def _name_operation(call: Call, demands: Demands) -> str:
+    """Return the operation to report; empty without a route, because a raw path holds values."""
+    if demands.operation is not None:
+        return make_sendable(demands.operation)
+    route = call.route()
+    return "" if route is None else name_operation(call.method.upper(), route)
 
 
 class _RunningCall:

@@ -25,9 +25,17 @@ def has_no_route(scope: Scope) -> bool:
 def find_route(scope: Scope) -> str | None:
     """Return the route that Starlette or FastAPI found, its mounts included; None if it is unknown."""
     route = scope.get("route")
-    rule = getattr(route, "path", None) if hasattr(route, "methods") else None  # else a mount
+    rule = _read_rule(scope, route) if hasattr(route, "methods") else None  # else a mount
     mount = _find_mount(scope, rule) if isinstance(rule, str) else None
     return None if mount is None else f"{mount}{rule}"
+
+
+def _read_rule(scope: Scope, route: object) -> object:
+    """Return the path of a route. Where a newer FastAPI includes routers, its context knows it with their prefixes."""
+    fastapi = scope.get("fastapi")
+    context = fastapi.get("effective_route_context") if isinstance(fastapi, dict) else None
+    is_included = context is not None and getattr(context, "original_route", None) is route
+    return getattr(context if is_included else route, "path", None)
 
 
 def _find_mount(scope: Scope, rule: str) -> str | None:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial, wraps
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import Any, TypeVar
 
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
@@ -26,7 +26,12 @@ from affidavit.contrib._asgi_scope import Scope, find_route, read_header, read_p
 from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddleware
 
 _HEADER = b"x-service-intent"
+_DEMANDS = "_affidavit_demands"
 _POLICY_VIOLATION = 1008
+_MAX_HASHED_IN_LOOP = 64 * 1024
+"""Bytes of a body. Hashing a larger one takes milliseconds: it is done in a thread, so that the event loop goes on."""
+
+_T = TypeVar("_T")
 
 
 class IntentRefused(Exception):
@@ -52,18 +57,26 @@ def intent_required(
     def protect(view: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(view)
         async def await_admission(*args: Any, **kwargs: Any) -> Any:
-            await _require_gate().admit(demands)
+            await require_gate().admit(demands)
             return await view(*args, **kwargs)
 
         @wraps(view)
         def wait_for_admission(*args: Any, **kwargs: Any) -> Any:
-            gate = _require_gate()
+            gate = require_gate()
             asyncio.run_coroutine_threadsafe(gate.admit(demands), gate.loop).result()
             return view(*args, **kwargs)
 
-        return await_admission if iscoroutinefunction(view) else wait_for_admission
+        wrapper = await_admission if iscoroutinefunction(view) else wait_for_admission
+        setattr(wrapper, _DEMANDS, demands)
+        return wrapper
 
     return protect if view is None else protect(view)
+
+
+def find_demands(view: object) -> Demands:
+    """Return what a view's `intent_required` demands; nothing more than an intent if it is not decorated."""
+    demands = getattr(view, _DEMANDS, NO_DEMANDS)
+    return demands if isinstance(demands, Demands) else NO_DEMANDS
 
 
 class IntentMiddleware:
@@ -71,7 +84,7 @@ class IntentMiddleware:
 
     everything=False protects only views that are decorated with `intent_required`. Otherwise WebSockets, which no
     intent covers, are closed unless they are exempt (their method is `GET`). The app can read the body as before.
-    `step_up` of the verifier gets the ASGI scope, and runs in a thread, as the stores do.
+    `step_up` of the verifier gets the ASGI scope, and runs in a thread, as the stores do, except those in memory.
     """
 
     def __init__(self, app: AsgiApp, protection: Protection, *, everything: bool = True) -> None:
@@ -92,7 +105,7 @@ class IntentMiddleware:
             else:
                 await self._app(scope, receive, send)
             return
-        gate = _Gate(self._protection, scope, path, receive)
+        gate = Gate(self._protection, scope, path, receive)
         token = _GATE.set(gate)
         try:
             await gate.run(self._app, send, NO_DEMANDS if is_due else None)
@@ -100,7 +113,7 @@ class IntentMiddleware:
             _GATE.reset(token)
 
 
-class _Gate:
+class Gate:
     """One request, verified at most once: by the middleware or by its view."""
 
     def __init__(self, protection: Protection, scope: Scope, path: str, receive: Receive) -> None:
@@ -109,6 +122,7 @@ class _Gate:
         self._refusal: StoredResponse | None = None
         self._admitting: asyncio.Task[StoredResponse | None] | None = None
         self._protection = protection
+        self._is_in_memory = protection.is_in_memory
         self._scope = scope
         self._path = path
         self._body = RequestBody(receive, protection.max_body)
@@ -142,15 +156,22 @@ class _Gate:
 
     async def _find_refusal(self, demands: Demands) -> StoredResponse | None:
         if self.admission is not None:
-            return await asyncio.to_thread(self.admission.refusal, demands)
+            return await self._run_step(self.admission.refusal, demands)
         body = await self._body.read_all()
         if body is None:
             return answer_body_too_large(self._protection.max_body)
+        call = self._build_call(body)
+        if self._is_in_memory and len(body) <= _MAX_HASHED_IN_LOOP:
+            return self._admit(call, demands)
         # Shielded: a thread cannot be cancelled, and what it admits must be settled, see _abandon_unsettled.
-        self._admitting = asyncio.create_task(asyncio.to_thread(self._admit_in_thread, self._build_call(body), demands))
+        self._admitting = asyncio.create_task(asyncio.to_thread(self._admit, call, demands))
         return await asyncio.shield(self._admitting)
 
-    def _admit_in_thread(self, call: Call, demands: Demands) -> StoredResponse | None:
+    async def _run_step(self, step: Callable[..., _T], *args: Any) -> _T:
+        """Run a step of the protection: at once if it waits for nothing, since a thread takes longer; else in one."""
+        return step(*args) if self._is_in_memory else await asyncio.to_thread(step, *args)
+
+    def _admit(self, call: Call, demands: Demands) -> StoredResponse | None:
         admitted = self._protection.admit(call, demands)
         if isinstance(admitted, StoredResponse):
             return admitted
@@ -174,20 +195,21 @@ class _Gate:
 
     async def _settle(self, status: int, headers: list[tuple[str, str]], body: bytes | None) -> None:
         if self.admission is not None and not self.admission.is_settled:
-            await asyncio.to_thread(self.admission.finish, status, headers, body)
+            await self._run_step(self.admission.finish, status, headers, body)
 
     async def _abandon_unsettled(self) -> None:
         """Abandon a call whose app ended without a complete response: it raised, or the client is gone."""
         if self._admitting is not None and not self._admitting.done():
             await asyncio.wait({self._admitting})
         if self.admission is not None and not self.admission.is_settled:
-            await asyncio.shield(asyncio.to_thread(self.admission.abandon))
+            await asyncio.shield(self._run_step(self.admission.abandon))
 
 
-_GATE: ContextVar[_Gate] = ContextVar("affidavit_asgi_gate")
+_GATE: ContextVar[Gate] = ContextVar("affidavit_asgi_gate")
 
 
-def _require_gate() -> _Gate:
+def require_gate() -> Gate:
+    """Return the gate of the current request. Raises RuntimeError without the middleware."""
     gate = _GATE.get(None)
     if gate is None:
         raise RuntimeError("intent_required needs affidavit.contrib.asgi.IntentMiddleware around the app")

@@ -1,0 +1,156 @@
+"""Routes of FastAPI that verify the intent before anything of the app runs."""
+
+import threading
+import time
+from typing import Annotated
+
+import pytest
+from support.asgi_calls import exchange, in_loop
+from support.signed_calls import RecordedReports, encode_json, make_protection, sign_bytes, sign_call, sign_v1_call
+
+fastapi = pytest.importorskip("fastapi", reason="needs FastAPI")
+
+from fastapi import APIRouter, Depends, FastAPI, Request
+from pydantic import BaseModel
+
+from affidavit.contrib.fastapi import IntentMiddleware, IntentRoute, VerifiedIntent, intent_required
+
+JSON = ("content-type", "application/json")
+ARGS = {"isbn": "978", "qty": 2}
+BODY = encode_json(ARGS)
+
+
+class Order(BaseModel):
+    isbn: str
+    qty: int
+
+
+def shop(protection=None, *, everything=False):
+    """Return an app that records in `app.state.runs` what of it ran."""
+    runs = []
+
+    def depend(name):
+        async def dependency():
+            runs.append(name)
+            yield name
+
+        return Depends(dependency)
+
+    router = APIRouter(route_class=IntentRoute, prefix="/shop", dependencies=[depend("router")])
+
+    @router.post("/orders/{number}", dependencies=[depend("route")])
+    async def order(number: int, order: Order, parameter: Annotated[str, depend("parameter")], intent: VerifiedIntent):
+        runs.append("view")
+        return {"number": number, "isbn": order.isbn, "sub": intent.sub, "args": intent.args}
+
+    @router.post("/refunds")
+    @intent_required(minimum_version=2)
+    def refund(order: Order, intent: VerifiedIntent):
+        runs.append(threading.current_thread() is threading.main_thread())
+        return intent.args
+
+    @router.post("/notes")
+    async def note(request: Request):
+        return (await request.body()).decode()
+
+    app = FastAPI(dependencies=[depend("app")])
+    app.include_router(router)
+
+    @app.get("/health")
+    async def health():
+        return {"ok": True}
+
+    @app.exception_handler(Exception)
+    async def fault(request, exception):
+        runs.append(exception)
+
+    app.add_middleware(IntentMiddleware, protection=protection or make_protection(), everything=everything)
+    app.state.runs = runs
+    return app
+
+
+async def post(app, path, header=None, body=BODY, content_type=JSON):
+    headers = [content_type, *([("x-service-intent", header)] if header else [])]
+    return await exchange(app, "POST", path, headers, [body])
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b'{"qty": "many"}', BODY])
+@pytest.mark.parametrize("path", ["/shop/orders/7", "/shop/orders/seven", "/shop/refunds", "/shop/notes"])
+@in_loop
+async def test_nothing_of_the_app_runs_before_the_intent_held(path, body):
+    app = shop()
+    for header in (None, sign_call("POST /other", ARGS)):
+        answer = await post(app, path, header, body)
+        assert (answer.status, answer.json["code"]) == (403, "intent-rejected")
+    assert app.state.runs == []
+
+
+@in_loop
+async def test_a_signed_call_reaches_the_view_validated_with_its_intent():
+    app = shop(make_protection(reports=(reports := RecordedReports())))
+    answer = await post(app, "/shop/orders/7", sign_call("POST /shop/orders/7", ARGS))
+    assert answer.json == {"number": 7, "isbn": "978", "sub": "user-1", "args": ARGS}
+    assert app.state.runs == ["app", "router", "route", "parameter", "view"]
+    assert reports.operations == [("accepted", "POST /shop/orders/{number}")]
+
+
+@in_loop
+async def test_a_signed_call_is_validated_as_any_other():
+    app = shop()
+    answer = await post(app, "/shop/orders/7", sign_call("POST /shop/orders/7", {"qty": 1}), encode_json({"qty": 1}))
+    assert (answer.status, answer.json["detail"][0]["loc"]) == (422, ["body", "isbn"])
+
+
+@in_loop
+async def test_a_retry_gets_the_first_response_and_runs_nothing():
+    app = shop()
+    answers = [await post(app, "/shop/refunds", sign_call("POST /shop/refunds", ARGS, tool_call_id="c")) for _ in "ab"]
+    assert [answer.json for answer in answers] == [ARGS, ARGS]
+    assert answers[1].headers["idempotent-replayed"] == "true"
+    assert app.state.runs == ["app", "router", False]
+
+
+@in_loop
+async def test_a_route_may_demand_version_two_and_says_so_before_validation():
+    app = shop()
+    answer = await post(app, "/shop/refunds", sign_v1_call("POST", "/shop/refunds", now=time.time()), b"{")
+    assert (answer.status, answer.json["reason"], app.state.runs) == (403, "unsupported-version", [])
+
+
+@in_loop
+async def test_the_app_can_still_read_the_body_itself():
+    text = ("content-type", "text/plain")
+    answer = await post(shop(), "/shop/notes", sign_bytes("POST /shop/notes", b"text"), b"text", text)
+    assert (answer.status, answer.json) == (200, "text")
+
+
+@in_loop
+async def test_other_routes_need_no_intent_unless_everything_is_protected():
+    assert (await exchange(shop(), "GET", "/health")).status == 200
+    assert (await exchange(shop(everything=True), "GET", "/health")).status == 403
+
+
+@in_loop
+async def test_a_route_without_the_middleware_runs_for_nobody():
+    router = APIRouter(route_class=IntentRoute)
+    router.add_api_route("/x", lambda: "ran")
+    app = FastAPI()
+    app.include_router(router)
+    with pytest.raises(RuntimeError, match="IntentMiddleware"):
+        await exchange(app, "GET", "/x")
+
+
+@in_loop
+async def test_a_whole_app_takes_the_route_class():
+    app = FastAPI()
+    app.router.route_class = IntentRoute
+
+    @app.get("/orders/{number}")
+    async def show(number: int, intent: VerifiedIntent):
+        return intent.sub
+
+    app.add_middleware(IntentMiddleware, protection=make_protection(), everything=False)
+    assert (await exchange(app, "GET", "/orders/x")).status == 403
+    header = [("x-service-intent", sign_call("GET /orders/7", {}))]
+    assert (await exchange(app, "GET", "/orders/7", header)).json == "user-1"
+    assert (await exchange(app, "GET", "/openapi.json")).status == 200

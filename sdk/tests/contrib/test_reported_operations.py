@@ -1,0 +1,140 @@
+"""Verification reports name an operation by its route alone: a raw path holds values (contract 3)."""
+
+import asyncio
+import json
+
+import pytest
+from support.asgi_calls import exchange
+from support.signed_calls import make_protection
+
+from affidavit import VerificationReports, make_key
+from affidavit.contrib import asgi, wsgi
+
+NAMES = ["/users/jane-doe", "/jane-doe/orders", "/users/Ömer%20Öz", "/jane-doe", "/users/jane-doe/x"]
+SIGNED_BADLY = "eyJ"
+
+
+class Hub:
+    """A transport that keeps every item of every report."""
+
+    def __init__(self):
+        self.text, self.items = "", []
+
+    def post_json(self, path, body, headers):
+        self.text += body.decode()
+        self.items += json.loads(body)["verifications"]
+
+
+def reported(call):
+    """Return what is sent after `call`, which takes a protection and sends rejected calls to an app behind it."""
+    hub = Hub()
+    reports = VerificationReports(make_key("gak_"), transport=hub)
+    call(make_protection(reports=reports))
+    assert reports.flush()
+    assert hub.items
+    assert "jane" not in hub.text
+    assert "mer" not in hub.text
+    return {item.get("operation") for item in hub.items}
+
+
+def call_wsgi(app):
+    for path in NAMES:
+        environ = {
+            "REQUEST_METHOD": "GET",
+            "PATH_INFO": path,
+            "wsgi.input": None,
+            "HTTP_X_SERVICE_INTENT": SIGNED_BADLY,
+        }
+        statuses = []
+        list(app({**environ, "wsgi.input": None}, lambda status, headers, statuses=statuses: statuses.append(status)))
+        assert statuses[0][:3] in {"403", "404"}
+
+
+def call_asgi(app):
+    async def call_all():
+        for path in NAMES:
+            response = await exchange(app, "GET", path, [("x-service-intent", SIGNED_BADLY)])
+            assert response.status in {403, 404}
+
+    asyncio.run(call_all())
+
+
+def test_any_wsgi_app():
+    assert reported(lambda protection: call_wsgi(wsgi.IntentMiddleware(None, protection))) == {None}
+
+
+def test_any_asgi_app():
+    assert reported(lambda protection: call_asgi(asgi.IntentMiddleware(None, protection))) == {None}
+
+
+def test_flask():
+    flask = pytest.importorskip("flask", reason="needs Flask")
+
+    def call(protection):
+        app = flask.Flask(__name__)
+        app.add_url_rule("/users/<name>", "show", lambda name: name)
+        app.wsgi_app = wsgi.IntentMiddleware(app.wsgi_app, protection)
+        call_wsgi(app)
+
+    assert reported(call) == {None}
+
+
+def test_a_decorated_view_of_flask_is_known_by_its_route():
+    flask = pytest.importorskip("flask", reason="needs Flask")
+    reports = VerificationReports(make_key("gak_"), transport=(hub := Hub()))
+    app = flask.Flask(__name__)
+    app.add_url_rule("/users/<name>", "show", wsgi.intent_required(lambda name: name))
+    app.wsgi_app = wsgi.IntentMiddleware(app.wsgi_app, make_protection(reports=reports), everything=False)
+    assert app.test_client().get("/users/jane-doe").status_code == 403
+    reports.flush()
+    assert [item["operation"] for item in hub.items] == ["GET /users/{name}"]
+
+
+@pytest.mark.parametrize("package", ["starlette", "fastapi"])
+def test_starlette_and_fastapi(package):
+    applications = pytest.importorskip(f"{package}.applications", reason=f"needs {package}")
+
+    def call(protection):
+        app = getattr(applications, {"starlette": "Starlette", "fastapi": "FastAPI"}[package])()
+        app.add_route("/users/{name}", lambda request: None)
+        app.add_middleware(asgi.IntentMiddleware, protection=protection)
+        call_asgi(app)
+
+    assert reported(call) == {None}
+
+
+def test_django(settings):
+    urls = pytest.importorskip("django.urls", reason="needs Django")
+    test = pytest.importorskip("django.test")
+
+    def call(protection):
+        settings.ROOT_URLCONF = (urls.path("users/<name>", print), urls.re_path("^([a-z-]+)/orders$", print))
+        settings.MIDDLEWARE = ["affidavit.contrib.django.IntentMiddleware"]
+        settings.AFFIDAVIT_PROTECTION = protection
+        statuses = [test.Client().get(path, headers={"x-service-intent": SIGNED_BADLY}).status_code for path in NAMES]
+        assert statuses == [403, 403, 403, 404, 404]
+
+    assert reported(call) == {"GET /users/{name}", None}
+
+
+def test_a_route_of_fastapi_is_known_with_the_prefixes_of_its_routers():
+    fastapi = pytest.importorskip("fastapi", reason="needs FastAPI")
+    app, outer, inner, mounted = (
+        fastapi.FastAPI(),
+        fastapi.APIRouter(prefix="/a"),
+        fastapi.APIRouter(),
+        fastapi.FastAPI(),
+    )
+    inner.add_api_route("/users/{name}", asgi.intent_required(lambda name: name))
+    outer.include_router(inner, prefix="/b")
+    app.include_router(outer, prefix="/v1")
+    mounted.include_router(inner, prefix="/c")
+    app.mount("/tenants/{tenant}", mounted)
+    reports = VerificationReports(make_key("gak_"), transport=(hub := Hub()))
+    app.add_middleware(asgi.IntentMiddleware, protection=make_protection(reports=reports), everything=False)
+    for path in ("/v1/a/b/users/jane-doe", "/tenants/jane/c/users/jane-doe"):
+        assert asyncio.run(exchange(app, "GET", path)).status == 403
+    reports.flush()
+    assert [item["operation"] for item in hub.items] == [
+        "GET /v1/a/b/users/{name}", "GET /tenants/{tenant}/c/users/{name}"
+    ]  # fmt: skip
