@@ -22,6 +22,7 @@ from workspaces.people.adapters import OIDC_PROVIDER_ID, ProviderAdapter
 from workspaces.people.errors import ProviderUnavailable, SignInFailed
 
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+REQUIRED_ADDRESSES = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 CLOCK_TOLERANCE = 60  # seconds
 log = logging.getLogger("affidavit.people")
 UNUSABLE_ANSWERS = (KeyError, TypeError, ValueError, AttributeError)  # of a provider that sends something else
@@ -38,8 +39,10 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
     @property
     def openid_config(self) -> Mapping[str, Any]:
         config: Mapping[str, Any] = super().openid_config
-        if str(config["issuer"]).rstrip("/") != settings.OIDC_ISSUER:
-            raise OAuth2Error(f"the discovery document is of another issuer: {config['issuer']}")
+        if any(not isinstance(config[name], str) for name in REQUIRED_ADDRESSES):
+            raise TypeError("the discovery document lacks an address")
+        if config["issuer"].rstrip("/") != settings.OIDC_ISSUER:
+            raise ValueError("the discovery document is of another issuer")
         return config
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
@@ -100,8 +103,8 @@ def redirect_to_provider(request: HttpRequest, *, target: str) -> HttpResponse:
         response: HttpResponse = provider.redirect(
             request, AuthProcess.LOGIN, next_url=target, auth_params=parameters, nonce=nonce
         )
-    except (RequestException, OAuth2Error, *UNUSABLE_ANSWERS) as error:
-        log.warning("the OpenID Connect provider cannot be used: %s", type(error).__name__)
+    except (RequestException, *UNUSABLE_ANSWERS) as error:
+        log.warning("the OpenID Connect provider cannot be used: %s", error)
         raise ProviderUnavailable from error
     return response
 
@@ -112,7 +115,7 @@ def complete_sign_in(request: HttpRequest) -> HttpResponse:
         raise SignInFailed("This browser has not begun to sign in, or took more than ten minutes. Start again.")
     try:
         response: HttpResponse = CallbackView.adapter_view(OpenIDAdapter(request))(request)
-    except UNUSABLE_ANSWERS as error:
-        log.warning("the OpenID Connect provider sent an unusable answer", exc_info=error)
+    except (RequestException, *UNUSABLE_ANSWERS) as error:
+        log.warning("the OpenID Connect provider cannot be used", exc_info=error)
         raise ProviderUnavailable from error
     return response

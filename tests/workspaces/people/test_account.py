@@ -1,0 +1,248 @@
+"""One's own account: password, reset by e-mail, second factor; all of it in the audit log, without a secret."""
+
+import re
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from django.contrib.auth import get_user_model
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from workspaces.models import AuditEntry, Membership
+from workspaces.people.invitations import create_invited_user
+from workspaces.people.sign_in_links import create_link
+
+pytestmark = pytest.mark.django_db
+PASSWORD, NEW_PASSWORD = "correct horse battery", "a quite different one"
+FACTOR = "/account/second-factor"
+
+
+@pytest.fixture
+def ada(workspace):
+    user = create_invited_user("ada@example.com", now=timezone.now(), username="ada", password=PASSWORD)
+    Membership.objects.create(workspace=workspace.workspace, user=user, role="viewer")
+    return user
+
+
+def sign_in(password=PASSWORD, name="ada", client=None):
+    client = client or Client()
+    client.post("/sign-in", {"login": name, "password": password})
+    return client
+
+
+@pytest.fixture
+def browser(ada):
+    client = sign_in()
+    client.post("/account/confirm", {"password": PASSWORD})
+    return client
+
+
+def is_signed_in(client):
+    return "_auth_user_id" in client.session
+
+
+def actions(user):
+    return [entry.action for entry in AuditEntry.objects.filter(actor=user.username).order_by("id")]
+
+
+def current_code(secret):
+    return format_hotp_value(hotp_value(secret, next(yield_hotp_counters_from_time())))
+
+
+def add_app(browser):
+    """Add an authenticator app and return its secret."""
+    page = browser.get(f"{FACTOR}/app/add").content.decode()
+    secret = re.search(r'id="totp-secret">(\w+)<', page)[1]
+    assert browser.post(f"{FACTOR}/app/add", {"code": current_code(secret)})["Location"] == f"{FACTOR}/codes"
+    return secret
+
+
+@pytest.mark.parametrize("name", ["ada", "ADA", "ada@example.com", "Ada@Example.COM"])
+def test_people_sign_in_with_their_name_or_address(ada, name):
+    assert is_signed_in(sign_in(name=name))
+
+
+def test_signing_in_and_out_and_one_failure_an_hour_are_in_the_log(ada, workspace):
+    client = Client(REMOTE_ADDR="198.51.100.7")
+    for password in ("wrong", "wrong again", PASSWORD):
+        sign_in(password, client=client)
+    client.post("/sign-out")
+    assert actions(ada) == ["sign-in failed", "signed in", "signed out"]
+    entry = AuditEntry.objects.filter(actor="ada").first()
+    assert (entry.workspace_id, entry.address) == (workspace.workspace.pk, "198.51.100.7")
+
+
+def test_a_name_that_nobody_has_is_not_recorded(ada):
+    before = AuditEntry.objects.count()
+    sign_in(name="a password in the wrong field")
+    assert AuditEntry.objects.count() == before
+
+
+def test_an_operator_without_a_workspace_is_recorded_for_the_whole_hub(db):
+    operator = get_user_model().objects.create_superuser("operator")
+    Client().post(f"/sign-in/{create_link(operator, now=timezone.now())}")
+    assert AuditEntry.objects.get(actor="operator").workspace is None
+
+
+def test_no_cookie_but_that_of_forms_is_set_before_the_button_of_a_link(ada):
+    client = Client()
+    answer = client.get(f"/sign-in/{create_link(ada, now=timezone.now())}")
+    assert set(answer.cookies) == {"csrftoken"}
+
+
+def test_a_password_is_changed_with_the_old_one_and_ends_other_sessions(ada, browser):
+    other = sign_in()
+    form = {"oldpassword": PASSWORD, "password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
+    wrong = browser.post("/account/password", {**form, "oldpassword": "wrong"})
+    assert "Wrong password." in wrong.content.decode()
+    answer = browser.post("/account/password", form)
+    assert "Your password is changed." in browser.get(answer["Location"]).content.decode()
+    assert is_signed_in(browser)
+    assert other.get("/account").status_code == 302
+    assert is_signed_in(sign_in(NEW_PASSWORD))
+    assert "password changed" in actions(ada)
+
+
+def test_weak_passwords_are_refused(browser):
+    form = {"oldpassword": PASSWORD, "password1": "ada@example.com", "password2": "ada@example.com"}
+    assert "too similar" in browser.post("/account/password", form).content.decode()
+
+
+def test_a_password_is_reset_by_a_link_that_works_once(ada):
+    client = Client()
+    assert client.post("/account/password/reset", {"email": "Ada@example.com"})["Location"].endswith("/reset/sent")
+    (message,) = mail.outbox
+    assert message.subject == "Reset your password of Affidavit"
+    link = re.search(r"http://testserver(/account/password/reset/\S+)", message.body)[1]
+    form_address = client.get(link)["Location"]
+    assert form_address.endswith("-set-password")
+    form = {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
+    assert client.post(form_address, form)["Location"] == "/account/password/reset/done"
+    assert not is_signed_in(client)
+    assert is_signed_in(sign_in(NEW_PASSWORD))
+    assert "password reset" in actions(ada)
+    assert "no longer works" in Client().get(link).content.decode()
+
+
+def test_a_reset_tells_nothing_about_who_has_an_account(ada):
+    answers = [
+        Client().post("/account/password/reset", {"email": address}) for address in ("ada@example.com", "eve@x.org")
+    ]
+    assert [(answer.status_code, answer["Location"]) for answer in answers] == [
+        (302, "/account/password/reset/sent")
+    ] * 2
+    assert len(mail.outbox) == 1
+
+
+def test_a_mail_server_that_fails_makes_no_difference_to_the_answer(ada, settings):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    assert Client().post("/account/password/reset", {"email": "ada@example.com"}).status_code == 302
+
+
+def test_an_authenticator_app_is_asked_for_after_the_password_and_each_code_works_once(ada, browser):
+    secret = add_app(browser)
+    client = sign_in()
+    assert not is_signed_in(client)
+    assert "Wrong code." in client.post(f"{FACTOR}/sign-in", {"code": "000000"}).content.decode()
+    code = current_code(secret)
+    client.post(f"{FACTOR}/sign-in", {"code": code})
+    assert is_signed_in(client)
+    second = sign_in()
+    second.post(f"{FACTOR}/sign-in", {"code": code})
+    assert not is_signed_in(second)
+
+
+def test_a_recovery_code_works_once_in_place_of_the_app(ada, browser):
+    add_app(browser)
+    codes = re.findall(r"^\s*(\w{8})$", browser.get(f"{FACTOR}/codes/download").content.decode(), re.MULTILINE)
+    assert len(codes) == 10
+    for works in (True, False):
+        client = sign_in()
+        client.post(f"{FACTOR}/sign-in", {"code": codes[0]})
+        assert is_signed_in(client) is works
+
+
+def test_seeds_are_encrypted_at_rest(browser):
+    secret = add_app(browser)
+    for authenticator in Authenticator.objects.all():
+        stored = str(authenticator.data)
+        assert secret not in stored
+        assert "gAAAA" in stored
+    secrets_stored = [authenticator.data for authenticator in Authenticator.objects.all()]
+    assert {key for data in secrets_stored for key in data} <= {"secret", "seed", "used_mask", "migrated_codes"}
+
+
+def test_second_factors_are_in_the_log_without_their_secrets(ada, browser, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks(execute=True):
+        secret = add_app(browser)
+        browser.post(f"{FACTOR}/codes/new")
+    browser.post(f"{FACTOR}/app/remove")
+    assert not Authenticator.objects.exists()
+    assert actions(ada)[1:] == ["second factor added", "recovery codes made", "second factor removed"]
+    assert secret not in str(list(AuditEntry.objects.values()))
+
+
+def test_a_second_factor_is_changed_only_after_confirming(ada):
+    client = sign_in()
+    session = client.session
+    session["account_authentication_methods"] = []
+    session.save()
+    for page in ("app/add", "passkeys/add", "codes/new"):
+        answer = client.get(f"{FACTOR}/{page}")
+        assert answer["Location"].startswith("/account/confirm?next=")
+    client.post("/account/confirm", {"password": PASSWORD, "next": f"{FACTOR}/app/add"})
+    assert client.get(f"{FACTOR}/app/add").status_code == 200
+
+
+def test_the_link_of_the_operator_asks_for_no_second_factor(ada, browser):
+    add_app(browser)
+    client = Client()
+    client.post(f"/sign-in/{create_link(ada, now=timezone.now())}")
+    assert is_signed_in(client)
+
+
+PAGES = (
+    "/account",
+    "/account/password",
+    "/account/password/reset",
+    "/account/password/reset/sent",
+    "/account/password/reset/done",
+    "/account/password/reset/1-abc-def",
+    "/account/inactive",
+    FACTOR,
+    f"{FACTOR}/app/add",
+    f"{FACTOR}/codes",
+    f"{FACTOR}/codes/new",
+    f"{FACTOR}/passkeys/add",
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_is_ours_and_has_no_inline_script(browser, page):
+    if page == f"{FACTOR}/codes":
+        add_app(browser)
+    answer = browser.get(page, follow=True)
+    text = answer.content.decode()
+    assert answer.status_code == 200
+    assert "· Affidavit" in text
+    assert text.count("<h1") == 1
+    assert not re.search(r'<script(?![^>]*\bsrc=)(?![^>]*type="application/json")', text)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "reset" not in page and page != "/account/inactive"])
+def test_pages_of_an_account_send_who_is_signed_out_to_sign_in(db, page):
+    assert Client().get(page)["Location"].startswith("/sign-in?next=/account")
+
+
+def test_what_allauth_has_beyond_our_list_is_not_there(browser):
+    for address in (
+        "/account/email",
+        "/account/signup",
+        "/account/login",
+        "/account/3rdparty",
+        "/account/social/signup",
+    ):
+        assert browser.get(address).status_code == 404

@@ -1,0 +1,189 @@
+"""Invitations by link: new people make an account, those who have one sign in; only who was invited gets in."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from workspaces.models import AuditEntry, Invitation, Membership
+from workspaces.people.errors import MembershipFault
+from workspaces.people.invitations import (
+    VALID_FOR,
+    WrongAddress,
+    accept_invitation,
+    create_invited_user,
+    find_invitation,
+    invite,
+    revoke_invitation,
+)
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+FORM = {"username": "ada", "password": "a long enough secret"}
+
+
+@pytest.fixture
+def token(workspace):
+    return invite(workspace.workspace, "ada@example.com", "editor", actor="olga", now=timezone.now())[1]
+
+
+@pytest.fixture
+def address(token):
+    return f"/invitations/{token}"
+
+
+def client_of(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def test_only_a_digest_of_the_token_is_stored(token):
+    stored = bytes(Invitation.objects.get().digest)
+    assert len(stored) == 32
+    assert token.encode() not in stored
+
+
+@pytest.mark.parametrize(("age", "works"), [(VALID_FOR - timedelta(seconds=1), True), (VALID_FOR, False)])
+def test_an_invitation_works_for_seven_days(workspace, age, works):
+    _, token = invite(workspace.workspace, "ada@example.com", "editor", actor="olga", now=NOW)
+    assert (find_invitation(token, now=NOW + age) is not None) is works
+
+
+def test_opening_the_link_signs_nobody_in_and_uses_nothing_up(client, address):
+    for _ in range(2):
+        answer = client.get(address)
+        assert "Lumen Books" in answer.content.decode()
+        assert "sessionid" not in answer.cookies
+        assert "no-store" in answer["Cache-Control"]
+
+
+def test_a_new_person_chooses_name_and_password_and_is_a_member(client, address, workspace):
+    answer = client.post(address, FORM)
+    assert (answer.status_code, answer["Location"]) == (302, "/w/lumen-books/production/overview")
+    assert client.get(answer["Location"]).status_code == 200
+    user = get_user_model().objects.get()
+    assert (user.username, user.email, user.check_password(FORM["password"])) == ("ada", "ada@example.com", True)
+    assert EmailAddress.objects.get(user=user).verified
+    assert Membership.objects.get(user=user).role == "editor"
+    actions = [entry.action for entry in AuditEntry.objects.filter(workspace=workspace.workspace, actor="ada")]
+    assert sorted(actions) == ["member joined", "signed in"]
+
+
+def test_a_link_works_once(client, address):
+    client.post(address, FORM)
+    answer = Client().post(address, {**FORM, "username": "eve"})
+    assert answer.status_code == 410
+    assert "no longer works" in answer.content.decode()
+    assert get_user_model().objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"password": "short"}, "too short"),
+        ({"password": "password123"}, "too common"),
+        ({"password": "1234567890123"}, "entirely numeric"),
+        ({"username": "a da"}, "Enter a valid username"),
+        ({"username": "eve@example.com"}, "has to be your own"),
+        ({"username": "OLGA"}, "is taken"),
+        ({"username": ""}, "Choose a user name."),
+    ],
+)
+def test_a_fault_is_told_beside_its_field_and_the_link_stays_good(client, address, change, message):
+    get_user_model().objects.create_user("olga")
+    answer = client.post(address, {**FORM, **change})
+    assert answer.status_code == 200
+    assert message in answer.content.decode()
+    assert find_invitation(address.removeprefix("/invitations/"), now=timezone.now())
+    assert get_user_model().objects.count() == 1
+
+
+def test_who_has_an_account_is_asked_to_sign_in_first(client, address):
+    create_invited_user("ada@example.com", now=NOW)
+    page = client.get(address).content.decode()
+    assert f"/sign-in?next={address}" in page
+    assert 'type="password"' not in page
+    client.post(address, FORM)
+    assert not Membership.objects.exists()
+    assert get_user_model().objects.count() == 1
+
+
+def test_who_is_signed_in_accepts_with_a_button(address):
+    client = client_of(create_invited_user("ada@example.com", now=NOW))
+    assert "Accept as ada@example.com" in client.get(address).content.decode()
+    assert not Membership.objects.exists()
+    assert client.post(address).status_code == 303
+    assert Membership.objects.get().role == "editor"
+
+
+def test_somebody_else_who_is_signed_in_is_told_so_and_cannot_accept(address):
+    eve = client_of(create_invited_user("eve@example.com", now=NOW))
+    page = eve.get(address).content.decode()
+    assert "You are signed in as eve@example.com" in page
+    assert "Sign out and continue" in page
+    assert eve.post(address).status_code == 409
+    assert not Membership.objects.exists()
+    assert eve.post("/sign-out", {"next": address})["Location"] == address
+
+
+def test_an_account_without_an_address_takes_that_of_the_link(address):
+    operator = get_user_model().objects.create_superuser("operator")
+    client_of(operator).post(address)
+    assert EmailAddress.objects.get(user=operator).verified
+    assert Membership.objects.get().user == operator
+
+
+def test_an_account_without_an_address_does_not_take_that_of_another_account(address):
+    create_invited_user("ada@example.com", now=NOW)
+    operator = get_user_model().objects.create_superuser("operator")
+    assert client_of(operator).post(address).status_code == 409
+    assert not Membership.objects.exists()
+
+
+def test_who_is_a_member_already_keeps_the_role_and_is_not_invited_again(workspace):
+    ada = create_invited_user("ada@example.com", now=NOW)
+    invitation, _ = invite(workspace.workspace, "ada@example.com", "admin", actor="olga", now=NOW)
+    Membership.objects.create(workspace=workspace.workspace, user=ada, role="viewer")
+    assert accept_invitation(invitation, ada, now=NOW).role == "viewer"
+    with pytest.raises(MembershipFault, match="a member already"):
+        invite(workspace.workspace, "ADA@example.com", "admin", actor="olga", now=NOW)
+
+
+def test_a_revoked_or_used_invitation_cannot_be_accepted(workspace):
+    ada, eve = (create_invited_user(f"{name}@example.com", now=NOW) for name in ("ada", "eve"))
+    invitation, token = invite(workspace.workspace, "ada@example.com", "admin", actor="olga", now=NOW)
+    with pytest.raises(WrongAddress):
+        accept_invitation(invitation, eve, now=NOW)
+    revoke_invitation(invitation, actor="olga", now=NOW)
+    with pytest.raises(MembershipFault, match="no longer works"):
+        accept_invitation(invitation, ada, now=NOW)
+    assert find_invitation(token, now=NOW) is None
+
+
+def test_an_invitation_to_a_removed_workspace_is_gone(client, address, workspace):
+    workspace.workspace.removed_at = timezone.now()
+    workspace.workspace.save()
+    assert client.get(address).status_code == 410
+
+
+def test_nobody_accepts_an_invitation_of_somebody_else_by_its_number(workspace, token):
+    eve = client_of(create_invited_user("eve@example.com", now=NOW))
+    assert eve.post(f"/account/invitations/{Invitation.objects.get().pk}").status_code == 404
+    assert not Membership.objects.exists()
+
+
+def test_all_workspaces_of_a_person_are_in_the_menu(workspace, other_workspace):
+    ada = create_invited_user("ada@example.com", now=NOW)
+    for created in (workspace, other_workspace):
+        invitation, _ = invite(created.workspace, "ada@example.com", "viewer", actor="olga", now=NOW)
+        accept_invitation(invitation, ada, now=NOW)
+    page = client_of(ada).get("/w/other-shop/production/overview").content.decode()
+    assert "/w/lumen-books/production/overview" in page
+
+
+def test_there_is_no_open_sign_up(client, db):
+    for address in ("/account/signup", "/account/signup/", "/accounts/signup/", "/signup"):
+        assert client.get(address).status_code == 404

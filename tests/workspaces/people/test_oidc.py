@@ -1,0 +1,288 @@
+"""Signing in through an OpenID Connect provider, which the test runs."""
+
+import time
+from urllib.parse import parse_qs, urlsplit
+from urllib.request import HTTPRedirectHandler, build_opener
+
+import pytest
+from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount, SocialToken
+from cryptography.hazmat.primitives.asymmetric import rsa
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from tests.workspaces.people.oidc_provider import ADA, CLIENT_ID, CLIENT_SECRET, run_provider
+from workspaces.models import AuditEntry, Membership
+from workspaces.people.invitations import create_invited_user, invite
+
+pytestmark = pytest.mark.django_db
+START = "/account/oidc"
+
+
+class NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *args):
+        return None
+
+
+@pytest.fixture(scope="module")
+def _running_provider():
+    with run_provider() as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(_running_provider, settings):
+    _running_provider.person, _running_provider.signs_with = ADA, _running_provider.key
+    for changed in (_running_provider.claims, _running_provider.discovery, _running_provider.information):
+        changed.clear()
+    settings.OIDC_ISSUER = _running_provider.issuer
+    settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
+    settings.OIDC_NAME = "Example login"
+    return _running_provider
+
+
+@pytest.fixture
+def ada(db):
+    return create_invited_user(ADA["email"], now=timezone.now(), username="ada")
+
+
+def ask_provider(address):
+    """Return where the provider sends the browser back to, as a path of the hub."""
+    try:
+        build_opener(NoRedirect).open(address)
+    except OSError as answer:
+        return answer.headers["Location"].removeprefix("http://testserver")
+    raise AssertionError("the provider did not redirect")
+
+
+def sign_in(client, target="/"):
+    begun = client.get(f"{START}?next={target}")
+    assert begun.status_code == 302
+    return client.get(ask_provider(begun["Location"]))
+
+
+def is_signed_in(client):
+    return "_auth_user_id" in client.session
+
+
+def test_the_sign_in_page_offers_the_provider_by_its_name(client, provider):
+    assert "Continue with Example login" in client.get("/sign-in?next=/workspaces/new").content.decode()
+
+
+def test_without_a_provider_there_is_no_such_address(client, db):
+    assert "Continue with" not in client.get("/sign-in").content.decode()
+    assert client.get(START).status_code == client.get(f"{START}/callback?code=x&state=y").status_code == 404
+
+
+def test_a_verified_address_signs_in_the_person_who_has_it(client, provider, ada):
+    answer = sign_in(client, "/workspaces/new")
+    assert (answer.status_code, answer["Location"]) == (302, "/workspaces/new")
+    assert client.session["_auth_user_id"] == str(ada.pk)
+
+
+def test_the_provider_is_asked_with_pkce_state_and_nonce(client, provider):
+    query = parse_qs(urlsplit(client.get(START)["Location"]).query)
+    assert query["code_challenge_method"] == ["S256"]
+    assert len(query["nonce"][0]) >= 16
+    assert len(query["state"][0]) >= 16
+    assert query["redirect_uri"] == ["http://testserver/account/oidc/callback"]
+
+
+def test_members_of_the_address_do_not_reach_the_provider(client, provider):
+    query = parse_qs(urlsplit(client.get(f"{START}?auth_params=x%3Dy&scope=admin&process=connect")["Location"]).query)
+    assert "x" not in query
+    assert "admin" not in query["scope"][0]
+
+
+def test_no_token_is_stored_and_of_the_person_only_what_is_shown(client, provider, ada):
+    sign_in(client)
+    assert not SocialToken.objects.exists()
+    assert SocialAccount.objects.get().extra_data == {"userinfo": ADA}
+
+
+def test_the_second_time_the_person_is_known_by_the_providers_own_id(client, provider, ada):
+    sign_in(client)
+    EmailAddress.objects.filter(user=ada).delete()
+    again = Client()
+    sign_in(again)
+    assert again.session["_auth_user_id"] == str(ada.pk)
+
+
+def test_the_password_of_an_account_that_the_provider_vouches_for_is_removed(client, provider, ada):
+    ada.set_password("correct horse")
+    ada.save()
+    before = Client()
+    before.post("/sign-in", {"login": "ada", "password": "correct horse"})
+    assert is_signed_in(before)
+    sign_in(client)
+    ada.refresh_from_db()
+    assert not ada.has_usable_password()
+    assert before.get("/account").status_code == 302
+    sign_in(Client())
+    assert AuditEntry.objects.filter(action="password removed").count() == 1
+
+
+@pytest.mark.parametrize("verified", [False, None, "false", 0, "yes"])
+def test_an_unverified_address_is_refused_and_the_page_says_why(client, provider, ada, verified):
+    provider.person = {**ADA, "email_verified": verified}
+    answer = sign_in(client)
+    assert answer.status_code == 403
+    assert "does not say that your e-mail address is verified" in answer.content.decode()
+    assert not is_signed_in(client)
+
+
+def test_a_provider_that_does_not_tell_of_verification_is_asked_for_the_user_information(client, provider, ada):
+    provider.person = {"sub": "ada-17"}
+    provider.information = {"email": ADA["email"], "email_verified": True}
+    sign_in(client)
+    assert is_signed_in(client)
+
+
+def test_user_information_about_somebody_else_is_refused(client, provider, ada):
+    provider.person = {"sub": "ada-17"}
+    provider.information = {**ADA, "sub": "eve-1"}
+    assert sign_in(client).status_code == 400
+    assert not is_signed_in(client)
+
+
+def test_an_address_that_is_not_verified_here_is_not_taken_over(client, provider, db):
+    user = get_user_model().objects.create_user("ada", ADA["email"], "correct horse")
+    assert sign_in(client).status_code == 403
+    EmailAddress.objects.create(user=user, email=ADA["email"], verified=False)
+    assert sign_in(client).status_code == 403
+    assert not is_signed_in(client)
+
+
+def test_somebody_unknown_is_refused_and_gets_no_account(client, provider, db):
+    answer = sign_in(client)
+    assert answer.status_code == 403
+    assert "Nobody has invited ada@example.com" in answer.content.decode()
+    assert not get_user_model().objects.exists()
+
+
+def test_somebody_invited_gets_an_account_and_joins_with_a_button(client, provider, workspace):
+    _, token = invite(workspace.workspace, "Ada@Example.com", "editor", actor="test", now=timezone.now())
+    address = f"/invitations/{token}"
+    assert f"/account/oidc?next={address}" in client.get(address).content.decode()
+    assert sign_in(client, address)["Location"] == address
+    assert not Membership.objects.exists()
+    answer = client.post(address)
+    assert (answer.status_code, answer["Location"]) == (303, "/w/lumen-books/production/overview")
+    membership = Membership.objects.get()
+    assert (membership.user.username, membership.role) == ("ada@example.com", "editor")
+    assert not membership.user.has_usable_password()
+
+
+def test_an_invitation_past_its_time_makes_no_account(client, provider, workspace):
+    invitation, _ = invite(workspace.workspace, ADA["email"], "editor", actor="test", now=timezone.now())
+    invitation.expires_at = timezone.now()
+    invitation.save()
+    assert sign_in(client).status_code == 403
+    assert not get_user_model().objects.exists()
+
+
+def test_who_was_invited_and_has_lost_the_link_finds_the_invitation(client, provider, workspace):
+    invitation, _ = invite(workspace.workspace, ADA["email"], "viewer", actor="test", now=timezone.now())
+    assert sign_in(client)["Location"] == "/"
+    assert "Join Lumen Books" in client.get("/").content.decode()
+    assert client.post(f"/account/invitations/{invitation.pk}").status_code == 303
+    assert Membership.objects.get().role == "viewer"
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"nonce": "another"},
+        {"nonce": None},
+        {"aud": "another-client"},
+        {"iss": "https://another.example"},
+        {"exp": int(time.time()) - 600},
+        {"sub": None},
+    ],
+    ids=str,
+)
+def test_a_token_that_is_not_the_answer_to_this_request_is_refused(client, provider, ada, claims):
+    provider.claims.update(claims)
+    answer = sign_in(client)
+    assert answer.status_code == 400
+    assert "Signing in did not succeed" in answer.content.decode()
+    assert not is_signed_in(client)
+
+
+def test_a_token_with_another_signature_is_refused(client, provider, ada):
+    provider.signs_with = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    assert sign_in(client).status_code == 400
+    assert not is_signed_in(client)
+
+
+def test_a_state_of_another_browser_is_refused(client, provider, ada):
+    begun = client.get(START)
+    callback = ask_provider(begun["Location"])
+    other = Client()
+    assert other.get(callback).status_code == 400
+    other.get(START)
+    assert other.get(callback).status_code == 400
+    assert not is_signed_in(other)
+
+
+def test_a_callback_works_once(client, provider, ada):
+    callback = ask_provider(client.get(START)["Location"])
+    client.get(callback)
+    client.post("/sign-out")
+    assert client.get(callback).status_code == 400
+    assert not is_signed_in(client)
+
+
+def test_cancelling_at_the_provider_is_told_as_such(client, provider, ada):
+    state = parse_qs(urlsplit(client.get(START)["Location"]).query)["state"][0]
+    answer = client.get(f"{START}/callback?error=access_denied&state={state}")
+    assert answer.status_code == 400
+    assert "You cancelled signing in" in answer.content.decode()
+
+
+def test_a_provider_that_is_down_is_told_as_such(client, provider, settings, ada):
+    callback = ask_provider(client.get(START)["Location"])
+    settings.OIDC_ISSUER = "http://127.0.0.1:1"
+    for address in (START, callback):
+        answer = client.get(address)
+        assert answer.status_code == 503
+        assert "cannot be reached" in answer.content.decode()
+        assert answer["Retry-After"] == "60"
+
+
+@pytest.mark.parametrize(
+    "discovery", [{"issuer": "https://another.example"}, {"token_endpoint": None}, {"authorization_endpoint": None}]
+)
+def test_a_discovery_document_that_does_not_fit_is_a_fault_of_the_provider(client, provider, discovery, ada):
+    callback = ask_provider(client.get(START)["Location"])
+    provider.discovery.update(discovery)
+    assert client.get(START).status_code == client.get(callback).status_code == 503
+    assert not is_signed_in(client)
+
+
+def test_a_wrong_client_secret_is_a_clear_page(client, provider, settings, ada):
+    settings.OIDC_CLIENT_SECRET = "wrong"
+    assert sign_in(client).status_code == 400
+
+
+def test_where_the_provider_is_the_only_way_in_passwords_are_off(client, provider, settings, ada):
+    settings.OIDC_ONLY = True
+    page = client.get("/sign-in").content.decode()
+    assert 'type="password"' not in page
+    assert "Continue with Example login" in page
+    assert client.post("/sign-in", {"login": "ada", "password": "correct horse"}).status_code == 405
+    assert not is_signed_in(client)
+    for address in ("/account/password", "/account/password/reset", "/account/password/set", "/account/confirm"):
+        assert client.get(address).status_code == 404
+    sign_in(client)
+    assert is_signed_in(client)
+
+
+def test_an_account_that_was_disabled_stays_out(client, provider, ada):
+    ada.is_active = False
+    ada.save()
+    answer = sign_in(client)
+    assert answer["Location"] == "/account/inactive"
+    assert "This account is disabled" in client.get("/account/inactive").content.decode()
+    assert not is_signed_in(client)

@@ -1,0 +1,96 @@
+"""Guesses are bounded by address and by account; the answer is a page with 429 and Retry-After."""
+
+import re
+
+import pytest
+from allauth.mfa.totp.internal.auth import TOTP
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from workspaces.people.invitations import create_invited_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ada(db):
+    return create_invited_user("ada@example.com", now=timezone.now(), username="ada", password="correct horse")
+
+
+def client_at(address):
+    return Client(REMOTE_ADDR=address)
+
+
+def guess(client, name="ada", password="wrong"):
+    return client.post("/sign-in", {"login": name, "password": password})
+
+
+def is_refused(answer):
+    assert answer.status_code in {200, 302, 410, 429}
+    if answer.status_code == 429:
+        assert int(answer["Retry-After"]) > 0
+        assert "Too many attempts to sign in" in answer.content.decode()
+    return answer.status_code == 429
+
+
+def test_guesses_from_one_address_are_bounded(ada):
+    client = client_at("198.51.100.7")
+    answers = [is_refused(guess(client, f"user-{number}")) for number in range(12)]
+    assert answers == [False] * 10 + [True] * 2
+    assert is_refused(guess(client, "ada", "correct horse"))
+    assert not is_refused(guess(client_at("198.51.100.8"), "ada", "correct horse"))
+
+
+def test_guesses_for_one_account_are_bounded_wherever_they_come_from(ada):
+    answers = [is_refused(guess(client_at(f"198.51.100.{number}"), "Ada")) for number in range(12)]
+    assert answers == [False] * 10 + [True] * 2
+
+
+def test_addresses_of_one_ipv6_network_count_as_one(ada):
+    answers = [is_refused(guess(client_at(f"2001:db8::{number:x}"), f"user-{number}")) for number in range(12)]
+    assert answers[10:] == [True, True]
+
+
+def test_the_right_password_uses_nothing_up(ada):
+    client = client_at("198.51.100.7")
+    for _ in range(15):
+        assert guess(client, "ada", "correct horse").status_code == 302
+        client.post("/sign-out")
+
+
+def test_a_forwarded_address_counts_only_from_a_trusted_proxy(ada):
+    forged = [
+        is_refused(Client(headers={"x-forwarded-for": f"203.0.113.{number}"}).post("/sign-in", form))
+        for number, form in enumerate([{"login": f"user-{number}", "password": "wrong"} for number in range(12)])
+    ]
+    assert forged[10:] == [True, True]
+
+
+def test_password_resets_are_bounded_for_an_account_and_tell_nothing(ada):
+    answers = [client_at(f"198.51.100.{number}").post(RESET, {"email": "ada@example.com"}) for number in range(7)]
+    assert [answer.status_code for answer in answers] == [302] * 5 + [429] * 2
+    unknown = [client_at(f"198.51.100.{number}").post(RESET, {"email": "eve@example.com"}) for number in range(7)]
+    assert [answer.status_code for answer in unknown] == [302] * 5 + [429] * 2
+    assert len(mail.outbox) == 5
+
+
+RESET = "/account/password/reset"
+
+
+@pytest.mark.parametrize("path", ["/sign-in/", "/invitations/"])
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_guessing_links_is_bounded(db, path, method):
+    client = client_at("198.51.100.7")
+    answers = [is_refused(getattr(client, method)(f"{path}guess-{number}")) for number in range(22)]
+    assert answers == [False] * 20 + [True] * 2
+
+
+def test_codes_of_the_second_factor_are_bounded(ada):
+    TOTP.activate(ada, "JBSWY3DPEHPK3PXP")
+    client = client_at("198.51.100.7")
+    assert guess(client, "ada", "correct horse")["Location"] == "/account/second-factor/sign-in"
+    answers = [is_refused(client.post("/account/second-factor/sign-in", {"code": f"{n:06}"})) for n in range(12)]
+    assert answers[-1]
+    assert "_auth_user_id" not in client.session
+    assert re.search("Wait 5 minutes", client.post("/account/second-factor/sign-in", {"code": "1"}).content.decode())
