@@ -17,7 +17,8 @@ from ._outcomes.report import OutcomeReceipt, report_outcomes, reportOutcomes
 from ._outcomes.reporter import OutcomeCounts, OutcomeReporter
 from ._paths.templates import Template, retemplate, template
 from ._protection.idempotency import Delivery, DeliveryStore, StoredResponse
-from ._protection.idempotency_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
+from ._protection.idempotency_stores import RedisDeliveries, SqlDeliveries
+from ._protection.memory_deliveries import MemoryDeliveries
 from ._protection.protection import Admission, Call, Demands, Protection
 from ._protection.verification_reports import VerificationReports
 from ._shapes.describe import Descriptor, describe

@@ -282,3 +282,19 @@ async def test_a_decorated_view_without_the_middleware_runs_for_nobody():
 def test_outside_a_protected_request_there_is_no_intent():
     with pytest.raises(LookupError):
         current_intent()
+
+
+@pytest.mark.parametrize("everything", [False, True])
+@in_loop
+async def test_a_def_view_on_the_event_loop_is_an_error_that_says_the_cure_and_blocks_nothing(everything):
+    @intent_required
+    def view():
+        raise AssertionError("it ran")
+
+    async def app(scope, receive, send):
+        view()
+
+    served = IntentMiddleware(app, make_protection(), everything=everything)
+    headers = [JSON, ("x-service-intent", sign_call("POST /orders", ARGS))]
+    with pytest.raises(RuntimeError, match="Make it `async def`, or have the framework run it in a thread"):
+        await exchange(served, "POST", "/orders", headers, [encode_json(ARGS)])

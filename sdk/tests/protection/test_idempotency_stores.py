@@ -18,7 +18,8 @@ from affidavit._protection.idempotency import (
     StoredResponse,
     compute_fingerprint,
 )
-from affidavit._protection.idempotency_stores import MemoryDeliveries, RedisDeliveries, SqlDeliveries
+from affidavit._protection.idempotency_stores import RedisDeliveries, SqlDeliveries
+from affidavit._protection.memory_deliveries import MemoryDeliveries
 
 NOW = 1_800_000_000.0
 ONE, OTHER = "1" * 64, "2" * 64
@@ -89,6 +90,13 @@ def test_a_renewed_lease_is_whole_again(store):
     assert claimed(store, now=NOW + 50 + LEASE - 5) == InFlight(retry_after=5)
 
 
+def test_a_lease_that_was_ended_lets_a_retry_run_and_no_other_call(store):
+    claim = claimed(store)
+    assert store.renew(claim, now=-LEASE)
+    assert claimed(store, mark=OTHER) == Mismatch()
+    assert isinstance(claimed(store), Claim)
+
+
 def test_an_abandoned_call_runs_again_at_once(store):
     store.abandon(claimed(store))
     assert isinstance(claimed(store), Claim)
@@ -131,16 +139,6 @@ def test_pruning_spares_what_is_kept(tmp_path):
     store.finish(claimed(store), RESPONSE, now=NOW)
     assert store.prune(now=NOW + RETENTION - 1) == 0
     assert store.prune(now=NOW + RETENTION + 1) == 1
-
-
-@pytest.mark.parametrize("limits", [{"limit": 1}, {"max_bytes": 8}])
-def test_a_full_memory_store_takes_no_more(limits):
-    store = MemoryDeliveries(several_workers=True, **limits)
-    store.finish(claimed(store), RESPONSE, now=NOW)
-    with pytest.raises(StoreUnavailable):
-        claimed(store, call="call-2")
-    assert claimed(store) == Finished(RESPONSE)
-    assert isinstance(claimed(store, call="call-2", now=NOW + RETENTION + 1), Claim)
 
 
 def test_of_64_threads_exactly_one_runs_the_call(store):

@@ -1,11 +1,13 @@
 """Idempotency by toolCallId: a call delivered again gets the response of the first (contract 3, "toolCallId").
 
 For each (workspace, toolCallId) a store keeps a fingerprint of the call, a lease while it runs, and its response for
-24 hours. After a crash the lease expires, and a retry runs the call again.
+24 hours. After a crash the lease expires, and a retry runs the call again. Of a call that only reads no response is
+kept: its lease ends with it, so that a retry runs.
 """
 
 import base64
 import json
+import math
 import os
 import threading
 import time
@@ -36,6 +38,11 @@ class StoredResponse:
 
     def __repr__(self) -> str:
         return f"<StoredResponse {self.status}>"
+
+    @property
+    def size(self) -> int:
+        """The length of body and headers."""
+        return len(self.body) + sum(len(name) + len(value) for name, value in self.headers)
 
     def to_text(self) -> str:
         """Return the response as one line of ASCII."""
@@ -70,11 +77,16 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
+class NotKept:
+    """The call has run, and its response is no longer kept: answer 409."""
+
+
+@dataclass(frozen=True, slots=True)
 class Mismatch:
     """The toolCallId belongs to another call: answer 422."""
 
 
-Delivery = Claim | InFlight | Finished | Mismatch
+Delivery = Claim | InFlight | Finished | NotKept | Mismatch
 
 
 class DeliveryStore(Protocol):
@@ -97,6 +109,15 @@ def compute_fingerprint(intent: Intent) -> str:
     """Hash what deliveries of one call have in common: sub, operation, argsHash; in version 1 userId, method, path."""
     facts = intent.version, intent.sub, intent.operation, intent.args_hash
     return sha256(ascii(facts).encode("ascii")).hexdigest()
+
+
+def resolve_known_call(
+    known_fingerprint: str, fingerprint: str, state: Finished | NotKept | None, lease_until: float, now: float
+) -> Delivery:
+    """Return the answer to a delivery whose call was claimed by an earlier delivery. state: None while it runs."""
+    if known_fingerprint != fingerprint:
+        return Mismatch()
+    return state or InFlight(retry_after=max(1, math.ceil(lease_until - now)))
 
 
 def make_owner() -> str:

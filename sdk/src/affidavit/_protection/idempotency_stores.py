@@ -1,116 +1,23 @@
-"""The stores of deliveries in memory, SQL and Redis; each is a `DeliveryStore` (contract 3)."""
+"""The stores of deliveries in SQL and Redis; each is a `DeliveryStore` (contract 3)."""
 
 import itertools
-import math
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from affidavit._intents.sql import Database, Execute, run_unfailing
-from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
+from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, StoreUnavailable, store_key
 
-from .idempotency import LEASE, RETENTION, Claim, Delivery, Finished, InFlight, Mismatch, StoredResponse, make_owner
-
-
-def _resolve_known_call(
-    known_fingerprint: str, fingerprint: str, response: StoredResponse | None, lease_until: float, now: float
-) -> Delivery:
-    """Return the answer to a delivery whose call was claimed by an earlier delivery."""
-    if known_fingerprint != fingerprint:
-        return Mismatch()
-    if response is not None:
-        return Finished(response)
-    return InFlight(retry_after=max(1, math.ceil(lease_until - now)))
-
-
-@dataclass(slots=True)
-class _Record:
-    """One call. Times are Unix seconds. response: None while the call runs."""
-
-    fingerprint: str
-    owner: str
-    lease_until: float
-    keep_until: float
-    response: StoredResponse | None = None
-
-
-class MemoryDeliveries:
-    """A store for one process, like `MemoryNonces`. It is full at `limit` calls or `max_bytes` of bodies."""
-
-    is_in_memory = True
-
-    def __init__(
-        self, *, limit: int = 50_000, max_bytes: int = 64 * 1024 * 1024, several_workers: bool = False
-    ) -> None:
-        self._limit = limit
-        self._max_bytes = max_bytes
-        self._process = OneProcess(several_workers)
-        self._lock = threading.Lock()
-        self._records: dict[str, _Record] = {}  # in the order in which they expire
-        self._bytes = 0
-        self._claims = itertools.count(1)
-
-    def claim(self, workspace: str, tool_call_id: str, fingerprint: str, *, now: float) -> Delivery:
-        """See DeliveryStore."""
-        key = store_key(workspace, tool_call_id)
-        self._process.check()
-        with self._lock:
-            number = next(self._claims)
-            if not number % PRUNED_EVERY:
-                self._process.check_again()
-            self._forget_expired(now)
-            record = self._records.get(key)
-            if record is None:
-                return self._add_record(Claim(key, str(number)), fingerprint, now)
-            if record.fingerprint == fingerprint and record.response is None and record.lease_until < now:
-                del self._records[key]
-                return self._add_record(Claim(key, str(number)), fingerprint, now)
-            return _resolve_known_call(record.fingerprint, fingerprint, record.response, record.lease_until, now)
-
-    def renew(self, claim: Claim, *, now: float) -> bool:
-        """See DeliveryStore."""
-        with self._lock:
-            record = self._find_running(claim)
-            if record:
-                record.lease_until = now + LEASE
-            return record is not None
-
-    def finish(self, claim: Claim, response: StoredResponse, *, now: float) -> bool:
-        """See DeliveryStore."""
-        with self._lock:
-            record = self._find_running(claim)
-            if record:
-                record.response = response
-                record.keep_until = now + RETENTION
-                self._bytes += len(response.body)
-                self._records[claim.key] = self._records.pop(claim.key)
-            return record is not None
-
-    def abandon(self, claim: Claim) -> None:
-        """See DeliveryStore."""
-        with self._lock:
-            if self._find_running(claim):
-                del self._records[claim.key]
-
-    def _add_record(self, claim: Claim, fingerprint: str, now: float) -> Claim:
-        if len(self._records) >= self._limit or self._bytes > self._max_bytes:
-            raise StoreUnavailable("the store of deliveries is full; use the SQL or the Redis store")
-        self._records[claim.key] = _Record(fingerprint, claim.owner, now + LEASE, now + RETENTION)
-        return claim
-
-    def _find_running(self, claim: Claim) -> _Record | None:
-        record = self._records.get(claim.key)
-        return record if record and record.owner == claim.owner and record.response is None else None
-
-    def _forget_expired(self, now: float) -> None:
-        for _ in range(PRUNED_AT_ONCE):
-            key = next(iter(self._records), None)
-            if key is None or (record := self._records[key]).keep_until >= now or record.lease_until >= now:
-                return
-            del self._records[key]
-            self._bytes -= len(record.response.body) if record.response else 0
-
+from .idempotency import (
+    LEASE,
+    RETENTION,
+    Claim,
+    Delivery,
+    Finished,
+    InFlight,
+    StoredResponse,
+    make_owner,
+    resolve_known_call,
+)
 
 CREATE_DELIVERIES = """
 CREATE TABLE IF NOT EXISTS affidavit_deliveries (
@@ -171,8 +78,8 @@ class SqlDeliveries:
             row = execute(_SELECT_STATE, claim.key).fetchone()
             if row is None:
                 return None
-            response = StoredResponse.from_text(row[1]) if row[1] is not None else None
-            return _resolve_known_call(row[0], fingerprint, response, row[2], now)
+            state = Finished(StoredResponse.from_text(row[1])) if row[1] is not None else None
+            return resolve_known_call(row[0], fingerprint, state, row[2], now)
 
         delivery = self._database.run(try_claim) or self._database.run(try_claim)  # None: abandoned in between
         if not next(self._claims) % PRUNED_EVERY:
@@ -239,8 +146,8 @@ class RedisDeliveries:
         if not state:
             return claim
         known_fingerprint, response, lease_until = (_decode(part) for part in state)
-        stored = StoredResponse.from_text(response) if response else None
-        return _resolve_known_call(known_fingerprint, fingerprint, stored, float(lease_until), now)
+        finished = Finished(StoredResponse.from_text(response)) if response else None
+        return resolve_known_call(known_fingerprint, fingerprint, finished, float(lease_until), now)
 
     def renew(self, claim: Claim, *, now: float) -> bool:
         """See DeliveryStore."""

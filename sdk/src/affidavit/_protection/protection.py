@@ -12,7 +12,7 @@ from affidavit._intents.stores import StoreUnavailable, is_in_memory
 from affidavit._intents.verifier import IntentRejected, IntentVerifier
 from affidavit._paths.routes import make_sendable, name_operation
 
-from .idempotency import Claim, Delivery, DeliveryStore, Leases, StoredResponse, compute_fingerprint
+from .idempotency import LEASE, Claim, Delivery, DeliveryStore, Leases, StoredResponse, compute_fingerprint
 from .responses import answer_known_call, answer_rejection, answer_response_not_kept, answer_store_outage
 from .verification_reports import ACCEPTED, VerificationReports
 
@@ -188,6 +188,10 @@ class _RunningCall:
         if was_kept is False:
             _log.warning("a response was not kept: its lease ran out, and another delivery may have run the call")
 
+    def expire(self) -> None:
+        """End the lease without a response: a retry runs, and the toolCallId stays with this call."""
+        self._settle_in_store(lambda: self._store.renew(self._claim, now=-LEASE))
+
     def abandon(self) -> None:
         self._settle_in_store(lambda: self._store.abandon(self._claim))
 
@@ -233,14 +237,17 @@ class Admission:
     def finish(self, status: int, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None) -> None:
         """Settle with the response. body: None if it streams or is too large to be kept.
 
-        A response that asks for a retry (5xx, 408, 425, 429) is not kept: the retry runs. Without a body nothing is
-        kept: a retry of a safe method runs again; any other gets 409, since the call has run.
+        A response that asks for a retry (5xx, 408, 425, 429) is not kept: the retry runs. Of a safe method (GET, HEAD,
+        OPTIONS) no response is kept: a retry runs. Of any other without a body neither: a retry gets 409, since the
+        call has run.
         """
         running = self._settle()
         if running is None:
             return
-        if status >= 500 or status in _RETRY_STATUSES or (body is None and self._safe):
+        if status >= 500 or status in _RETRY_STATUSES:
             running.abandon()
+        elif self._safe:
+            running.expire()
         elif body is None:
             running.finish(answer_response_not_kept())
         else:

@@ -5,7 +5,7 @@ import json
 from affidavit._intents.reasons import REASONS
 from affidavit._intents.verifier import IntentRejected
 
-from .idempotency import Finished, InFlight, Mismatch, StoredResponse
+from .idempotency import Finished, InFlight, Mismatch, NotKept, StoredResponse
 
 _RETRY_AFTER = 5
 """Seconds to wait while a store is unavailable."""
@@ -31,15 +31,18 @@ def answer_body_too_large(limit: int) -> StoredResponse:
 
 
 def answer_response_not_kept() -> StoredResponse:
-    """Return 409 for a call that has run and whose response could not be kept: it never runs twice."""
-    detail = "This call has run, but its response was too large to be kept. Read its result by another call."
+    """Return 409 for a call that has run and whose response was not kept: it never runs twice."""
+    detail = (
+        "This call has run, but its response is not kept: it was too large, it was a stream, or the store was full. "
+        "Read its result by another call."
+    )
     return _build_problem(409, "response-not-kept", "The call has run before", detail)
 
 
-def answer_known_call(delivery: InFlight | Finished | Mismatch) -> StoredResponse:
+def answer_known_call(delivery: InFlight | Finished | NotKept | Mismatch) -> StoredResponse:
     """Return the response to a delivery whose call is known already (contract 3, "toolCallId")."""
-    if isinstance(delivery, Finished):
-        response = delivery.response
+    if isinstance(delivery, Finished | NotKept):
+        response = delivery.response if isinstance(delivery, Finished) else answer_response_not_kept()
         return StoredResponse(response.status, (*response.headers, ("Idempotent-Replayed", "true")), response.body)
     if isinstance(delivery, InFlight):
         detail = "An earlier delivery of this call is still running. Send it again after Retry-After seconds."

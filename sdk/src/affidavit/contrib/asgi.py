@@ -50,7 +50,7 @@ def intent_required(
     """Protect one view, `async def` or `def`, of any framework whose views are functions.
 
     minimum_version, operation: see `IntentVerifier.verify`. Needs the middleware around the app; without it every
-    call raises RuntimeError, so that none passes unverified.
+    call raises RuntimeError, so that none passes unverified. So does a `def` that runs on the event loop.
     """
     demands = Demands(minimum_version, operation)
 
@@ -63,6 +63,7 @@ def intent_required(
         @wraps(view)
         def wait_for_admission(*args: Any, **kwargs: Any) -> Any:
             gate = require_gate()
+            _require_thread_of_its_own()
             asyncio.run_coroutine_threadsafe(gate.admit(demands), gate.loop).result()
             return view(*args, **kwargs)
 
@@ -214,6 +215,18 @@ def require_gate() -> Gate:
     if gate is None:
         raise RuntimeError("intent_required needs affidavit.contrib.asgi.IntentMiddleware around the app")
     return gate
+
+
+def _require_thread_of_its_own() -> None:
+    """Raise RuntimeError on an event loop, which the view would block, so that its verification never ended."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError(
+        "intent_required: this view is a `def` that runs on the event loop, where verification cannot be waited for. "
+        "Make it `async def`, or have the framework run it in a thread (in Litestar: sync_to_thread=True)."
+    )
 
 
 async def _send_whole(answer: StoredResponse, send: Send) -> None:
