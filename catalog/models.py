@@ -181,6 +181,35 @@ class ExcessOperation(models.Model):
         return f"{self.method} {self.key}".strip()
 
 
+class CatalogRevision(models.Model):
+    """How often an environment's catalog changed, and the digests of all its operations after one of these changes."""
+
+    environment = models.OneToOneField(Environment, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    changes = models.BigIntegerField()
+    digested_changes = models.BigIntegerField(default=0)
+    document_digest = models.CharField(max_length=64, blank=True)
+    outline_digest = models.CharField(max_length=64, blank=True)
+
+    def __str__(self) -> str:
+        return str(self.changes)
+
+
+class KeptDocument(models.Model):
+    """A download as it was last computed: the same bytes are sent until the catalog changes."""
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=40)
+    etag = models.CharField(max_length=80)
+    length = models.BigIntegerField(help_text="Bytes before compression.")
+    body = models.BinaryField(help_text="Compressed by gzip.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["environment", "name"], name="one_kept_document_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class OperationVersion(models.Model):
     """One version of an operation's outline. since: when its cause was first observed; at: when that was folded."""
 

@@ -29,6 +29,8 @@ Environ = dict[str, Any]
 Headers = list[tuple[bytes, bytes]]
 
 THREADS = 4
+DOWNLOADS = "/api/catalog"  # what begins so may take seconds to make
+DOWNLOAD_THREADS = 2  # of these, so that others are answered meanwhile
 BODY_SECONDS = 60  # for a whole body
 GRACE_SECONDS = 10  # before a body's rate counts
 MIN_BYTES_PER_SECOND = 16 * 1024
@@ -153,7 +155,8 @@ class Application:
         self.threads = threads
         self.pool = ThreadPoolExecutor(threads + STREAMS, thread_name_prefix="request")
         self.streams = threading.Semaphore(STREAMS)
-        self.slots: asyncio.Semaphore | None = None
+        self.slots = asyncio.Semaphore(threads)
+        self.download_slots = asyncio.Semaphore(DOWNLOAD_THREADS)
         self.buffer = Buffer()
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
@@ -165,17 +168,29 @@ class Application:
             environ = build_environ(scope, b"") | {BODY_TOO_SLOW: True}
         except ClientGone:
             return
-        self.slots = self.slots or asyncio.Semaphore(self.threads)
-        await self.slots.acquire()
-        request = Request(self, environ, send, asyncio.get_running_loop(), self.slots)
+        slots = await self.acquire_slots(scope["path"])
+        request = Request(self, environ, send, asyncio.get_running_loop(), slots)
         try:
             answer = await request.loop.run_in_executor(self.pool, request.run)
         except ClientGone:
             answer = None
         finally:
-            request.release_slot()
+            request.release_slots()
         if answer:
             await send_answer(answer, send)
+
+    async def acquire_slots(self, path: str) -> list[asyncio.Semaphore]:
+        """Wait until a thread may be used for this path. Return what is to be released afterwards."""
+        slots: list[asyncio.Semaphore] = []
+        try:
+            for slot in [self.download_slots, self.slots] if path.startswith(DOWNLOADS) else [self.slots]:
+                await slot.acquire()
+                slots.append(slot)
+        except BaseException:  # above all a cancellation, when the client has gone
+            for slot in slots:
+                slot.release()
+            raise
+        return slots
 
 
 class Request:
@@ -183,14 +198,13 @@ class Request:
 
     def __init__(
         self, application: Application, environ: Environ, send: Send, loop: asyncio.AbstractEventLoop,
-        slots: asyncio.Semaphore,
+        slots: list[asyncio.Semaphore],
     ) -> None:  # fmt: skip
         self.application = application
         self.environ = environ
         self.send = send
         self.loop = loop
         self.slots = slots
-        self.holds_slot = True
 
     def run(self) -> Answer | None:
         """Return the answer, or None when it has been sent already, piece by piece."""
@@ -215,9 +229,9 @@ class Request:
                 close()
 
     def stream(self, answer: Answer, pieces: Iterable[bytes]) -> None:
-        """Send a streamed answer. Its slot is released first, so that another request can use it meanwhile."""
+        """Send a streamed answer. Its slots are released first, so that another request can use it meanwhile."""
         with self.application.streams:
-            self.loop.call_soon_threadsafe(self.release_slot)
+            self.loop.call_soon_threadsafe(self.release_slots)
             self.await_sent({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
             for piece in gather(pieces):
                 self.await_sent({"type": "http.response.body", "body": piece, "more_body": True})
@@ -231,10 +245,9 @@ class Request:
         except Exception as error:  # each server has its own error for a connection that is closed
             raise ClientGone from error
 
-    def release_slot(self) -> None:
-        if self.holds_slot:
-            self.holds_slot = False
-            self.slots.release()
+    def release_slots(self) -> None:
+        while self.slots:
+            self.slots.pop().release()
 
 
 def gather(pieces: Iterable[bytes]) -> Iterator[bytes]:

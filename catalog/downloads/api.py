@@ -14,6 +14,7 @@ from rest_framework.request import Request
 
 from catalog.downloads import documents
 from catalog.downloads.documents import Document
+from catalog.downloads.kept import get_or_render
 from catalog.models import RedactionRule
 from catalog.rules import redaction as redaction_rules
 from wire.errors import InvalidRequest
@@ -22,6 +23,7 @@ from workspaces.access import list_workspaces
 from workspaces.authentication import HEADER, KeyHasScopeOrSession, KeyOrSession, key_of_request
 from workspaces.models import ApiKey, Environment
 
+MAX_WHOLE_BYTES = 1024 * 1024
 REDACTION_RULE = inline_serializer(
     "RedactionRule", {"kind": serializers.ChoiceField(RedactionRule.KINDS), "name": serializers.CharField()}, many=True
 )
@@ -97,9 +99,14 @@ class Catalog(DownloadView):
         return documents.compute_catalog_etag(environment, evidence=parse_evidence(request))
 
     def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
-        document = documents.render_catalog(environment, evidence=parse_evidence(request))
-        headers = {"ETag": document.etag, "Content-Length": str(document.length)}
-        return StreamingHttpResponse(document.read_chunks(), content_type="application/json", headers=headers)
+        evidence = parse_evidence(request)
+        document = get_or_render(
+            environment,
+            "catalog" if evidence else "catalog without evidence",
+            compute_etag=lambda: documents.compute_catalog_etag(environment, evidence=evidence),
+            render=lambda: documents.render_catalog(environment, evidence=evidence),
+        )
+        return respond_with(document)
 
 
 class FormatView(DownloadView):
@@ -115,7 +122,13 @@ class FormatView(DownloadView):
         return documents.compute_format_etag(environment, self.format_name)
 
     def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
-        return respond_with(documents.render_format(environment, self.format_name))
+        document = get_or_render(
+            environment,
+            self.format_name,
+            compute_etag=lambda: documents.compute_format_etag(environment, self.format_name),
+            render=lambda: documents.render_format(environment, self.format_name),
+        )
+        return respond_with(document)
 
 
 class OpenApi(FormatView):
@@ -156,8 +169,12 @@ class WitnessRules(DownloadView):
         return documents.render_small_document({"rules": redaction_rules.list_active_redactions(environment)})
 
 
-def respond_with(document: Document) -> HttpResponse:
-    return HttpResponse(document.body, content_type="application/json", headers={"ETag": document.etag})
+def respond_with(document: Document) -> HttpResponseBase:
+    """Answer with a document; a large one is unpacked while it is sent."""
+    headers = {"ETag": document.etag, "Content-Length": str(document.length)}
+    if document.length <= MAX_WHOLE_BYTES:
+        return HttpResponse(document.body, content_type="application/json", headers=headers)
+    return StreamingHttpResponse(document.read_chunks(), content_type="application/json", headers=headers)
 
 
 def parse_evidence(request: Request) -> bool:

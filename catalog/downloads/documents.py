@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from io import BytesIO
+from typing import Any
 
 from catalog.downloads.json_schema import build_schema_document
 from catalog.downloads.openapi import build_openapi_document
-from catalog.downloads.queries import compute_catalog_digest, iterate_operation_texts, load_catalog
+from catalog.downloads.queries import find_catalog_digest, iterate_operation_texts, load_catalog
 from catalog.downloads.tools import build_tools_document
 from catalog.evidence.outlines import Outline
 from workspaces.models import Environment
 
-MAX_BYTES_IN_MEMORY = 4 * 1024 * 1024
 CHUNK_BYTES = 64 * 1024
 EDITION = "1"  # increase it when the same catalog is rendered differently, so that its ETag changes
 
@@ -32,55 +32,62 @@ FORMATS: Mapping[str, BuildDocument] = {
 
 @dataclass(frozen=True)
 class Document:
-    """A document in memory, with its strong validator."""
-
-    body: bytes
-    etag: str
-
-
-@dataclass(frozen=True)
-class StreamedDocument:
-    """A document in a file, with its strong validator. `read_chunks` works once, and closes the file."""
+    """A document, compressed, with its strong validator. length: bytes as it is sent."""
 
     etag: str
     length: int
-    head: bytes
-    body: IO[bytes]
+    packed: bytes
+
+    @property
+    def body(self) -> bytes:
+        return gzip.decompress(self.packed)
 
     def read_chunks(self) -> Iterator[bytes]:
-        with self.body:
-            yield self.head
-            while chunk := self.body.read(CHUNK_BYTES):
+        with gzip.GzipFile(fileobj=BytesIO(self.packed)) as body:
+            while chunk := body.read(CHUNK_BYTES):
                 yield chunk
 
 
-def render_catalog(environment: Environment, *, evidence: bool) -> StreamedDocument:
-    """Render the whole catalog as of one moment.
+class Packer:
+    """Compresses a document while it is made, so that no more of it is held."""
 
-    All operations are written to a file first, so that a failure is an error answer and never half a document.
-    """
-    body = SpooledTemporaryFile(max_size=MAX_BYTES_IN_MEMORY)  # noqa: SIM115 - the answer closes it when it is sent
+    def __init__(self) -> None:
+        self.length = 0
+        self._packed = BytesIO()
+        self._body = gzip.GzipFile(fileobj=self._packed, mode="wb", compresslevel=1, mtime=0)
+
+    def write(self, text: str) -> None:
+        self.length += self._body.write(text.encode())
+
+    def finish(self) -> bytes:
+        self._body.close()
+        return self._packed.getvalue()
+
+
+def render_catalog(environment: Environment, *, evidence: bool) -> Document:
+    """Render the whole catalog of one moment, before any of it is sent: a failure is an error and never half of it."""
+    body = Packer()
     content, revision = hashlib.sha256(), hashlib.sha256()
     for index, (text, document, outline) in enumerate(iterate_operation_texts(environment, evidence=evidence)):
         content.update(document if evidence else outline)
         revision.update(outline)
-        body.write(b",\n" if index else b"\n")
-        body.write(text.encode())
-    body.write(b"\n]}\n")
-    length = body.tell()
-    body.seek(0)
-    head = render_head(environment, revision.hexdigest())
-    return StreamedDocument(format_catalog_etag(content.hexdigest(), evidence), len(head) + length, head, body)
+        body.write(",\n" if index else "\n")
+        body.write(text)
+    body.write("\n]}\n")
+    head = Packer()
+    head.write(render_head(environment, revision.hexdigest()))
+    etag = format_catalog_etag(content.hexdigest(), evidence)
+    return Document(etag, head.length + body.length, head.finish() + body.finish())
 
 
-def render_head(environment: Environment, revision: str) -> bytes:
+def render_head(environment: Environment, revision: str) -> str:
     facts = json.dumps({"environment": environment.name, "revision": revision}, ensure_ascii=False)
-    return f'{facts[:-1]}, "operations": ['.encode()
+    return f'{facts[:-1]}, "operations": ['
 
 
 def compute_catalog_etag(environment: Environment, *, evidence: bool) -> str:
     """Return the validator of the catalog as it is now, without rendering it."""
-    return format_catalog_etag(compute_catalog_digest(environment, evidence=evidence), evidence)
+    return format_catalog_etag(find_catalog_digest(environment, evidence=evidence), evidence)
 
 
 def format_catalog_etag(digest: str, evidence: bool) -> str:
@@ -90,13 +97,16 @@ def format_catalog_etag(digest: str, evidence: bool) -> str:
 def render_format(environment: Environment, format_name: str) -> Document:
     """Render the catalog as it is now in one of FORMATS."""
     outlines, revision = load_catalog(environment)
-    body = render_json(FORMATS[format_name](environment, revision, outlines))
-    return Document(body, hash_format_etag(environment, format_name, revision))
+    body = Packer()
+    for text in iterate_json(FORMATS[format_name](environment, revision, outlines)):
+        body.write(text)
+    body.write("\n")
+    return Document(hash_format_etag(environment, format_name, revision), body.length, body.finish())
 
 
 def compute_format_etag(environment: Environment, format_name: str) -> str:
     """Return the validator of what `render_format` would render now, without rendering it."""
-    return hash_format_etag(environment, format_name, compute_catalog_digest(environment, evidence=False))
+    return hash_format_etag(environment, format_name, find_catalog_digest(environment, evidence=False))
 
 
 def hash_format_etag(environment: Environment, format_name: str, revision: str) -> str:
@@ -104,13 +114,30 @@ def hash_format_etag(environment: Environment, format_name: str, revision: str) 
 
 
 def render_small_document(content: Mapping[str, Any]) -> Document:
-    """Render a document so small that its ETag is computed from the whole."""
-    body = render_json(content)
-    return Document(body, hash_etag(body))
+    """Render what is rendered as quickly as its validator is computed."""
+    text = f"{render_json(content)}\n"
+    body = Packer()
+    body.write(text)
+    return Document(hash_etag(text.encode()), body.length, body.finish())
 
 
-def render_json(content: Mapping[str, Any]) -> bytes:
-    return f"{json.dumps(content, ensure_ascii=False, separators=(',', ':'))}\n".encode()
+def iterate_json(value: Any, depth: int = 2) -> Iterator[str]:
+    """Yield the text of a JSON value in pieces: to render all at once would keep other threads waiting."""
+    if not depth or not isinstance(value, dict | list):
+        yield render_json(value)
+        return
+    yield "{" if isinstance(value, dict) else "["
+    for index, item in enumerate(value):
+        yield "," if index else ""
+        if isinstance(value, dict):
+            yield f"{render_json(item)}:"
+            item = value[item]
+        yield from iterate_json(item, depth - 1)
+    yield "}" if isinstance(value, dict) else "]"
+
+
+def render_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def hash_etag(content: bytes) -> str:

@@ -10,13 +10,25 @@ from django.db import connection
 
 from catalog.downloads.operation_names import name_operations, split_name_words
 from catalog.evidence.outlines import Outline
+from catalog.models import CatalogRevision
 from catalog.queries import BY_PATH, visible_operations
 from workspaces.models import Environment
 
-CATALOG_DIGEST = """
-    SELECT encode(sha256(coalesce(
-        string_agg({column}, ''::bytea ORDER BY path COLLATE "C", method COLLATE "C"), ''::bytea)), 'hex')
-    FROM catalog_operation WHERE environment_id = %s AND begun AND shown_under_id IS NULL
+DIGESTS = """
+    SELECT
+        (SELECT changes FROM catalog_catalogrevision WHERE environment_id = %(environment)s),
+        encode(sha256(coalesce(string_agg(document_digest, ''::bytea ORDER BY {order}), ''::bytea)), 'hex'),
+        encode(sha256(coalesce(string_agg(outline_digest, ''::bytea ORDER BY {order}), ''::bytea)), 'hex')
+    FROM catalog_operation WHERE environment_id = %(environment)s AND begun AND shown_under_id IS NULL
+""".format(order='path COLLATE "C", method COLLATE "C"')
+# A fold may hold the row for seconds: then the next request stores the digests.
+STORE_DIGESTS = """
+    UPDATE catalog_catalogrevision
+    SET digested_changes = changes, document_digest = %(document)s, outline_digest = %(outline)s
+    WHERE environment_id IN (
+        SELECT environment_id FROM catalog_catalogrevision
+        WHERE environment_id = %(environment)s AND changes = %(changes)s FOR UPDATE SKIP LOCKED
+    )
 """
 
 
@@ -37,13 +49,27 @@ def load_catalog(environment: Environment) -> tuple[list[Outline], str]:
     return [json.loads(text) for text, _ in rows], revision
 
 
-def compute_catalog_digest(environment: Environment, *, evidence: bool) -> str:
-    """Return the SHA-256 over the digests of all operations in the order of the catalog, in hex."""
-    column = "document_digest" if evidence else "outline_digest"
+def find_catalog_digest(environment: Environment, *, evidence: bool) -> str:
+    """Return the SHA-256 over the digests of all operations in the order of the catalog, in hex.
+
+    It is computed once per change of the catalog.
+    """
+    row = CatalogRevision.objects.filter(environment=environment).first()
+    if row is None or row.digested_changes != row.changes:
+        document, outline = compute_catalog_digests(environment)
+    else:
+        document, outline = row.document_digest, row.outline_digest
+    return document if evidence else outline
+
+
+def compute_catalog_digests(environment: Environment) -> tuple[str, str]:
+    """Return the digests with and without evidence, and store them unless the catalog changes at this moment."""
     with connection.cursor() as cursor:
-        cursor.execute(CATALOG_DIGEST.format(column=column), [environment.pk])
-        (digest,) = cursor.fetchone()
-    return str(digest)
+        cursor.execute(DIGESTS, {"environment": environment.pk})
+        changes, document, outline = cursor.fetchone()
+        digests = {"document": document, "outline": outline}
+        cursor.execute(STORE_DIGESTS, {"environment": environment.pk, "changes": changes, **digests})
+    return document, outline
 
 
 def find_operation_name(environment: Environment, outline: Outline) -> str:

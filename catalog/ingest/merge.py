@@ -17,7 +17,7 @@ from catalog.ingest.limit import Room, delete_excess, record_excess
 from catalog.models import Drift, Operation, OperationPart, OperationVersion
 from catalog.queries import prefetch_evidence
 from catalog.rules.queries import load_template_rules
-from catalog.rules.reproject import reproject
+from catalog.rules.reproject import mark_changed, reproject
 from catalog.rules.resolution import RuleSet
 from workspaces.models import Environment
 
@@ -49,6 +49,7 @@ def merge_into_catalog(environment: Environment, daily: DailySums, *, now: datet
 
     New operations enter while there is room; those that do not fit are counted.
     """
+    mark_changed(environment)
     rules = load_template_rules(environment)
     sums, late = store_late_evidence(environment, daily)
     room = Room.measure(environment)

@@ -18,6 +18,12 @@ from catalog.queries import LARGE_TEXTS, prefetch_evidence
 from catalog.rules.resolution import RuleSet
 from workspaces.models import Environment
 
+COUNT_CHANGE = """
+    INSERT INTO catalog_catalogrevision (environment_id, changes, digested_changes, document_digest, outline_digest)
+    VALUES (%s, 1, 0, '', '')
+    ON CONFLICT (environment_id) DO UPDATE SET changes = catalog_catalogrevision.changes + 1
+"""
+
 
 class VisibleSum(NamedTuple):
     """All visible evidence of an operation, with maps applied."""
@@ -75,12 +81,19 @@ def lock_environment(environment: Environment) -> None:
     """Keep folds and other decisions away from this environment's operations until the transaction ends."""
     environment.hold()
     lock_operations(environment)
+    mark_changed(environment)
 
 
 def lock_operations(environment: Environment) -> None:
     """Let one fold or decision at a time work on an environment until the transaction ends: it reads what it writes."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"catalog.fold {environment.pk}"])
+
+
+def mark_changed(environment: Environment) -> None:
+    """Count a change of the catalog, in its transaction: what is kept of downloads is then compared anew."""
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT_CHANGE, [environment.pk])
 
 
 def _update_reach(row: Operation, rules: RuleSet) -> None:

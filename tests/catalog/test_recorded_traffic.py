@@ -74,7 +74,7 @@ def deliver(api: Any, created: Any, observations: Observations) -> None:
 
 
 def whole_catalog(api: Any) -> bytes:
-    return b"".join(api.get("/api/catalog").streaming_content)
+    return api.get("/api/catalog").getvalue()
 
 
 def test_recorded_traffic_is_in_the_catalog_once_and_as_often_as_a_recount_says(api, workspace, shared):

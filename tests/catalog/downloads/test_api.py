@@ -20,7 +20,7 @@ AT = 1_790_000_000
 
 def content(response: Any) -> bytes:
     assert response.status_code == 200, response
-    body = b"".join(response.streaming_content)
+    body = response.getvalue()
     assert int(response["Content-Length"]) == len(body)
     return body
 

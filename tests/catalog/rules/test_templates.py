@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from catalog import queries
 from catalog.downloads import documents
-from catalog.downloads.queries import compute_catalog_digest
+from catalog.downloads.queries import find_catalog_digest
 from catalog.drift.environments import compare_catalogs
 from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, OperationVersion, TemplateRule
@@ -58,7 +58,7 @@ def list_everything(environment: Environment) -> list[Any]:
         list(map(str, row))
         for row in queries.visible_operations(environment).order_by("path", "method").values_list(*columns)
     ]
-    digests = [compute_catalog_digest(environment, evidence=evidence) for evidence in (True, False)]
+    digests = [find_catalog_digest(environment, evidence=evidence) for evidence in (True, False)]
     return [*rows, *digests]
 
 

@@ -1,0 +1,51 @@
+"""Downloads are computed once per change of the catalog, whoever asks, and kept for all processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.db import connection, transaction
+
+from catalog.downloads.documents import Document
+from catalog.models import KeptDocument
+from workspaces.models import Environment
+
+MAX_KEPT_BYTES = 64 * 1024 * 1024  # compressed
+
+
+def get_or_render(
+    environment: Environment, name: str, *, compute_etag: Callable[[], str], render: Callable[[], Document]
+) -> Document:
+    """Return the kept document if the catalog has not changed since; else render it and keep it instead.
+
+    One request at a time renders a document; those that come meanwhile wait for it.
+    """
+    if document := find_document(environment, name, compute_etag()):
+        return document
+    with transaction.atomic():
+        lock_document(environment, name)
+        if document := find_document(environment, name, compute_etag()):
+            return document
+        document = render()
+        keep_document(environment, name, document)
+    return document
+
+
+def find_document(environment: Environment, name: str, etag: str) -> Document | None:
+    row = KeptDocument.objects.filter(environment=environment, name=name, etag=etag).first()
+    return Document(row.etag, row.length, bytes(row.body)) if row else None
+
+
+def lock_document(environment: Environment, name: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"catalog {name} {environment.pk}"])
+
+
+def keep_document(environment: Environment, name: str, document: Document) -> None:
+    if len(document.packed) > MAX_KEPT_BYTES or not environment.try_hold():
+        return
+    KeptDocument.objects.update_or_create(
+        environment=environment,
+        name=name,
+        defaults={"etag": document.etag, "length": document.length, "body": document.packed},
+    )

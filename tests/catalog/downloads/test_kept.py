@@ -1,0 +1,157 @@
+"""Downloads are computed once per change of the catalog, and kept for all processes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+from unittest import mock
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from catalog.downloads import documents, kept
+from catalog.downloads.documents import iterate_json, render_json
+from catalog.downloads.kept import get_or_render
+from catalog.models import CatalogRevision, KeptDocument
+from catalog.rules.templates import add_template_rule
+from tests.catalog.reports import deliver, environment_of, observation
+from workspaces.create import create_workspace
+from workspaces.remove import remove_workspace
+
+pytestmark = pytest.mark.django_db
+ADDRESSES = [
+    "/api/catalog", "/api/catalog?evidence=0", "/api/catalog/openapi.json", "/api/catalog/schemas.json",
+    "/api/catalog/tools.json",
+]  # fmt: skip
+
+
+@pytest.fixture(params=ADDRESSES)
+def address(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def filled(api: Any, workspace: Any) -> Any:
+    deliver(api, workspace, observation(response={"id": 1}), observation(path="/a", response={"id": 1}))
+    return api
+
+
+def count_renders() -> Any:
+    return mock.patch.object(kept, "keep_document", side_effect=kept.keep_document)
+
+
+def test_a_download_is_computed_once_until_the_catalog_changes(filled, workspace, address):
+    with count_renders() as renders:
+        first, again = filled.get(address), filled.get(address)
+        assert (first.getvalue(), first["ETag"]) == (again.getvalue(), again["ETag"])
+        assert renders.call_count == 1
+        deliver(filled, workspace, observation(path="/b", response={"id": 1}))
+        changed = filled.get(address)
+        assert renders.call_count == 2
+    assert changed["ETag"] != first["ETag"]
+    assert b"/b" in changed.getvalue()
+    assert KeptDocument.objects.count() == 1
+
+
+def test_counting_makes_no_other_document_of_what_has_no_counts(filled, workspace, address):
+    with count_renders() as renders:
+        filled.get(address)
+        deliver(filled, workspace, observation(path="/a", response={"id": 1}))
+        filled.get(address)
+    assert renders.call_count == (2 if address == "/api/catalog" else 1)
+
+
+def test_a_rule_changes_what_is_sent(filled, workspace, address):
+    before = filled.get(address)
+    now = timezone.now()
+    add_template_rule(environment_of(workspace), "/orders/{}", "/orders/{number}", actor="test", now=now)
+    after = filled.get(address)
+    assert after["ETag"] != before["ETag"]
+    assert b"number" in after.getvalue()
+
+
+def test_another_name_of_the_workspace_changes_the_title(filled, workspace):
+    filled.get("/api/catalog/openapi.json")
+    type(workspace.workspace).objects.update(name="Another name")
+    assert filled.get("/api/catalog/openapi.json").json()["info"]["title"] == "Another name, production"
+
+
+def test_what_is_known_already_costs_no_look_at_the_operations(filled, address, django_assert_max_num_queries):
+    etag = filled.get(address)["ETag"]
+    with django_assert_max_num_queries(10) as queries:
+        assert filled.get(address, headers={"If-None-Match": etag}).status_code == 304
+    assert not [query for query in queries if "catalog_operation" in query["sql"]]
+
+
+def test_a_change_while_digests_are_computed_is_seen_by_the_next_request(filled, workspace):
+    environment = environment_of(workspace)
+    digest = documents.compute_catalog_etag(environment, evidence=True)
+    deliver(filled, workspace, observation(path="/b", response={"id": 1}))
+    assert CatalogRevision.objects.get().digested_changes < CatalogRevision.objects.get().changes
+    assert documents.compute_catalog_etag(environment, evidence=True) != digest
+
+
+def test_what_is_too_large_is_sent_and_not_kept(filled, address, monkeypatch):
+    monkeypatch.setattr(kept, "MAX_KEPT_BYTES", 1)
+    assert filled.get(address).getvalue() == filled.get(address).getvalue()
+    assert not KeptDocument.objects.exists()
+
+
+def test_each_environment_and_workspace_has_its_own(filled, workspace, other_workspace, address):
+    filled.get(address)
+    joiner = "&" if "?" in address else "?"
+    assert b"/a" not in filled.get(f"{address}{joiner}environment=staging").getvalue()
+    assert b"/a" not in filled.get(address, key=other_workspace.full_key).getvalue()
+
+
+def test_nothing_is_kept_of_a_workspace_that_was_removed(filled, workspace, address):
+    filled.get(address)
+    remove_workspace(workspace.workspace, actor="test", now=timezone.now())
+    assert not KeptDocument.objects.exists()
+    assert not CatalogRevision.objects.exists()
+
+
+def test_a_large_document_is_unpacked_while_it_is_sent(filled, address, monkeypatch):
+    whole = filled.get(address)
+    monkeypatch.setattr("catalog.downloads.api.MAX_WHOLE_BYTES", 0)
+    streamed = filled.get(address)
+    assert streamed.streaming
+    assert streamed.getvalue() == whole.getvalue()
+    assert int(streamed["Content-Length"]) == len(whole.getvalue())
+
+
+def test_pieces_of_json_are_the_same_text():
+    for value in ({}, [], {"a": {}}, {"a": [], "b": {"c": {"d": [1, {"e": "é"}]}, "f": None}}, [1, [2, [3]]], "x"):
+        assert "".join(iterate_json(value)) == render_json(value)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_requests_at_once_one_computes():
+    created = create_workspace("Busy", actor="test", now=timezone.now())
+    environment = environment_of(created)
+    renders: list[int] = []
+    bodies: list[bytes] = []
+
+    def render() -> documents.Document:
+        renders.append(1)
+        time.sleep(0.3)
+        return documents.render_format(environment, "openapi")
+
+    def download() -> None:
+        try:
+            document = get_or_render(
+                environment, "openapi", compute_etag=lambda: documents.compute_format_etag(environment, "openapi"),
+                render=render,
+            )  # fmt: skip
+            bodies.append(document.body)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=download) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(renders), len(bodies), len(set(bodies))) == (1, 16, 1)
