@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from wire.errors import InvalidRequest
 from wire.redelivery.encryption import decrypt
 from workspaces.models import SigningSecret, Workspace
+from workspaces.secrets.rotate import find_signer
 
 
-def load_newest_secret(workspace: Workspace) -> str:
-    """Return the secret that signs new intents."""
-    return _decrypt_secret(workspace.signing_secrets.latest("id"))
+def load_newest_secret(workspace: Workspace, *, now: datetime) -> str:
+    """Return the secret that signs new intents: never one that is prepared or revoked."""
+    secret = find_signer(workspace, now=now)
+    if secret is None:  # no verb leaves a workspace without one
+        raise InvalidRequest("This workspace has no signing secret that signs. Rotate it on the page of secrets.")
+    return _decrypt_secret(secret)
 
 
 def load_valid_secrets(workspace: Workspace, *, now: datetime) -> Sequence[str]:
-    """Return the secrets that verify intents, the newest first."""
+    """Return the secrets that verify intents, the newest first: also a prepared one, never a revoked one."""
     return [_decrypt_secret(secret) for secret in workspace.signing_secrets.order_by("-id") if secret.verifies_at(now)]
 
 

@@ -9,8 +9,8 @@ from wire.redelivery.encryption import encrypt
 from workspaces.models import SigningSecret, Workspace
 
 
-def issue_signing_secret(workspace: Workspace, *, now: datetime, actor: str = "") -> str:
-    """Return a new signing secret: `gas_` and 256 bits in base64url; it signs from now on."""
+def issue_signing_secret(workspace: Workspace, *, now: datetime, actor: str = "", signs: bool = True) -> str:
+    """Return a new signing secret: `gas_` and 256 bits in base64url. It verifies, and, unless told otherwise, signs."""
     secret = "gas_" + secrets.token_urlsafe(32)
     SigningSecret.objects.create(
         workspace=workspace,
@@ -18,6 +18,6 @@ def issue_signing_secret(workspace: Workspace, *, now: datetime, actor: str = ""
         prefix=secret[:8],
         created_at=now,
         created_by=actor,
-        signs_from=now,
+        signs_from=now if signs else None,
     )
     return secret

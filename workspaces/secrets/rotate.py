@@ -1,0 +1,151 @@
+"""Rotate signing secrets: prepare one that verifies only, let it sign, and revoke the one before (contract 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from wire.errors import InvalidRequest, NotFound
+from workspaces.audit.record import record_audit
+from workspaces.models import SigningSecret, Workspace
+from workspaces.secrets.issue import issue_signing_secret
+
+OVERLAP = timedelta(hours=24)  # for which the previous secret still verifies
+SECRET_PREFIX_LENGTH = 8  # `gas_` and four more
+MIN_PREFIX = 6
+
+
+@dataclass(frozen=True)
+class Rotation:
+    """What a step of a rotation did. text: the new secret, which is shown once; empty where one was made before."""
+
+    secret: SigningSecret
+    text: str = ""
+    previous_verifies_until: datetime | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        until = self.previous_verifies_until
+        return {
+            "secretId": self.secret.prefix,
+            **({"signingSecret": self.text} if self.text else {}),
+            "signs": self.secret.signs_from is not None,
+            **({"previousVerifiesUntil": int(until.timestamp())} if until else {}),
+        }
+
+
+def find_signer(workspace: Workspace, *, now: datetime) -> SigningSecret | None:
+    """Return the secret that signs new intents: of those that sign and are not revoked, the latest."""
+    signing = workspace.signing_secrets.filter(revoked_at=None, signs_from__lte=now)
+    return signing.order_by("-signs_from", "-id").first()
+
+
+@transaction.atomic
+def prepare_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotation:
+    """Make a secret that verifies from now on and signs when it is activated; raises InvalidRequest if there is one."""
+    _lock(workspace)
+    _refuse_prepared(workspace)
+    text, secret = _issue(workspace, signs=False, actor=actor, now=now)
+    record_audit(workspace.pk, "signing secret prepared", {"secret": secret.prefix}, actor=actor, now=now)
+    return Rotation(secret, text)
+
+
+@transaction.atomic
+def activate_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotation:
+    """Let the prepared secret sign from now on; raises InvalidRequest if there is none."""
+    _lock(workspace)
+    secret = find_prepared(workspace)
+    if secret is None:
+        raise InvalidRequest("No secret is prepared. Prepare one first, and give it to every backend.")
+    until = _retire_signers(workspace, now=now)
+    secret.signs_from = now
+    secret.save(update_fields=["signs_from"])
+    _record_rotation(secret, until, actor=actor, now=now)
+    return Rotation(secret, previous_verifies_until=until)
+
+
+@transaction.atomic
+def rotate_secret(workspace: Workspace, *, actor: str, now: datetime) -> Rotation:
+    """Make a secret that signs at once. Backends that do not know it reject new intents until they do.
+
+    Raises InvalidRequest while one is prepared.
+    """
+    _lock(workspace)
+    _refuse_prepared(workspace)
+    until = _retire_signers(workspace, now=now)
+    text, secret = _issue(workspace, signs=True, actor=actor, now=now)
+    _record_rotation(secret, until, actor=actor, now=now)
+    return Rotation(secret, text, until)
+
+
+@transaction.atomic
+def revoke_secret(secret: SigningSecret, *, actor: str, now: datetime) -> bool:
+    """Revoke a secret: intents signed with it fail from now on. Return False if it was revoked before.
+
+    Raises InvalidRequest for the one that signs: rotate first.
+    """
+    _lock(secret.workspace)
+    secret.refresh_from_db()
+    if secret.revoked_at is not None:
+        return False
+    if secret == find_signer(secret.workspace, now=now):
+        raise InvalidRequest(f"{secret} signs new intents. Rotate first: then another signs, and this can be revoked.")
+    secret.revoked_at = now
+    secret.save(update_fields=["revoked_at"])
+    record_audit(secret.workspace_id, "signing secret revoked", {"secret": secret.prefix}, actor=actor, now=now)
+    return True
+
+
+def find_prepared(workspace: Workspace) -> SigningSecret | None:
+    """Return the secret that is prepared and does not sign yet."""
+    return workspace.signing_secrets.filter(revoked_at=None, signs_from=None).first()
+
+
+def find_secret(text: str) -> SigningSecret:
+    """Return the secret that its first characters name, in any workspace.
+
+    Raises NotFound; InvalidRequest where several begin like this, with a list of them.
+    """
+    if len(text) < MIN_PREFIX:
+        raise InvalidRequest(f"Name the secret by {MIN_PREFIX} to {SECRET_PREFIX_LENGTH} of its first characters.")
+    secrets = SigningSecret.objects.select_related("workspace")
+    secrets = secrets.filter(prefix__startswith=text[:SECRET_PREFIX_LENGTH])
+    matches = list(secrets.filter(revoked_at=None)[:20]) or list(secrets[:20])
+    if not matches:
+        raise NotFound("No signing secret begins like this. The page of signing secrets lists all of a workspace.")
+    if len(matches) > 1:
+        names = ", ".join(f"{secret.prefix} ({secret.workspace.slug})" for secret in matches)
+        raise InvalidRequest(f"Several secrets begin like this: {names}. Give more characters, or use the page.")
+    return matches[0]
+
+
+def _lock(workspace: Workspace) -> None:
+    """Let one rotation of a workspace run at a time."""
+    Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
+
+
+def _refuse_prepared(workspace: Workspace) -> None:
+    prepared = find_prepared(workspace)
+    if prepared is not None:
+        raise InvalidRequest(f"{prepared} is prepared already. Activate it, or revoke it first.")
+
+
+def _retire_signers(workspace: Workspace, *, now: datetime) -> datetime:
+    """Let the secret that signs verify for 24 hours more; return until when."""
+    until = now + OVERLAP
+    workspace.signing_secrets.filter(revoked_at=None, signs_from__isnull=False, verifies_until=None).update(
+        verifies_until=until
+    )
+    return until
+
+
+def _issue(workspace: Workspace, *, signs: bool, actor: str, now: datetime) -> tuple[str, SigningSecret]:
+    text = issue_signing_secret(workspace, now=now, actor=actor, signs=signs)
+    return text, workspace.signing_secrets.latest("id")
+
+
+def _record_rotation(secret: SigningSecret, until: datetime, *, actor: str, now: datetime) -> None:
+    facts = {"secret": secret.prefix, "previousVerifiesUntil": until.isoformat()}
+    record_audit(secret.workspace_id, "signing secret rotated", facts, actor=actor, now=now)
