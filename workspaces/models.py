@@ -176,6 +176,27 @@ class SigningSecret(models.Model):
         return self.revoked_at is None and (self.verifies_until is None or now < self.verifies_until)
 
 
+class SecretUse(models.Model):
+    """Which backend last verified with which signing secret, so that a rotation shows who still needs the old one.
+
+    api_key: the key under which it reported that; count: verifications.
+    """
+
+    secret = models.ForeignKey(SigningSecret, on_delete=models.CASCADE, related_name="uses")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+")
+    api_key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="+")
+    count = models.BigIntegerField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["secret", "environment", "api_key"], name="one_use_per_secret_and_key")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.secret} by {self.api_key}"
+
+
 class Membership(models.Model):
     """Which of Django's users may open a workspace's pages, and what they may do there.
 

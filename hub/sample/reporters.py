@@ -104,7 +104,13 @@ class SampleVerifications:
         self._counts: Counter[VerificationKey] = Counter()
 
     def add(
-        self, result: str, *, version: int | None = None, operation: str = "", tool_call_id: str | None = None
+        self,
+        result: str,
+        *,
+        version: int | None = None,
+        operation: str = "",
+        tool_call_id: str | None = None,
+        secret: str = "",
     ) -> None:
         call_id = tool_call_id or "" if result != "accepted" else ""
         quarter = int(self._clock() // QUARTER_SECONDS) * QUARTER_SECONDS

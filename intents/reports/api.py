@@ -14,6 +14,7 @@ from intents.reports.receive import receive_report
 from intents.reports.serializers import ReportReceipt, VerificationReportForm
 from intents.reports.verification import Verification
 from wire.http.machine_view import MachineView
+from workspaces.authentication import key_of_request
 from workspaces.models import Environment
 
 
@@ -29,7 +30,8 @@ class VerificationReports(MachineView):
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
         verifications = [build_verification(item, now=now) for item in data["verifications"]]
-        recorded = receive_report(environment, data["reportId"], verifications, body=raw, now=now)
+        key = key_of_request(self.request)
+        recorded = receive_report(environment, data["reportId"], verifications, body=raw, now=now, api_key=key)
         return Response({"recorded": recorded})
 
 
@@ -42,4 +44,5 @@ def build_verification(item: Mapping[str, Any], *, now: datetime) -> Verificatio
         operation=template_operation(item.get("operation", "")),
         tool_call_id=item.get("toolCallId", ""),
         count=item.get("count", 1),
+        secret=item.get("secret", ""),
     )

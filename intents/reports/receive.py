@@ -12,7 +12,7 @@ from intents.models import VerificationReport
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from wire.redelivery.reports import get_or_create_report
-from workspaces.models import Environment
+from workspaces.models import ApiKey, Environment
 
 
 @transaction.atomic
@@ -23,10 +23,11 @@ def receive_report(
     *,
     body: bytes,
     now: datetime,
+    api_key: ApiKey | None = None,
 ) -> int:
     """Record a report and return the sum of its counts, the same for every delivery. body: a redelivery repeats it.
 
-    Raises ReportIdReused.
+    api_key: whose report it is, for the page of signing secrets. Raises ReportIdReused.
     """
     environment.hold()
     values = {"recorded": sum(verification.count for verification in verifications), "received_at": now}
@@ -34,5 +35,5 @@ def receive_report(
         VerificationReport.objects.all(), environment.workspace_id, report_id, body, values
     )
     if is_new:
-        record_verifications(environment, verifications)
+        record_verifications(environment, verifications, api_key=api_key)
     return report.recorded

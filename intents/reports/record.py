@@ -11,7 +11,8 @@ from django.db import connection, transaction
 from intents.models import Rejection
 from intents.reports.verification import ACCEPTED, Verification
 from wire.period import floor_to_quarter
-from workspaces.models import Environment
+from workspaces.models import ApiKey, Environment
+from workspaces.secrets.uses import SecretUses, record_uses
 
 ADD_TO_TALLIES = """
 INSERT INTO intents_verificationtally AS tally
@@ -42,11 +43,15 @@ class TallySum(NamedTuple):
 
 
 @transaction.atomic
-def record_verifications(environment: Environment, verifications: Sequence[Verification]) -> int:
-    """Store verifications and return the sum of their counts."""
+def record_verifications(
+    environment: Environment, verifications: Sequence[Verification], *, api_key: ApiKey | None = None
+) -> int:
+    """Store verifications and return the sum of their counts. api_key: whose they are, where that is known."""
     environment.hold()
     _add_to_tallies(environment, verifications)
     _store_rejections(environment, verifications)
+    if api_key is not None:
+        record_uses(environment, api_key, sum_by_secret(verifications))
     return sum(verification.count for verification in verifications)
 
 
@@ -59,6 +64,17 @@ def sum_by_tally(verifications: Iterable[Verification]) -> Mapping[TallyKey, Tal
         total, last_at = sums.get(key, TallySum(0, verification.occurred_at))
         sums[key] = TallySum(total + verification.count, max(last_at, verification.occurred_at))
     return dict(sorted(sums.items()))
+
+
+def sum_by_secret(verifications: Iterable[Verification]) -> Mapping[str, SecretUses]:
+    """Sum the accepted verifications by the beginning of the signing secret that verified, where it was reported."""
+    sums: dict[str, SecretUses] = {}
+    for verification in verifications:
+        if verification.result == ACCEPTED and verification.secret:
+            uses = sums.get(verification.secret, SecretUses(0, verification.occurred_at))
+            last_at = max(uses.last_at, verification.occurred_at)
+            sums[verification.secret] = SecretUses(uses.count + verification.count, last_at)
+    return sums
 
 
 def _add_to_tallies(environment: Environment, verifications: Sequence[Verification]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -13,6 +14,7 @@ from intents.reports.verification import ACCEPTED
 from wire.http.batches import BatchItem
 from wire.http.fields import Count, EnvironmentName, ExactText, Moment, UuidText
 
+SECRET_PREFIX = re.compile(r"gas_[0-9A-Za-z_-]{4}")
 MAX_ITEM_COUNT = 10**9  # so that no number of reports overflows a tally
 
 
@@ -41,6 +43,18 @@ class PayloadVersion(serializers.Field[Any, Any, Any, Any]):
         return version
 
 
+@extend_schema_field({"type": "string", "pattern": "^gas_[0-9A-Za-z_-]{4}$"})
+class SecretPrefix(serializers.Field[Any, Any, Any, Any]):
+    """The first 8 characters of the signing secret that verified: more of it is refused, and repeated nowhere."""
+
+    default_error_messages = {"invalid": "Send only the first 8 characters of the secret: gas_ and four more."}
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str) or not SECRET_PREFIX.fullmatch(data):
+            self.fail("invalid")
+        return data
+
+
 class VerificationItem(BatchItem):
     """One verification, or `count` identical ones."""
 
@@ -50,6 +64,7 @@ class VerificationItem(BatchItem):
     toolCallId = ExactText(max_length=255, required=False)
     count = Count(max_value=MAX_ITEM_COUNT, required=False)
     occurredAt = Moment(required=False)
+    secret = SecretPrefix(required=False)
 
 
 class VerificationReportForm(serializers.Serializer[Any]):

@@ -15,6 +15,7 @@ from intents.verification.serializers import RejectionProblem, VerifiedIntent, V
 from intents.verification.verify import verify_request
 from wire.http.machine_view import MachineView
 from wire.http.problems import Problem, build_document
+from workspaces.authentication import key_of_request
 from workspaces.models import Environment
 
 
@@ -31,7 +32,7 @@ class Verifications(MachineView):
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
         try:
-            intent = verify_request(environment, build_request(data), now=now)
+            intent = verify_request(environment, build_request(data), now=now, api_key=key_of_request(self.request))
         except IntentRejected as rejection:
             return answer_rejection(rejection)
         self.expires_at = datetime.fromtimestamp(intent.expires_at, UTC)

@@ -14,11 +14,13 @@ from intents.reports.record import record_verifications
 from intents.reports.verification import ACCEPTED, Verification
 from intents.verification.received_request import ReceivedRequest
 from wire.errors import Unavailable
-from workspaces.models import Environment
+from workspaces.models import ApiKey, Environment
 
 
-def verify_request(environment: Environment, request: ReceivedRequest, *, now: datetime) -> Intent:
-    """Return the verified intent, whose nonce is used up.
+def verify_request(
+    environment: Environment, request: ReceivedRequest, *, now: datetime, api_key: ApiKey | None = None
+) -> Intent:
+    """Return the verified intent, whose nonce is used up. api_key: of the backend that asked.
 
     No transaction spans this: a nonce stays used and a rejection tallied, whatever happens afterwards.
     Raises IntentRejected; Unavailable where the nonce cannot be looked up.
@@ -26,11 +28,11 @@ def verify_request(environment: Environment, request: ReceivedRequest, *, now: d
     try:
         intent = build_verifier(environment, now=now).verify(**request.verifier_arguments())
     except IntentRejected as rejection:
-        _tally(environment, request, rejection.reason, rejection.intent, now=now)
+        _tally(environment, request, rejection.reason, rejection.intent, api_key, now=now)
         raise
     except StoreUnavailable:
         raise Unavailable from None
-    _tally(environment, request, ACCEPTED, intent, now=now)
+    _tally(environment, request, ACCEPTED, intent, api_key, now=now)
     return intent
 
 
@@ -62,7 +64,13 @@ NONCES = SqlNonces(_connect)
 
 
 def _tally(
-    environment: Environment, request: ReceivedRequest, result: str, intent: Intent | None, *, now: datetime
+    environment: Environment,
+    request: ReceivedRequest,
+    result: str,
+    intent: Intent | None,
+    api_key: ApiKey | None,
+    *,
+    now: datetime,
 ) -> None:
     verification = Verification(
         result=result,
@@ -70,5 +78,6 @@ def _tally(
         version=intent.version if intent else 0,
         operation=template_operation(f"{request.method.upper()} {request.path}"),
         tool_call_id=intent.tool_call_id[:255] if intent else "",
+        secret=intent.signed_with if intent else "",
     )
-    record_verifications(environment, [verification])
+    record_verifications(environment, [verification], api_key=api_key)

@@ -20,6 +20,8 @@ MAX_ENVELOPE_DEPTH = 64
 """Levels of JSON in the envelope, itself the first."""
 MIN_SECRET = 32
 """Bytes of a secret."""
+SHOWN = 8
+"""Characters of a secret that may be shown and reported: `gas_` and four more. 232 bits stay unknown."""
 
 _PAYLOAD_DEPTH = MAX_ENVELOPE_DEPTH - 1
 
@@ -43,20 +45,22 @@ class Unreadable(ValueError):
 class Envelope:
     """An opened header. text: the payload's bytes as they stand in it; payload: their parse.
 
-    signature: its 32 bytes.
+    signature: its 32 bytes. signed_with: the prefix of the key that made it, once that is found.
     """
 
     text: bytes
     payload: dict[str, Json]
     signature: bytes
+    signed_with: str = ""
 
 
 class SigningKey:
-    """HMAC-SHA256 under one key, of any length (RFC 2104)."""
+    """HMAC-SHA256 under one key, of any length (RFC 2104). prefix: the first characters of its secret, for people."""
 
-    __slots__ = ("_inner", "_outer")
+    __slots__ = ("_inner", "_outer", "prefix")
 
-    def __init__(self, key: bytes) -> None:
+    def __init__(self, key: bytes, prefix: str = "") -> None:
+        self.prefix = prefix
         block = (sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
         # Both pads are hashed here once: that halves the time of each signature against hmac.digest.
         self._inner = sha256(block.translate(_INNER_PAD))
@@ -82,7 +86,7 @@ def build_signing_key(secret: str) -> SigningKey:
     key = secret.encode("utf-8", "surrogatepass")
     if len(key) < MIN_SECRET:
         raise ValueError(f"the signing secret is shorter than {MIN_SECRET} bytes: was it cut off?")
-    return SigningKey(key)
+    return SigningKey(key, secret[:SHOWN] if secret.startswith("gas_") else "")
 
 
 def seal(text: bytes, key: SigningKey) -> str:
@@ -109,14 +113,19 @@ def open_envelope(header: str) -> Envelope:
 
 
 def find_signed_payload(envelope: Envelope, keys: Sequence[SigningKey]) -> dict[str, Json] | None:
-    """The payload that was signed under one of `keys`: the parse of the text that was signed, or None."""
+    """The payload that was signed under one of `keys`: the parse of the text that was signed, or None.
+
+    Notes in `envelope.signed_with` which key it was.
+    """
     signature = envelope.signature
     for key in keys:
         if compare_digest(key.sign(envelope.text), signature):
+            envelope.signed_with = key.prefix
             return envelope.payload
     for text in _list_other_texts(envelope):
         for key in keys:
             if compare_digest(key.sign(text), signature):
+                envelope.signed_with = key.prefix
                 payload = _parse_strict(text, _PAYLOAD_DEPTH)
                 return payload if type(payload) is dict else None
     return None

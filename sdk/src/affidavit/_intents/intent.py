@@ -43,6 +43,7 @@ class Intent:
     operation: in version 1 the signed method and path. issued_at, expires_at: Unix seconds.
     audience, args_hash, nonce: None in version 1.
     args: the verified arguments, as `RequestArgs.value`; None in version 1, which binds none.
+    signed_with: the first 8 characters of the signing secret that verified, if it begins with `gas_`.
     """
 
     payload: Mapping[str, Json]
@@ -58,6 +59,7 @@ class Intent:
     expires_at: float
     requires_step_up: bool
     args: "Json | bytes" = None
+    signed_with: str = ""
 
     def __repr__(self) -> str:
         return f"<Intent v{self.version} toolCallId={self.tool_call_id!r}>"

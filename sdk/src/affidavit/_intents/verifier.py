@@ -213,6 +213,7 @@ class IntentVerifier:
             attempt.intent = read_intent(attempt.payload, version)
         except Unreadable as fault:
             return attempt.fail("malformed", f"{fault}.")
+        attempt.intent.signed_with = attempt.envelope.signed_with
         return None
 
     def _check_time(self, attempt: Attempt) -> str | None:

@@ -160,7 +160,8 @@ class Protection:
             return
         operation = _name_operation(call, demands)
         version, tool_call_id = (intent.version, intent.tool_call_id) if intent else (None, None)
-        self._reports.add(result, version=version, operation=operation, tool_call_id=tool_call_id)
+        secret = intent.signed_with if intent else ""
+        self._reports.add(result, version=version, operation=operation, tool_call_id=tool_call_id, secret=secret)
 
 
 def _name_operation(call: Call, demands: Demands) -> str:

@@ -17,6 +17,7 @@ _PATH = "/api/verification-reports"
 ACCEPTED = "accepted"
 _MAX_ITEMS = 500
 _MAX_TOOL_CALL_ID = 255
+_SECRET_PREFIX = 8
 _QUARTER = 900
 """Seconds of one time bucket of the hub's tallies. No sum spans two buckets."""
 
@@ -31,6 +32,7 @@ class _Verification(NamedTuple):
     operation: str
     tool_call_id: str | None
     quarter: int
+    secret: str = ""
 
 
 class _Tally:
@@ -91,14 +93,18 @@ class VerificationReports:
         operation: str = "",
         tool_call_id: str | None = None,
         at: float | None = None,
+        secret: str = "",
     ) -> None:
         """Count one verification. result: `accepted` or a reason. operation: a template, at most 255 code points.
 
-        tool_call_id: reported for rejections only. at: Unix seconds, now if None.
+        tool_call_id: reported for rejections only. at: Unix seconds, now if None. secret: of an accepted one, the first
+        8 characters of the signing secret that verified, so that a rotation shows who still uses which; never more.
         """
         moment = time.time() if at is None else at
         reported_call_id = tool_call_id if result != ACCEPTED and len(tool_call_id or "") <= _MAX_TOOL_CALL_ID else None
-        verification = _Verification(result, version, operation, reported_call_id or None, int(moment // _QUARTER))
+        reported_secret = secret[:_SECRET_PREFIX] if result == ACCEPTED else ""
+        quarter = int(moment // _QUARTER)
+        verification = _Verification(result, version, operation, reported_call_id or None, quarter, reported_secret)
         with self._lock:
             tally = self._find_tally(verification)
             if tally is None:
@@ -174,4 +180,6 @@ def _build_entry(verification: _Verification, tally: _Tally) -> dict[str, object
         entry["operation"] = verification.operation
     if verification.tool_call_id is not None:
         entry["toolCallId"] = verification.tool_call_id
+    if verification.secret:
+        entry["secret"] = verification.secret
     return entry
