@@ -6,7 +6,7 @@ from workspaces import views
 from workspaces.models import Membership
 from workspaces.page import page_paths
 from workspaces.people import urls as people_urls
-from workspaces.settings_pages import keys, members
+from workspaces.settings_pages import keys, members, secrets
 
 SETTINGS = "w/<slug:slug>/<str:environment>"
 
@@ -18,6 +18,10 @@ urlpatterns = [
     *page_paths("keys", keys.show_keys, role=Membership.ADMIN),
     path(f"{SETTINGS}/keys/create", keys.post_key, name="create-key"),
     path(f"{SETTINGS}/keys/<int:key_id>/revoke", keys.post_revocation, name="revoke-key"),
+    *page_paths("secrets", secrets.show_secrets, role=Membership.ADMIN),
+    path(f"{SETTINGS}/secrets/prepare", secrets.post_preparation, name="prepare-secret"),
+    path(f"{SETTINGS}/secrets/activate", secrets.post_activation, name="activate-secret"),
+    path(f"{SETTINGS}/secrets/<int:secret_id>/revoke", secrets.post_revocation, name="revoke-secret"),
     *page_paths("members", members.show_members, role=Membership.ADMIN),
     path(f"{SETTINGS}/members/invite", members.post_invitation, name="invite-member"),
     path(f"{SETTINGS}/members/<int:user_id>/role", members.post_role, name="change-role"),

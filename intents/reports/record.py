@@ -73,7 +73,7 @@ def sum_by_secret(verifications: Iterable[Verification]) -> Mapping[str, SecretU
         if verification.result == ACCEPTED and verification.secret:
             uses = sums.get(verification.secret, SecretUses(0, verification.occurred_at))
             last_at = max(uses.last_at, verification.occurred_at)
-            sums[verification.secret] = SecretUses(uses.count + verification.count, last_at)
+            sums[verification.secret] = SecretUses(uses.total + verification.count, last_at)
     return sums
 
 

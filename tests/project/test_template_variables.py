@@ -35,7 +35,7 @@ from outcomes.models import Move
 from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
 from workspaces.create import NewWorkspace
-from workspaces.models import ApiKey, SampleWorkspace
+from workspaces.models import ApiKey, SampleWorkspace, SigningSecret
 from workspaces.people.sign_in_links import create_link
 from workspaces.templatetags.format import PERIOD_MEMBERS
 
@@ -315,6 +315,11 @@ def open_settings(browser: Client, start: str) -> None:
     key = {"name": "ci", "kind": "secret", "scopes": ["report"], "everywhere": "no", "environments": ["staging"]}
     for form in (key, {}):
         assert browser.post(f"{start}/keys/create", form, follow=True).status_code == 200
+    for step in ("prepare", "prepare", "activate", "prepare"):
+        assert browser.post(f"{start}/secrets/{step}", follow=True).status_code == 200
+    newest_secret = SigningSecret.objects.latest("id")
+    open_pages(browser, start)
+    assert browser.post(f"{start}/secrets/{newest_secret.pk}/revoke", follow=True).status_code == 200
     newest = ApiKey.objects.latest("id")
     assert browser.post(f"{start}/keys/{newest.pk}/revoke", follow=True).status_code == 200
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db import connection
 
-from workspaces.models import ApiKey, Environment
+from workspaces.models import ApiKey, Environment, SecretUse, Workspace
+
+RECENT = timedelta(days=7)  # a backend that has not verified for longer does not hold a rotation up
 
 ADD_USES = """
 INSERT INTO workspaces_secretuse AS use (secret_id, environment_id, api_key_id, count, last_at)
@@ -24,7 +27,7 @@ SELECT secret.id, %s, %s, added.count, added.last_at
 class SecretUses(NamedTuple):
     """What a report adds to one secret: verifications, and the time of the last."""
 
-    count: int
+    total: int
     last_at: datetime
 
 
@@ -35,7 +38,30 @@ def record_uses(environment: Environment, key: ApiKey, uses: Mapping[str, Secret
     """
     if not uses:
         return
-    counts, moments = zip(*uses.values(), strict=True)
-    rows = [list(uses), list(counts), list(moments)]
+    totals, moments = zip(*uses.values(), strict=True)
+    rows = [list(uses), list(totals), list(moments)]
     with connection.cursor() as cursor:
         cursor.execute(ADD_USES, [environment.pk, key.pk, *rows, environment.workspace_id])
+
+
+@dataclass
+class Backend:
+    """A reporting key in an environment. last_uses: when it last verified with which secret, by the secret's id."""
+
+    key: ApiKey
+    environment: Environment
+    last_uses: dict[int, datetime] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.key.name or str(self.key)
+
+
+def list_backends(workspace: Workspace, *, now: datetime) -> list[Backend]:
+    """Return the backends that verified lately, by name, each with its uses of every secret."""
+    backends: dict[tuple[int, int], Backend] = {}
+    for use in SecretUse.objects.filter(secret__workspace=workspace).select_related("api_key", "environment"):
+        backend = backends.setdefault((use.api_key_id, use.environment_id), Backend(use.api_key, use.environment))
+        backend.last_uses[use.secret_id] = use.last_at
+    recent = [backend for backend in backends.values() if max(backend.last_uses.values()) > now - RECENT]
+    return sorted(recent, key=lambda backend: (backend.name, backend.environment.pk))

@@ -61,6 +61,20 @@ def test_what_passed_is_told_as_counts_and_what_failed_one_by_one():
     assert len(hub.bodies) == 1
 
 
+def test_what_passed_names_the_secret_by_eight_characters_and_what_failed_does_not():
+    reports = reporter(hub := Hub())
+    secret = "gas_" + "k" * 43
+    for _ in range(2):
+        reports.add("accepted", version=2, at=AT, secret=secret)
+    reports.add("accepted", version=2, at=AT)
+    reports.add("expired", version=2, at=AT, secret=secret)
+    reports.flush()
+    assert [(item["result"], item["count"], item.get("secret")) for item in hub.entries] == [
+        ("accepted", 2, "gas_kkkk"), ("accepted", 1, None), ("expired", 1, None),
+    ]  # fmt: skip
+    assert secret[8:] not in str(hub.bodies)
+
+
 def test_no_sum_spans_two_quarters_of_an_hour():
     reports = reporter(hub := Hub())
     for moment in (AT - 1, AT, AT + 899, AT + 900):

@@ -7,7 +7,7 @@ import re
 from base64 import urlsafe_b64encode
 from binascii import a2b_base64, b2a_base64, unhexlify
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
 
@@ -51,7 +51,7 @@ class Envelope:
     text: bytes
     payload: dict[str, Json]
     signature: bytes
-    signed_with: str = ""
+    signed_with: str = field(default="", compare=False)
 
 
 class SigningKey:

@@ -1,0 +1,83 @@
+"""The page of signing secrets: a rotation in two steps that says which backend still uses which."""
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tests.workspaces.secrets.test_uses import accepted, report
+from tests.workspaces.settings_pages.test_keys_page import client_with
+from workspaces.keys.create import create_key
+from workspaces.models import Membership, SigningSecret
+from workspaces.secrets.rotate import find_signer
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_closed")]
+PAGE = "/w/lumen-books/production/secrets"
+
+
+@pytest.fixture
+def admin(workspace) -> Client:
+    return client_with(Membership.ADMIN, workspace)
+
+
+def rotate(admin) -> str:
+    """Prepare and activate as a person does; return the new secret."""
+    assert admin.post(f"{PAGE}/prepare")["Location"] == PAGE
+    text = admin.get(PAGE).context["new_secret"]["text"]
+    assert admin.post(f"{PAGE}/activate").status_code == 303
+    return text
+
+
+def test_a_prepared_secret_is_shown_once_and_signs_after_the_second_step(admin, workspace):
+    admin.post(f"{PAGE}/prepare")
+    page = admin.get(PAGE)
+    text = page.context["new_secret"]["text"]
+    assert page.content.decode().count(text) == 1
+    assert "no-store" in page["Cache-Control"]
+    assert text not in admin.get(PAGE).content.decode()
+    assert find_signer(workspace.workspace, now=timezone.now()).prefix == workspace.signing_secret[:8]
+    admin.post(f"{PAGE}/activate")
+    assert find_signer(workspace.workspace, now=timezone.now()).prefix == text[:8]
+
+
+def test_it_says_who_still_needs_the_previous_one(admin, api, workspace):
+    billing = create_key(workspace.workspace, ["report"], name="billing-api", actor="test", now=timezone.now()).text
+    report(api, accepted(workspace.signing_secret), key=billing)
+    report(api, accepted(workspace.signing_secret), key=workspace.report_key)
+    new_secret = rotate(admin)
+    report(api, accepted(new_secret), key=workspace.report_key)
+    page = admin.get(PAGE).content.decode()
+    assert "Do not revoke" in page
+    assert "<b>billing-api</b> in production has not verified with" in page
+    assert "1 of 2 backends" in page
+    report(api, accepted(new_secret), key=billing)
+    page = admin.get(PAGE).content.decode()
+    assert "Do not revoke" not in page
+    assert "can be revoked" in page
+
+
+def test_without_reports_it_says_that_it_does_not_know(admin):
+    rotate(admin)
+    assert "No backend has reported which secret it verifies with." in admin.get(PAGE).content.decode()
+
+
+def test_revoking_asks_first(admin, workspace):
+    rotate(admin)
+    previous = SigningSecret.objects.get(prefix=workspace.signing_secret[:8])
+    assert "Revoke now" in admin.get(f"{PAGE}?revoke={previous.pk}").content.decode()
+    admin.post(f"{PAGE}/{previous.pk}/revoke")
+    previous.refresh_from_db()
+    assert previous.revoked_at is not None
+
+
+def test_what_is_refused_is_said_on_the_page(admin, workspace):
+    signer = find_signer(workspace.workspace, now=timezone.now())
+    for action, words in ((f"{signer.pk}/revoke", "Rotate first"), ("activate", "No secret is prepared")):
+        assert words in admin.post(f"{PAGE}/{action}").content.decode()
+
+
+def test_only_admins_see_it_and_act(workspace, other_workspace, admin):
+    editor = client_with(Membership.EDITOR, workspace)
+    assert [editor.get(PAGE).status_code, editor.post(f"{PAGE}/prepare").status_code] == [403, 403]
+    foreign = other_workspace.workspace.signing_secrets.get()
+    assert admin.post(f"{PAGE}/{foreign.pk}/revoke").status_code == 404
+    assert SigningSecret.objects.count() == 2

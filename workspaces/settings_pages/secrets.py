@@ -1,0 +1,161 @@
+"""The page of signing secrets: rotate in two steps, see which backend uses which, revoke in two steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_POST
+
+from wire.errors import InvalidRequest
+from wire.period import Period, parse_period
+from wire.table_exports import Table
+from workspaces.access import require_member_environment
+from workspaces.models import Environment, Membership, SecretUse, SigningSecret, Workspace
+from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.secrets.rotate import Rotation, activate_secret, find_signer, prepare_secret, revoke_secret
+from workspaces.secrets.uses import Backend, list_backends
+from workspaces.shown_once import keep_for_next_page, take_once
+
+NAME = "secrets"
+NEW_SECRET = "new secret"
+SECRET_COLUMNS = ("secretId", "state", "createdAt", "createdBy", "signsFrom", "verifiesUntil", "revokedAt")
+USE_COLUMNS = ("secretId", "keyId", "keyName", "environment", "verifications", "lastAt")
+ACTIVE_STATES = ("signs", "prepared", "verifies")
+
+
+@dataclass(frozen=True)
+class SecretRow:
+    """A secret on the page. users: backends that verified with it, and when they last did, the latest first."""
+
+    secret: SigningSecret
+    state: str
+    users: Sequence[tuple[Backend, datetime]]
+
+
+def show_secrets(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the signing secrets of the workspace, and the next step of a rotation."""
+    return _build_page(request, environment)
+
+
+@require_POST
+@login_required
+@sensitive_variables("rotation")
+def post_preparation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Prepare a secret and go to the page, which shows it once."""
+
+    def prepare(workspace: Workspace, actor: str, now: datetime) -> None:
+        rotation: Rotation = prepare_secret(workspace, actor=actor, now=now)
+        keep_for_next_page(request, NEW_SECRET, {"workspace": workspace.pk, "text": rotation.text})
+
+    return _act(request, slug, environment, prepare)
+
+
+@require_POST
+@login_required
+def post_activation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Let the prepared secret sign."""
+
+    def activate(workspace: Workspace, actor: str, now: datetime) -> None:
+        activate_secret(workspace, actor=actor, now=now)
+
+    return _act(request, slug, environment, activate)
+
+
+@require_POST
+@login_required
+def post_revocation(request: HttpRequest, slug: str, environment: str, secret_id: int) -> HttpResponse:
+    """Revoke a secret that no longer signs, or does not yet."""
+
+    def revoke(workspace: Workspace, actor: str, now: datetime) -> None:
+        revoke_secret(get_object_or_404(workspace.signing_secrets, pk=secret_id), actor=actor, now=now)
+
+    return _act(request, slug, environment, revoke)
+
+
+def _act(
+    request: HttpRequest, slug: str, environment: str, act: Callable[[Workspace, str, datetime], Any]
+) -> HttpResponse:
+    """Do it and go to the page; what is refused stands above it."""
+    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
+    now = timezone.now()
+    try:
+        act(environment_row.workspace, request.user.get_username(), now)
+    except InvalidRequest as error:
+        page = _build_page(request, environment_row, fault=error.detail)
+        return render_html(request, page, environment_row, NAME, parse_period({}, now=now))
+    return redirect_to_page(NAME, environment_row, {})
+
+
+def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "") -> Page:
+    workspace = environment.workspace
+    now = timezone.now()
+
+    def build_context() -> Mapping[str, Any]:
+        backends = list_backends(workspace, now=now)
+        rows = [_build_row(secret, state, backends) for secret, state in _list_states(workspace, now)]
+        active_rows = [row for row in rows if row.state in ACTIVE_STATES]
+        signer = next((row.secret for row in active_rows if row.state == "signs"), None)
+        late_backends = [backend for backend in backends if signer and signer.pk not in backend.last_uses]
+        new_secret = take_once(request, NEW_SECRET)
+        revoking = request.GET.get("revoke", "")
+        return {
+            "fault": fault,
+            "new_secret": new_secret if new_secret and new_secret["workspace"] == workspace.pk else None,
+            "rows": active_rows,
+            "ended_rows": [row for row in rows if row.state not in ACTIVE_STATES],
+            "signer": signer,
+            "previous": [row for row in active_rows if row.state == "verifies"],
+            "prepared": next((row.secret for row in active_rows if row.state == "prepared"), None),
+            "backends": backends,
+            "late_backends": late_backends,
+            "to_revoke": next((row for row in active_rows if str(row.secret.pk) == revoking), None),
+        }
+
+    tables = [
+        Table("secrets", SECRET_COLUMNS, lambda: _export_secrets(workspace, now)),
+        Table("uses", USE_COLUMNS, lambda: _export_uses(workspace)),
+    ]
+    return Page("workspaces/secrets.html", build_context, tables, has_period=False, holds_secrets=True)
+
+
+def _build_row(secret: SigningSecret, state: str, backends: Sequence[Backend]) -> SecretRow:
+    users = [(backend, backend.last_uses[secret.pk]) for backend in backends if secret.pk in backend.last_uses]
+    return SecretRow(secret, state, sorted(users, key=lambda user: user[1], reverse=True))
+
+
+def _list_states(workspace: Workspace, now: datetime) -> list[tuple[SigningSecret, str]]:
+    signer = find_signer(workspace, now=now)
+    return [(secret, _name_state(secret, signer, now)) for secret in workspace.signing_secrets.order_by("-id")]
+
+
+def _name_state(secret: SigningSecret, signer: SigningSecret | None, now: datetime) -> str:
+    if secret.revoked_at is not None:
+        return "revoked"
+    if secret == signer:
+        return "signs"
+    if secret.signs_from is None:
+        return "prepared"
+    return "verifies" if secret.verifies_at(now) else "ended"
+
+
+def _export_secrets(workspace: Workspace, now: datetime) -> Iterator[Sequence[Any]]:
+    for secret, state in _list_states(workspace, now):
+        yield (
+            *(secret.prefix, state, secret.created_at, secret.created_by or None),
+            *(secret.signs_from, secret.verifies_until, secret.revoked_at),
+        )
+
+
+def _export_uses(workspace: Workspace) -> Iterator[Sequence[Any]]:
+    uses = SecretUse.objects.filter(secret__workspace=workspace).select_related("secret", "api_key", "environment")
+    for use in uses.order_by("-last_at").iterator():
+        key = use.api_key
+        yield (use.secret.prefix, key.prefix, key.name, use.environment.name, use.count, use.last_at)
