@@ -26,6 +26,7 @@ if not 1 <= HUB_PORT <= 65535:
     raise StartupError("HUB_PORT: not a port. Set a number from 1 to 65535.")
 HUB_DATA_DIR = find_data_dir()
 DATABASE_URL = env.str("DATABASE_URL", "")
+WEB_DATABASE_URL = env.str("WEB_DATABASE_URL", "")
 HUB_SAMPLE = env.bool("HUB_SAMPLE", not DATABASE_URL)
 
 
@@ -62,12 +63,24 @@ def read_database() -> dict[str, Any]:
     """Return Django's settings of the database that DATABASE_URL names, or of the embedded one."""
     if not DATABASE_URL:
         return Server(HUB_DATA_DIR).connection_settings()
+    return parse_database_url("DATABASE_URL")
+
+
+def read_web_database() -> dict[str, Any]:
+    """Return what differs for web processes: the role that WEB_DATABASE_URL names, or the embedded server's."""
+    if not DATABASE_URL:
+        return Server(HUB_DATA_DIR).web_connection_settings()
+    web_database = parse_database_url("WEB_DATABASE_URL") if WEB_DATABASE_URL else {}
+    return {name: web_database[name] for name in ("NAME", "USER", "PASSWORD", "HOST", "PORT") if name in web_database}
+
+
+def parse_database_url(variable: str) -> dict[str, Any]:
     connection_settings: dict[str, Any] = {}
     with suppress(EnvValidationError, ValueError):
-        connection_settings = dict(env.dj_db_url("DATABASE_URL"))
+        connection_settings = dict(env.dj_db_url(variable))
     name = str(connection_settings.get("NAME") or "/")  # with these characters, it is part of an unescaped password
     if connection_settings.get("ENGINE") != "django.db.backends.postgresql" or set(name) & set("@/"):
-        raise StartupError("DATABASE_URL: not a PostgreSQL address. Write postgresql://USER:PASSWORD@HOST:5432/NAME.")
+        raise StartupError(f"{variable}: not a PostgreSQL address. Write postgresql://USER:PASSWORD@HOST:5432/NAME.")
     return connection_settings
 
 
@@ -113,6 +126,7 @@ def check_oidc(issuer: str, client_id: str, *, only: bool) -> None:
 
 
 DATABASE = read_database()
+WEB_DATABASE = read_web_database()
 
 SECRET_KEY = read_variable_or_file("SECRET_KEY")
 if not SECRET_KEY and DATABASE_URL:

@@ -15,20 +15,24 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from hub.local.startup_errors import StartupError
+from hub.local.web_role import grant_web_role
 
 OLDEST_POSTGRES = 15
 INSUFFICIENT_PRIVILEGE = "42501"
 
 
-def prepare_database() -> bool:
+def prepare_database(*, web_role: str = "") -> bool:
     """Make every table or bring it up to date, for a start. Return whether the database was unused before.
 
+    web_role: the role of the web processes, if they have one of their own; it gets its rights again.
     Raises StartupError where the versions do not fit.
     """
     check_fitness()
     with lock_migrations():
         was_unused = is_unused()
         migrate()
+        if web_role:
+            grant_web_role(web_role)
     return was_unused
 
 

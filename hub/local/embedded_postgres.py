@@ -25,6 +25,7 @@ from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
 
 USER_NAME = DATABASE_NAME = "affidavit"
+WEB_USER_NAME = "affidavit_web"  # the role of the web processes
 SOCKET_LIMIT = 107 - len("/.s.PGSQL.5432.lock")  # sun_path of the smallest supported kernel
 ZOMBIE_SECONDS = 30
 PLAIN_PATH = re.compile(r"[\w./-]+")  # unix_socket_directories is a list with quoting rules of its own
@@ -61,6 +62,10 @@ class Server:
         return self.data_dir / "postgres.password"
 
     @property
+    def web_password_file(self) -> Path:
+        return self.data_dir / "postgres-web.password"
+
+    @property
     def sockets(self) -> Path:
         """Return the socket's folder: in the data directory, or under /tmp where that path is too long."""
         own_folder = self.data_dir.resolve() / "run"
@@ -79,6 +84,12 @@ class Server:
             "PASSWORD": password,
             "HOST": str(self.sockets),
         }
+
+    def web_connection_settings(self) -> dict[str, object]:
+        """Return what differs for the role of the web processes, once it exists."""
+        if not self.web_password_file.exists():
+            return {}
+        return {"USER": WEB_USER_NAME, "PASSWORD": self.web_password_file.read_text()}
 
     def is_running(self) -> bool:
         pid = self._read_pid()

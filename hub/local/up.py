@@ -30,6 +30,7 @@ from hub.local import embedded_postgres, static_files
 from hub.local.data_dir import lock_data_dir, make_private_folder
 from hub.local.database import prepare_database
 from hub.local.startup_errors import StartupError
+from hub.local.web_role import create_embedded_role
 from hub.sample import workspace as sample
 
 READY_SECONDS = 60
@@ -95,9 +96,17 @@ def prepare() -> None:
     for folder in ("broker", "broker-control"):
         make_private_folder(settings.HUB_DATA_DIR / folder)
     declare_queue()
-    if prepare_database() and settings.HUB_SAMPLE:
+    if prepare_database(web_role=prepare_web_role()) and settings.HUB_SAMPLE:
         sample.create(now=timezone.now())
     static_files.collect()
+
+
+def prepare_web_role() -> str:
+    """Return the database role of the web processes, empty if it is that of all others; make the embedded server's."""
+    if settings.DATABASE_URL:
+        return str(settings.WEB_DATABASE.get("USER", ""))
+    create_embedded_role(embedded_postgres.Server(settings.HUB_DATA_DIR))
+    return embedded_postgres.WEB_USER_NAME
 
 
 class QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types
@@ -121,7 +130,10 @@ def supervise(announce: Callable[[], None]) -> int:
     manager = Manager(QuietPrinter(sys.stderr))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     for name, command in list_commands().items():
-        manager.add_process(name, shlex.join(command), quiet=False, env=environment, cwd=str(settings.BASE_DIR))
+        own = {"DJANGO_SETTINGS_MODULE": "hub.web_settings"} if name == "web" else {}
+        manager.add_process(
+            name, shlex.join(command), quiet=False, env={**environment, **own}, cwd=str(settings.BASE_DIR)
+        )
     side_processes: list[subprocess.Popen[bytes]] = []
 
     def start_side_processes() -> None:

@@ -1,0 +1,67 @@
+"""The database role of the web processes: they read and write rows, but cannot change the audit log."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+
+from django.db import connection, transaction
+from psycopg import sql
+
+from hub.local.embedded_postgres import WEB_USER_NAME, Server
+from hub.local.startup_errors import StartupError
+from hub.private_files import write_private_file
+
+# What the role may do with these tables; with all others it may do everything that rows allow.
+NARROW_TABLES = {"workspaces_auditentry": "SELECT, INSERT", "django_migrations": "SELECT"}
+
+
+def create_embedded_role(server: Server) -> None:
+    """Make the embedded server's role, or give it the password of its file again."""
+    if not server.web_password_file.exists():
+        write_private_file(server.web_password_file, secrets.token_urlsafe(32))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", [WEB_USER_NAME])
+        verb = sql.SQL("ALTER" if cursor.rowcount else "CREATE")
+        role, password = sql.Identifier(WEB_USER_NAME), sql.Literal(server.web_password_file.read_text())
+        cursor.execute(sql.SQL("{} ROLE {} LOGIN PASSWORD {}").format(verb, role, password))
+
+
+def grant_web_role(role: str) -> None:
+    """Let the role do what web processes need, and no more; repeat it after each migration.
+
+    Raises StartupError where there is no such role, or where it may change the audit log all the same.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", [role])
+        if not cursor.rowcount:
+            raise StartupError(f"the database has no role {role}. Make it: CREATE ROLE {role} LOGIN PASSWORD '…'.")
+        cursor.execute("SELECT current_schema()")
+        schema = cursor.fetchone()[0]
+        for statement in _grant_statements(role, schema):
+            cursor.execute(statement)
+        cursor.execute(
+            "SELECT has_table_privilege(%(role)s, 'workspaces_auditentry', 'UPDATE, DELETE, TRUNCATE')"
+            " OR has_schema_privilege(%(role)s, %(schema)s, 'CREATE')",
+            {"role": role, "schema": schema},
+        )
+        if cursor.fetchone()[0]:
+            raise StartupError(
+                f"the role {role} could change the audit log: it or a role that it belongs to is a superuser, owns the "
+                f"tables or may make some. Make a role of its own, and REVOKE CREATE ON SCHEMA {schema} FROM PUBLIC."
+            )
+
+
+def _grant_statements(role: str, schema: str) -> Iterator[sql.Composed]:
+    names = {"role": sql.Identifier(role), "schema": sql.Identifier(schema)}
+    for text in (
+        "REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {role}",
+        "REVOKE ALL ON SCHEMA {schema} FROM {role}",
+        "GRANT USAGE ON SCHEMA {schema} TO {role}",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}",
+        "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role}",
+    ):
+        yield sql.SQL(text).format(**names)
+    for table, privileges in NARROW_TABLES.items():
+        yield sql.SQL("REVOKE ALL ON {} FROM {role}").format(sql.Identifier(table), **names)
+        yield sql.SQL("GRANT {} ON {} TO {role}").format(sql.SQL(privileges), sql.Identifier(table), **names)

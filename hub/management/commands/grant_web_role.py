@@ -1,0 +1,16 @@
+"""`manage.py grant_web_role`: for web processes that run under a supervisor of your own."""
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from hub.local.web_role import grant_web_role
+
+
+class Command(BaseCommand):
+    help = "Let a database role do what web processes need, but not change the audit log. Repeat it after migrations."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("role")
+
+    def handle(self, *args: object, role: str, **options: object) -> None:
+        grant_web_role(role)
+        self.stdout.write(f"{role} may read and write, and only add to the audit log.")

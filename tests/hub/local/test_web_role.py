@@ -1,0 +1,139 @@
+"""The database role of the web processes can do all that a hub does, but not change the audit log."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.db import connection
+from psycopg.errors import InsufficientPrivilege
+
+from hub.local.embedded_postgres import WEB_USER_NAME, Server
+from hub.local.startup_errors import StartupError
+from hub.local.web_role import grant_web_role
+from tests.hub.running import Hub, running_hub
+from workspaces.models import AuditEntry
+
+FORBIDDEN = (
+    "UPDATE workspaces_auditentry SET actor = 'nobody'",
+    "DELETE FROM workspaces_auditentry",
+    "TRUNCATE workspaces_auditentry",
+    "SELECT FROM workspaces_auditentry FOR UPDATE",
+    "DROP TABLE workspaces_auditentry",
+    "ALTER TABLE workspaces_auditentry RENAME TO forgotten",
+    "CREATE RULE nothing AS ON INSERT TO workspaces_auditentry DO INSTEAD NOTHING",
+    "CREATE TABLE own (id int)",
+    "INSERT INTO django_migrations (app, name, applied) VALUES ('x', 'y', now())",
+    "DELETE FROM django_migrations",
+    "TRUNCATE workspaces_workspace CASCADE",
+    "ALTER ROLE affidavit_web SUPERUSER",
+    "SET ROLE affidavit",
+    "SELECT setval('workspaces_auditentry_id_seq', 1)",
+    "SET session_replication_role = replica",
+    "COPY workspaces_workspace TO PROGRAM 'cat'",
+)
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    with running_hub(tmp_path_factory.mktemp("role")) as hub:
+        hub.start()
+        yield hub
+
+
+@pytest.fixture
+def web_connection(hub: Hub) -> Iterator[psycopg.Connection[Any]]:
+    server = Server(hub.folder / "var")
+    members = {**server.connection_settings(), **server.web_connection_settings()}
+    address = {"host": members["HOST"], "dbname": members["NAME"], "user": members["USER"]}
+    with psycopg.connect(**address, password=members["PASSWORD"], autocommit=True) as connection:
+        yield connection
+
+
+@pytest.mark.xdist_group("whole hub")
+@pytest.mark.parametrize("statement", FORBIDDEN)
+def test_the_database_refuses(hub, web_connection, statement):
+    with pytest.raises(InsufficientPrivilege):
+        web_connection.execute(statement)
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_the_web_server_connects_as_this_role_and_everybody_else_as_the_owner(hub, web_connection):
+    keys = json.loads(hub.manage("create_workspace", "Roles", "--json").stdout)
+    assert hub.request("/api/conversation-outcomes", {"outcomes": []}, key=keys["reportKey"])[0] == 200
+    rows = web_connection.execute(
+        "SELECT usename, count(*) FROM pg_stat_activity WHERE application_name = 'affidavit' GROUP BY 1"
+    ).fetchall()
+    assert {name for name, _ in rows} == {WEB_USER_NAME, "affidavit"}
+    assert (hub.folder / "var" / "postgres-web.password").stat().st_mode & 0o777 == 0o600
+    assert web_connection.execute("SELECT count(*) > 0 FROM workspaces_auditentry").fetchone() == (True,)
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_the_role_may_read_and_write_every_other_table(hub, web_connection):
+    for model in apps.get_models(include_auto_created=True):
+        table = model._meta.db_table
+        wanted = "SELECT, INSERT" if model is AuditEntry else "SELECT, INSERT, UPDATE, DELETE"
+        for privilege in wanted.split(", "):
+            row = web_connection.execute("SELECT has_table_privilege(%s, %s)", [table, privilege]).fetchone()
+            assert row == (True,), (table, privilege)
+
+
+@pytest.fixture
+def new_role(transactional_db: None) -> Iterator[str]:
+    name = f"role_{uuid.uuid4().hex[:12]}"
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE ROLE {name}")
+    yield name
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP OWNED BY {name}; DROP ROLE {name}")
+
+
+def test_a_command_grants_a_role_of_your_own_the_same(new_role, capsys):
+    for _ in range(2):
+        call_command("grant_web_role", new_role)
+    assert "only add to the audit log" in capsys.readouterr().out
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT has_table_privilege(%s, 'workspaces_auditentry', verb) FROM unnest(%s) AS verb",
+            [new_role, ["INSERT", "UPDATE", "DELETE"]],
+        )
+        assert [row[0] for row in cursor.fetchall()] == [True, False, False]
+
+
+def test_rights_that_somebody_gave_too_much_are_taken_back(new_role):
+    with connection.cursor() as cursor:
+        cursor.execute(f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {new_role}")
+        cursor.execute(f"GRANT CREATE ON SCHEMA public TO {new_role}")
+    grant_web_role(new_role)
+
+
+@pytest.mark.parametrize("too_much", ["ALTER ROLE {} SUPERUSER", "GRANT pg_write_all_data TO {}"])
+def test_a_role_that_could_change_the_audit_log_all_the_same_is_refused(new_role, too_much):
+    with connection.cursor() as cursor:
+        cursor.execute(too_much.format(new_role))
+    with pytest.raises(StartupError, match="could change the audit log"):
+        grant_web_role(new_role)
+
+
+@pytest.mark.django_db
+def test_a_role_that_does_not_exist_is_one_clear_line():
+    with pytest.raises(StartupError, match="has no role nobody"):
+        grant_web_role("nobody")
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_a_start_makes_the_password_of_the_role_again_if_its_file_is_gone(tmp_path: Path):
+    with running_hub(tmp_path) as hub:
+        hub.start()
+        hub.stop()
+        (hub.folder / "var" / "postgres-web.password").unlink()
+        hub.start()
+        assert hub.request("/readyz")[0] == 200
