@@ -102,7 +102,7 @@ def test_a_command_grants_a_role_of_your_own_the_same(new_role, capsys):
     assert "only add to the audit log" in capsys.readouterr().out
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT has_table_privilege(%s, 'workspaces_auditentry', verb) FROM unnest(%s) AS verb",
+            "SELECT has_table_privilege(%s, 'workspaces_auditentry', verb) FROM unnest(%s::text[]) AS verb",
             [new_role, ["INSERT", "UPDATE", "DELETE"]],
         )
         assert [row[0] for row in cursor.fetchall()] == [True, False, False]
