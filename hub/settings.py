@@ -337,7 +337,7 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "wire.http.negotiation.FirstRenderer",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "wire.http.schema.EndpointSchema",
     "EXCEPTION_HANDLER": "wire.http.problems.handle_exception",
     "UNAUTHENTICATED_USER": None,
 }

@@ -37,6 +37,7 @@ class DownloadView(MethodFirstView):
     """
 
     scope = "report"
+    own_codes = ("unknown-environment", "not-found")
     http_method_names = ["get", "head"]
     authentication_classes = [KeyOrSession]
     permission_classes = [KeyHasScopeOrSession]

@@ -35,6 +35,7 @@ class Intents(MachineView):
 
     scope = "platform"
     form = IntentForm
+    own_codes = ("confirmation-required",)
     secret_answer = True
 
     def answer(
@@ -61,6 +62,12 @@ class Confirmations(MachineView):
 
     scope = "platform"
     form = ConfirmationForm
+    links = {
+        "decide": {
+            "operationId": "confirmations_decision_create",
+            "parameters": {"confirmation_id": "$response.body#/confirmationId"},
+        }
+    }
 
     def answer(
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
@@ -83,6 +90,7 @@ class Decisions(MachineView):
 
     scope = "confirm"
     form = DecisionForm
+    own_codes = ("not-pending", "not-found", "unknown-environment")
 
     def find_environment(self, request: Request, data: Mapping[str, Any]) -> Workspace:
         """Return the key's workspace. The key must be able to use the environment of the confirmation.

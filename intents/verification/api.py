@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from affidavit import IntentRejected
 from intents.verification.received_request import ReceivedRequest
-from intents.verification.serializers import RejectionProblem, VerifiedIntent, VerifyForm
+from intents.verification.serializers import VerifiedIntent, VerifyForm
 from intents.verification.verify import verify_request
 from wire.http.machine_view import MachineView
 from wire.http.problems import Problem, build_document
@@ -19,12 +19,13 @@ from workspaces.authentication import key_of_request
 from workspaces.models import Environment
 
 
-@extend_schema_view(post=extend_schema(request=VerifyForm, responses={200: VerifiedIntent, 403: RejectionProblem}))
+@extend_schema_view(post=extend_schema(request=VerifyForm, responses={200: VerifiedIntent}))
 class Verifications(MachineView):
     """Have an intent verified against the request that carried it; its nonce is used up, the result tallied."""
 
     scope = "report"
     form = VerifyForm
+    own_codes = ("intent-rejected",)
     secret_answer = True
     expires_at: datetime | None = None
 

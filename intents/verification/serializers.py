@@ -10,7 +10,6 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from affidavit import REASONS
 from wire.http.fields import EnvironmentName, ExactText, Flag
 
 MAX_PATH = 8192
@@ -46,11 +45,3 @@ class VerifiedIntent(serializers.Serializer[Any]):
     """The intent of a request that passed."""
 
     intent = serializers.DictField(help_text="The payload as it was signed.")
-
-
-class RejectionProblem(serializers.Serializer[Any]):
-    """application/problem+json."""
-
-    reason = serializers.ChoiceField(list(REASONS))
-    code = serializers.ChoiceField(["intent-rejected"])
-    detail = serializers.CharField()

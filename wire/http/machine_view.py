@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, Protocol, cast
 
@@ -29,7 +29,14 @@ class CallerKey(Protocol):
 
 
 class MethodFirstView(APIView):
-    """A view that refuses a wrong method before it looks at the key, as contract 1 orders."""
+    """A view that refuses a wrong method before it looks at the key, as contract 1 orders.
+
+    own_codes: what it can answer besides the codes of its kind; links: what can be done with its 2xx answer, as OpenAPI
+    has it (wire.http.schema).
+    """
+
+    own_codes: ClassVar[Sequence[str]] = ()
+    links: ClassVar[Mapping[str, Any]] = {}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         method = request.method or ""

@@ -17,6 +17,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from affidavit import make_key, mint_intent
+from tests.wire.http.declared import assert_declared
 from wire.http.machine_view import MachineView
 from workspaces.create import NewWorkspace
 from workspaces.keys.issue import issue_key
@@ -108,7 +109,9 @@ def _has_environment(endpoint: str) -> None:
 
 
 @pytest.fixture
-def send(address: str, good_body: Callable[[], Body], workspace: NewWorkspace) -> Callable[..., HttpResponse]:
+def send(
+    endpoint: str, address: str, good_body: Callable[[], Body], workspace: NewWorkspace
+) -> Callable[..., HttpResponse]:
     client = Client(raise_request_exception=False)
 
     def post(body: Any = None, *, key: str | None = None, method: str = "POST", **headers: str) -> HttpResponse:
@@ -116,7 +119,9 @@ def send(address: str, good_body: Callable[[], Body], workspace: NewWorkspace) -
         all_headers = {"x-service-api-key": workspace.full_key if key is None else key}
         all_headers = {name: value for name, value in {**all_headers, **headers}.items() if value}
         all_headers["Content-Type"] = all_headers.pop("content_type", "application/json")
-        return client.generic(method, address, raw, headers=all_headers)
+        response = client.generic(method, address, raw, headers=all_headers)
+        assert_declared(endpoint, "post", response)
+        return response
 
     return post
 

@@ -1,0 +1,32 @@
+"""What the served OpenAPI declares of an endpoint, to compare with what it answers."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.generators import SchemaGenerator
+
+
+@cache
+def openapi() -> dict[str, Any]:
+    return SchemaGenerator().get_schema(public=True)
+
+
+def declared_answers(address: str, method: str) -> dict[str, Any]:
+    """The responses of one operation, by status; address as in the schema or in the URL configuration."""
+    path = f"/{address.strip('/')}".replace("<str:", "{").replace(">", "}")
+    return openapi()["paths"][path][method]["responses"]
+
+
+def assert_declared(address: str, method: str, response: HttpResponse) -> None:
+    """The status, the code and the headers of an answer stand in the served OpenAPI."""
+    answers = declared_answers(address, method)
+    assert str(response.status_code) in answers, response.content
+    declared = answers[str(response.status_code)]
+    if response.status_code >= 400 and response.content:  # HEAD has none
+        _, narrowed = declared["content"]["application/problem+json"]["schema"]["allOf"]
+        assert response.json()["code"] in narrowed["properties"]["code"]["enum"]
+    for name in response.headers.keys() & {"Retry-After", "WWW-Authenticate", "RateLimit", "Idempotent-Replayed"}:
+        assert name in declared["headers"]

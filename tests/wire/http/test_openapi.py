@@ -1,0 +1,66 @@
+"""The served OpenAPI: valid, and its errors are those of the code table and of the documents (contract 1)."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from openapi_spec_validator import OpenAPIV30SpecValidator
+
+from tests.wire.http.declared import assert_declared, openapi
+from wire.http.problems import CODES
+from wire.http.schema import HEADERS_OF_CODE
+from workspaces.keys.issue import issue_key
+
+API = (Path(__file__).resolve().parents[3] / "docs/api.md").read_text()
+OPERATIONS = [(path, method) for path, methods in openapi()["paths"].items() for method in methods]
+DOWNLOADS = [path for path, method in OPERATIONS if method == "get"]
+
+
+def codes_of(path, method):
+    responses = openapi()["paths"][path][method]["responses"]
+    for status, response in responses.items():
+        if "application/problem+json" in response.get("content", {}):
+            _, narrowed = response["content"]["application/problem+json"]["schema"]["allOf"]
+            yield from ((code, int(status), response) for code in narrowed["properties"]["code"]["enum"])
+
+
+def test_it_is_valid():
+    assert list(OpenAPIV30SpecValidator(json.loads(json.dumps(openapi()))).iter_errors()) == []
+
+
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_every_code_stands_under_its_status_with_its_headers(path, method):
+    codes = list(codes_of(path, method))
+    assert {code for code, _, _ in codes} >= {"missing-api-key", "scope-missing", "rate-limited", "unavailable"}
+    for code, status, response in codes:
+        assert CODES[code].status == status
+        assert set(HEADERS_OF_CODE.get(code, ())) < set(response["headers"])
+
+
+def test_a_failure_of_the_hub_is_no_declared_answer():
+    assert "internal-error" not in {code for operation in OPERATIONS for code, _, _ in codes_of(*operation)}
+
+
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_the_errors_that_api_md_names_as_an_endpoints_own_are_declared(path, method):
+    _, _, rest = API.partition(f"\n## {method.upper()} {path}\n")
+    assert rest, f"docs/api.md has no section {method.upper()} {path}"
+    own = re.search(r"^Own errors:(.*?)\n\n", rest.partition("\n## ")[0], re.MULTILINE | re.DOTALL)
+    named = set(re.findall(r"`([a-z-]+)`", own[1])) & CODES.keys() if own else set()
+    assert named <= {code for code, _, _ in codes_of(path, method)}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", DOWNLOADS)
+def test_what_a_download_answers_is_declared(path, api, workspace, browser_client):
+    wrong_scope = issue_key(workspace.workspace, "secret", ["platform"], now=workspace.workspace.created_at)
+    answers = [api.get(path), api.get(path, key=""), api.get(path, key="gak_"), api.get(path, key="pk_"),
+               api.get(path, key=wrong_scope), api.get(path, environment="nowhere"), browser_client.get(path),
+               browser_client.get(path, {"workspace": "nowhere"}),
+               api.get(path, headers={"If-None-Match": api.get(path)["ETag"]})]  # fmt: skip
+    assert [answer.status_code for answer in answers] == [200, 401, 401, 403, 403, 400, 400, 404, 304]
+    for answer in answers:
+        assert_declared(path, "get", answer)
