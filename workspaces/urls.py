@@ -6,7 +6,7 @@ from workspaces import views
 from workspaces.models import Membership
 from workspaces.page import page_paths
 from workspaces.people import urls as people_urls
-from workspaces.settings_pages import keys, members, secrets
+from workspaces.settings_pages import audit, environments, keys, members, secrets
 
 SETTINGS = "w/<slug:slug>/<str:environment>"
 
@@ -22,6 +22,13 @@ urlpatterns = [
     path(f"{SETTINGS}/secrets/prepare", secrets.post_preparation, name="prepare-secret"),
     path(f"{SETTINGS}/secrets/activate", secrets.post_activation, name="activate-secret"),
     path(f"{SETTINGS}/secrets/<int:secret_id>/revoke", secrets.post_revocation, name="revoke-secret"),
+    *page_paths("environments", environments.show_environments, role=Membership.ADMIN),
+    path(f"{SETTINGS}/environments/create", environments.post_environment, name="create-environment"),
+    path(f"{SETTINGS}/environments/<str:name>/change", environments.post_change, name="change-environment"),
+    path(f"{SETTINGS}/environments/<str:name>/archive", environments.post_archiving, name="archive-environment"),
+    path(f"{SETTINGS}/environments/<str:name>/restore", environments.post_restoring, name="restore-environment"),
+    path(f"{SETTINGS}/v1-window", environments.post_v1_window, name="set-v1-window"),
+    *page_paths("audit", audit.show_audit, role=Membership.ADMIN),
     *page_paths("members", members.show_members, role=Membership.ADMIN),
     path(f"{SETTINGS}/members/invite", members.post_invitation, name="invite-member"),
     path(f"{SETTINGS}/members/<int:user_id>/role", members.post_role, name="change-role"),

@@ -58,14 +58,16 @@ class DownloadView(MethodFirstView):
         return key.require_environment(request.query_params.get("environment", "production"))
 
     def build_session_key(self, request: Request) -> ApiKey:
-        """Return an unsaved key of the workspace in `workspace=`: its members may read what such a key may."""
+        """Return an unsaved key of the workspace in `workspace=`, for its members: also of archived environments."""
         slug = request.query_params.get("workspace", "")
         if not slug:
             raise InvalidRequest("Name the workspace: add workspace=SLUG.")
         workspace = list_workspaces(request.user).filter(slug=slug).first()
         if workspace is None:
             raise exceptions.NotFound
-        return ApiKey(workspace=workspace)
+        key = ApiKey(workspace=workspace)
+        key.environments = {environment.name: environment for environment in workspace.environments.all()}
+        return key
 
     @abstractmethod
     def compute_etag(self, environment: Environment, request: Request) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import F, Max, QuerySet, Sum
@@ -19,8 +20,9 @@ from intents.rejections.totals import (
     count_verifications,
     group_by_reason,
 )
+from intents.reports.verification import ACCEPTED
 from wire.period import Period
-from workspaces.models import Environment
+from workspaces.models import Environment, Workspace
 
 NO_FILTERS = RejectionFilters()
 
@@ -46,6 +48,26 @@ def load_overview(environment: Environment, period: Period) -> RejectionOverview
         previous_verifications=count_verifications(previous),
         previous_rejections=count_rejections(previous),
     )
+
+
+@dataclass(frozen=True)
+class VersionCounts:
+    """Accepted calls of the last 7 days: those of version 1, and all whose version was reported."""
+
+    v1: int
+    total: int
+
+
+def count_versions(workspace: Workspace, *, now: datetime) -> VersionCounts:
+    """Count the accepted calls of all environments of a workspace by version."""
+    tallies = VerificationTally.objects.filter(
+        environment__in=workspace.environments.all(),
+        start__gt=now - timedelta(days=7),
+        result=ACCEPTED,
+        version__in=(1, 2),
+    )
+    counts = dict(tallies.values_list("version").annotate(Sum("count")).order_by())
+    return VersionCounts(counts.get(1, 0), sum(counts.values()))
 
 
 def has_verifications(environment: Environment) -> bool:

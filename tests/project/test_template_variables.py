@@ -315,6 +315,15 @@ def open_settings(browser: Client, start: str) -> None:
     key = {"name": "ci", "kind": "secret", "scopes": ["report"], "everywhere": "no", "environments": ["staging"]}
     for form in (key, {}):
         assert browser.post(f"{start}/keys/create", form, follow=True).status_code == 200
+    for address, form in (
+        ("environments/create", {"name": "qa", "label": "Quality"}),
+        ("environments/create", {"name": "qa"}),
+        ("environments/qa/change", {"label": "Q", "audience": "urn:q"}),
+        ("environments/qa/archive", {}),
+        ("v1-window", {"until": "2099-01-01T00:00"}),
+    ):
+        assert browser.post(f"{start}/{address}", form, follow=True).status_code == 200
+    open_pages(browser, f"{start.rpartition('/')[0]}/qa")
     for step in ("prepare", "prepare", "activate", "prepare"):
         assert browser.post(f"{start}/secrets/{step}", follow=True).status_code == 200
     newest_secret = SigningSecret.objects.latest("id")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.db import transaction
 from django.utils.text import slugify
 
+from wire.errors import InvalidRequest
+from workspaces.audit.record import record_audit
 from workspaces.models import Environment, Workspace
 
 MAX_ENVIRONMENTS = 50
@@ -22,3 +25,31 @@ def add_environment(workspace: Workspace, name: str, *, now: datetime) -> Enviro
         )
     audience = f"urn:affidavit:{workspace.slug}:{name}"
     return Environment.objects.create(workspace=workspace, name=name, audience=audience, created_at=now)
+
+
+@transaction.atomic
+def create_environment(workspace: Workspace, name: str, *, label: str = "", actor: str, now: datetime) -> Environment:
+    """Add an environment; raises InvalidRequest for a name that is taken or of the wrong form."""
+    Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
+    names = set(workspace.environments.values_list("name", flat=True))
+    if name in names:
+        raise InvalidRequest(f"There is an environment {name} already.")
+    if len(names) >= MAX_ENVIRONMENTS:
+        raise InvalidRequest(f"A workspace has at most {MAX_ENVIRONMENTS} environments.")
+    try:
+        environment = add_environment(workspace, name, now=now)
+    except InvalidWorkspace as error:
+        raise InvalidRequest(str(error)) from None
+    environment.label = check_label(label)
+    environment.save(update_fields=["label"])
+    facts = {"environment": name, "label": environment.label, "audience": environment.audience}
+    record_audit(workspace.pk, "environment created", facts, actor=actor, now=now)
+    return environment
+
+
+def check_label(label: str) -> str:
+    """Return a label without outer white space; raises InvalidRequest."""
+    label = label.strip()
+    if len(label) > 60 or not label.isprintable():
+        raise InvalidRequest("A label has at most 60 characters, without line breaks.")
+    return label

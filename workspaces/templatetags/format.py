@@ -1,10 +1,12 @@
 """Format numbers, times and addresses; built into every template.
 
-Filters: `count`, `percent`, `ago`, `bytes`, `breakable`. Tags: `query`, `query_inputs`, `page_url`, `period_query`.
+Filters: `count`, `percent`, `ago`, `bytes`, `json_text`, `breakable`.
+Tags: `query`, `query_inputs`, `page_url`, `period_query`.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -74,6 +76,12 @@ def format_bytes(value: float | None) -> str:
     unit = min(max(int(value).bit_length() - 1, 0) // 10, len(UNITS) - 1)
     number = value / 1024**unit
     return f"{number:.1f}".removesuffix(".0") + f" {UNITS[unit]}"
+
+
+@register.filter
+def json_text(value: Any) -> str:
+    """Write text as it is, and any other value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @register.filter

@@ -1,0 +1,67 @@
+"""The page of the audit log: what was done to the workspace, by whom and from where."""
+
+import csv
+import io
+import json
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tests.workspaces.settings_pages.test_keys_page import client_with
+from workspaces.audit.record import record_audit
+from workspaces.models import Membership
+
+pytestmark = pytest.mark.django_db
+PAGE = "/w/lumen-books/production/audit"
+
+
+@pytest.fixture
+def admin(workspace) -> Client:
+    return client_with(Membership.ADMIN, workspace)
+
+
+def rows(client, query="") -> list[dict]:
+    return json.loads(b"".join(client.get(f"{PAGE}.json{query}").streaming_content))["tables"]["audit"]
+
+
+def test_it_tells_who_did_what_from_where_the_latest_first(admin, workspace):
+    form = {"name": "ci", "kind": "secret", "scopes": ["report"], "everywhere": "yes"}
+    admin.post("/w/lumen-books/production/keys/create", form, REMOTE_ADDR="198.51.100.7")
+    text = admin.get("/w/lumen-books/production/keys").context["new_key"]["text"]
+    latest = rows(admin)[0]
+    assert (latest["actor"], latest["action"], latest["address"]) == ("admin", "key created", "198.51.100.7")
+    assert latest["facts"]["key"] == text[:12]
+    page = admin.get(PAGE).content.decode()
+    assert "198.51.100.7" in page
+    assert text not in page
+    exported = list(csv.DictReader(io.StringIO(b"".join(admin.get(f"{PAGE}.csv").streaming_content).decode())))
+    assert [row["action"] for row in exported] == [row["action"] for row in rows(admin)]
+
+
+def test_filters_and_the_range_apply_to_page_and_export(admin, workspace):
+    now = timezone.now()
+    for actor, action, age in (("ada", "key created", 0), ("ada", "key revoked", 0), ("bo", "key created", 20)):
+        record_audit(workspace.workspace.pk, action, actor=actor, now=now - timedelta(days=age))
+    assert len(rows(admin, "?range=24h&actor=ada")) == 2
+    assert len(rows(admin, "?range=24h&actor=ada&action=key revoked")) == 1
+    assert [row["actor"] for row in rows(admin, "?range=30d&action=key created&actor=bo")] == ["bo"]
+    assert rows(admin, "?range=24h&actor=bo") == []
+    assert "Nothing matches in this period." in admin.get(f"{PAGE}?actor=nobody").content.decode()
+
+
+def test_long_logs_have_pages_and_whole_exports(admin, workspace):
+    now = timezone.now()
+    for number in range(60):
+        record_audit(workspace.workspace.pk, f"step {number}", actor="ada", now=now)
+    assert "Older" in admin.get(PAGE).content.decode()
+    assert len(rows(admin)) >= 60
+
+
+def test_other_workspaces_and_lesser_roles_see_nothing_of_it(admin, workspace, other_workspace):
+    assert all("other" not in json.dumps(row).lower() for row in rows(admin))
+    assert len(rows(admin)) == 1
+    assert client_with(Membership.EDITOR, workspace).get(PAGE).status_code == 403
+    assert admin.get(PAGE.replace("lumen-books", "other-shop")).status_code == 404
+    assert admin.post(PAGE).status_code == 405

@@ -1,0 +1,69 @@
+"""The page of environments."""
+
+import uuid
+
+import pytest
+from django.test import Client
+
+from tests.workspaces.settings_pages.test_keys_page import client_with
+from workspaces.models import Membership
+
+pytestmark = pytest.mark.django_db
+PAGE = "/w/lumen-books/production/environments"
+
+
+@pytest.fixture
+def admin(workspace) -> Client:
+    return client_with(Membership.ADMIN, workspace)
+
+
+def test_an_environment_is_added_labelled_archived_and_restored(admin, workspace):
+    environments = workspace.workspace.environments
+    assert admin.post(f"{PAGE}/create", {"name": "qa", "label": ""})["Location"] == PAGE
+    admin.post(f"{PAGE}/qa/change", {"label": "Quality", "audience": "urn:example:qa"})
+    qa = environments.get(name="qa")
+    assert (qa.label, qa.audience) == ("Quality", "urn:example:qa")
+    assert "audience-mismatch" in admin.get(f"{PAGE}?change=qa").content.decode()
+    assert "unknown-environment" in admin.get(f"{PAGE}?archive=qa").content.decode()
+    admin.post(f"{PAGE}/qa/archive")
+    assert environments.get(name="qa").archived_at is not None
+    admin.post(f"{PAGE}/qa/restore")
+    assert environments.get(name="qa").archived_at is None
+
+
+def test_what_is_refused_is_said_and_what_was_entered_stays(admin, workspace):
+    page = admin.post(f"{PAGE}/create", {"name": "QA!", "label": "Quality"}).content.decode()
+    assert "lower-case letters" in page
+    assert 'value="QA!"' in page
+    assert "always exists" in admin.post(f"{PAGE}/production/archive").content.decode()
+    assert "Enter a date" in admin.post("/w/lumen-books/production/v1-window", {"until": "soon"}).content.decode()
+
+
+def test_the_end_of_version_1_is_set_with_what_is_left_beside_it(admin, api, workspace):
+    verifications = [
+        {"result": "accepted", "version": 1, "count": 3},
+        {"result": "accepted", "version": 2, "count": 97},
+    ]
+    report = {"environment": "staging", "reportId": str(uuid.uuid4()), "verifications": verifications}
+    assert api.post("/api/verification-reports", report).status_code == 200
+    page = admin.get(PAGE).content.decode()
+    assert "3 of 100" in page
+    admin.post("/w/lumen-books/production/v1-window", {"until": "2099-12-31T00:00"})
+    workspace.workspace.refresh_from_db()
+    assert workspace.workspace.v1_until.isoformat() == "2099-12-31T00:00:00+00:00"
+    assert "31 Dec 2099, 00:00 UTC" in admin.get(f"{PAGE}?tz=Asia/Tokyo").content.decode()
+    admin.post("/w/lumen-books/production/v1-window", {"open": "1", "until": ""})
+    workspace.workspace.refresh_from_db()
+    assert workspace.workspace.v1_until is None
+
+
+def test_only_admins(workspace, other_workspace, admin):
+    editor = client_with(Membership.EDITOR, workspace)
+    actions = ("environments/create", "environments/staging/archive", "environments/staging/restore",
+               "environments/staging/change", "v1-window")  # fmt: skip
+    assert editor.get(PAGE).status_code == 403
+    for action in actions:
+        assert editor.post(f"/w/lumen-books/production/{action}", {"name": "qa"}).status_code == 403
+        assert admin.post(f"/w/other-shop/production/{action}", {"name": "qa"}).status_code == 404
+    assert admin.post(f"{PAGE}/nowhere/archive").status_code == 404
+    assert workspace.workspace.environments.count() == 2

@@ -1,0 +1,61 @@
+"""Change an environment: its label, its audience, and whether machines can name it. Its name is fixed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from wire.errors import InvalidRequest
+from workspaces.audit.record import record_audit
+from workspaces.environments.add import check_label
+from workspaces.models import Environment, Workspace
+
+DEFAULT_NAME = "production"  # what machines mean that name none
+
+
+@transaction.atomic
+def change_environment(
+    environment: Environment, *, label: str, audience: str, actor: str, now: datetime
+) -> Environment:
+    """Set label and audience. Intents for another audience are rejected from now on (`audience-mismatch`).
+
+    Raises InvalidRequest.
+    """
+    label, audience = check_label(label), audience.strip()
+    if not 1 <= len(audience) <= 255 or not audience.isprintable() or " " in audience:
+        raise InvalidRequest("An audience has 1 to 255 characters, without spaces.")
+    Workspace.objects.select_for_update(no_key=True).get(pk=environment.workspace_id)
+    siblings = Environment.objects.filter(workspace=environment.workspace_id).exclude(pk=environment.pk)
+    namesake = siblings.filter(audience=audience).first()
+    if namesake is not None:
+        raise InvalidRequest(f"This is the audience of {namesake.name}: its intents would pass here too.")
+    environment.refresh_from_db()
+    before = {"label": environment.label, "audience": environment.audience}
+    after = {"label": label, "audience": audience}
+    if before == after:
+        return environment
+    environment.label, environment.audience = label, audience
+    environment.save(update_fields=["label", "audience"])
+    changes = {name: [before[name], value] for name, value in after.items() if before[name] != value}
+    facts = {"environment": environment.name, **changes}
+    record_audit(environment.workspace_id, "environment changed", facts, actor=actor, now=now)
+    return environment
+
+
+@transaction.atomic
+def archive_environment(environment: Environment, *, actor: str, now: datetime) -> None:
+    """Refuse machines that name it from now on; its data and pages stay. Raises InvalidRequest for `production`."""
+    if environment.name == DEFAULT_NAME:
+        raise InvalidRequest(f"{DEFAULT_NAME} always exists and cannot be archived.")
+    if Environment.objects.filter(pk=environment.pk, archived_at=None).update(archived_at=now):
+        facts = {"environment": environment.name}
+        record_audit(environment.workspace_id, "environment archived", facts, actor=actor, now=now)
+
+
+@transaction.atomic
+def restore_environment(environment: Environment, *, actor: str, now: datetime) -> None:
+    """Let machines name it again."""
+    if Environment.objects.filter(pk=environment.pk, archived_at__isnull=False).update(archived_at=None):
+        facts = {"environment": environment.name}
+        record_audit(environment.workspace_id, "environment restored", facts, actor=actor, now=now)

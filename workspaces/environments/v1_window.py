@@ -1,0 +1,19 @@
+"""The dual-accept window: until when version 1 intents pass (contract 3, "Versions")."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+
+from workspaces.audit.record import record_audit
+from workspaces.models import Workspace
+
+
+@transaction.atomic
+def set_v1_end(workspace: Workspace, end: datetime | None, *, actor: str, now: datetime) -> None:
+    """Close the window at a moment, which may have passed; None opens it without end."""
+    Workspace.objects.filter(pk=workspace.pk).update(v1_until=end)
+    workspace.v1_until = end
+    facts = {"v1Until": None if end is None else end.isoformat()}
+    record_audit(workspace.pk, "version 1 window set", facts, actor=actor, now=now)

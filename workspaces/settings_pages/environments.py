@@ -1,0 +1,141 @@
+"""The page of environments: add, label, archive and restore them, and the end of version 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from wire.errors import InvalidRequest
+from wire.filters import read_text
+from wire.period import Period, parse_period
+from wire.table_exports import Table
+from workspaces.access import require_member_environment
+from workspaces.environments.add import create_environment
+from workspaces.environments.change import (
+    DEFAULT_NAME,
+    archive_environment,
+    change_environment,
+    restore_environment,
+)
+from workspaces.environments.v1_window import set_v1_end
+from workspaces.models import Environment, Membership, Workspace
+from workspaces.page import Page, redirect_to_page, render_html
+
+NAME = "environments"
+COLUMNS = ("environment", "label", "audience", "createdAt", "archivedAt")
+
+
+def show_environments(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the environments of the workspace, and until when version 1 passes."""
+    return _build_page(request, environment)
+
+
+@require_POST
+@login_required
+def post_environment(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Add an environment."""
+    name, label = read_text(request.POST, "name").strip(), read_text(request.POST, "label")
+
+    def create(workspace: Workspace, actor: str, now: datetime) -> None:
+        create_environment(workspace, name, label=label, actor=actor, now=now)
+
+    return _act(request, slug, environment, create)
+
+
+@require_POST
+@login_required
+def post_change(request: HttpRequest, slug: str, environment: str, name: str) -> HttpResponse:
+    """Set the label and the audience of an environment."""
+    label, audience = read_text(request.POST, "label"), read_text(request.POST, "audience")
+
+    def change(workspace: Workspace, actor: str, now: datetime) -> None:
+        changing = get_object_or_404(workspace.environments, name=name)
+        change_environment(changing, label=label, audience=audience, actor=actor, now=now)
+
+    return _act(request, slug, environment, change)
+
+
+@require_POST
+@login_required
+def post_archiving(request: HttpRequest, slug: str, environment: str, name: str) -> HttpResponse:
+    """Archive an environment."""
+
+    def archive(workspace: Workspace, actor: str, now: datetime) -> None:
+        archive_environment(get_object_or_404(workspace.environments, name=name), actor=actor, now=now)
+
+    return _act(request, slug, environment, archive)
+
+
+@require_POST
+@login_required
+def post_restoring(request: HttpRequest, slug: str, environment: str, name: str) -> HttpResponse:
+    """Restore an archived environment."""
+
+    def restore(workspace: Workspace, actor: str, now: datetime) -> None:
+        restore_environment(get_object_or_404(workspace.environments, name=name), actor=actor, now=now)
+
+    return _act(request, slug, environment, restore)
+
+
+@require_POST
+@login_required
+def post_v1_window(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Set until when version 1 passes: at `until` in UTC, or without end where `open` is sent."""
+
+    def set_end(workspace: Workspace, actor: str, now: datetime) -> None:
+        set_v1_end(workspace, None if request.POST.get("open") else _read_end(request), actor=actor, now=now)
+
+    return _act(request, slug, environment, set_end)
+
+
+def _read_end(request: HttpRequest) -> datetime:
+    try:
+        return datetime.fromisoformat(request.POST.get("until", "")).replace(tzinfo=UTC)
+    except ValueError:
+        raise InvalidRequest("Enter a date and a time, as 2026-12-31 00:00.") from None
+
+
+def _act(
+    request: HttpRequest, slug: str, environment: str, act: Callable[[Workspace, str, datetime], None]
+) -> HttpResponse:
+    """Do it and go to the page; what is refused stands above it, with the form as it was filled in."""
+    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
+    now = timezone.now()
+    try:
+        act(environment_row.workspace, request.user.get_username(), now)
+    except InvalidRequest as error:
+        page = _build_page(request, environment_row, fault=error.detail)
+        return render_html(request, page, environment_row, NAME, parse_period({}, now=now))
+    return redirect_to_page(NAME, environment_row, {})
+
+
+def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "") -> Page:
+    workspace = environment.workspace
+
+    def build_context() -> Mapping[str, Any]:
+        rows = list(workspace.environments.order_by("id"))
+        by_name = {row.name: row for row in rows}
+        return {
+            "fault": fault,
+            "rows": rows,
+            "fixed_name": DEFAULT_NAME,
+            "to_change": by_name.get(request.GET.get("change", "")),
+            "to_archive": by_name.get(request.GET.get("archive", "")),
+            "form": {name: read_text(request.POST, name) for name in ("name", "label")},
+            "now": timezone.now(),
+        }
+
+    tables = [Table("environments", COLUMNS, lambda: _export_rows(workspace))]
+    return Page("workspaces/environments.html", build_context, tables, has_period=False)
+
+
+def _export_rows(workspace: Workspace) -> Iterator[Sequence[Any]]:
+    for row in workspace.environments.order_by("id"):
+        yield (row.name, row.label or None, row.audience, row.created_at, row.archived_at)
