@@ -25,7 +25,7 @@ def fill_workspace(created: NewWorkspace, api: Any) -> str:
     outcomes += [{"conversationId": odd, "outcomeKey": "renewal"} for odd in ("undefined", '"conv_1"', "conv_unseen")]
     assert api.post("/api/conversation-outcomes", {"outcomes": outcomes}).status_code == 200
     verifications = [
-        {"result": "accepted", "version": 2, "count": 900},
+        {"result": "accepted", "version": 2, "count": 900, "secret": created.signing_secret[:8]},
         {"result": "accepted", "version": 1, "count": 100},
     ]
     verifications += [
