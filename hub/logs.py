@@ -10,7 +10,7 @@ from hub.secret_patterns import CUT, cut_secrets
 from wire.http.request_id import current_request_id
 
 MAX_MESSAGE = 1_000  # characters
-MAX_SECURITY_MESSAGE = 200  # of what strangers cause, such as a form without a token
+MAX_SECURITY_MESSAGE = 200  # of what strangers cause, such as a form without a token; it is short on purpose
 MAX_FRAMES = 30  # of an exception: the last ones, where it failed
 
 
@@ -18,7 +18,8 @@ class JsonFormatter(logging.Formatter):
     """Format a record as one line of JSON, without secrets."""
 
     def format(self, record: logging.LogRecord) -> str:
-        limit = MAX_SECURITY_MESSAGE if record.name.startswith("django.security") else MAX_MESSAGE
+        is_strangers = record.name.startswith("django.security")
+        limit = MAX_SECURITY_MESSAGE if is_strangers else MAX_MESSAGE
         line: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -27,7 +28,7 @@ class JsonFormatter(logging.Formatter):
         }
         if request_id := current_request_id.get():
             line["requestId"] = clean(request_id, MAX_SECURITY_MESSAGE)
-        if record.exc_info:
+        if record.exc_info and not is_strangers:
             kind, _, frames = record.exc_info
             # Where it failed, not what it said: a database's message may repeat a value.
             last_frames = traceback.format_tb(frames)[-MAX_FRAMES:]

@@ -191,6 +191,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "wire.http.failures.FailureMiddleware",
+    "wire.http.form_size.FormSizeMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -252,7 +253,10 @@ MAX_OPERATIONS = env.int("MAX_OPERATIONS", 10_000)  # shown in one environment; 
 if MAX_OPERATIONS < 1:
     raise StartupError("MAX_OPERATIONS: not a number of operations. Set a number from 1 on.")
 
-DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024  # of forms; wire.http.body bounds what machines send
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024  # of forms; wire.http.body bounds what machines send
+# No page takes files: none is read, and nothing is written to disk.
+FILE_UPLOAD_HANDLERS: list[str] = []
+DATA_UPLOAD_MAX_NUMBER_FILES = 0
 
 TEMPLATES = [
     {

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.core.exceptions import BadRequest, DisallowedHost, PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
 from rest_framework.settings import api_settings
 
@@ -126,7 +127,7 @@ def find_cause(error: Exception) -> DomainError:
             return InvalidRequest(
                 "The hub does not answer under this host name. Use another one, or add it to ALLOWED_HOSTS."
             )
-        case SuspiciousOperation() | BadRequest():
+        case SuspiciousOperation() | BadRequest() | MultiPartParserError():
             return InvalidRequest("The request cannot be read as it was sent; nothing was stored.")
         case exceptions.NotFound() | Http404() | PermissionDenied():
             return NotFound("Check the address; nothing is stored under it in this workspace.")
