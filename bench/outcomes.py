@@ -58,6 +58,7 @@ def run_hub(folder: Path) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     os.environ.update(HUB_DATA_DIR=str(folder), HUB_PORT=str(port), HUB_SAMPLE="0")
+    os.environ.setdefault("RATE_LIMIT", "0")
     process = subprocess.Popen([sys.executable, "manage.py", "up"], stdout=subprocess.DEVNULL)
     try:
         yield wait_until_ready(f"http://127.0.0.1:{port}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -18,6 +19,8 @@ from tests.hub.running import Hub, running_hub
 from wire.http.body import MAX_BODY_BYTES
 
 SLOW_CLIENTS = 60  # many times the threads of both web processes
+SILENT_CLIENTS = 1100  # that connect and send nothing
+STALLED_FORMS = 8  # as many as both web processes have threads
 
 
 def receive_pieces(pieces: Iterable[bytes], pause: float = 0, *, ends: bool = True) -> Callable[[], Awaitable[Any]]:
@@ -114,3 +117,27 @@ def read_to_the_end(connection: socket.socket) -> bytes:
     while piece := connection.recv(65536):
         answer += piece
     return answer
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_strangers_that_send_nothing_and_forms_that_stall_keep_nobody_out_and_are_closed(hub):
+    host, port = hub.address.removeprefix("http://").split(":")
+    head = (
+        f"POST /sign-in HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        "Cookie: csrftoken=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\nContent-Length: 100000\r\n\r\nusername="
+    )
+    with ExitStack() as stack:
+        clients = [
+            stack.enter_context(socket.create_connection((host, int(port)), timeout=30)) for _ in range(SILENT_CLIENTS)
+        ]
+        for client in clients[:STALLED_FORMS]:
+            client.sendall(head.encode())
+        for _ in range(5):
+            start_time = time.monotonic()
+            assert hub.request("/healthz")[0] == 200
+            assert hub.request("/sign-in")[0] == 200
+            assert time.monotonic() - start_time < 2
+            time.sleep(0.2)
+        for client in clients[STALLED_FORMS::100]:
+            assert client.recv(100) == b""  # closed without an answer, about 10 s after it connected
+        assert b" 408 " in read_to_the_end(clients[0]).splitlines()[0]
