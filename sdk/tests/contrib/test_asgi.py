@@ -14,7 +14,7 @@ pytest.importorskip("starlette", reason="needs Starlette")
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.base import BaseHTTPMiddleware
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Mount, Route
 
 ARGS = {"isbn": "978", "qty": 2}
@@ -125,6 +125,14 @@ async def test_a_body_over_the_limit_is_413():
     answer = await post(app, "/orders", sign_call("POST /orders", ARGS))
     assert (answer.status, answer.json["code"]) == (413, "body-too-large")
     assert app.state.runs == []
+
+
+@in_loop
+async def test_the_limit_of_a_body_may_depend_on_the_route():
+    app = shop(make_protection(max_body=lambda method, path: 10 if (method, path) == ("POST", "/orders") else 100))
+    answer = await post(app, "/orders", sign_call("POST /orders", ARGS))
+    assert (answer.status, answer.json["code"]) == (413, "body-too-large")
+    assert (await post(app, "/refunds", sign_call("POST /refunds", ARGS))).status == 200
 
 
 @in_loop
@@ -241,6 +249,36 @@ async def test_web_sockets_are_closed_unless_exempt():
     await IntentMiddleware(app, make_protection(exempt=lambda *_: True))(scope, None, send)
     await IntentMiddleware(app, make_protection())({"type": "lifespan"}, None, send)
     assert opened == ["websocket", "lifespan"]
+
+
+@in_loop
+async def test_a_stream_is_handed_on_as_it_comes_and_not_kept():
+    order = []
+
+    async def stream(request):
+        async def parts():
+            for number in b"12":
+                order.append(number)
+                yield b"%c" % number
+
+        return StreamingResponse(parts(), media_type="application/x-ndjson")
+
+    app = shop(guard := make_protection(), instead=stream)
+
+    async def noting(scope, receive, send):
+        async def note(message):
+            order.append(message.get("body", message["type"]))
+            await send(message)
+
+        await app(scope, receive, note)
+
+    header = sign_call("POST /orders", ARGS, tool_call_id="c")
+    assert (await post(noting, "/orders", header)).body == b"12"
+    assert order == [*b"1", "http.response.start", b"1", *b"2", b"2", b""]
+    header = sign_call("POST /orders", ARGS, tool_call_id="c")
+    answer = await post(app, "/orders", header)
+    assert (answer.status, answer.json["code"]) == (409, "response-not-kept")
+    assert guard.is_in_memory
 
 
 @in_loop

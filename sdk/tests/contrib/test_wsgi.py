@@ -1,4 +1,5 @@
 import io
+import json
 import time
 
 import pytest
@@ -306,33 +307,66 @@ def test_a_path_that_is_not_utf_8_equals_no_signed_one():
         assert answer.status_code == 403
 
 
+def call_plain(app, guard):
+    """Send one call to a WSGI app; return what it started with, and its chunks."""
+    started = []
+    body = encode_json(ARGS)
+    environ = {
+        "REQUEST_METHOD": "POST", "PATH_INFO": "/x", "CONTENT_LENGTH": str(len(body)), "wsgi.input": io.BytesIO(body),
+        "CONTENT_TYPE": "application/json", "HTTP_X_SERVICE_INTENT": sign_call("POST /x", ARGS, tool_call_id="c"),
+    }  # fmt: skip
+    chunks = IntentMiddleware(app, guard)(environ, lambda status, headers, *_: started.append((status, dict(headers))))
+    return started, chunks
+
+
 def test_a_plain_wsgi_app_that_writes_and_yields_is_kept_whole():
     runs = []
 
     def app(environ, start_response):
         runs.append(environ["wsgi.input"].read())
-        write = start_response("200 OK", [("Content-Type", "text/plain")])
+        write = start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "3")])
         write(b"a")
         yield b"b"
         yield b"c"
 
-    wrapped = IntentMiddleware(app, make_protection())
-
-    def call():
-        started = []
-        header = sign_call("POST /x", ARGS, tool_call_id="c")
-        body = encode_json(ARGS)
-        environ = {
-            "REQUEST_METHOD": "POST", "PATH_INFO": "/x", "CONTENT_LENGTH": str(len(body)),
-            "CONTENT_TYPE": "application/json", "HTTP_X_SERVICE_INTENT": header, "wsgi.input": io.BytesIO(body),
-        }  # fmt: skip
-        chunks = wrapped(environ, lambda status, headers, exc_info=None: started.append((status, dict(headers))))
-        return started, b"".join(chunks)
-
-    assert call() == ([("200 OK", {"Content-Type": "text/plain"})], b"abc")
-    started, body = call()
-    assert (started[0][1]["Idempotent-Replayed"], body) == ("true", b"abc")
+    guard = make_protection()
+    started, chunks = call_plain(app, guard)
+    assert (started[0][0], b"".join(chunks)) == ("200 OK", b"abc")
+    started, chunks = call_plain(app, guard)
+    assert (started[0][1]["Idempotent-Replayed"], b"".join(chunks)) == ("true", b"abc")
     assert runs == [encode_json(ARGS)]
+
+
+def test_a_stream_is_handed_on_as_it_comes_and_not_kept():
+    order = []
+
+    def app(environ, start_response):
+        start_response("200 OK", [("Content-Type", "application/x-ndjson")])
+        for number in b"12":
+            order.append(number)
+            yield b"%c" % number
+
+    guard = make_protection()
+    started, chunks = call_plain(app, guard)
+    for chunk in chunks:
+        order.append(chunk)
+    assert (started[0][0], order) == ("200 OK", [*b"1", b"1", *b"2", b"2"])
+    started, chunks = call_plain(app, guard)
+    assert (started[0][0], json.loads(b"".join(chunks))["code"]) == ("409 Conflict", "response-not-kept")
+
+
+def test_a_stream_that_fails_before_its_first_part_may_run_again():
+    def app(environ, start_response):
+        start_response("200 OK", [])
+        if not runs:
+            runs.append(1)
+            raise RuntimeError("on purpose")
+        yield b"done"
+
+    runs, guard = [], make_protection()
+    with pytest.raises(RuntimeError):
+        call_plain(app, guard)
+    assert b"".join(call_plain(app, guard)[1]) == b"done"
 
 
 def test_an_event_stream_is_handed_on_as_it_comes():

@@ -27,6 +27,7 @@ _IN_GROUP = re.compile(r"(?s:\\.)|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]")
 _ANCHORS = re.compile(r"\^|/\?(?:\$|\\Z)\Z|(?:\$|\\Z)\Z")
 _ESCAPED = re.compile(r"\\([./_~@:-])")
 _REGULAR_EXPRESSION = re.compile(r"[\^$()\\|*+?\[\]]")
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9/._~-]*")
 _UNSENDABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -35,6 +36,11 @@ class _Route(NamedTuple):
 
     path: str
     types: Mapping[str, str]
+
+
+def quote_path(path: str) -> str:
+    """Percent-encode a decoded path; most paths need none."""
+    return path if _PLAIN_PATH.fullmatch(path) else quote(path, errors="replace")
 
 
 def parse_route_path(rule: str) -> str | None:

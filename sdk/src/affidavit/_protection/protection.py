@@ -18,6 +18,7 @@ from .verification_reports import ACCEPTED, VerificationReports
 
 _T = TypeVar("_T")
 
+MaxBody = int | Callable[[str, str], int]
 _MAX_BODY = 4 * 1024 * 1024
 _MAX_KEPT = 1024 * 1024
 _LOG_EVERY = 10
@@ -86,8 +87,11 @@ class Protection:
 
     deliveries: keeps responses by toolCallId; None if the app does so itself. reports: None to report nothing.
     exempt: called by a middleware with method and decoded path; True for requests that need no intent. max_body:
-    bytes of a request body, else 413. max_kept: bytes of a response that are kept for retries. now: the clock of the
-    deliveries, in Unix seconds. Safe to share between threads and across fork.
+    bytes of a request body, else 413; or a function from method and decoded path to them. max_kept: bytes of a response
+    that are kept for retries. now: the clock of the deliveries, in Unix seconds. Safe to share between threads and
+    across fork.
+
+    is_in_memory: whether verifying and settling wait for nothing outside this process: an event loop may do both.
     """
 
     def __init__(
@@ -97,13 +101,14 @@ class Protection:
         *,
         reports: VerificationReports | None = None,
         exempt: Callable[[str, str], bool] = _exempt_nothing,
-        max_body: int = _MAX_BODY,
+        max_body: MaxBody = _MAX_BODY,
         max_kept: int = _MAX_KEPT,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.verifier = verifier
         self.exempt = exempt
         self.max_body = max_body
+        self.is_in_memory = verifier.is_in_memory and (deliveries is None or is_in_memory(deliveries))
         self.max_kept = max_kept
         self._deliveries = deliveries
         self._leases = None if deliveries is None else Leases(deliveries)
@@ -111,10 +116,9 @@ class Protection:
         self._now = now
         self._next_log_at = 0.0
 
-    @property
-    def is_in_memory(self) -> bool:
-        """Whether verifying and settling wait for nothing outside this process, so that an event loop may do both."""
-        return self.verifier.is_in_memory and (self._deliveries is None or is_in_memory(self._deliveries))
+    def find_max_body(self, method: str, path: str) -> int:
+        """Return the most bytes that the body of a request may have."""
+        return self.max_body(method, path) if callable(self.max_body) else self.max_body
 
     def admit(self, call: Call, demands: Demands = NO_DEMANDS) -> "Admission | StoredResponse":
         """Return the admission of a call, to be settled when it has run, or the response to send in its place."""

@@ -24,9 +24,11 @@ def answer_store_outage() -> StoredResponse:
     return _build_problem(503, "unavailable", "A store cannot be reached", detail, retry_after=_RETRY_AFTER)
 
 
-def answer_body_too_large(limit: int) -> StoredResponse:
-    """Return 413. limit: bytes."""
-    detail = f"The body is over {limit} bytes; it was not read whole, so nothing was verified and nothing ran."
+def answer_body_too_large(limit: int, setting: str = "max_body") -> StoredResponse:
+    """Return 413. limit: bytes. setting: what sets the limit."""
+    detail = (
+        f"The body is over {limit} bytes ({setting}); it was not read whole, so nothing was verified and nothing ran."
+    )
     return _build_problem(413, "body-too-large", "The body is too large", detail)
 
 

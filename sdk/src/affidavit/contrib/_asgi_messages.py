@@ -1,7 +1,7 @@
 """The two streams of an ASGI request: its body, for verifier and app alike, and its response, held until complete."""
 
 from collections import deque
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
 Message = MutableMapping[str, Any]
@@ -15,7 +15,7 @@ class RequestBody:
 
     def __init__(self, receive: Receive, limit: int) -> None:
         self._receive = receive
-        self._limit = limit
+        self.limit = limit
         self._chunks: list[bytes] = []
         self._size = 0
         self._is_whole = False
@@ -27,16 +27,16 @@ class RequestBody:
 
     async def read_all(self) -> bytes | None:
         """Return the whole body, which the app can still read; None if it is over the limit."""
-        while not self._is_whole and self._size <= self._limit:
+        while not self._is_whole and self._size <= self.limit:
             self._unread.append(await self._receive_next())
-        return b"".join(self._chunks) if self._size <= self._limit else None
+        return b"".join(self._chunks) if self._size <= self.limit else None
 
     async def _receive_next(self) -> Message:
         message = await self._receive()
         if message["type"] == "http.request":
             chunk = message.get("body", b"")
             self._size += len(chunk)
-            if self._size <= self._limit:
+            if self._size <= self.limit:
                 self._chunks.append(chunk)
             else:
                 self._chunks.clear()
@@ -49,53 +49,43 @@ class RequestBody:
 class HeldResponse:
     """A response, held until it is complete, unless it streams or is over `limit` bytes.
 
-    settle: awaited with status, headers and body (None: not to be kept) before the first byte is sent.
+    body: the complete one, None if it is not to be kept.
     """
 
-    def __init__(
-        self, send: Send, limit: int, settle: Callable[[int, list[tuple[str, str]], bytes | None], Awaitable[None]]
-    ) -> None:
-        self._send = send
+    __slots__ = ("_has_length", "_limit", "_size", "body", "headers", "messages", "status")
+
+    def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._settle = settle
-        self._messages: list[Message] = []
         self._size = 0
-        self._is_released = False
+        self._has_length = False
+        self.messages: list[Message] = []
+        self.status = 0
+        self.headers: list[tuple[str, str]] = []
+        self.body: bytes | None = None
 
-    async def send(self, message: Message) -> None:
-        """Send for the app."""
-        is_out_of_order = not self._messages and message["type"] != "http.response.start"
-        if self._is_released or is_out_of_order:
-            await self._send(message)
-            return
-        self._messages.append(message)
-        if message["type"] == "http.response.start":
-            if _is_stream(message):
-                await self._release(None)
-        elif message["type"] == "http.response.body":
-            self._size += len(message.get("body", b""))
-            if self._size > self._limit:
-                await self._release(None)
-            elif not message.get("more_body", False):
-                await self._release(b"".join(message.get("body", b"") for message in self._messages))
-        else:  # an extension: a file by its path, trailers …
-            await self._release(None)
-
-    async def _release(self, body: bytes | None) -> None:
-        start = self._messages[0]
-        await self._settle(int(start["status"]), _decode_headers(start.get("headers", ())), body)
-        self._is_released = True
-        for message in self._messages:
-            await self._send(message)
-        self._messages.clear()
+    def hold(self, message: Message) -> bool:
+        """Hold one message of the app. Return whether all `messages` are to be sent now, later ones as they come."""
+        self.messages.append(message)
+        kind = message["type"]
+        if kind == "http.response.start":
+            self.status = int(message["status"])
+            self.headers = _decode_headers(message.get("headers", ()))
+            self._has_length = any(name.lower() == "content-length" for name, _ in self.headers)
+            return _is_event_stream(self.headers)
+        if kind != "http.response.body":  # an extension: a file by its path, trailers …
+            return True
+        self._size += len(message.get("body", b""))
+        if self._size > self._limit:
+            return True
+        if message.get("more_body", False):
+            return not self._has_length  # a stream: what comes when is part of it
+        self.body = b"".join([part.get("body", b"") for part in self.messages])
+        return True
 
 
-def _is_stream(start: Message) -> bool:
-    return any(
-        name.lower() == b"content-type" and value.startswith(b"text/event-stream")
-        for name, value in start.get("headers", ())
-    )
+def _is_event_stream(headers: Iterable[tuple[str, str]]) -> bool:
+    return any(name.lower() == "content-type" and value.startswith("text/event-stream") for name, value in headers)
 
 
-def _decode_headers(headers: Any) -> list[tuple[str, str]]:
+def _decode_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]

@@ -1,14 +1,21 @@
 """Facts of a request from its ASGI scope."""
 
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 Scope = dict[str, Any]
 
 
-def read_header(scope: Scope, name: bytes) -> str | None:
-    """Return a header's value, None if absent. Repeated headers are joined, which makes an intent invalid."""
-    values = [value.decode("latin-1") for key, value in scope["headers"] if key.lower() == name]
-    return ",".join(values) if values else None
+def read_headers(headers: Iterable[tuple[bytes, bytes]], names: AbstractSet[bytes]) -> dict[bytes, str]:
+    """Return the headers of these names, which are in lower case. Repeated ones are joined: no intent passes so."""
+    values: dict[bytes, str] = {}
+    for key, value in headers:
+        name = key.lower()
+        if name in names:
+            text = value.decode("latin-1")
+            values[name] = f"{values[name]},{text}" if name in values else text
+    return values
 
 
 def read_path(scope: Scope) -> str:
@@ -25,8 +32,12 @@ def has_no_route(scope: Scope) -> bool:
 def find_route(scope: Scope) -> str | None:
     """Return the route that Starlette or FastAPI found, its mounts included; None if it is unknown."""
     route = scope.get("route")
-    rule = _read_rule(scope, route) if hasattr(route, "methods") else None  # else a mount
-    mount = _find_mount(scope, rule) if isinstance(rule, str) else None
+    if not hasattr(route, "methods"):  # a mount, or none
+        return None
+    rule = _read_rule(scope, route)
+    if not isinstance(rule, str):
+        return None
+    mount = _find_mount(scope, rule)
     return None if mount is None else f"{mount}{rule}"
 
 
@@ -43,12 +54,17 @@ def _find_mount(scope: Scope, rule: str) -> str | None:
 
     The scope has only their values, which are data and must not be in a route.
     """
-    root = str(scope.get("root_path", ""))
-    base = str(scope.get("app_root_path", root))
+    root: str = scope.get("root_path", "")
+    base: str = scope.get("app_root_path", root)
+    parameters = [
+        (name, value)
+        for name, value in scope.get("path_params", {}).items()
+        if f"{{{name}}}" not in rule and f"{{{name}:" not in rule
+    ]
+    if root == base and not parameters:  # as in most apps
+        return base
     segments = root.removeprefix(base).split("/")
-    for name, value in scope.get("path_params", {}).items():
-        if f"{{{name}}}" in rule or f"{{{name}:" in rule:
-            continue
+    for name, value in parameters:
         if segments.count(str(value)) != 1:
             return None
         segments[segments.index(str(value))] = f"{{{name}}}"

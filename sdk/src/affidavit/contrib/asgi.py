@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial, wraps
 from inspect import iscoroutinefunction
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar, overload
 
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
@@ -22,15 +22,18 @@ from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
 from affidavit._protection.responses import answer_body_too_large
 from affidavit.contrib._asgi_messages import AsgiApp, HeldResponse, Message, Receive, RequestBody, Send
-from affidavit.contrib._asgi_scope import Scope, find_route, read_header, read_path
+from affidavit.contrib._asgi_scope import Scope, find_route, read_headers, read_path
 from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddleware
 
 _HEADER = b"x-service-intent"
+_HEADERS = frozenset({_HEADER, b"content-type"})
 _DEMANDS = "_affidavit_demands"
 _POLICY_VIOLATION = 1008
 _MAX_HASHED_IN_LOOP = 64 * 1024
 """Bytes of a body. Hashing a larger one takes milliseconds: it is done in a thread, so that the event loop goes on."""
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 _T = TypeVar("_T")
 
 
@@ -44,9 +47,15 @@ def current_intent() -> Intent:
     return require_intent(gate.admission if gate else None)
 
 
+@overload
+def intent_required(view: Callable[_P, _R], /) -> Callable[_P, _R]: ...
+@overload
+def intent_required(
+    *, minimum_version: int | None = None, operation: str | None = None
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]: ...
 def intent_required(
     view: Callable[..., Any] | None = None, *, minimum_version: int | None = None, operation: str | None = None
-) -> Any:
+) -> Callable[..., Any]:
     """Protect one view, `async def` or `def`, of any framework whose views are functions.
 
     minimum_version, operation: see `IntentVerifier.verify`. Needs the middleware around the app; without it every
@@ -64,7 +73,7 @@ def intent_required(
         def wait_for_admission(*args: Any, **kwargs: Any) -> Any:
             gate = require_gate()
             _require_thread_of_its_own()
-            asyncio.run_coroutine_threadsafe(gate.admit(demands), gate.loop).result()
+            gate.wait_for_admission(demands)
             return view(*args, **kwargs)
 
         wrapper = await_admission if iscoroutinefunction(view) else wait_for_admission
@@ -106,10 +115,10 @@ class IntentMiddleware:
             else:
                 await self._app(scope, receive, send)
             return
-        gate = Gate(self._protection, scope, path, receive)
+        gate = Gate(self._protection, scope, path, receive, send)
         token = _GATE.set(gate)
         try:
-            await gate.run(self._app, send, NO_DEMANDS if is_due else None)
+            await gate.run(self._app, NO_DEMANDS if is_due else None)
         finally:
             _GATE.reset(token)
 
@@ -117,8 +126,7 @@ class IntentMiddleware:
 class Gate:
     """One request, verified at most once: by the middleware or by its view."""
 
-    def __init__(self, protection: Protection, scope: Scope, path: str, receive: Receive) -> None:
-        self.loop = asyncio.get_running_loop()
+    def __init__(self, protection: Protection, scope: Scope, path: str, receive: Receive, send: Send) -> None:
         self.admission: Admission | None = None
         self._refusal: StoredResponse | None = None
         self._admitting: asyncio.Task[StoredResponse | None] | None = None
@@ -126,7 +134,10 @@ class Gate:
         self._is_in_memory = protection.is_in_memory
         self._scope = scope
         self._path = path
-        self._body = RequestBody(receive, protection.max_body)
+        self._send = send
+        self._body = RequestBody(receive, protection.find_max_body(scope["method"], path))
+        self._response: HeldResponse | None = None
+        self._loop: asyncio.AbstractEventLoop
 
     async def admit(self, demands: Demands) -> None:
         """Admit the call, or raise IntentRefused."""
@@ -134,33 +145,55 @@ class Gate:
         if self._refusal is not None:
             raise IntentRefused
 
-    async def run(self, app: AsgiApp, send: Send, demands: Demands | None) -> None:
+    def wait_for_admission(self, demands: Demands) -> None:
+        """Admit the call from a thread, or raise IntentRefused."""
+        if self.admission is None:
+            asyncio.run_coroutine_threadsafe(self.admit(demands), self._loop).result()
+            return
+        self._refusal = self.admission.refusal(demands)
+        if self._refusal is not None:
+            raise IntentRefused
+
+    async def run(self, app: AsgiApp, demands: Demands | None) -> None:
         """Send the app's response, or the refusal in its place. demands: to be met before the app runs."""
-        response = HeldResponse(send, self._protection.max_kept, self._settle)
-
-        async def send_unless_refused(message: Message) -> None:
-            if self._refusal is not None:
-                return  # the framework's response to IntentRefused is discarded
-            await (send if self.admission is None else response.send)(message)
-
         try:
-            if demands is not None:
+            if demands is None:
+                self._loop = asyncio.get_running_loop()  # for views in threads
+            else:
                 await self.admit(demands)
-            await app(self._scope, self._body.receive, send_unless_refused)
+            await app(self._scope, self._body.receive, self._send_for_app)
         except Exception:  # IntentRefused, or what a framework makes of it; anything else is raised
             if self._refusal is None:
                 raise
         finally:
-            await self._abandon_unsettled()
+            if self._admitting is not None or self._is_unsettled():
+                await self._abandon_unsettled()
         if self._refusal is not None:
-            await _send_whole(self._refusal, send)
+            await _send_whole(self._refusal, self._send)
+
+    async def _send_for_app(self, message: Message) -> None:
+        """Send the app's response, but hold that of an admitted call: it is kept before its first byte is sent."""
+        if self._refusal is not None:
+            return  # the framework's response to IntentRefused is discarded
+        response = self._response
+        if response is None:
+            if not self._is_unsettled() or message["type"] != "http.response.start":
+                await self._send(message)
+                return
+            self._response = response = HeldResponse(self._protection.max_kept)
+        if response.hold(message):
+            self._response = None
+            if self.admission is not None:
+                await self._run_step(self.admission.finish, response.status, response.headers, response.body)
+            for held_message in response.messages:
+                await self._send(held_message)
 
     async def _find_refusal(self, demands: Demands) -> StoredResponse | None:
         if self.admission is not None:
             return await self._run_step(self.admission.refusal, demands)
         body = await self._body.read_all()
         if body is None:
-            return answer_body_too_large(self._protection.max_body)
+            return answer_body_too_large(self._body.limit)
         call = self._build_call(body)
         if self._is_in_memory and len(body) <= _MAX_HASHED_IN_LOOP:
             return self._admit(call, demands)
@@ -181,22 +214,21 @@ class Gate:
 
     def _build_call(self, body: bytes) -> Call:
         scope = self._scope
-        raw_path = scope.get("raw_path")
+        raw_path, headers = scope.get("raw_path"), read_headers(scope["headers"], _HEADERS)
         return Call(
-            header=read_header(scope, _HEADER),
+            header=headers.get(_HEADER),
             method=scope["method"],
             path=self._path,
             query=scope.get("query_string", b"").decode("latin-1"),
             body=body,
-            content_type=read_header(scope, b"content-type"),
+            content_type=headers.get(b"content-type"),
             raw_path=raw_path.decode("latin-1") if raw_path is not None else None,
             request=scope,
             route=partial(_find_route_path, scope),
         )
 
-    async def _settle(self, status: int, headers: list[tuple[str, str]], body: bytes | None) -> None:
-        if self.admission is not None and not self.admission.is_settled:
-            await self._run_step(self.admission.finish, status, headers, body)
+    def _is_unsettled(self) -> bool:
+        return self.admission is not None and not self.admission.is_settled
 
     async def _abandon_unsettled(self) -> None:
         """Abandon a call whose app ended without a complete response: it raised, or the client is gone."""

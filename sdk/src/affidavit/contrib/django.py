@@ -16,7 +16,7 @@ response is kept only after its transaction is committed.
 from collections.abc import Callable
 from functools import partial, wraps
 from inspect import iscoroutinefunction
-from typing import Any, cast
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
@@ -45,6 +45,8 @@ __all__ = [
 ]
 
 View = Callable[..., Any]
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 _VIEW_RULE = "affidavit_intent"
 _ADMISSION = "_affidavit_admission"
@@ -88,13 +90,19 @@ class IntentMiddleware:
         _abandon(request)
 
 
+@overload
+def intent_required(view: Callable[_P, _R], /) -> Callable[_P, _R]: ...
+@overload
+def intent_required(
+    *, minimum_version: int | None = None, operation: str | None = None, protection: Protection | None = None
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]: ...
 def intent_required(
     view: View | None = None,
     *,
     minimum_version: int | None = None,
     operation: str | None = None,
     protection: Protection | None = None,
-) -> Any:
+) -> View:
     """Protect one view, `def` or `async def`, with the middleware or without it.
 
     minimum_version, operation: see `IntentVerifier.verify`. protection: that of the settings if None. For a
@@ -179,9 +187,14 @@ def _load_protection() -> Protection:
 
 def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands) -> HttpResponse | None:
     """Return the response to send in place of the view's; None if it may run, then with `request.intent`."""
-    body = _read_body(request, protection.max_body)
+    limit = protection.find_max_body(request.method or "", request.path)
+    try:
+        body = _read_body(request, limit)
+    except RequestDataTooBig:
+        own_limit, setting = settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0, "DATA_UPLOAD_MAX_MEMORY_SIZE of Django"
+        return _build_response(answer_body_too_large(own_limit, setting))
     if body is None:
-        return _build_response(answer_body_too_large(protection.max_body))
+        return _build_response(answer_body_too_large(limit))
     admitted = protection.admit(_build_call(request, body), demands)
     if isinstance(admitted, StoredResponse):
         return _build_response(admitted)
@@ -206,14 +219,14 @@ def _build_call(request: HttpRequest, body: bytes) -> Call:
 
 
 def _read_body(request: HttpRequest, limit: int) -> bytes | None:
-    """Return the whole body, which the view can still read; None if it is over our limit or Django's."""
+    """Return the whole body, which the view can still read; None if it is over the limit.
+
+    Raises RequestDataTooBig if it is over Django's own, which holds for uploads too: they are read whole as well.
+    """
     length = request.META.get("CONTENT_LENGTH") or ""
     if length.isdecimal() and int(length) > limit:
         return None
-    try:
-        body: bytes = request.body
-    except RequestDataTooBig:
-        return None
+    body: bytes = request.body
     return body if len(body) <= limit else None
 
 

@@ -15,8 +15,8 @@ from contextvars import ContextVar
 from functools import wraps
 from http import HTTPStatus
 from io import BytesIO
-from itertools import chain
-from typing import Any, ParamSpec
+from itertools import chain, islice
+from typing import Any, ParamSpec, TypeVar, overload
 
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
@@ -27,6 +27,7 @@ from affidavit.contrib._wsgi_environ import Environ, WsgiApp, decode, find_rule,
 from affidavit.contrib._wsgi_witness import WitnessMiddleware as WitnessMiddleware
 
 _P = ParamSpec("_P")
+_R = TypeVar("_R")
 _Headers = list[tuple[str, str]]
 _ViewResponse = tuple[bytes, int, _Headers]
 
@@ -40,9 +41,15 @@ def current_intent() -> Intent:
     return require_intent(gate.admission if gate else None)
 
 
+@overload
+def intent_required(view: Callable[_P, _R], /) -> Callable[_P, _R]: ...
+@overload
 def intent_required(
-    view: Callable[_P, Any] | None = None, *, minimum_version: int | None = None, operation: str | None = None
-) -> Any:
+    *, minimum_version: int | None = None, operation: str | None = None
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]: ...
+def intent_required(
+    view: Callable[..., Any] | None = None, *, minimum_version: int | None = None, operation: str | None = None
+) -> Callable[..., Any]:
     """Protect one view of a framework that accepts `(body, status, headers)` as a response, as Flask does.
 
     minimum_version, operation: see `IntentVerifier.verify`. Needs the middleware around the app; without it every
@@ -50,9 +57,9 @@ def intent_required(
     """
     demands = Demands(minimum_version, operation)
 
-    def protect(view: Callable[_P, Any]) -> Callable[_P, Any]:
+    def protect(view: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(view)
-        def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> Any:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
             gate = _GATE.get(None)
             if gate is None:
                 raise RuntimeError("intent_required needs affidavit.contrib.wsgi.IntentMiddleware around the app")
@@ -107,9 +114,10 @@ class _Gate:
         """Return the response to send in place of the view's; None if the call may run."""
         if self.admission is not None:
             return self.admission.refusal(demands)
-        body = _read_body(self._environ, self.protection.max_body)
+        limit = self.protection.find_max_body(self.method, self.path)
+        body = _read_body(self._environ, limit)
         if body is None:
-            return answer_body_too_large(self.protection.max_body)
+            return answer_body_too_large(limit)
         admitted = self.protection.admit(self._build_call(body), demands)
         if isinstance(admitted, StoredResponse):
             return admitted
@@ -179,10 +187,14 @@ class _Run:
     def _settle(self, admission: Admission, chunks: Iterable[bytes]) -> Iterable[bytes]:
         """Settle with the complete response, or without a body if it streams or is too large. Return its chunks."""
         iterator, limit = iter(chunks), self._gate.protection.max_kept
-        streams = self._is_stream()
-        chunks_read = [] if streams else list(_read_until(limit, iterator))
-        body = b"".join([*self._written, *chunks_read])
+        chunks_read: list[bytes] = []
+        if not self._is_event_stream():  # its first event may take long
+            chunks_read += islice(iterator, 1)  # an app may start its response only now, or fail
         status, headers = self._start_arguments
+        streams = not isinstance(chunks, (list, tuple)) and not _has_length(headers)
+        if not streams:
+            chunks_read += _read_until(limit - sum(map(len, chunks_read)), iterator)
+        body = b"".join([*self._written, *chunks_read])
         if not streams and len(body) <= limit:
             _close(chunks)
             admission.finish(int(status[:3]), headers, body)
@@ -192,7 +204,7 @@ class _Run:
         self._start_response(status, headers)
         return _Remainder(chain([body], iterator), chunks)
 
-    def _is_stream(self) -> bool:
+    def _is_event_stream(self) -> bool:
         headers = self._start_arguments[1] if self._start_arguments else ()
         return any(name.lower() == "content-type" and value.startswith("text/event-stream") for name, value in headers)
 
@@ -210,6 +222,10 @@ class _Remainder:
     def close(self) -> None:
         """See PEP 3333."""
         _close(self._source)
+
+
+def _has_length(headers: _Headers) -> bool:
+    return any(name.lower() == "content-length" for name, _ in headers)
 
 
 def _read_until(limit: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
