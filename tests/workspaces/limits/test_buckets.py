@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import redis
-import store_servers
 from django.db import connection
 from django.utils import timezone
+from support import store_servers
 
 from workspaces.limits.database_buckets import DatabaseBuckets, prune_buckets
 from workspaces.limits.leases import Bucket, Limit, grant_tokens
