@@ -5,8 +5,10 @@ from drf_spectacular.views import SpectacularJSONAPIView
 
 from hub import health
 from hub.overview import views as overview
+from hub.retention import views as retention
 from hub.sample import views as sample
 from wire.http.read_only import read_only
+from workspaces.models import Membership
 from workspaces.page import page_paths
 
 urlpatterns = [
@@ -17,6 +19,9 @@ urlpatterns = [
     path("readyz", read_only(health.readyz), name="readyz"),
     path("", include("workspaces.urls")),
     *page_paths("overview", overview.overview),
+    *page_paths("retention", retention.show_retention, role=Membership.ADMIN),
+    path("w/<slug:slug>/<str:environment>/retention/days", retention.post_days, name="change-retention"),
+    path("w/<slug:slug>/<str:environment>/retention/deletions", retention.post_deletion, name="delete-subject"),
     path("w/<slug:slug>/remove-sample", sample.remove_sample, name="remove-sample"),
     path("", include("catalog.urls")),
     path("", include("outcomes.urls")),

@@ -1,50 +1,95 @@
-"""Remove a workspace with everything that belongs to it, in every app."""
+"""Remove a workspace with everything that belongs to it, in every app: hidden at once, deleted by the worker."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
 from django.db import connection, models, transaction
 
 from wire.models import IdempotentAnswer
-from workspaces.models import AuditEntry, Environment, Workspace
+from workspaces.audit.record import record_audit
+from workspaces.models import ApiKey, AuditEntry, Environment, Workspace
 
 OWNERS = (Workspace, Environment)
+REQUESTED, DELETED = "workspace deletion requested", "workspace deleted"
+SHOWN_OF_ID = 8  # characters of a deleted workspace's id that the hub's audit log keeps
 log = logging.getLogger("affidavit.workspaces")
 
 
-def remove_workspace(workspace: Workspace, *, actor: str, now: datetime) -> int:
-    """Delete the workspace for good and return the number of deleted rows. Its keys are refused from the start on.
-
-    It is one statement per table, which is ten times faster than Django's cascade, object by object.
-    """
-    workspace.api_keys.filter(revoked_at=None).update(revoked_at=now)
+def hide_workspace(workspace: Workspace, *, actor: str, now: datetime) -> None:
+    """Refuse the keys and pages of a workspace from now on; its rows are deleted by `delete_hidden_workspace`."""
     with transaction.atomic():
-        # Wait for transactions that still write into an environment and so hold a lock on it; none gets a new lock.
-        list(workspace.environments.order_by("id").select_for_update())
-        deleted = IdempotentAnswer.objects.filter(workspace_id=workspace.pk).delete()[0]
-        deleted += AuditEntry.objects.filter(workspace_id=workspace.pk).delete()[0]
-        with connection.cursor() as cursor:
-            for statement in _delete_statements(Workspace, f"{_quote(Workspace._meta.pk.column)} = %s"):
-                cursor.execute(statement, [workspace.pk])
-                deleted += cursor.rowcount
-    # The workspace's own audit log is deleted with it.
-    log.warning("workspace %s was removed by %s with %d rows", workspace.slug, actor, deleted)
-    return deleted
+        if not Workspace.objects.filter(pk=workspace.pk, removed_at=None).update(removed_at=now):
+            return
+        ApiKey.objects.filter(workspace_id=workspace.pk, revoked_at=None).update(revoked_at=now)
+        record_audit(workspace.pk, REQUESTED, actor=actor, now=now)
 
 
-def _delete_statements(model: type[models.Model], condition: str) -> Iterator[str]:
-    """Yield the DELETEs of a model's rows, after those of all rows that refer to them. condition: in SQL."""
+@transaction.atomic
+def delete_hidden_workspace(workspace_id: str, *, now: datetime) -> Mapping[str, int]:
+    """Delete all rows of a hidden workspace and return how many, by table; nothing where that was done before.
+
+    It is one statement per table, which is ten times faster than Django's cascade, object by object. The hub's audit
+    log says what was deleted. All of it is one transaction: if it is killed, it can be run again.
+    """
+    # Wait for transactions that still write into an environment and so hold a lock on it; none gets a new lock.
+    list(Environment.objects.filter(workspace_id=workspace_id).order_by("id").select_for_update())
+    hidden = Workspace.objects.select_for_update().filter(pk=workspace_id, removed_at__isnull=False)
+    if not hidden.exists():
+        return {}
+    request = AuditEntry.objects.filter(workspace_id=workspace_id, action=REQUESTED).first()
+    deleted: Counter[str] = Counter()
+    for model in (IdempotentAnswer, AuditEntry):  # without a foreign key that would lead to them
+        rows: models.QuerySet[Any] = model._default_manager.filter(workspace_id=workspace_id)
+        deleted[model._meta.db_table] = rows.delete()[0]
+    with connection.cursor() as cursor:
+        for table, statement in _delete_statements(Workspace, f"{_quote(Workspace._meta.pk.column)} = %s"):
+            cursor.execute(statement, [workspace_id])
+            deleted[table] += cursor.rowcount
+    counts = {table: count for table, count in deleted.items() if count}
+    facts = {"workspace": shorten_id(workspace_id), "rows": counts}
+    actor = request.actor if request else "worker"
+    record_audit(None, DELETED, facts, actor=actor, now=now)
+    log.warning("workspace %s was deleted by %s with %d rows", facts["workspace"], actor, sum(counts.values()))
+    return counts
+
+
+def remove_workspace(workspace: Workspace, *, actor: str, now: datetime) -> Mapping[str, int]:
+    """Hide a workspace and delete it; return how many rows went, by table, whoever deleted them."""
+    hide_workspace(workspace, actor=actor, now=now)
+    return delete_hidden_workspace(workspace.pk, now=now) or find_report(workspace.pk)
+
+
+def find_report(workspace_id: str) -> Mapping[str, int]:
+    """Return how many rows of a deleted workspace went, by table."""
+    entries = AuditEntry.objects.filter(workspace=None, action=DELETED, facts__workspace=shorten_id(workspace_id))
+    entry = entries.first()
+    rows: Mapping[str, int] = entry.facts["rows"] if entry else {}
+    return rows
+
+
+def list_hidden_workspaces() -> list[str]:
+    """Return the ids of workspaces whose rows are still to be deleted."""
+    return list(Workspace.objects.exclude(removed_at=None).order_by("removed_at").values_list("pk", flat=True))
+
+
+def shorten_id(workspace_id: str) -> str:
+    return f"{workspace_id[:SHOWN_OF_ID]}…"
+
+
+def _delete_statements(model: type[models.Model], condition: str) -> Iterator[tuple[str, str]]:
+    """Yield table and DELETE of a model's rows, after those of all rows that refer to them. condition: in SQL."""
     table = _quote(model._meta.db_table)
     for foreign_key in _list_cascading_keys(model):
         # Rows with an owner of their own are found by that owner, through an index; only the rest by their parent.
         if model in OWNERS or not _has_owner(foreign_key.model):
             parents = f"SELECT {_quote(model._meta.pk.column)} FROM {table} WHERE {condition}"
             yield from _delete_statements(foreign_key.model, f"{_quote(foreign_key.column)} IN ({parents})")
-    yield f"DELETE FROM {table} WHERE {condition}"
+    yield model._meta.db_table, f"DELETE FROM {table} WHERE {condition}"
 
 
 def _list_cascading_keys(model: type[models.Model]) -> list[models.ForeignKey[Any, Any]]:

@@ -4,6 +4,19 @@ from celery import shared_task
 from django.utils import timezone
 
 from workspaces.limits.database_buckets import PRUNED_ROWS, prune_buckets
+from workspaces.remove import delete_hidden_workspace, list_hidden_workspaces
+
+
+@shared_task
+def delete_workspace(workspace_id: str) -> None:
+    """Delete the rows of a hidden workspace."""
+    delete_hidden_workspace(workspace_id, now=timezone.now())
+
+
+def sweep() -> None:
+    """Delete, in this process, the hidden workspaces of which no task told, or whose task was killed."""
+    for workspace_id in list_hidden_workspaces():
+        delete_workspace(workspace_id)
 
 
 @shared_task

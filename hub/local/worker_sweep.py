@@ -9,7 +9,8 @@ import time
 from celery.signals import worker_init
 from django.db import connections
 
-from catalog.tasks import sweep
+from catalog.tasks import sweep as fold_reports
+from workspaces.tasks import sweep as delete_workspaces
 
 EVERY_SECONDS = 10
 log = logging.getLogger("affidavit.sweep")
@@ -29,7 +30,8 @@ def sweep_forever() -> None:
 
 def sweep_once() -> None:
     try:
-        sweep()
+        fold_reports()
+        delete_workspaces()
     except Exception:  # whatever failed: without this thread, work could wait forever
         log.exception("the sweep failed; it runs again in %s s", EVERY_SECONDS)
         connections.close_all()

@@ -8,10 +8,12 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 
 from hub.sample import workspace as sample
+from wire import wake_worker
 from wire.http.problems import Problem
 from workspaces.access import list_workspaces
 from workspaces.models import Workspace
-from workspaces.remove import remove_workspace
+from workspaces.remove import hide_workspace
+from workspaces.tasks import delete_workspace
 
 
 def may_remove_sample(request: HttpRequest, workspace: Workspace) -> bool:
@@ -28,5 +30,6 @@ def remove_sample(request: HttpRequest, slug: str) -> HttpResponse:
     if not may_remove_sample(request, workspace):
         raise Http404
     sample.forget_keys()
-    remove_workspace(workspace, actor=request.user.get_username(), now=timezone.now())
+    hide_workspace(workspace, actor=request.user.get_username(), now=timezone.now())
+    wake_worker.send_after_commit(delete_workspace, workspace.pk)
     return redirect("home")

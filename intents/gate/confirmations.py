@@ -18,6 +18,7 @@ LIFETIME = timedelta(minutes=15)
 REDELIVERED_WITHIN = timedelta(hours=24)
 DECISIONS = {"confirm": Confirmation.CONFIRMED, "decline": Confirmation.DECLINED}
 RULE = "Only GET, HEAD and OPTIONS are minted without a confirmation."
+UNKNOWN = "This workspace has no such confirmation; check the id."
 NEXT_STEP = "Ask with POST /api/confirmations and send its confirmationId once it is confirmed."
 
 
@@ -67,7 +68,7 @@ def decide_confirmation(
     """
     confirmation = Confirmation.objects.filter(pk=confirmation_id, environment__workspace=workspace).first()
     if confirmation is None:
-        raise NotFound("This workspace has no such confirmation; check the id.")
+        raise NotFound(UNKNOWN)
     confirmation.environment.hold()
     # Filter by columns of this table only: a join would become a subquery, which PostgreSQL does not evaluate again
     # after it has waited for another decision.
@@ -79,7 +80,9 @@ def decide_confirmation(
         expires_at=now + LIFETIME,
         encrypted_args_hash=None,
     )
-    confirmation.refresh_from_db()
+    confirmation = Confirmation.objects.filter(pk=confirmation_id).first()
+    if confirmation is None:  # it was deleted in the meantime
+        raise NotFound(UNKNOWN)
     if not updated:
         raise NotPending(confirmation.state_at(now))
     facts = {"confirmationId": str(confirmation.pk), "operation": confirmation.operation}
@@ -105,7 +108,9 @@ def use_confirmation(
         raise ConfirmationRequired("This confirmation is for another sub, operation or other arguments.")
     confirmed = matching.filter(state=Confirmation.CONFIRMED, expires_at__gt=now)
     if not confirmed.update(state=Confirmation.USED, used_at=now, tool_call_id=tool_call_id):
-        confirmation.refresh_from_db()
+        confirmation = matching.first()
+        if confirmation is None:
+            raise ConfirmationRequired("This confirmation was deleted in the meantime.")
         if not _is_redelivery(confirmation, tool_call_id, now):
             raise ConfirmationRequired(f"This confirmation is {confirmation.state_at(now)}.")
     return confirmation

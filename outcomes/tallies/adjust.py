@@ -15,7 +15,10 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class TallyChange:
-    """What the tallies of a key gain, or lose where negative, at a moment."""
+    """What the tallies of a key gain, or lose where negative, at a moment.
+
+    conversations: with ALL_KEYS only, which count the conversations that started.
+    """
 
     outcome_key: str
     moment: datetime
@@ -24,16 +27,17 @@ class TallyChange:
     reports: int = 0
     reached: int = 0
     reported_by: int | None = None
+    conversations: int = 0
 
 
-CHANGE_PARAMETERS = ("keys", "moments", "outcomes", "broken", "reports", "reached", "reported_by")
+CHANGE_PARAMETERS = ("keys", "moments", "outcomes", "broken", "reports", "reached", "reported_by", "conversations")
 CHANGE = """
 change AS (
-  SELECT outcome_key, at, outcomes, broken, reports, reached, 0 AS conversations, reported_by,
+  SELECT outcome_key, at, outcomes, broken, reports, reached, conversations, reported_by,
          NULL::timestamptz AS first_reported_at, NULL::timestamptz AS last_reported_at
   FROM unnest(%(keys)s::text[], %(moments)s::timestamptz[], %(outcomes)s::int[], %(broken)s::int[],
-              %(reports)s::bigint[], %(reached)s::int[], %(reported_by)s::bigint[])
-    AS tally_change (outcome_key, at, outcomes, broken, reports, reached, reported_by)
+              %(reports)s::bigint[], %(reached)s::int[], %(reported_by)s::bigint[], %(conversations)s::int[])
+    AS tally_change (outcome_key, at, outcomes, broken, reports, reached, reported_by, conversations)
 )"""
 
 # Every tally that changes, in the order in which reports lock them; of all shards, so that nobody else writes there.

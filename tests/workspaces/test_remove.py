@@ -8,14 +8,23 @@ from typing import Any
 
 import pytest
 from django.apps import apps
+from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
 
 from catalog.ingest.fold import fold_reports
 from intents.models import UsedNonce
+from workspaces import tasks
+from workspaces.access import list_workspaces
 from workspaces.create import NewWorkspace
-from workspaces.models import Environment, SampleWorkspace, Workspace
-from workspaces.remove import remove_workspace
+from workspaces.models import AuditEntry, Environment, SampleWorkspace, Workspace
+from workspaces.remove import (
+    delete_hidden_workspace,
+    find_report,
+    hide_workspace,
+    list_hidden_workspaces,
+    remove_workspace,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -55,10 +64,16 @@ def test_every_table_is_as_if_the_workspace_had_never_been(api, workspace, other
     # What other_workspace has, workspace is about to have besides its own rows; so half of all is left.
     fill(workspace, api)
     before = rows()
-    deleted = remove_workspace(workspace.workspace, actor="test", now=timezone.now())
+    deleted = Counter(remove_workspace(workspace.workspace, actor="test", now=timezone.now()))
+    entry = AuditEntry.objects.get(workspace=None)
+    assert (entry.action, entry.actor) == ("workspace deleted", "test")
+    assert entry.facts == {"workspace": f"{workspace.workspace.pk[:8]}…", "rows": deleted}
+    entry.delete()
     after = rows()
     assert after == {table: count // 2 for table, count in before.items()}
-    assert deleted == after.total()
+    # Besides what others have too, it had an entry that says who asked for this.
+    deleted["workspaces_auditentry"] -= 1
+    assert {table: count for table, count in after.items() if count} == deleted
     assert list(Workspace.objects.all()) == [other_workspace.workspace]
 
 
@@ -71,7 +86,8 @@ def test_its_keys_are_refused_and_those_of_others_are_not(api, workspace, other_
 
 def test_it_is_logged_by_whom_without_a_key_or_a_secret(caplog, workspace):
     remove_workspace(workspace.workspace, actor="test-operator", now=timezone.now())
-    assert "lumen-books was removed by test-operator" in caplog.text
+    assert "was deleted by test-operator" in caplog.text
+    assert workspace.workspace.pk not in caplog.text
     assert workspace.full_key not in caplog.text
     assert workspace.signing_secret not in caplog.text
 
@@ -85,4 +101,32 @@ def test_only_the_sample_can_be_removed_by_its_page_and_only_by_post_of_an_opera
     assert Client(enforce_csrf_checks=True).post(page).status_code == 403
     assert Workspace.objects.count() == 1
     assert browser_client.post(page).url == "/"
+    assert not list_workspaces(get_user_model().objects.get(username="test-operator"))
+    assert browser_client.post(page).status_code == 404
+    tasks.sweep()
     assert Workspace.objects.count() == 0
+
+
+def test_a_hidden_workspace_is_gone_for_keys_and_pages_before_its_rows_are(api, browser_client, workspace):
+    fill(workspace, api)
+    before = rows()
+    hide_workspace(workspace.workspace, actor="ann", now=timezone.now())
+    for page in ("overview", "catalog.json", "keys", "joins.csv?table=joins"):
+        assert browser_client.get(f"/w/lumen-books/production/{page}").status_code == 404
+    assert api.get("/w/lumen-books/production/overview.json").status_code == 401
+    for key in (workspace.report_key, workspace.platform_key, workspace.full_key):
+        assert api.post("/api/conversation-outcomes", {"outcomes": []}, key=key).status_code == 401
+    assert rows() == before + Counter({"workspaces_auditentry": 1})
+    assert list_hidden_workspaces() == [workspace.workspace.pk]
+
+
+def test_hiding_and_deleting_can_be_repeated(workspace):
+    pk, now = workspace.workspace.pk, timezone.now()
+    assert delete_hidden_workspace(pk, now=now) == {}, "it is not hidden"
+    hide_workspace(workspace.workspace, actor="ann", now=now)
+    hide_workspace(workspace.workspace, actor="bob", now=now)
+    counts = delete_hidden_workspace(pk, now=now)
+    assert counts["workspaces_workspace"] == 1
+    assert delete_hidden_workspace(pk, now=now) == {}
+    assert find_report(pk) == remove_workspace(workspace.workspace, actor="bob", now=now) == counts
+    assert AuditEntry.objects.get(workspace=None).actor == "ann"

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
 import uuid
 from collections import Counter
@@ -15,9 +19,10 @@ from django.utils import timezone
 
 from intents.models import MintedIntent
 from outcomes.models import Conversation
+from workspaces import tasks
 from workspaces.create import NewWorkspace, create_workspace
 from workspaces.models import Environment, Workspace
-from workspaces.remove import remove_workspace
+from workspaces.remove import find_report, hide_workspace, remove_workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -100,3 +105,37 @@ def test_a_removal_waits_for_whoever_holds_the_environment(workspace: NewWorkspa
     for thread in threads:
         thread.join(30)
     assert removed.is_set()
+
+
+KILLED = """
+import os, django
+from unittest import mock
+from django.conf import settings
+settings.DATABASES["default"]["HOST"] = os.environ["SOCKET"]
+django.setup()
+from django.utils import timezone
+from workspaces import remove
+
+def fail(*arguments, **facts):
+    os.kill(os.getpid(), 9)  # when all tables but the log of the hub are done
+
+with mock.patch.object(remove, "record_audit", fail):
+    remove.delete_hidden_workspace(os.environ["WORKSPACE"], now=timezone.now())
+"""
+
+
+def test_a_deletion_that_is_killed_is_done_by_the_next_sweep(workspace: NewWorkspace, tmp_path):
+    hide_workspace(workspace.workspace, actor="ann", now=timezone.now())
+    keys = workspace.workspace.api_keys.count()
+    facts = connection.settings_dict
+    url = f"postgresql://{facts['USER']}:{facts['PASSWORD']}@localhost/{facts['NAME']}"
+    settings = {
+        "DJANGO_SETTINGS_MODULE": "hub.settings", "DATABASE_URL": url, "PGHOSTADDR": "", "SECRET_KEY": "k" * 50,
+        "HUB_DATA_DIR": str(tmp_path), "WORKSPACE": workspace.workspace.pk, "SOCKET": str(facts["HOST"]),
+    }  # fmt: skip
+    killed = subprocess.run([sys.executable, "-c", KILLED], env={**os.environ, **settings}, capture_output=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert workspace.workspace.api_keys.count() == keys
+    tasks.sweep()
+    assert not Workspace.objects.exists()
+    assert find_report(workspace.workspace.pk)["workspaces_apikey"] == keys

@@ -7,11 +7,14 @@ The answer is stored in that same transaction, so that it exists exactly when it
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
+from cryptography.fernet import InvalidToken
 from django.db import connection, transaction
 from django.http import HttpResponse
 
@@ -132,3 +135,26 @@ def delete_expired_answers(*, now: datetime, batch: int = 5000) -> int:
     """Delete expired answers; return how many."""
     expired = IdempotentAnswer.objects.filter(expires_at__lte=now).values("pk")[:batch]
     return IdempotentAnswer.objects.filter(pk__in=expired).delete()[0]
+
+
+def delete_answers_about(workspace_id: str, text: str) -> int:
+    """Delete the workspace's kept answers in which this is the value of a member or an item; return how many."""
+    answers = IdempotentAnswer.objects.filter(workspace_id=workspace_id)
+    about = [answer.pk for answer in answers.iterator(chunk_size=500) if _holds_text(_read_body(answer), text)]
+    return IdempotentAnswer.objects.filter(pk__in=about).delete()[0]
+
+
+def _read_body(answer: IdempotentAnswer) -> Any:
+    """Return the JSON of a kept answer; None where no key of the settings fits: nobody can replay it either."""
+    try:
+        return json.loads(decrypt(bytes(answer.body)) if answer.encrypted else bytes(answer.body))
+    except InvalidToken:
+        return None
+
+
+def _holds_text(value: Any, text: str) -> bool:
+    if isinstance(value, dict):
+        return any(_holds_text(member, text) for member in value.values())
+    if isinstance(value, list):
+        return any(_holds_text(item, text) for item in value)
+    return bool(value == text)

@@ -35,7 +35,8 @@ def test_a_round_that_fails_is_logged_and_the_next_one_comes(monkeypatch, caplog
         if failure := next(rounds):
             raise failure
 
-    monkeypatch.setattr(worker_sweep, "sweep", sweep_or_fail)
+    monkeypatch.setattr(worker_sweep, "fold_reports", sweep_or_fail)
+    monkeypatch.setattr(worker_sweep, "delete_workspaces", lambda: None)
     monkeypatch.setattr(worker_sweep, "EVERY_SECONDS", 0)
     with pytest.raises(KeyboardInterrupt):
         worker_sweep.sweep_forever()

@@ -32,12 +32,18 @@ from outcomes.models import Conversation, Outcome, Tally
 from tests.outcomes.recount import read_tallies, recount
 from tests.sample_data import fill_workspace
 from wire.period import parse_period
-from workspaces.models import AuditEntry, RetentionPolicy
+from workspaces.models import AuditEntry, RetentionPolicy, SigningSecret
 
 NOW = timezone.now()
 DAY = timedelta(days=1)
 READ, WRITE = (Call("user_1", operation, args_hash({})) for operation in ("GET /orders", "POST /orders"))
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _secrets_of_old(workspace, other_workspace) -> None:
+    """What is minted long before the test was made has to be signed too."""
+    SigningSecret.objects.update(signs_from=NOW - 10_000 * DAY)
 
 
 @pytest.fixture

@@ -1,0 +1,34 @@
+"""`manage.py delete_conversation WORKSPACE ID`: delete all that is stored of a conversation id."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.utils import timezone
+
+from hub.management.deletion_reports import format_report
+from hub.management.workspace_commands import ACTOR, WorkspaceCommand
+from hub.retention.delete import delete_conversation
+from workspaces.models import UnknownEnvironment, Workspace
+
+
+class Command(WorkspaceCommand):
+    help = "Delete a conversation id with its outcomes, and take it out of all counts; prints how many rows went."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("conversation", metavar="ID", help="the conversationId, exactly")
+        parser.add_argument(
+            "--environment", metavar="NAME", action="append", default=[], help="only in this one; may be repeated"
+        )
+        parser.add_argument("--json", action="store_true", help="one JSON object on one line")
+
+    def act(self, workspace: Workspace, **options: Any) -> None:
+        names = list(workspace.environments.values_list("name", flat=True))
+        if not set(options["environment"]) <= set(names):
+            raise UnknownEnvironment(names)
+        rows = delete_conversation(
+            workspace, options["conversation"], options["environment"], actor=ACTOR, now=timezone.now()
+        )
+        self.stdout.write(format_report(rows, as_json=options["json"]))

@@ -1,0 +1,26 @@
+"""`manage.py delete_user WORKSPACE SUB`: delete all that names an end user."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.utils import timezone
+
+from hub.management.deletion_reports import format_report
+from hub.management.workspace_commands import ACTOR, WorkspaceCommand
+from hub.retention.delete import delete_user
+from workspaces.models import Workspace
+
+
+class Command(WorkspaceCommand):
+    help = "Delete the minted intents and confirmations of an end user; prints how many rows went."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("sub", metavar="SUB", help="the user's sub, as in intents, exactly")
+        parser.add_argument("--json", action="store_true", help="one JSON object on one line")
+
+    def act(self, workspace: Workspace, **options: Any) -> None:
+        rows = delete_user(workspace, options["sub"], actor=ACTOR, now=timezone.now())
+        self.stdout.write(format_report(rows, as_json=options["json"]))

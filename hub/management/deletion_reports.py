@@ -1,0 +1,12 @@
+"""What commands that delete print: how many rows went, by table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+
+def format_report(rows: Mapping[str, int], *, as_json: bool) -> str:
+    if as_json:
+        return json.dumps({"deleted": rows})
+    return "\n".join(f"{count:>10}  {table}" for table, count in sorted(rows.items())) or "Nothing was stored of it."

@@ -1,0 +1,75 @@
+"""Deletions that concern several domains: each returns how many rows went, by table, and stands in the audit log.
+
+The log names a conversation or a user by a keyed hash, so that it does not keep what was to go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from hub.sample import workspace as sample
+from intents.gate import delete_user as users
+from outcomes.ingest import delete_conversation as conversations
+from wire import wake_worker
+from wire.keyed_hash import compute_hash
+from wire.models import IdempotentAnswer
+from wire.redelivery.idempotency import delete_answers_about
+from workspaces import tasks
+from workspaces.audit.record import record_audit
+from workspaces.models import Workspace
+from workspaces.remove import hide_workspace, remove_workspace
+
+HASH_DIGITS = 16
+
+
+@transaction.atomic
+def delete_conversation(
+    workspace: Workspace, conversation_id: str, environment_names: Sequence[str] = (), *, actor: str, now: datetime
+) -> Mapping[str, int]:
+    """Delete a conversation id in these environments, all if none is named, and take it out of all counts."""
+    rows = conversations.delete_conversation(workspace, conversation_id, environment_names)
+    rows = _with_answers(workspace, conversation_id, rows)
+    environments = ", ".join(environment_names) or "all"
+    facts = {"conversation": hash_subject(workspace, conversation_id), "environments": environments, "rows": rows}
+    record_audit(workspace.pk, "conversation deleted", facts, actor=actor, now=now)
+    return rows
+
+
+@transaction.atomic
+def delete_user(workspace: Workspace, sub: str, *, actor: str, now: datetime) -> Mapping[str, int]:
+    """Delete all that names an end user."""
+    rows = _with_answers(workspace, sub, users.delete_user(workspace, sub))
+    facts = {"user": hash_subject(workspace, sub), "rows": rows}
+    record_audit(workspace.pk, "user deleted", facts, actor=actor, now=now)
+    return rows
+
+
+def delete_workspace(workspace: Workspace, *, actor: str, now: datetime) -> Mapping[str, int]:
+    """Delete a workspace before this returns."""
+    _forget_sample(workspace)
+    return remove_workspace(workspace, actor=actor, now=now)
+
+
+def request_workspace_deletion(workspace: Workspace, *, actor: str, now: datetime) -> None:
+    """Hide a workspace at once, and have the worker delete it."""
+    _forget_sample(workspace)
+    hide_workspace(workspace, actor=actor, now=now)
+    wake_worker.send_after_commit(tasks.delete_workspace, workspace.pk)
+
+
+def hash_subject(workspace: Workspace, subject: str) -> str:
+    """Return what the audit log keeps of an id: enough to find the entry of an id that one knows."""
+    return compute_hash(workspace.pk, subject.encode()).hex()[:HASH_DIGITS]
+
+
+def _with_answers(workspace: Workspace, subject: str, rows: Mapping[str, int]) -> Mapping[str, int]:
+    answers = delete_answers_about(workspace.pk, subject)
+    return {**rows, IdempotentAnswer._meta.db_table: answers} if answers else rows
+
+
+def _forget_sample(workspace: Workspace) -> None:
+    if sample.is_sample(workspace):
+        sample.forget_keys()

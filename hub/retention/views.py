@@ -1,0 +1,161 @@
+"""The page of retention: how long what is kept, and deletions in two steps; for admins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from hub.retention.delete import delete_conversation, delete_user, request_workspace_deletion
+from hub.retention.kinds import KINDS
+from intents.gate.delete_user import count_user
+from outcomes.ingest.delete_conversation import count_conversation
+from wire.period import Period, parse_period
+from wire.table_exports import Table
+from workspaces.access import require_member_environment
+from workspaces.models import Environment, Membership, RetentionPolicy, Workspace
+from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.settings_pages.retention import DaysForm, change_retention
+from workspaces.shown_once import keep_for_next_page, take_once
+
+NAME = "retention"
+REPORT = "deletion report"
+COLUMNS = ("kind", "days", "rowsBeyond")
+SUBJECTS = {"conversation": "Conversation", "user": "User", "workspace": "Workspace"}
+
+
+class DeletionForm(forms.Form):
+    """What to delete. environment: of a conversation, all if empty; typed: the same name again, in the second step."""
+
+    subject = forms.ChoiceField(choices=list(SUBJECTS.items()))
+    name = forms.CharField(max_length=255, strip=False, error_messages={"required": "Say what to delete."})
+    environment = forms.ChoiceField(required=False)
+    typed = forms.CharField(max_length=255, strip=False, required=False)
+
+    def __init__(self, data: Any, workspace: Workspace) -> None:
+        super().__init__(data)
+        self.workspace = workspace
+        names = workspace.environments.values_list("name", flat=True)
+        self.fields["environment"].choices = [("", "All"), *((name, name) for name in names)]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        typed = cleaned.get("typed")
+        if typed and typed != cleaned.get("name"):
+            self.add_error("typed", "This is not the same. Nothing was deleted.")
+        if cleaned.get("subject") == "workspace" and cleaned.get("name") not in (None, self.workspace.name):
+            self.add_error("name", "This page deletes only the workspace that it belongs to.")
+        return cleaned
+
+    @property
+    def environment_names(self) -> list[str]:
+        name = self.cleaned_data.get("environment")
+        return [name] if name else []
+
+    def count_rows(self) -> Mapping[str, int]:
+        """Return what is stored of it, by table; of a workspace, that is not counted before."""
+        subject, name = self.cleaned_data["subject"], self.cleaned_data["name"]
+        if subject == "conversation":
+            return count_conversation(self.workspace, name, self.environment_names)
+        return count_user(self.workspace, name) if subject == "user" else {}
+
+
+def show_retention(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the numbers of days, how many rows are older, and the forms of deletions."""
+    return _build_page(request, environment, None, None)
+
+
+@require_POST
+@login_required
+def post_days(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Change the numbers of days; with a fault, show the form again."""
+    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
+    form, now = DaysForm(request.POST), timezone.now()
+    if form.is_valid():
+        actor = request.user.get_username()
+        is_changed = change_retention(environment_row.workspace, form.cleaned_data, actor=actor, now=now)
+        return redirect_to_page(NAME, environment_row, {"saved": "yes" if is_changed else "same"})
+    return _render(request, environment_row, _build_page(request, environment_row, form, None))
+
+
+@sensitive_post_parameters()
+@require_POST
+@login_required
+def post_deletion(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Ask to type the name; once it is typed, delete and show what went."""
+    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
+    form = DeletionForm(request.POST, environment_row.workspace)
+    if form.is_valid() and form.cleaned_data["typed"]:
+        return _delete(request, environment_row, form, now=timezone.now())
+    return _render(request, environment_row, _build_page(request, environment_row, None, form))
+
+
+def _delete(request: HttpRequest, environment: Environment, form: DeletionForm, *, now: datetime) -> HttpResponse:
+    workspace, actor = environment.workspace, request.user.get_username()
+    subject, name = form.cleaned_data["subject"], form.cleaned_data["name"]
+    if subject == "workspace":
+        request_workspace_deletion(workspace, actor=actor, now=now)
+        return render(request, "hub/workspace_deleted.html", {"name": workspace.name})
+    if subject == "user":
+        rows = delete_user(workspace, name, actor=actor, now=now)
+    else:
+        rows = delete_conversation(workspace, name, form.environment_names, actor=actor, now=now)
+    keep_for_next_page(request, REPORT, {"workspace": workspace.pk, "subject": SUBJECTS[subject], "rows": rows})
+    return _redirect(environment)
+
+
+def _redirect(environment: Environment) -> HttpResponseRedirect:
+    return redirect_to_page(NAME, environment, {}, fragment="deletions")
+
+
+def _render(request: HttpRequest, environment: Environment, page: Page) -> HttpResponse:
+    return render_html(request, page, environment, NAME, parse_period({}, now=timezone.now()))
+
+
+def _build_page(
+    request: HttpRequest, environment: Environment, days: DaysForm | None, deletion: DeletionForm | None
+) -> Page:
+    workspace = environment.workspace
+    policy = RetentionPolicy.objects.filter(workspace=workspace).first()
+
+    def build_context() -> Mapping[str, Any]:
+        report = take_once(request, REPORT)
+        has_second_step = deletion is not None and not deletion.errors.keys() - {"typed"}
+        return {
+            "saved": request.GET.get("saved", ""),
+            "kinds": list(_describe_kinds(workspace, policy, days)),
+            "subjects": SUBJECTS,
+            "deletion": deletion,
+            "found": sorted(deletion.count_rows().items()) if deletion and has_second_step else [],
+            "has_second_step": has_second_step,
+            "report": report if report and report["workspace"] == workspace.pk else None,
+        }
+
+    tables = [Table("retention", COLUMNS, lambda: _export_rows(workspace, policy))]
+    return Page("hub/retention.html", build_context, tables, has_period=False, holds_secrets=True)
+
+
+def _describe_kinds(
+    workspace: Workspace, policy: RetentionPolicy | None, form: DaysForm | None
+) -> Iterator[Mapping[str, Any]]:
+    for kind in KINDS:
+        yield {
+            "kind": kind,
+            "days": form[kind.name].value() if form else getattr(policy, kind.name, None),
+            "faults": form[kind.name].errors if form else (),
+            "expired": kind.count_expired(workspace, policy, now=timezone.now()),
+        }
+
+
+def _export_rows(workspace: Workspace, policy: RetentionPolicy | None) -> Iterator[Sequence[Any]]:
+    for kind in KINDS:
+        expired = kind.count_expired(workspace, policy, now=timezone.now())
+        yield kind.name, getattr(policy, kind.name, None), expired

@@ -1,0 +1,41 @@
+"""Delete all that names an end user (`sub`): minted intents, confirmations, kept answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db import transaction
+
+from intents.models import Confirmation, MintedIntent, Rejection
+from workspaces.models import Workspace
+
+
+def count_user(workspace: Workspace, sub: str) -> Mapping[str, int]:
+    """Return how many rows name this user, by table."""
+    counts = {
+        model._meta.db_table: model._default_manager.filter(environment__workspace=workspace, sub=sub).count()
+        for model in (MintedIntent, Confirmation)
+    }
+    return {table: count for table, count in counts.items() if count}
+
+
+@transaction.atomic
+def delete_user(workspace: Workspace, sub: str) -> Mapping[str, int]:
+    """Delete the rows that name this user; return how many, by table.
+
+    Rejections of the user's calls stay as counts: they lose their tool call id.
+    """
+    for environment in workspace.environments.order_by("pk"):
+        environment.hold()
+    # Locked first: whoever is minting for one of them is waited for, and nobody can begin to.
+    confirmations = Confirmation.objects.filter(environment__workspace=workspace, sub=sub)
+    confirmation_ids = list(confirmations.order_by("pk").select_for_update(of=("self",)).values_list("pk", flat=True))
+    intents = MintedIntent.objects.filter(environment__workspace=workspace, sub=sub)
+    tool_calls = set(intents.values_list("tool_call_id", flat=True))
+    rejections = Rejection.objects.filter(environment__workspace=workspace, tool_call_id__in=tool_calls)
+    counts = {
+        Rejection._meta.db_table: rejections.update(tool_call_id=""),
+        MintedIntent._meta.db_table: intents.delete()[0],
+        Confirmation._meta.db_table: Confirmation.objects.filter(pk__in=confirmation_ids).delete()[0],
+    }
+    return {table: count for table, count in counts.items() if count}

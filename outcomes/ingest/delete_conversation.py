@@ -1,0 +1,111 @@
+"""Delete all that is stored of a conversation id, and take it out of the tallies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from django.db import OperationalError, connection, transaction
+from django.db.models import Model, QuerySet
+
+from outcomes.broken_joins.move_rows import ReportSummary, count_outcome, lock_conversations
+from outcomes.models import Conversation, MovedOutcome, Outcome
+from outcomes.tallies.adjust import TallyChange, adjust_tallies
+from wire.errors import Unavailable
+from workspaces.models import Environment, Workspace
+
+ATTEMPTS = 5
+LOCK_NOT_AVAILABLE = "55P03"
+# A report in flight may have read that the conversation is known, and writes its outcome without a lock on it. This
+# waits for all that write at the moment; those that come next read anew. Not longer than this: they all wait for us.
+LOCK_OUT_WRITERS = (
+    "SET LOCAL lock_timeout = '2s'",
+    "LOCK TABLE outcomes_conversation IN SHARE ROW EXCLUSIVE MODE",
+)
+
+
+def delete_conversation(
+    workspace: Workspace, conversation_id: str, environment_names: Sequence[str] = ()
+) -> Mapping[str, int]:
+    """Delete the conversation in these environments, all if none is named; return how many rows went, by table.
+
+    The tallies are as if it had never been. Raises Unavailable where other transactions do not let us in.
+    """
+    for _ in range(ATTEMPTS):
+        try:
+            return _delete(workspace, conversation_id, environment_names)
+        except OperationalError as error:
+            if getattr(error.__cause__, "sqlstate", None) != LOCK_NOT_AVAILABLE:
+                raise
+    raise Unavailable
+
+
+def count_conversation(
+    workspace: Workspace, conversation_id: str, environment_names: Sequence[str] = ()
+) -> Mapping[str, int]:
+    """Return how many rows a deletion would delete, by table."""
+    conversations = _find_conversations(workspace, conversation_id, environment_names)
+    return _count_rows(
+        {
+            Conversation: conversations.count(),
+            Outcome: Outcome.objects.filter(conversation__in=conversations).count(),
+            MovedOutcome: MovedOutcome.objects.filter(conversation__in=conversations).count(),
+        }
+    )
+
+
+@transaction.atomic
+def _delete(workspace: Workspace, conversation_id: str, environment_names: Sequence[str]) -> Mapping[str, int]:
+    deleted: Counter[type[Model]] = Counter()
+    for environment in workspace.environments.order_by("pk"):
+        environment.hold()
+    # Moves of this workspace adjust tallies in the same shard: one at a time.
+    Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
+    with connection.cursor() as cursor:
+        for statement in LOCK_OUT_WRITERS:
+            cursor.execute(statement)
+    for conversation in _find_conversations(workspace, conversation_id, environment_names).select_related(
+        "environment"
+    ):
+        lock_conversations([conversation.pk])
+        deleted.update(_delete_rows(conversation.environment, conversation))
+    return _count_rows(deleted)
+
+
+def _delete_rows(environment: Environment, conversation: Conversation) -> Mapping[type[Model], int]:
+    conversation.refresh_from_db()
+    outcomes = Outcome.objects.filter(conversation=conversation)
+    changes = list(_list_changes(conversation, list(outcomes)))
+    # Of moves to here. What was moved away stays where it is now; undoing that move restores nothing here.
+    moved = MovedOutcome.objects.filter(conversation=conversation).delete()[0]
+    counts = {MovedOutcome: moved, Outcome: outcomes.delete()[0], Conversation: 1}
+    with connection.cursor() as cursor:  # without Django's cascade, which knows of the moves away
+        cursor.execute("DELETE FROM outcomes_conversation WHERE id = %s", [conversation.pk])
+    if changes:
+        adjust_tallies(environment, changes)
+    return counts
+
+
+def _list_changes(conversation: Conversation, outcomes: Sequence[Outcome]) -> Iterator[TallyChange]:
+    """Yield what the tallies lose."""
+    if conversation.started_at:
+        yield TallyChange("", conversation.started_at, conversations=-1)
+    for outcome in outcomes:
+        summary = ReportSummary(
+            outcome.reports, outcome.first_reported_at, outcome.last_reported_at, outcome.reported_by
+        )
+        started_at = None if outcome.broken else conversation.started_at
+        yield from count_outcome(outcome.outcome_key, summary, started_at, sign=-1)
+
+
+def _find_conversations(
+    workspace: Workspace, conversation_id: str, environment_names: Sequence[str]
+) -> QuerySet[Conversation]:
+    environments = workspace.environments.all()
+    if environment_names:
+        environments = environments.filter(name__in=environment_names)
+    return Conversation.objects.filter(environment__in=environments, conversation_id=conversation_id).order_by("pk")
+
+
+def _count_rows(counts: Mapping[type[Model], int]) -> Mapping[str, int]:
+    return {model._meta.db_table: count for model, count in counts.items() if count}

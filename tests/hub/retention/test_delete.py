@@ -1,0 +1,92 @@
+"""Deletions by command: complete, logged by a keyed hash, and with a report; also of kept answers."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from hub.local.startup_errors import StartupError
+from hub.retention.delete import hash_subject
+from hub.sample.workspace import keys_file
+from intents.models import MintedIntent
+from outcomes.models import Conversation
+from wire.models import IdempotentAnswer
+from workspaces.models import AuditEntry, SampleWorkspace, Workspace
+from workspaces.remove import hide_workspace
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_closed")]
+REPORT = {"outcomes": [{"conversationId": id_, "outcomeKey": "purchase"} for id_ in ("c1", "c2")]}
+
+
+def run(*arguments: str) -> str:
+    output = StringIO()
+    call_command(*arguments, stdout=output)
+    return output.getvalue()
+
+
+def test_a_conversation_goes_with_the_kept_answers_that_name_it(api, workspace):
+    for number in (1, 2):
+        api.post("/api/conversation-outcomes", REPORT, headers={"Idempotency-Key": f"both-{number}"})
+    only_c2 = {"outcomes": REPORT["outcomes"][1:]}
+    api.post("/api/conversation-outcomes", only_c2, headers={"Idempotency-Key": "c2"})
+    rows = {"outcomes_conversation": 1, "outcomes_outcome": 1, "wire_idempotentanswer": 2}
+    assert json.loads(run("delete_conversation", "lumen-books", "c1", "--json")) == {"deleted": rows}
+    assert Conversation.objects.get().conversation_id == "c2"
+    assert IdempotentAnswer.objects.get().key == "c2"
+    entry = AuditEntry.objects.get(action="conversation deleted")
+    hashed = hash_subject(workspace.workspace, "c1")
+    assert entry.facts == {"conversation": hashed, "environments": "all", "rows": rows}
+    assert (entry.actor, len(hashed)) == ("command line", 16)
+    assert run("delete_conversation", workspace.workspace.pk, "c1") == "Nothing was stored of it.\n"
+
+
+def test_one_environment_is_named_and_must_exist(api):
+    api.post("/api/conversation-outcomes", {**REPORT, "environment": "staging"})
+    assert run("delete_conversation", "lumen-books", "c1", "--environment", "production").startswith("Nothing")
+    assert "1  outcomes_conversation" in run("delete_conversation", "lumen-books", "c1", "--environment", "staging")
+    with pytest.raises(StartupError, match="This workspace has: production, staging"):
+        run("delete_conversation", "lumen-books", "c1", "--environment", "nowhere")
+
+
+def test_a_user_goes_with_the_kept_answers_that_hold_an_intent(api, workspace):
+    for sub in ("user_1", "user_10"):
+        call = {"sub": sub, "operation": "GET /orders", "args": {}}
+        header = api.post("/api/intents", call, headers={"Idempotency-Key": sub}).json()["header"]
+        body = {"header": header, "method": "GET", "path": "/orders"}
+        assert api.post("/api/intents/verify", body, headers={"Idempotency-Key": sub}).status_code == 200
+    rows = {"intents_mintedintent": 1, "wire_idempotentanswer": 2}
+    assert json.loads(run("delete_user", "lumen-books", "user_1", "--json")) == {"deleted": rows}
+    assert MintedIntent.objects.get().sub == "user_10"
+    assert set(IdempotentAnswer.objects.values_list("key", flat=True)) == {"user_10"}
+    entry = AuditEntry.objects.get(action="user deleted")
+    assert entry.facts == {"user": hash_subject(workspace.workspace, "user_1"), "rows": rows}
+    assert "user_1" not in str(list(AuditEntry.objects.values()))
+
+
+def test_a_workspace_is_deleted_only_with_yes(workspace, other_workspace):
+    with pytest.raises(StartupError, match="Add --yes"):
+        run("delete_workspace", "lumen-books")
+    rows = json.loads(run("delete_workspace", "lumen-books", "--yes", "--json"))["deleted"]
+    assert rows["workspaces_workspace"] == 1
+    assert Workspace.objects.get() == other_workspace.workspace
+    entry = AuditEntry.objects.get(workspace=None)
+    assert (entry.actor, entry.facts["rows"]) == ("command line", rows)
+    with pytest.raises(StartupError, match=r"there is no workspace 'lumen-books'\. This hub has: other-shop"):
+        run("delete_workspace", "lumen-books", "--yes")
+
+
+def test_the_command_finishes_a_deletion_that_had_begun(workspace):
+    hide_workspace(workspace.workspace, actor="ann", now=workspace.workspace.created_at)
+    assert "1  workspaces_workspace" in run("delete_workspace", "lumen-books", "--yes")
+    assert AuditEntry.objects.get().actor == "ann"
+
+
+def test_the_sample_loses_its_file_of_keys(workspace, settings, tmp_path):
+    settings.HUB_DATA_DIR = tmp_path
+    SampleWorkspace.objects.create(workspace=workspace.workspace, made_at=workspace.workspace.created_at)
+    keys_file().write_text("{}")
+    run("delete_workspace", "lumen-books", "--yes")
+    assert not keys_file().exists()

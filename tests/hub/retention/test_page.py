@@ -1,0 +1,165 @@
+"""The page of retention: the six numbers, and deletions in two steps; for admins only."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.models import Conversation
+from tests.sample_data import fill_workspace
+from workspaces import tasks
+from workspaces.models import AuditEntry, Membership, RetentionPolicy, Workspace
+from workspaces.settings_pages.retention import KINDS
+
+pytestmark = pytest.mark.django_db
+PAGE = "/w/lumen-books/production/retention"
+DAYS, DELETIONS = f"{PAGE}/days", f"{PAGE}/deletions"
+EMPTY = dict.fromkeys(KINDS, "")
+
+
+def client_with(role, workspace):
+    user = get_user_model().objects.create_user(role)
+    Membership.objects.create(workspace=workspace.workspace, user=user, role=role)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def admin(workspace):
+    return client_with(Membership.ADMIN, workspace)
+
+
+@pytest.mark.parametrize("role", [Membership.VIEWER, Membership.EDITOR])
+def test_only_an_admin_sees_and_changes_it(workspace, role, api):
+    member = client_with(role, workspace)
+    assert member.get(PAGE).status_code == 403
+    assert member.post(DAYS, {**EMPTY, "audit": "1"}).status_code == 403
+    body = {"subject": "workspace", "name": "Lumen Books", "typed": "Lumen Books"}
+    assert member.post(DELETIONS, body).status_code == 403
+    assert api.get(f"{PAGE}.json").status_code == 404
+    assert not RetentionPolicy.objects.exists()
+    assert Workspace.objects.get().removed_at is None
+
+
+def test_strangers_and_forged_forms_get_nothing(workspace, other_workspace, admin):
+    stranger = get_user_model().objects.create_user("stranger")
+    other_workspace.workspace.memberships.create(user=stranger, role=Membership.ADMIN)
+    client = Client()
+    client.force_login(stranger)
+    assert client.get(PAGE).status_code == client.post(DAYS, EMPTY).status_code == 404
+    assert client.post(DELETIONS, {"subject": "user", "name": "u"}).status_code == 404
+    forged = Client(enforce_csrf_checks=True)
+    forged.force_login(get_user_model().objects.get(username="admin"))
+    assert forged.post(DAYS, EMPTY).status_code == forged.post(DELETIONS, {}).status_code == 403
+    assert admin.get(DAYS).status_code == admin.get(DELETIONS).status_code == 405
+
+
+def test_numbers_are_kept_and_recorded_with_before_and_after(admin, workspace):
+    answer = admin.post(DAYS, {**EMPTY, "rejections": "30", "audit": "365"})
+    assert (answer.status_code, answer["Location"]) == (303, f"{PAGE}?saved=yes")
+    assert "Saved." in admin.get(answer["Location"]).content.decode()
+    admin.post(DAYS, {**EMPTY, "rejections": "7"})
+    policy = RetentionPolicy.objects.get()
+    assert (policy.rejections, policy.audit, policy.inbox) == (7, None, None)
+    latest, first = AuditEntry.objects.filter(action="retention changed")
+    assert first.facts == {"before": {"rejections": None, "audit": None}, "after": {"rejections": 30, "audit": 365}}
+    assert latest.facts == {"before": {"rejections": 30, "audit": 365}, "after": {"rejections": 7, "audit": None}}
+    assert latest.actor == "admin"
+    again = admin.post(DAYS, {**EMPTY, "rejections": "7"})
+    assert again["Location"] == f"{PAGE}?saved=same"
+    assert AuditEntry.objects.filter(action="retention changed").count() == 2
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "ten", "36501", "9" * 30])
+def test_what_is_no_number_of_days_is_shown_again_and_changes_nothing(admin, text):
+    answer = admin.post(DAYS, {**EMPTY, "audit": text, "inbox": "5"})
+    page = answer.content.decode()
+    assert answer.status_code == 200
+    assert f'value="{text}"' in page
+    assert 'id="fault-audit"' in page
+    assert not RetentionPolicy.objects.filter(inbox=5).exists()
+
+
+def test_it_says_how_many_rows_are_older(admin, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    for age in (1, 40, 50):
+        record_verifications(production, [Verification("expired", timezone.now() - timedelta(days=age))])
+    admin.post(DAYS, {**EMPTY, "rejections": "30"})
+    rows = json.loads(admin.get(f"{PAGE}.json").getvalue())["tables"]["retention"]
+    assert rows[1] == {"kind": "rejections", "days": 30, "rowsBeyond": 2}
+    assert [row["rowsBeyond"] for row in rows if row["kind"] != "rejections"] == [0] * 5
+
+
+def test_a_conversation_is_deleted_once_its_id_is_typed(admin, workspace, api):
+    fill_workspace(workspace, api)
+    body = {"subject": "conversation", "name": "conv_1", "environment": ""}
+    step = admin.post(DELETIONS, body)
+    assert dict(step.context["found"]) == {"outcomes_conversation": 1, "outcomes_outcome": 1}
+    wrong = admin.post(DELETIONS, {**body, "typed": "conv_2"})
+    assert "This is not the same. Nothing was deleted." in wrong.content.decode()
+    assert Conversation.objects.filter(conversation_id="conv_1").exists()
+    answer = admin.post(DELETIONS, {**body, "typed": "conv_1"})
+    assert (answer.status_code, answer["Location"]) == (303, f"{PAGE}#deletions")
+    assert admin.get(PAGE).context["report"]["rows"] == {"outcomes_conversation": 1, "outcomes_outcome": 1}
+    assert not admin.get(PAGE).context["report"]
+    assert not Conversation.objects.filter(conversation_id="conv_1").exists()
+    assert "conv_1" not in str(list(AuditEntry.objects.values_list("facts", flat=True)))
+
+
+def test_only_the_named_environment_loses_it(admin, workspace):
+    for environment in workspace.workspace.environments.all():
+        record_outcomes(environment, [Report(" odd id ", "purchase")], now=timezone.now())
+    body = {"subject": "conversation", "name": " odd id ", "environment": "staging", "typed": " odd id "}
+    assert admin.post(DELETIONS, body).status_code == 303
+    assert [row.environment.name for row in Conversation.objects.all()] == ["production"]
+
+
+def test_a_user_is_deleted_and_one_that_is_not_known_says_so(admin, api):
+    assert api.post("/api/intents", {"sub": "user_1", "operation": "GET /a", "args": {}}).status_code == 201
+    body = {"subject": "user", "name": "user_1", "typed": "user_1"}
+    assert admin.post(DELETIONS, body).status_code == 303
+    assert admin.get(PAGE).context["report"]["rows"] == {"intents_mintedintent": 1}
+    admin.post(DELETIONS, body)
+    assert "Nothing was stored of this user." in admin.get(PAGE).content.decode()
+
+
+def test_the_workspace_is_gone_at_once_and_its_rows_with_the_worker(admin, workspace, api):
+    body = {"subject": "workspace", "name": "Lumen Books"}
+    assert "Type <code>Lumen Books</code>" in admin.post(DELETIONS, body).content.decode()
+    assert "not the same" in admin.post(DELETIONS, {**body, "typed": "lumen books"}).content.decode()
+    assert admin.get(PAGE).status_code == 200
+    answer = admin.post(DELETIONS, {**body, "typed": "Lumen Books"})
+    assert "Lumen Books is deleted" in answer.content.decode()
+    assert admin.get(PAGE).status_code == 404
+    assert api.post("/api/conversation-outcomes", {"outcomes": []}).status_code == 401
+    assert Workspace.objects.exists()
+    tasks.sweep()
+    assert not Workspace.objects.exists()
+    assert AuditEntry.objects.get().action == "workspace deleted"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"subject": "everything"},
+        {"name": ""},
+        {"name": "x" * 256},
+        {"environment": "nowhere"},
+        {"subject": "workspace"},
+    ],
+)
+def test_a_form_of_the_wrong_form_deletes_nothing(admin, workspace, change):
+    record_outcomes(workspace.workspace.environments.first(), [Report("c1", "purchase")], now=timezone.now())
+    body = {"subject": "conversation", "name": "c1", "typed": "c1", **change}
+    assert admin.post(DELETIONS, body).status_code == 200
+    assert Conversation.objects.count() == 1
+    assert Workspace.objects.get().removed_at is None
