@@ -13,7 +13,7 @@ OPERATOR = "operator"
 
 
 class Command(BaseCommand):
-    help = "Start PostgreSQL, the web server and the worker; print the address and a one-time sign-in link."
+    help = "Start PostgreSQL, the web server and the worker; print the address and, on a terminal, a one-time sign-in link."
     requires_system_checks = []
     requires_migrations_checks = False
 
@@ -21,10 +21,17 @@ class Command(BaseCommand):
         sys.exit(run_hub(announce=self.announce))
 
     def announce(self) -> None:
-        """Print the one line of a start, with a link for the operator, who may open every workspace of this hub."""
+        """Print the one line of a start; on a terminal, which keeps no log, with a link for the operator.
+
+        The operator may open every workspace of this hub.
+        """
         operator, _ = get_user_model().objects.get_or_create(
             username=OPERATOR, defaults={"is_superuser": True, "is_staff": True}
         )
-        link = f"{build_address(local=True)}/sign-in/{create_link(operator, now=timezone.now())}"
-        self.stdout.write(f"Affidavit is ready at {build_address(local=True)}. Sign in once with {link} (15 minutes).")
+        address = build_address(local=True)
+        way_in = "Sign in with a link of `manage.py sign_in_link`."
+        if self.stdout.isatty():
+            link = f"{address}/sign-in/{create_link(operator, now=timezone.now())}"
+            way_in = f"Sign in once with {link} (15 minutes)."
+        self.stdout.write(f"Affidavit is ready at {address}. {way_in}")
         self.stdout.flush()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import re
 import signal
 import socket
 import subprocess
@@ -96,6 +98,27 @@ def test_the_web_server_can_be_killed_alone_and_the_next_start_is_clean(hub):
     hub.start()
     status = hub.request("/api/conversation-outcomes", OUTCOME, key=created["secretKey"])[0]
     assert status == 200
+
+
+def test_a_link_for_the_operator_is_printed_on_a_terminal_only(hub):
+    hub.start()
+    assert "/sign-in/" not in hub.output
+    assert "manage.py sign_in_link" in hub.output
+    assert hub.request(hub.create_sign_in_link().removeprefix(hub.address))[0] == 200
+    assert hub.stop() == 0
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "up"], cwd=ROOT, env=hub.environment, stdout=terminal, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+    hub.process = process
+    os.close(terminal)
+    printed = b""
+    while b"minutes)" not in printed:
+        printed += os.read(controller, 4096)
+    os.close(controller)
+    assert re.search(rb"Sign in once with http://\S+/sign-in/[\w-]{43} \(15 minutes\)", printed)
+    assert hub.stop() == 0
 
 
 def test_a_taken_port_is_one_clear_line(hub):

@@ -92,7 +92,8 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampledHub]:
 
 @pytest.fixture(scope="module")
 def link(hub: SampledHub) -> str:
-    return hub.start()
+    hub.start()
+    return hub.create_sign_in_link()
 
 
 def has_rows(hub: Any, page: str, table: str) -> bool:
@@ -151,7 +152,8 @@ def test_one_click_removes_it_for_good_and_nothing_else(hub, link):
 def test_it_can_be_removed_while_its_history_is_being_made(tmp_path):
     hub = SampledHub(tmp_path, free_port())
     try:
-        click(hub, hub.start())
+        hub.start()
+        click(hub, hub.create_sign_in_link())
         hub.wait_until(lambda: not hub.sample_processes(), 60, "the sample went on")
         hub.wait_until(lambda: "was deleted by operator" in hub.output, 30, "the worker did not delete it")
         assert "error" not in hub.output.lower()
