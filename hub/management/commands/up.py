@@ -13,7 +13,7 @@ OPERATOR = "operator"
 
 
 class Command(BaseCommand):
-    help = "Start PostgreSQL, the web server and the worker; print the address and, on a terminal, a one-time sign-in link."
+    help = "Start PostgreSQL, the web server and the worker; print the address and, on a terminal, a sign-in link."
     requires_system_checks = []
     requires_migrations_checks = False
 
