@@ -28,6 +28,9 @@ class Command(BaseCommand):
         operator, _ = get_user_model().objects.get_or_create(
             username=OPERATOR, defaults={"is_superuser": True, "is_staff": True}
         )
+        if not operator.password:
+            operator.set_unusable_password()  # an empty one counts as set, and nobody knows it
+            operator.save(update_fields=["password"])
         address = build_address(local=True)
         way_in = "Sign in with a link of `manage.py sign_in_link`."
         if self.stdout.isatty():
