@@ -241,6 +241,11 @@ ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,10/5m/key", "link": "20/m/ip"}
 MFA_ADAPTER = "workspaces.people.adapters.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_TOTP_TOLERANCE = 1
+MFA_FORMS = {
+    "add_webauthn": "workspaces.people.passkey_forms.AddPasskeyForm",
+    "authenticate_webauthn": "workspaces.people.passkey_forms.SignInPasskeyForm",
+    "reauthenticate_webauthn": "workspaces.people.passkey_forms.ConfirmPasskeyForm",
+}
 SOCIALACCOUNT_ADAPTER = "workspaces.people.adapters.ProviderAdapter"
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_STORE_TOKENS = False

@@ -34,6 +34,7 @@ from outcomes.broken_joins import views as joins_views
 from outcomes.models import Move
 from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
+from tests.workspaces.people.every_page import open_members, open_people
 from workspaces.create import NewWorkspace
 from workspaces.models import ApiKey, SampleWorkspace, SigningSecret
 from workspaces.people.sign_in_links import create_link
@@ -256,7 +257,9 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_pages")
-def test_every_variable_of_every_template_exists(misses, browser_client, client, api, workspace, other_workspace):
+def test_every_variable_of_every_template_exists(
+    misses, browser_client, client, api, workspace, other_workspace, settings
+):
     start = fill_workspace(workspace, api)
     add_decisions(browser_client, workspace, api, start)
     open_pages(browser_client, start)
@@ -264,7 +267,9 @@ def test_every_variable_of_every_template_exists(misses, browser_client, client,
         open_pages(browser_client, start, **query)
     open_pages(browser_client, f"/w/{other_workspace.workspace.slug}/staging")
     open_settings(browser_client, start)
+    open_members(browser_client, start)
     open_forms(browser_client, client, workspace, start)
+    open_people(other_workspace, settings)
     lines = [f"templates/{template}:{line} {name}" for template, line, name in sorted(misses.lookups)]
     assert not lines, "no view provides these variables:\n" + "\n".join(lines)
     all_templates = {str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html")}
