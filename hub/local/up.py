@@ -18,6 +18,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from django.conf import settings
 from django.db import connections
@@ -34,6 +35,7 @@ from hub.local.web_role import create_embedded_role
 from hub.sample import workspace as sample
 
 READY_SECONDS = 60
+WEB_SERVER_LOGS = Path(__file__).with_name("web_server_logs.json")  # the web server's own lines, cleaned as all others
 WEB_WORKERS = 2
 MAX_CONNECTIONS = 4096  # of each web process
 HEADER_MILLISECONDS = 10_000  # for the head of a request, from the connection or the request before it
@@ -162,7 +164,8 @@ def list_commands() -> dict[str, list[str]]:
     web += ["--workers", str(WEB_WORKERS), "--backlog", str(MAX_CONNECTIONS), "--backpressure", str(MAX_CONNECTIONS)]
     # Not HTTP/2: before the server knows which of the two a client speaks, it would wait for ever.
     web += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
-    web += ["--no-ws", "--log-level", "warning", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
+    web += ["--log-config", str(WEB_SERVER_LOGS), "--log-level", "warning"]
+    web += ["--no-ws", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
     # `nice`, because the web server comes first. As root, as in many containers, Celery warns of pickles, but no
     # task here takes any.
     worker = ["nice", sys.executable, "-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import secrets
+import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 from base64 import urlsafe_b64encode
 
 import pytest
@@ -17,8 +22,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from affidavit import make_key
+from hub.local.up import WEB_SERVER_LOGS
 from hub.logs import MAX_MESSAGE, JsonFormatter
 from hub.secret_patterns import cut_secrets
+from tests.hub.running import free_port
 from wire.http.request_id import current_request_id
 
 INTENT = json.dumps({"payload": json.dumps({"tenantId": "ws_1", "sub": "user_1"}), "signature": "0" * 64})
@@ -136,6 +143,39 @@ def test_every_logger_of_the_hub_writes_through_the_formatter():
         if not name.startswith(("hypothesis", "_pytest", "asyncio")):
             logger = logging.getLogger(name)
             assert logger.propagate or all(type(handler) is logging.NullHandler for handler in logger.handlers), name
+
+
+def test_what_the_web_server_itself_logs_is_cleaned_too(tmp_path):
+    key = make_key("gak_")
+    (tmp_path / "failing.py").write_text(f"async def application(*_):\n    raise RuntimeError({key!r})\n")
+    port = str(free_port())
+    command = [sys.executable, "-m", "granian", "--interface", "asginl", "failing:application", "--port", port]
+    with (tmp_path / "output").open("w+") as output:
+        environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.pathsep.join(sys.path)}"}
+        arguments = ["--log-config", str(WEB_SERVER_LOGS), "--log-level", "warning"]
+        server = subprocess.Popen([*command, *arguments], env=environment, stdout=output, stderr=output)
+        try:
+            wait_for_failure(f"http://127.0.0.1:{port}/")
+        finally:
+            server.terminate()
+            server.wait(30)
+        output.seek(0)
+        lines = output.read().splitlines()
+    assert any("RuntimeError" in json.loads(line)["message"] for line in lines)
+    assert key not in "".join(lines)
+
+
+def wait_for_failure(address: str) -> None:
+    """Ask until the server answers with a failure."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            urllib.request.urlopen(address, timeout=5)
+        except urllib.error.HTTPError:
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError("the server did not start")
 
 
 @pytest.mark.django_db

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 
 # Pages use the clipboard and passkeys; what is not named is allowed to them alone. All of these are off for everybody.
 DENIED_FEATURES = (
-    "accelerometer", "autoplay", "bluetooth", "browsing-topics", "camera", "clipboard-read", "display-capture",
+    "accelerometer", "autoplay", "browsing-topics", "camera", "clipboard-read", "display-capture",
     "encrypted-media", "fullscreen", "geolocation", "gyroscope", "hid", "idle-detection", "local-fonts", "magnetometer",
     "microphone", "midi", "payment", "picture-in-picture", "screen-wake-lock", "serial", "sync-xhr", "usb",
     "window-management", "xr-spatial-tracking",
