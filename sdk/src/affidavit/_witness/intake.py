@@ -126,6 +126,21 @@ class Intake:
             exchange = QueuedExchange(operation, "" if template else path, moment, query, request, response)
             return self._enqueue(exchange) or was_empty
 
+    def count_settled(self, key: tuple[str, str, int], *, moment: float, now: float) -> bool | None:
+        """Count one request if it need not be inspected, and return whether the intake was empty; None if it must be.
+
+        key: method, template and status of a routed operation.
+        """
+        with self._lock:
+            operation = self._routed.get(key)
+            if operation is None or not operation.pace.skips(now):
+                return None
+            self.observed += 1
+            self.unlooked += 1
+            was_empty = not self._tallies
+            self._count(operation, moment)
+            return was_empty
+
     def refuse(self) -> None:
         """Count one request that came too late, or could not be understood."""
         with self._lock:
@@ -194,7 +209,10 @@ class Intake:
         if tally is None:
             tally = self._tallies[key] = Tally(moment)
         tally.count += 1
-        tally.first, tally.last = min(tally.first, moment), max(tally.last, moment)
+        if moment > tally.last:
+            tally.last = moment
+        elif moment < tally.first:
+            tally.first = moment
 
     def _enqueue(self, exchange: QueuedExchange) -> bool:
         if not (

@@ -25,6 +25,13 @@ class Pace:
         self._skipped, self._due = 0, now + AT_LEAST_EVERY
         return True
 
+    def skips(self, now: float) -> bool:
+        """Return whether this request need not be inspected, and count it if so; if not, ask `admits` for it."""
+        if self._skipped + 1 < self._stride and now < self._due:
+            self._skipped += 1
+            return True
+        return False
+
     def adjust(self, *, news: bool) -> None:
         """Adjust the rate to the result of one inspection."""
         if news:

@@ -26,6 +26,7 @@ from .schedule import Schedule
 _MAX_BODY = 256 * 1024
 _MAX_OPERATIONS = 2_000
 _REPORTER = "affidavit-python"
+_USUAL_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
 _log = logging.getLogger("affidavit.witness")
 
@@ -132,11 +133,16 @@ class Witness:
         try:
             if self._exempt is not None and self._exempt(method, path):
                 return
-            method, moment = method.upper(), self._choose_moment(at)
+            moment = self._now() if at is None else self._bound_moment(at)
             if self._background.is_ending:
                 self._intake.refuse()
                 return
-            if not (METHOD.fullmatch(method) and 200 <= status <= 599):
+            if method not in _USUAL_METHODS:
+                method = method.upper()
+                if not METHOD.fullmatch(method):
+                    self._intake.ignore()
+                    return
+            if not 200 <= status <= 599:
                 self._intake.ignore()
                 return
             was_empty = self._intake.take(
@@ -152,6 +158,26 @@ class Witness:
         except Exception as fault:  # observing must not make the request fail
             self._intake.refuse()
             self._warn_once("a request could not be observed: %s", type(fault).__name__)
+
+    def settles(self, method: str, path: str, status: int, route: str | None) -> bool:
+        """Return whether a request needs no `observe`: it is exempt, or its shape is known and it was counted just now.
+
+        For adapters, before they copy a body: most requests are settled. Never raises.
+        """
+        try:
+            if self._exempt is not None and self._exempt(method, path):
+                return True
+            template = build_route_template(route) if route else None
+            if template is None or self._background.is_ending:
+                return False
+            was_empty = self._intake.count_settled(
+                (method, template.path, status), moment=self._now(), now=self._clock()
+            )
+            if was_empty:
+                self._background.wake()
+            return was_empty is not None
+        except Exception:  # `observe` will say what is wrong
+            return False
 
     def flush(self, timeout: float = 10.0) -> bool:
         """Report now. Return False if something that may be reported is not delivered within `timeout` seconds."""
@@ -187,10 +213,10 @@ class Witness:
             bodies_left_out={reason.value: count for reason, count in sorted(intake.left_out.items(), key=str)},
         )
 
-    def _choose_moment(self, at: float | None) -> float:
-        """Return `at`, or now if it is missing or out of range."""
+    def _bound_moment(self, at: float) -> float:
+        """Return `at`, or now if it is out of range."""
         now = self._now()
-        return at if at is not None and EARLIEST <= at <= now + SECONDS_A_DAY else now
+        return at if EARLIEST <= at <= now + SECONDS_A_DAY else now
 
     def _pause(self) -> float | None:
         return self._schedule.pause(self._clock())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from typing import Any
 
 Scope = dict[str, Any]
@@ -56,16 +57,20 @@ def _find_mount(scope: Scope, rule: str) -> str | None:
     """
     root: str = scope.get("root_path", "")
     base: str = scope.get("app_root_path", root)
-    parameters = [
-        (name, value)
-        for name, value in scope.get("path_params", {}).items()
-        if f"{{{name}}}" not in rule and f"{{{name}:" not in rule
-    ]
-    if root == base and not parameters:  # as in most apps
+    values = scope.get("path_params", {})
+    mount_names = _list_mount_names(rule, tuple(values))
+    if root == base and not mount_names:  # as in most apps
         return base
     segments = root.removeprefix(base).split("/")
-    for name, value in parameters:
-        if segments.count(str(value)) != 1:
+    for name in mount_names:
+        value = str(values[name])
+        if segments.count(value) != 1:
             return None
-        segments[segments.index(str(value))] = f"{{{name}}}"
+        segments[segments.index(value)] = f"{{{name}}}"
     return base + "/".join(segments)
+
+
+@lru_cache(maxsize=1024)
+def _list_mount_names(rule: str, names: tuple[str, ...]) -> list[str]:
+    """Return the parameters that are not of the route itself."""
+    return [name for name in names if f"{{{name}}}" not in rule and f"{{{name}:" not in rule]

@@ -82,8 +82,10 @@ class _Exchange:
             if not message.get("more_body", False):
                 self.report()
         elif message["type"] == "http.response.start":
-            with suppress(Exception):  # the server has accepted it; whether it is valid is not checked here
+            try:  # the server has accepted it; whether it is valid is not checked here
                 self._note_start(message)
+            except Exception:
+                self._is_reported = True
 
     def report(self, *, failed: bool = False) -> None:
         """Report the exchange, once. failed: the app raised; unless it had begun to answer, the server sends a 500."""
@@ -114,7 +116,11 @@ class _Exchange:
             self._request = BodyCopy(self._witness.max_body)
 
     def _note_start(self, message: Message) -> None:
-        self._status = int(message["status"])
+        scope, self._status = self._scope, int(message["status"])
+        route = find_route(scope)
+        if route is not None and self._witness.settles(scope["method"], quote_path(self._path), self._status, route):
+            self._is_reported = True
+            return
         self._headers = headers = read_headers(message.get("headers", ()), _HEADERS)
         if is_json(headers.get(b"content-type", "")):
             self._response = BodyCopy(self._witness.max_body)

@@ -85,12 +85,15 @@ class _Exchange:
         if failed and not self._has_output:
             self._status, self._headers, self._response = 500, {}, None
         with suppress(Exception):  # whatever the environ holds, observing must not break the response
-            environ = self._environ
+            environ, route = self._environ, self._route or self._find_route()
+            method, path = environ["REQUEST_METHOD"], quote(self._path, encoding="latin-1")
+            if self._witness.settles(method, path, self._status, route):
+                return
             if self._response is not None:
                 self._response.is_whole = is_whole
             self._witness.observe(
-                environ["REQUEST_METHOD"], quote(self._path, encoding="latin-1"), self._status,
-                route=self._route or self._find_route(),
+                method, path, self._status,
+                route=route,
                 query=environ.get("QUERY_STRING", ""),
                 request_body=self._finish_request_body(),
                 request_content_type=environ.get("CONTENT_TYPE"),
