@@ -78,7 +78,7 @@ def create_key(
         "kind": kind,
         "scopes": own_scopes,
         "environments": own_environments or "all",
-        "expiresAt": None if expires_at is None else expires_at.isoformat(),
+        **({} if expires_at is None else {"expiresAt": expires_at.isoformat()}),
     }
     record_audit(workspace.pk, "key created", facts, actor=actor, now=now)
     return NewKey(text, own_scopes, own_environments or existing_names)

@@ -80,7 +80,9 @@ def format_bytes(value: float | None) -> str:
 
 @register.filter
 def json_text(value: Any) -> str:
-    """Write text as it is, and any other value as JSON."""
+    """Write text as it is, a list of texts with commas, and any other value as JSON."""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ", ".join(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -30,6 +30,4 @@ class Command(BaseCommand):
         if unreadable:
             counts = ", ".join(f"{name} {count:,}" for name, count in unreadable.items())
             raise StartupError(f"no key fits some rows: {counts}. Add the key of their time to SECRET_KEY_FALLBACKS.")
-        self.stdout.write(
-            "The old key can leave SECRET_KEY_FALLBACKS a day after all processes have the new one."
-        )
+        self.stdout.write("The old key can leave SECRET_KEY_FALLBACKS a day after all processes have the new one.")
