@@ -5,7 +5,7 @@ import json
 import pytest
 from support.asgi_calls import exchange, in_loop
 from support.signed_calls import encode_json, make_protection, sign_call
-from support.witness_hub import HUB_AWAY, JSON, Hub, make_witness
+from support.witness_hub import HUB_AWAY, JSON, Hub, make_witness, observe_get
 
 from affidavit.contrib.asgi import IntentMiddleware, WitnessMiddleware
 
@@ -279,10 +279,32 @@ async def test_other_scopes_pass_untouched():
     async def app(*arguments):
         passed.append(arguments)
 
-    for kind in ("lifespan", "websocket"):
-        scope, receive, send = {"type": kind}, object(), object()
-        await WitnessMiddleware(app, make_witness())(scope, receive, send)
-        assert passed.pop() == (scope, receive, send)
+    scope, receive, send = {"type": "websocket"}, object(), object()
+    await WitnessMiddleware(app, make_witness())(scope, receive, send)
+    assert passed == [(scope, receive, send)]
+
+
+@in_loop
+async def test_the_end_of_a_lifespan_is_told_to_the_server_after_all_is_sent():
+    eye = make_witness(hub := Hub())
+    observe_get(eye, "/a", route="/a")
+    bodies_at = {}
+
+    async def app(scope, receive, send):
+        for state in ("startup", "shutdown"):
+            assert (await receive())["type"] == f"lifespan.{state}"
+            await send({"type": f"lifespan.{state}.complete"})
+
+    messages = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+
+    async def receive():
+        return next(messages)
+
+    async def send(message):
+        bodies_at[message["type"]] = len(hub.bodies)
+
+    await WitnessMiddleware(app, eye)({"type": "lifespan"}, receive, send)
+    assert bodies_at == {"lifespan.startup.complete": 0, "lifespan.shutdown.complete": 1}
 
 
 @in_loop

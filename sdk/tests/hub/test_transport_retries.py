@@ -8,7 +8,7 @@ from support.scripted_hub import ScriptedHub, answer, problem, raw, reset, silen
 
 from affidavit._errors import HubUnreachable, ReportError
 from affidavit._hub.api_keys import make_key
-from affidavit._hub.transport import Retry
+from affidavit._hub.transport import FOR_A_MINUTE, Retry
 
 KEY = make_key("gak_")
 HEADERS = {"x-service-api-key": KEY, "Idempotency-Key": "one"}
@@ -138,3 +138,18 @@ def test_a_get_has_no_body_and_is_tried_again_like_any_other(open_transport):
     ] * 2
     assert "content-type" not in hub.received[0].headers
     assert hub.received[0].headers["x-service-api-key"] == KEY
+
+
+def test_a_patient_transport_tries_until_its_minute_is_over_and_not_longer(open_transport, sleeper):
+    with ScriptedHub(reset()) as hub:
+        with pytest.raises(HubUnreachable):
+            open_transport(hub.url, retry=FOR_A_MINUTE).post_json("/x", b"{}", HEADERS)
+        assert sleeper.clock() == 60.0
+        assert len(hub.received) > 7
+
+
+def test_a_patient_transport_does_not_wait_beyond_its_minute(open_transport, sleeper):
+    with ScriptedHub(problem(429, "rate-limited", "No.", Retry_After="61")) as hub:
+        with pytest.raises(ReportError):
+            open_transport(hub.url, retry=FOR_A_MINUTE).post_json("/x", b"{}", HEADERS)
+        assert sleeper.waits == []

@@ -1,16 +1,8 @@
-"""The background thread of a reporter: started when needed, again after a fork, flushed when the process ends."""
+"""The background thread of a reporter: started when needed, and again after a fork."""
 
-import atexit
-import os
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
-
-EXIT_PATIENCE = 3.0
-"""Seconds that the end of the process waits for unsent reports."""
-
-_Reporter = TypeVar("_Reporter")
+from contextlib import suppress
 
 
 class Background:
@@ -25,6 +17,7 @@ class Background:
 
     def reset(self) -> None:
         """Reset to the state of a new process: a lock held during a fork is never released in the child."""
+        self._lock = threading.Lock()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._requested = self._completed = 0
@@ -39,14 +32,17 @@ class Background:
         """Start the thread unless it runs. Return False if it cannot be started."""
         if self._thread is not None or self._is_stopping:
             return self._thread is not None
-        with self._changed:
-            if self._thread is None:
-                thread = threading.Thread(target=self._run, name=self._name, daemon=True)
-                try:
-                    thread.start()
-                except RuntimeError:  # the interpreter is shutting down, or the system has no thread left
-                    return False
-                self._thread = thread
+        with self._lock:
+            if self._thread is not None:
+                return True
+            # Both are made now: gevent may have replaced the classes since `reset`, and old and new do not mix.
+            self._changed = threading.Condition()
+            thread = self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
+        try:
+            thread.start()  # without the lock, since under gevent it lets other greenlets run
+        except RuntimeError:  # the interpreter is shutting down, or the system has no thread left
+            self._thread = None
+            return False
         return True
 
     def wake(self) -> None:
@@ -74,7 +70,8 @@ class Background:
         if self._thread is None:
             self._work()
         elif self._thread is not threading.current_thread():
-            self._thread.join(timeout)
+            with suppress(RuntimeError):  # it is about to start, and will see that it is to stop
+                self._thread.join(timeout)
 
     def _run(self) -> None:
         while True:
@@ -87,33 +84,3 @@ class Background:
                 self._changed.notify_all()
             if is_last_round:
                 return
-
-
-class _Lifecycle(NamedTuple):
-    reset: Callable[[Any], object]
-    close: Callable[[Any], object]
-
-
-_lifecycles: "WeakKeyDictionary[Any, _Lifecycle]" = WeakKeyDictionary()
-
-
-def register_lifecycle(
-    reporter: _Reporter, *, reset: Callable[[_Reporter], object], close: Callable[[_Reporter], object]
-) -> None:
-    """Call `reset` in each forked child and `close` when the process ends, as long as the reporter is referenced."""
-    _lifecycles[reporter] = _Lifecycle(reset, close)
-
-
-def _close_all() -> None:
-    for reporter, lifecycle in list(_lifecycles.items()):
-        lifecycle.close(reporter)
-
-
-def _reset_all() -> None:
-    for reporter, lifecycle in list(_lifecycles.items()):
-        lifecycle.reset(reporter)
-
-
-atexit.register(_close_all)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_reset_all)

@@ -1,12 +1,13 @@
-"""Unsent reports: each is retried with the same bytes until the hub stores it or refuses it for good."""
+"""Unsent reports: each is retried with the same bytes until the hub stores it or refuses its content."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from affidavit._errors import HubUnreachable, ReportError
+from affidavit._errors import ReportError
 
-from .responses import is_temporary
+from .availability import Availability
+from .responses import is_refusal
 
 
 class Parcel(NamedTuple):
@@ -20,12 +21,18 @@ class Parcel(NamedTuple):
 class Outbox:
     """Deliver parcels in order, from one thread at a time.
 
-    post: sends one parcel; raises ReportError. on_loss: called with the weight that the hub refused for good, and the
-    error. delivered: the weight that the hub has stored.
+    post: sends one parcel; raises ReportError. on_loss: called with the weight that the hub refused for its content,
+    and the error. Whatever else is answered, by a proxy or to a wrong key, the parcel is kept and sent again.
+    delivered: the weight that the hub has stored.
     """
 
-    def __init__(self, post: Callable[[Parcel], object], on_loss: Callable[[int, ReportError], None]) -> None:
-        self._post, self._on_loss = post, on_loss
+    def __init__(
+        self,
+        post: Callable[[Parcel], object],
+        on_loss: Callable[[int, ReportError], None],
+        availability: Availability,
+    ) -> None:
+        self._post, self._on_loss, self._availability = post, on_loss, availability
         self._unsent: deque[Parcel] = deque()
         self._is_closed = False
         self.delivered = 0
@@ -57,11 +64,13 @@ class Outbox:
             try:
                 self._post(parcel)
             except ReportError as error:
-                if isinstance(error, HubUnreachable) or is_temporary(error):
+                if not is_refusal(error):
+                    self._availability.note_failure(error)
                     return
                 fault = error
             except Exception as error:  # the host's own transport may raise anything, and must not end this thread
                 fault = ReportError(f"The transport failed: {type(error).__name__}.")
+            self._availability.note_answer()
             if not self._unsent:  # `give_up` ran meanwhile and has counted it
                 return
             self._unsent.popleft()

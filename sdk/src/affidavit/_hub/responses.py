@@ -1,12 +1,15 @@
 """Convert responses of the hub to a JSON value, or to an error that says what to do (contract 1)."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from affidavit._errors import Fault, ReportError
 from affidavit._json import InvalidJson, Json, parse
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_UNDOCUMENTED = "http-"
+"""What the code of an answer without a problem document begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +22,16 @@ class HubAnswer:
 
 
 def parse_answer(answer: HubAnswer) -> Json:
-    """Return the JSON of a 2xx answer. Raises ReportError `bad-answer` if it is not JSON."""
-    try:
-        return parse(answer.body)
-    except InvalidJson:
-        raise bad_answer(answer.status, answer.headers.get("x-request-id")) from None
+    """Return the JSON of a 2xx answer. Raises ReportError `bad-answer` if it is not JSON, or says that it is not."""
+    with suppress(InvalidJson):
+        if _is_json(answer.headers.get("content-type", "application/json")):
+            return parse(answer.body)
+    raise bad_answer(answer.status, answer.headers.get("x-request-id"))
+
+
+def _is_json(content_type: str) -> bool:
+    media_type = content_type.partition(";")[0].strip().lower()
+    return media_type == "application/json" or media_type.endswith("+json")
 
 
 def bad_answer(status: int | None = None, request_id: str | None = None) -> ReportError:
@@ -35,7 +43,17 @@ def bad_answer(status: int | None = None, request_id: str | None = None) -> Repo
 def is_temporary(error: ReportError) -> bool:
     """Return whether the same request may succeed a little later."""
     status = error.status or 0
-    return status == 429 or status >= 500 or error.code == "idempotency-key-in-use"
+    return status in (408, 429) or status >= 500 or error.code == "idempotency-key-in-use"
+
+
+def is_refusal(error: ReportError) -> bool:
+    """Return whether the hub refuses this content, so that it would refuse it again.
+
+    A wrong key, a wrong address, a redirect and the answer of a proxy say nothing of the content: once they are set
+    right, the same request succeeds.
+    """
+    is_documented = not error.code.startswith(_UNDOCUMENTED)
+    return error.status == 413 or (error.status in (400, 415, 422) and is_documented)
 
 
 def read_refusal(answer: HubAnswer, key: str) -> ReportError:
@@ -67,7 +85,7 @@ def _describe_undocumented(answer: HubAnswer) -> tuple[str, str]:
         target = answer.headers.get("location", "elsewhere").partition("?")[0]
         return "redirected", f"This address leads on to {target}. Give the hub's final address as base_url."
     detail = "Not the hub but something else answered, a proxy perhaps. Check base_url and what it leads to."
-    return f"http-{answer.status}", detail
+    return f"{_UNDOCUMENTED}{answer.status}", detail
 
 
 def _read_faults(problem: Mapping[str, Json], key: str) -> list[Fault]:

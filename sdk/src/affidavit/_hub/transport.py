@@ -49,14 +49,17 @@ class ReadingTransport(Transport, Protocol):
 class Retry:
     """How often to retry: at most `attempts` tries, none started later than `total` seconds after the first.
 
-    The n-th wait is random between 0 and min(longest, first * 2^n) seconds ("full jitter"), plus the seconds of a
-    Retry-After header.
+    attempts: None for as many as begin within `total` seconds, the last at their end. The n-th wait is random between 0
+    and min(longest, first * 2^n) seconds ("full jitter"), plus the seconds of a Retry-After header.
     """
 
-    attempts: int = 5
+    attempts: int | None = 5
     first: float = 0.5
     longest: float = 8.0
     total: float = 60.0
+
+
+FOR_A_MINUTE = Retry(attempts=None)
 
 
 class _ThreadConnection(threading.local):
@@ -118,8 +121,8 @@ class HttpTransport:
                     return parse_answer(answer)
                 failure = read_refusal(answer, headers.get(KEY_HEADER, ""))
                 is_retryable, retry_after = is_temporary(failure), self._read_retry_after(answer)
-            wait = retry_after + self._draw_jitter(attempt)
-            if not is_retryable or attempt + 1 >= self._retry.attempts or self._clock() + wait > give_up_at:
+            wait = self._choose_wait(attempt, retry_after, give_up_at - self._clock())
+            if wait is None or not is_retryable:
                 raise failure
             self._sleep(wait)
         raise AssertionError("unreachable: the loop returns or raises")
@@ -162,8 +165,15 @@ class HttpTransport:
             self.close()
             raise
 
-    def _draw_jitter(self, attempt: int) -> float:
-        return float(self._chance() * min(self._retry.longest, self._retry.first * 2**attempt))
+    def _choose_wait(self, attempt: int, retry_after: float, remaining: float) -> float | None:
+        """Return the seconds until the next try; None if there is none. remaining: seconds until it is too late."""
+        retry = self._retry
+        jitter = float(self._chance() * min(retry.longest, retry.first * 2 ** min(attempt, 30)))
+        if retry.attempts is None:
+            is_last = remaining <= 0 or retry_after > remaining
+            return None if is_last else min(retry_after + jitter, remaining)
+        is_last = attempt + 1 >= retry.attempts or retry_after + jitter > remaining
+        return None if is_last else retry_after + jitter
 
     def _read_retry_after(self, answer: HubAnswer) -> float:
         """Return the seconds of a Retry-After header, which is a number or a date; 0 without one."""
@@ -191,8 +201,8 @@ class HttpTransport:
 
 @lru_cache(maxsize=8)
 def get_shared_transport(base_url: str, timeout: float) -> HttpTransport:
-    """Return the transport of a hub, so that reports sent one by one share a connection."""
-    return HttpTransport(base_url, timeout)
+    """Return the transport of a hub, so that reports sent one by one share a connection. It tries for a minute."""
+    return HttpTransport(base_url, timeout, retry=FOR_A_MINUTE)
 
 
 @dataclass(frozen=True, slots=True)

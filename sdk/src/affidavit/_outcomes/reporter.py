@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
-from affidavit._hub.background import Background, register_lifecycle
+from affidavit._hub.availability import Availability
+from affidavit._hub.background import Background
 from affidavit._hub.outbox import Outbox, Parcel
+from affidavit._hub.process_end import Reporter
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 
 from .report import MAX_OUTCOMES, OUTCOMES_PATH, build_item, encode_body, read_receipt
@@ -37,17 +39,18 @@ class OutcomeCounts:
     waiting: int = 0
 
 
-class OutcomeReporter:
+class OutcomeReporter(Reporter):
     """Report outcomes as they happen: `reporter.report(conversation_id, "purchase")`, and go on.
 
-    One daemon thread sends the queue, up to 500 at once, at most `flush_every` seconds later. While the hub is away
-    it retries with growing pauses, the same batch under the same Idempotency-Key, so that a retry never counts twice.
+    One daemon thread sends the queue, up to 500 at once, at most `flush_every` seconds later. While the hub is away, or
+    something else answers in its place, it retries with growing pauses, the same batch under the same Idempotency-Key,
+    so that a retry never counts twice. The logger `affidavit` says so once, and once when the hub takes outcomes again.
     At the end of the process it sends the rest for at most `exit_timeout` seconds. A forked child starts with an
     empty queue: the parent sends its own.
 
     capacity: how many outcomes may be queued; more are counted and discarded. on_error: called in the thread with
-    each ReportError that lost outcomes; without it they are logged (logger `affidavit`). transport: replaces
-    `base_url` and `timeout`. Raises ReportError at once for an invalid key or address.
+    each ReportError that lost outcomes, because the hub refused their content; without it they are logged. transport:
+    replaces `base_url` and `timeout`. Raises ReportError at once for an invalid key or address.
     """
 
     def __init__(
@@ -66,17 +69,17 @@ class OutcomeReporter:
         self._key = require_secret_key(api_key)
         self._environment = environment
         self._channel = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
-        self._capacity, self._flush_every, self._exit_timeout = capacity, flush_every, exit_timeout
+        self._capacity, self._flush_every, self.exit_timeout = capacity, flush_every, exit_timeout
         self._on_error = on_error
         self._background = Background("affidavit-outcomes", self._work, self._compute_pause)
         self._reset()
-        register_lifecycle(self, reset=OutcomeReporter._reset, close=OutcomeReporter.close)
+        self._follow_process()
 
     def _reset(self) -> None:
         """Start with an empty queue; also in a forked child, since the parent sends its own queue."""
         self._lock = threading.Lock()
         self._queue: deque[tuple[str, str]] = deque()
-        self._outbox = Outbox(self._post, self._count_loss)
+        self._outbox = Outbox(self._post, self._count_loss, Availability("outcomes", _log))
         self._reported = self._recorded = self._undelivered = 0
         self._due = 0.0
         self._pause = _FIRST_PAUSE
@@ -85,18 +88,24 @@ class OutcomeReporter:
 
     def report(self, conversation_id: str, outcome_key: str) -> bool:
         """Queue one outcome; return at once, never raise. False if it was discarded: see `counts`."""
-        with self._lock:
-            self._reported += 1
-            refused = self._is_closed or len(self._queue) >= self._capacity or not _fits(conversation_id, outcome_key)
-            if refused or not self._background.start():
-                self._undelivered += 1
-                return False
-            self._queue.append((conversation_id, outcome_key))
-            queued = len(self._queue)
-            if queued == 1 and not self._outbox.weight:
-                self._due = time.monotonic() + self._flush_every
-        if queued in (1, MAX_OUTCOMES):
-            self._background.wake()
+        try:
+            # Before the lock is taken: under gevent, starting a thread lets other greenlets run.
+            can_send = self._background.start()
+            with self._lock:
+                self._reported += 1
+                is_full = self._is_closed or len(self._queue) >= self._capacity
+                if is_full or not can_send or not _fits(conversation_id, outcome_key):
+                    self._undelivered += 1
+                    return False
+                self._queue.append((conversation_id, outcome_key))
+                queued = len(self._queue)
+                if queued == 1 and not self._outbox.weight:
+                    self._due = time.monotonic() + self._flush_every
+            if queued in (1, MAX_OUTCOMES):
+                self._background.wake()
+        except Exception:  # reporting must not make the host fail
+            _log.exception("an outcome could not be queued")
+            return False
         return True
 
     def flush(self, timeout: float | None = None) -> bool:
@@ -114,13 +123,24 @@ class OutcomeReporter:
     def close(self, timeout: float | None = None) -> bool:
         """Accept no more and send the queue within `timeout` seconds, by default `exit_timeout`."""
         self._is_closed = True
-        is_empty = self.flush(self._exit_timeout if timeout is None else timeout)
+        is_empty = self.flush(self.exit_timeout if timeout is None else timeout)
         self._background.end(0)
         self._outbox.give_up()
-        if remaining := self.counts.waiting:
-            self._undelivered += remaining
-            _log.warning("%d outcomes could not be delivered before the end; the hub did not take them.", remaining)
+        remaining = self.counts.waiting
+        self._undelivered += remaining
+        self._announce_loss(remaining)
         return is_empty
+
+    def _hurry(self) -> None:
+        if self.counts.waiting:
+            self._is_hurried = True
+            self._background.wake()
+
+    def _count_unsent(self) -> int:
+        return self.counts.waiting
+
+    def _log_loss(self, count: int) -> None:
+        _log.warning("%d outcomes could not be delivered before the end; the hub did not take them.", count)
 
     @property
     def counts(self) -> OutcomeCounts:

@@ -139,10 +139,11 @@ class Leases:
         """Renew `claim` from now on."""
         with self._lock:
             self._claims.add(claim)
-            if self._thread_pid != os.getpid():  # a thread does not survive a fork
-                self._claims = {claim}
-                self._thread_pid = os.getpid()
-                threading.Thread(target=self._renew_until_idle, name="affidavit-leases", daemon=True).start()
+            if self._thread_pid == os.getpid():
+                return
+            self._claims, self._thread_pid = {claim}, os.getpid()  # a thread does not survive a fork
+        # Without the lock: under gevent, starting a thread lets other greenlets run.
+        threading.Thread(target=self._renew_until_idle, name="affidavit-leases", daemon=True).start()
 
     def release(self, claim: Claim) -> None:
         """Stop renewing `claim`."""

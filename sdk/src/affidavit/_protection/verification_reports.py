@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
-from affidavit._hub.background import EXIT_PATIENCE, Background, register_lifecycle
+from affidavit._hub.availability import Availability
+from affidavit._hub.background import Background
 from affidavit._hub.outbox import Outbox, Parcel
+from affidavit._hub.process_end import EXIT_PATIENCE, Reporter
+from affidavit._hub.responses import bad_answer
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 
 _PATH = "/api/verification-reports"
@@ -45,7 +48,7 @@ class _Tally:
         self.last_at = 0.0
 
 
-class VerificationReports:
+class VerificationReports(Reporter):
     """Sum up verifications and report them every few seconds. `add` never raises and never waits.
 
     api_key: a secret key (`gak_…`) with the scope `report`. environment: `production` if None. every: seconds between
@@ -53,8 +56,9 @@ class VerificationReports:
     and toolCallId. transport: replaces `base_url` and `timeout`.
 
     One daemon thread per process starts when first needed, again after a fork, and sends the rest when the process
-    ends. While the hub is away, counts are kept and sent later. What the hub refuses for good, or does not take
-    before the process ends, is lost: `dropped` counts it, and the logger `affidavit.reports` says so. Raises
+    ends. While the hub is away, or something else answers in its place, counts are kept and sent later. What the hub
+    refuses for its content, or does not take before the process ends, is lost: `dropped` counts it. The logger
+    `affidavit.reports` says all of this, each once. Raises
     ReportError for an invalid key.
     """
 
@@ -75,13 +79,13 @@ class VerificationReports:
         self._limit = limit
         self._background = Background("affidavit-reports", self._send, lambda: every)
         self._reset()
-        register_lifecycle(self, reset=VerificationReports._reset, close=VerificationReports.close)
+        self._follow_process()
 
     def _reset(self) -> None:
         """Start with nothing pending; also in a forked child, since the parent sends its own."""
         self.dropped = 0
         self._pending: dict[_Verification, _Tally] = {}
-        self._outbox = Outbox(self._post, self._drop)
+        self._outbox = Outbox(self._post, self._drop, Availability("verifications", _log))
         self._lock = threading.Lock()
         self._background.reset()
 
@@ -100,11 +104,21 @@ class VerificationReports:
         tool_call_id: reported for rejections only. at: Unix seconds, now if None. secret: of an accepted one, the first
         8 characters of the signing secret that verified, so that a rotation shows who still uses which; never more.
         """
-        moment = time.time() if at is None else at
-        reported_call_id = tool_call_id if result != ACCEPTED and len(tool_call_id or "") <= _MAX_TOOL_CALL_ID else None
-        reported_secret = secret[:_SECRET_PREFIX] if result == ACCEPTED else ""
-        quarter = int(moment // _QUARTER)
-        verification = _Verification(result, version, operation, reported_call_id or None, quarter, reported_secret)
+        try:
+            reported_call_id = tool_call_id if result != ACCEPTED else None
+            if len(reported_call_id or "") > _MAX_TOOL_CALL_ID:
+                reported_call_id = None
+            reported_secret = secret[:_SECRET_PREFIX] if result == ACCEPTED else ""
+            moment = time.time() if at is None else at
+            quarter = int(moment // _QUARTER)
+            self._count(
+                _Verification(result, version, operation, reported_call_id or None, quarter, reported_secret), moment
+            )
+        except Exception:  # reporting must not make the host fail
+            _log.exception("a verification could not be counted")
+
+    def _count(self, verification: _Verification, moment: float) -> None:
+        self._background.start()
         with self._lock:
             tally = self._find_tally(verification)
             if tally is None:
@@ -112,7 +126,6 @@ class VerificationReports:
                 return
             tally.count += 1
             tally.last_at = max(tally.last_at, moment)
-        self._background.start()
 
     def flush(self, timeout: float = 10.0) -> bool:
         """Send all that is pending. Return False if some of it is not delivered within `timeout` seconds."""
@@ -123,8 +136,19 @@ class VerificationReports:
         self._background.end(timeout)
         with self._lock:
             pending, self._pending = self._pending, {}
-        if lost := _count_verifications(pending) + self._outbox.give_up():
-            self._drop(lost, "the process ended before the hub took them")
+        lost = _count_verifications(pending) + self._outbox.give_up()
+        self.dropped += lost
+        self._announce_loss(lost)
+
+    def _hurry(self) -> None:
+        if self._count_pending():
+            self._background.wake()
+
+    def _count_unsent(self) -> int:
+        return self._count_pending()
+
+    def _log_loss(self, count: int) -> None:
+        _log.warning("%d verifications were not reported: the process ended before the hub took them", count)
 
     def _find_tally(self, verification: _Verification) -> _Tally | None:
         """Return the tally to count in; None if there is no room, as after months without a hub."""
@@ -156,7 +180,9 @@ class VerificationReports:
         return Parcel(body, sum(tally.count for _, tally in items))
 
     def _post(self, parcel: Parcel) -> None:
-        self._transport.post_json(_PATH, parcel.body, self._headers)
+        answer = self._transport.post_json(_PATH, parcel.body, self._headers)
+        if not (isinstance(answer, dict) and "recorded" in answer):
+            raise bad_answer()
 
     def _count_pending(self) -> int:
         with self._lock:

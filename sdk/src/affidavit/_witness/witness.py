@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import require_secret_key
-from affidavit._hub.background import EXIT_PATIENCE, Background, register_lifecycle
+from affidavit._hub.availability import Availability
+from affidavit._hub.background import Background
 from affidavit._hub.outbox import Outbox, Parcel
+from affidavit._hub.process_end import EXIT_PATIENCE, Reporter
 from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
 from affidavit._paths.routes import build_route_template
 from affidavit._shapes.redaction import DEFAULT, Redactor
@@ -52,7 +54,7 @@ class WitnessStats:
     bodies_left_out: Mapping[str, int] = field(default_factory=dict)
 
 
-class Witness:
+class Witness(Reporter):
     """Report the shapes of an app's requests and responses, never a value. Call `observe`, or use a middleware.
 
     `observe` never raises and never waits: one daemon thread, started by the first request and again after a fork,
@@ -95,12 +97,13 @@ class Witness:
         self._clock, self._now = clock, now
         self._background = Background("affidavit-witness", self._work, self._pause)
         self._reset()
-        register_lifecycle(self, reset=Witness._reset, close=Witness.close)
+        self._follow_process()
 
     def _reset(self) -> None:
         """Start with nothing observed; also in a forked child, since the parent reports its own."""
         self._intake = Intake(self._max_operations)
-        self._outbox = Outbox(lambda parcel: deliver_report(self._channel, self._key, parcel.body), self._count_loss)
+        self._availability = Availability("shapes", _log)
+        self._outbox = Outbox(self._post, self._count_loss, self._availability)
         self._schedule = Schedule(self._interval)
         self._aggregator: Aggregator | None = None
         self._is_hurried = False
@@ -194,8 +197,19 @@ class Witness:
         self._intake.drop(stats.waiting)
         if stats.held_back:
             _log.info("%d requests were not reported: their paths may hold values", stats.held_back)
-        if lost := stats.waiting - stats.held_back:
-            _log.warning("%d requests were not reported: the process ended before the hub took them", lost)
+        self._announce_loss(stats.waiting - stats.held_back)
+
+    def _hurry(self) -> None:
+        if self._count_unsent():
+            self._is_hurried = True
+            self._background.wake()
+
+    def _count_unsent(self) -> int:
+        stats = self.stats
+        return stats.waiting - stats.held_back
+
+    def _log_loss(self, count: int) -> None:
+        _log.warning("%d requests were not reported: the process ended before the hub took them", count)
 
     @property
     def stats(self) -> WitnessStats:
@@ -261,11 +275,15 @@ class Witness:
             self._redactor = apply_rules(self._own_redactor, fetch_rules(self._channel, self._key, self._environment))
         except Exception as fault:  # the host's own transport may raise anything; the thread must go on
             reason = str(fault) if isinstance(fault, ReportError) else type(fault).__name__
-            self._warn_once("nothing is reported until the hub tells its rules, or rules=False says to: %s", reason)
+            self._availability.note_failure(f"its rules are needed first, or rules=False. {reason}")
             self._schedule.fetch_rules_later(self._clock())
             return False
         self._schedule.note_rules()
+        self._availability.note_answer()
         return True
+
+    def _post(self, parcel: Parcel) -> None:
+        deliver_report(self._channel, self._key, parcel.body)
 
     def _pack_reports(self, aggregator: Aggregator) -> Iterator[Parcel]:
         entries = aggregator.collect().entries()

@@ -1,13 +1,18 @@
-"""The two streams of an ASGI request: its body, for verifier and app alike, and its response, held until complete."""
+"""The streams of an ASGI app: bodies, for verifier and app alike, responses, held until complete, and its lifespan."""
 
+import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
+
+from affidavit._hub.process_end import settle_all
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
+
+_LIFESPAN_ENDED = ("lifespan.shutdown.complete", "lifespan.shutdown.failed")
 
 
 class RequestBody:
@@ -89,3 +94,14 @@ def _is_event_stream(headers: Iterable[tuple[str, str]]) -> bool:
 
 def _decode_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
     return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
+
+
+async def run_lifespan(app: AsgiApp, scope: Any, receive: Receive, send: Send) -> None:
+    """Run the app's lifespan. When it has ended, send what the reporters of this process have not sent yet."""
+
+    async def settle_before_end(message: Message) -> None:
+        if message["type"] in _LIFESPAN_ENDED:
+            await asyncio.to_thread(settle_all)
+        await send(message)
+
+    await app(scope, receive, settle_before_end)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from affidavit._paths.routes import quote_path
 from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, is_json
 from affidavit._witness.witness import Witness
-from affidavit.contrib._asgi_messages import AsgiApp, Message, Receive, Send
+from affidavit.contrib._asgi_messages import AsgiApp, Message, Receive, Send, run_lifespan
 from affidavit.contrib._asgi_scope import Scope, find_route, has_no_route, read_headers, read_path
 
 _HEADERS = frozenset({b"content-type", b"content-encoding"})
@@ -24,6 +24,9 @@ class WitnessMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See the ASGI specification."""
+        if scope["type"] == "lifespan":
+            await run_lifespan(self._app, scope, receive, send)
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

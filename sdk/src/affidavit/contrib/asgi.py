@@ -21,7 +21,15 @@ from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
 from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
 from affidavit._protection.responses import answer_body_too_large
-from affidavit.contrib._asgi_messages import AsgiApp, HeldResponse, Message, Receive, RequestBody, Send
+from affidavit.contrib._asgi_messages import (
+    AsgiApp,
+    HeldResponse,
+    Message,
+    Receive,
+    RequestBody,
+    Send,
+    run_lifespan,
+)
 from affidavit.contrib._asgi_scope import Scope, find_route, read_headers, read_path
 from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddleware
 
@@ -104,6 +112,9 @@ class IntentMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See the ASGI specification."""
+        if scope["type"] == "lifespan":
+            await run_lifespan(self._app, scope, receive, send)
+            return
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

@@ -1,0 +1,206 @@
+"""What becomes of unsent reports when a process ends or forks: they are sent, for a bounded time.
+
+A process ends in more ways than `atexit` sees:
+
+- children of `multiprocessing` and billiard end by `os._exit`, after the finalizers of `multiprocessing.util`;
+- pool workers of Celery end by `os._exit`, after its signal `worker_process_shutdown`;
+- SIGTERM ends a process at once, unless it has a handler;
+- uvicorn has one, but when it has shut down it restores the default and raises the signal again.
+
+SIGKILL, `os._exit` and a crash of the interpreter end a process unseen: what is unsent then is lost.
+"""
+
+import atexit
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from weakref import WeakSet
+
+EXIT_PATIENCE = 3.0
+"""Seconds that the end of a process waits for unsent reports."""
+_RETRY_SIGNAL = 0.02
+"""Seconds until a signal is raised again that came while this package may have held a lock."""
+_LAST = -100
+"""The priority of the finalizer: after the children were joined."""
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_ADAPTERS = _PACKAGE + "contrib" + os.sep
+_EMBEDDING_SERVERS = ("uwsgi", "mod_wsgi")  # they handle signals themselves, unseen by Python
+
+
+class Reporter(ABC):
+    """Keeps reports until they are sent. It is reset in a forked child, and settled when the process ends.
+
+    exit_timeout: seconds that the end of the process waits for it.
+    """
+
+    exit_timeout = EXIT_PATIENCE
+    _announced_loss = 0
+
+    def _follow_process(self) -> None:
+        """Take part in forks and in the end of the process, as long as this reporter is referenced."""
+        _reporters.add(self)
+        _watch_sigterm()
+        _watch_celery()
+        _watch_finalizers()
+
+    @abstractmethod
+    def _reset(self) -> None:
+        """Start with nothing unsent: in a forked child too, since the parent sends its own."""
+
+    @abstractmethod
+    def _hurry(self) -> None:
+        """Begin to send all that is unsent, and return at once."""
+
+    @abstractmethod
+    def _count_unsent(self) -> int:
+        """Return how many items would be lost if the process ended now."""
+
+    @abstractmethod
+    def _log_loss(self, count: int) -> None:
+        """Log that the process ends and `count` items were not sent."""
+
+    @abstractmethod
+    def flush(self, timeout: float) -> bool:
+        """Send all that is unsent within `timeout` seconds. Return whether it was."""
+
+    @abstractmethod
+    def close(self, timeout: float) -> object:
+        """Send all that is unsent within `timeout` seconds, and accept no more."""
+
+    def _settle(self, timeout: float) -> None:
+        """Send all that is unsent, and log what could not be sent: the process may end now."""
+        if self._count_unsent():
+            self.flush(timeout)
+            self._announce_loss(self._count_unsent())
+
+    def _announce_loss(self, count: int) -> None:
+        """Log a loss, unless it was logged before, when the end of the process was only likely."""
+        if count and count != self._announced_loss:
+            self._log_loss(count)
+        self._announced_loss = count
+
+
+_reporters: "WeakSet[Reporter]" = WeakSet()
+
+
+def settle_all() -> None:
+    """Send what all reporters of this process have not sent yet; wait as long as the most patient of them at most."""
+    _finish_all(Reporter._settle)
+
+
+def _close_all() -> None:
+    _finish_all(lambda reporter, timeout: reporter.close(timeout))
+
+
+def _finish_all(finish: Callable[[Reporter, float], object]) -> None:
+    began, reporters = time.monotonic(), sorted(_reporters, key=lambda reporter: reporter.exit_timeout)
+    for reporter in reporters:
+        reporter._hurry()
+    for reporter in reporters:
+        finish(reporter, max(0.0, began + reporter.exit_timeout - time.monotonic()))
+
+
+def _follow_fork() -> None:
+    for reporter in list(_reporters):
+        reporter._reset()
+    if _reporters:
+        _watch_celery()
+        _watch_finalizers()
+
+
+class _Watched:
+    """What has been set up in this process or one that it was forked from."""
+
+    finalizers_after_fork = False
+    finalizer_pid = 0
+    sigterm: "Callable[[int, FrameType | None], object] | int | None" = None
+    is_ending = False
+    deadline = 0.0
+
+
+def _watch_finalizers() -> None:
+    """Settle when a child of `multiprocessing` or billiard ends; both use the finalizers of `multiprocessing.util`."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is None:
+        return
+    if not _Watched.finalizers_after_fork:
+        _Watched.finalizers_after_fork = True
+        util.register_after_fork(settle_all, _add_finalizer)  # a child that starts drops all earlier finalizers
+    if multiprocessing.parent_process() is not None:
+        _add_finalizer(settle_all)
+
+
+def _add_finalizer(finish: Callable[[], object]) -> None:
+    if _Watched.finalizer_pid != os.getpid():
+        _Watched.finalizer_pid = os.getpid()
+        sys.modules["multiprocessing.util"].Finalize(None, finish, exitpriority=_LAST)
+
+
+def _watch_celery() -> None:
+    signals = sys.modules.get("celery.signals")
+    if signals is not None:
+        signals.worker_process_shutdown.connect(_settle_worker, weak=False, dispatch_uid="affidavit")
+
+
+def _settle_worker(**_: object) -> None:
+    settle_all()
+
+
+def _watch_sigterm() -> None:
+    """Handle SIGTERM where it would end the process at once, and before uvicorn does. No other handler is touched."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    handler = signal.getsignal(signal.SIGTERM)
+    ends_at_once = handler is signal.SIG_DFL or getattr(handler, "__module__", "").startswith("uvicorn.")
+    if ends_at_once and not any(name in sys.modules for name in _EMBEDDING_SERVERS):
+        with suppress(ValueError):  # a subinterpreter handles no signals
+            signal.signal(signal.SIGTERM, _handle_sigterm)
+            _Watched.sigterm = handler
+
+
+def _handle_sigterm(number: int, frame: FrameType | None) -> None:
+    """Send what is unsent, then do what would have been done without this handler. A second signal does not wait."""
+    if not _Watched.is_ending:
+        if _may_hold_lock(frame) and _has_time():
+            timer = threading.Timer(_RETRY_SIGNAL, os.kill, (os.getpid(), number))
+            timer.daemon = True
+            timer.start()
+            return
+        _Watched.is_ending = True
+        (settle_all if callable(_Watched.sigterm) else _close_all)()
+        _Watched.is_ending = False
+    _Watched.deadline = 0.0
+    if callable(_Watched.sigterm):
+        _Watched.sigterm(number, frame)
+    else:
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+
+def _has_time() -> bool:
+    """Return whether the end of the process can still be put off."""
+    _Watched.deadline = _Watched.deadline or time.monotonic() + EXIT_PATIENCE
+    return time.monotonic() < _Watched.deadline
+
+
+def _may_hold_lock(frame: FrameType | None) -> bool:
+    """Return whether the main thread was interrupted within this package, and not only in an app that it wraps."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(_PACKAGE) and not name.startswith(_ADAPTERS):
+            return True
+        frame = frame.f_back
+    return False
+
+
+atexit.register(_close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_follow_fork)

@@ -1,0 +1,257 @@
+"""Whatever ends a process, what its reporters have not sent is sent, for a bounded time, and a loss is said once."""
+
+import signal
+import time
+
+import pytest
+from support.ending_programs import Program, all_three, count_items, take_all
+from support.scripted_hub import ScriptedHub
+
+FORK_ONLY = pytest.mark.skipif("fork" not in __import__("multiprocessing").get_all_start_methods(), reason="no fork")
+WSGI = """
+from affidavit.contrib.wsgi import WitnessMiddleware
+def serve(environ, start_response):
+    outcomes.report("c", "k")
+    verifications.add("accepted", operation="GET /x")
+    start_response("200 OK", [("Content-Type", "application/json")])
+    return [b"{}"]
+app = WitnessMiddleware(serve, witness)
+"""
+ASGI = """
+async def serve(scope, receive, send):
+    if scope["type"] == "lifespan":
+        LIFESPAN
+    outcomes.report("c", "k")
+    verifications.add("accepted", operation="GET /x")
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
+    await send({"type": "http.response.body", "body": b"{}"})
+"""
+LIFESPAN = """
+        while (message := await receive())["type"] != "lifespan.shutdown":
+            await send({"type": message["type"] + ".complete"})
+        outcomes.report("c", "k")
+        await send({"type": "lifespan.shutdown.complete"})
+        return
+"""
+NO_LIFESPAN = "raise ValueError(scope['type'])"
+WITNESSED = """
+from affidavit.contrib.asgi import WitnessMiddleware
+app = WitnessMiddleware(serve, witness)
+"""
+
+
+@pytest.fixture
+def hub():
+    with ScriptedHub(take_all) as hub:
+        yield hub
+
+
+def run(hub, folder, script, *options):
+    """Run a script to its end; return its exit status and what it logged."""
+    with Program(hub, folder, ["app.py", *options], app=script) as program:
+        return program.process.wait(60), program.log
+
+
+def test_a_script_that_ends(hub, tmp_path):
+    assert run(hub, tmp_path, "work(20)") == (0, "")
+    assert count_items(hub) == all_three(20)
+
+
+@pytest.mark.parametrize("activity", ["signal.pause()", "while True: work(0)", "time.sleep(60)", "witness.flush(60)"])
+def test_a_script_that_is_terminated_ends_by_the_signal_as_before(hub, tmp_path, activity):
+    script = f"import signal, time\nwork(20)\nprint('ready', flush=True)\n{activity}\ntime.sleep(60)"
+    with Program(hub, tmp_path, ["app.py"], app=script) as program:
+        program.wait_for("ready")
+        assert program.terminate() == -signal.SIGTERM, program.log
+        assert program.log == "ready\n"
+    assert count_items(hub) == all_three(20)
+
+
+def test_a_script_that_is_terminated_while_it_reports_loses_nothing_that_was_accepted(hub, tmp_path):
+    script = """
+accepted = 0
+print("ready", flush=True)
+while True:
+    if outcomes.report("c", "k"):
+        accepted += 1
+        os.pwrite(1, b"%09d" % accepted, 6)
+        if accepted % 100 == 0:
+            outcomes.flush()
+"""
+    with Program(hub, tmp_path, ["app.py"], app=script) as program:
+        program.wait_for("ready")
+        time.sleep(1)
+        assert program.terminate() == -signal.SIGTERM, program.log
+        accepted = int(program.log.splitlines()[1][:9])
+    assert accepted <= count_items(hub)["outcomes"] <= accepted + 1
+
+
+def test_a_handler_of_the_host_is_not_touched(hub, tmp_path):
+    script = """
+import signal, time
+def end(number, frame):
+    print("own handler", flush=True)
+    sys.exit(7)
+signal.signal(signal.SIGTERM, end)
+from affidavit import OutcomeReporter
+OutcomeReporter(os.environ["KEY"], **where)
+assert signal.getsignal(signal.SIGTERM) is end
+work(20)
+print("ready", flush=True)
+time.sleep(60)
+"""
+    with Program(hub, tmp_path, ["app.py"], app=script) as program:
+        program.wait_for("ready")
+        assert program.terminate() == 7
+        assert "own handler" in program.log
+    assert count_items(hub) == all_three(20)
+
+
+@FORK_ONLY
+def test_a_child_of_os_fork(hub, tmp_path):
+    script = """
+work(2)
+child = os.fork()
+work(20 if child else 30)
+if child: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+    assert run(hub, tmp_path, script) == (0, "")
+    assert count_items(hub) == all_three(52)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("kind", ["process", "pool", "executor"])
+def test_children_of_multiprocessing(hub, tmp_path, method, kind):
+    script = f"""
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+if __name__ == "__main__":
+    context = multiprocessing.get_context({method!r})
+    if {kind!r} == "process":
+        child = context.Process(target=work, args=(20,))
+        child.start()
+        child.join()
+    elif {kind!r} == "pool":
+        with context.Pool(1, maxtasksperchild=1) as pool:
+            pool.map(work, [10, 10], chunksize=1)
+            pool.close()
+            pool.join()
+    else:
+        with ProcessPoolExecutor(1, mp_context=context) as executor:
+            list(executor.map(work, [10, 10]))
+"""
+    assert run(hub, tmp_path, script) == (0, "")
+    assert count_items(hub) == all_three(20)
+
+
+@FORK_ONLY
+def test_a_child_that_is_terminated(hub, tmp_path):
+    script = """
+import multiprocessing, time
+def go():
+    work(20)
+    ready.set()
+    time.sleep(60)
+context = multiprocessing.get_context("fork")
+ready = context.Event()
+child = context.Process(target=go)
+child.start()
+ready.wait()
+child.terminate()
+child.join()
+assert child.exitcode == -15, child.exitcode
+"""
+    assert run(hub, tmp_path, script) == (0, "")
+    assert count_items(hub) == all_three(20)
+
+
+@pytest.mark.parametrize("options", [
+    ["-k", "sync"], ["-k", "gthread", "--threads", "2"], ["-k", "sync", "--preload"],
+    ["-k", "gevent"], ["-k", "gevent", "--preload"],
+], ids=" ".join)  # fmt: skip
+def test_gunicorn(hub, tmp_path, options):
+    pytest.importorskip("gunicorn", reason="needs gunicorn")
+    if "gevent" in options:
+        pytest.importorskip("gevent", reason="needs gevent")
+    with Program(hub, tmp_path, ["-m", "gunicorn", "-b", "127.0.0.1:PORT", *options, "app:app"], app=WSGI) as program:
+        program.request(20)
+        assert program.terminate() == 0, program.log
+        assert "Traceback" not in program.log
+        assert "affidavit" not in program.log
+    assert count_items(hub) == all_three(20)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(("lifespan", "more"), [(LIFESPAN, 1), (NO_LIFESPAN, 0)])
+def test_uvicorn(hub, tmp_path, lifespan, more, workers):
+    pytest.importorskip("uvicorn", reason="needs uvicorn")
+    app = ASGI.replace("LIFESPAN", lifespan.strip()) + WITNESSED
+    command = ["-m", "uvicorn", "--port", "PORT", "--workers", str(workers), "app:app"]
+    with Program(hub, tmp_path, command, app=app) as program:
+        program.request(20)
+        program.terminate()
+        assert "Traceback" not in program.log
+    assert count_items(hub) == {**all_three(20), "outcomes": 20 + more * workers}
+
+
+def test_uvicorn_around_an_app_without_our_middleware(hub, tmp_path):
+    pytest.importorskip("uvicorn", reason="needs uvicorn")
+    app = ASGI.replace("LIFESPAN", NO_LIFESPAN) + "\napp = serve"
+    with Program(hub, tmp_path, ["-m", "uvicorn", "--port", "PORT", "app:app"], app=app) as program:
+        program.request(20)
+        assert program.terminate() == -signal.SIGTERM
+    assert count_items(hub) == {"outcomes": 20, "verifications": 20, "observations": 0}
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_workers_of_celery_that_end_after_each_task(hub, tmp_path, is_late):
+    pytest.importorskip("celery", reason="needs Celery")
+    tasks = """
+import logging, os
+from celery import Celery
+if not LATE:
+    import app as program
+celery = Celery("tasks", broker="filesystem://", broker_transport_options={
+    "data_folder_in": "queue", "data_folder_out": "queue", "control_folder": "control",
+})
+@celery.task
+def work():
+    import app as program
+    program.work()
+    print("worked", flush=True)
+"""
+    for folder in ("queue", "control"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "tasks.py").write_text(tasks.replace("LATE", str(is_late)))
+    command = ["-m", "celery", "-A", "tasks", "worker", "-c", "1", "--max-tasks-per-child=1", "-P", "prefork"]
+    send = ["-c", "from tasks import work\nfor _ in range(3): work.delay()"]
+    with Program(hub, tmp_path, send) as sender:
+        assert sender.process.wait(30) == 0, sender.log
+    with Program(hub, tmp_path, command) as program:
+        deadline = time.monotonic() + 60
+        while count_items(hub)["outcomes"] < 3 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert program.terminate() == 0, program.log
+    assert count_items(hub) == all_three(3), program.log
+
+
+@pytest.mark.parametrize("ending", ["pass", "os.kill(os.getpid(), 15)", "in a child"])
+def test_a_hub_that_is_away_is_waited_for_a_few_seconds_and_each_loss_is_said_once(tmp_path, ending):
+    script = f"""
+work(20)
+{ending}
+"""
+    if ending == "in a child":
+        script = """
+import multiprocessing
+child = multiprocessing.get_context("fork").Process(target=work, args=(20,))
+child.start()
+child.join()
+"""
+    began = time.monotonic()
+    _, log = run("http://127.0.0.1:9", tmp_path, script)
+    assert time.monotonic() - began < 9
+    assert log.count("20 outcomes could not be delivered") == 1
+    assert log.count("20 verifications were not reported") == 1
+    assert log.count("20 requests were not reported") == 1
+    assert len(log.splitlines()) <= 6, log
