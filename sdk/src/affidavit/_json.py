@@ -64,7 +64,7 @@ def parse(data: bytes | str, *, max_depth: int = MAX_JSON_DEPTH) -> Json:
     if text.count("[") + text.count("{") > max_depth:
         _refuse_depth(text, max_depth)
     try:
-        value: Json = _decode(text)
+        value: Json = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         position = f" See line {error.lineno}, column {error.colno}."
     except RecursionError:  # brackets that never close, more of them than the interpreter can follow
@@ -106,15 +106,6 @@ def _decode_text(data: bytes | str) -> str:
     if text.startswith(_BYTE_ORDER_MARK):
         raise InvalidJson("byte-order-mark")
     return text
-
-
-def _decode(text: str) -> Json:
-    """Decode as the decoder does, without its searches for white space where there is none."""
-    try:
-        value, end = _DECODER.scan_once(text, 0)
-    except StopIteration:  # white space first, or no JSON
-        return _DECODER.decode(text)
-    return value if end == len(text) else _DECODER.decode(text)
 
 
 def _refuse_bad_escapes(text: str) -> None:

@@ -390,3 +390,22 @@ def test_on_a_terminal_a_progress_bar_is_drawn_and_wiped(recorded):
     assert "Reading" in bar
     assert " %" in bar
     assert rest.startswith("Nothing sent of")
+
+
+# --- hosts
+
+
+def test_several_hosts_are_listed_and_one_can_be_chosen(recorded, capsys):
+    entries = [entry(), entry(path="/orders/1"), entry(path="/orders/2")]
+    entries[0]["request"]["url"] = "https://cdn.example.com/tracker"
+    path = recorded(entries)
+    assert main(["har", path, "--dry-run"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.splitlines()[1:4] == [
+        "Read 2 hosts as one API; --host NAME reads one of them:", "  api.example.com  2", "  cdn.example.com  1"
+    ]  # fmt: skip
+    assert main(["har", path, "--dry-run", "--host", "API.example.com"]) == 0
+    printed = capsys.readouterr()
+    assert "Skipped 1 entry: 1 of other hosts." in printed.err
+    assert "hosts as one API" not in printed.err
+    assert "tracker" not in printed.out

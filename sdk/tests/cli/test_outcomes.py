@@ -238,3 +238,22 @@ def test_a_broken_connection_is_tried_again_with_the_same_bytes(csv_file):
     with ScriptedHub(reset(), all_recorded) as hub:
         upload(csv_file(2), hub)
     assert len({(request.headers["idempotency-key"], request.body) for request in hub.received}) == 1
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_any_spreadsheet_s_delimiter_and_blank_lines_are_read(tmp_path, delimiter):
+    path = tmp_path / "x.csv"
+    quoted = '"c,;\t2"'
+    rows = [[""], ["  "], ["order", "conversationId", "outcomeKey"], ["1", "c1", "purchase"], [""], ["", "", ""]]
+    rows += [["2", quoted, "renewal"], [""]]
+    path.write_bytes("\r\n".join(delimiter.join(row) for row in rows).encode())
+    with ScriptedHub(all_recorded) as hub:
+        upload(path, hub)
+    assert read_items(hub) == [("c1", "purchase"), ("c,;\t2", "renewal")]
+
+
+def test_line_numbers_count_blank_lines_before_the_header(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("\n\nconversationId;outcomeKey\n\nc1;\n")
+    with pytest.raises(UsageError, match="line 5: outcomeKey is missing"):
+        run(path, "--dry-run")

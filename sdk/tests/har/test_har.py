@@ -2,6 +2,7 @@ import base64
 import gzip
 import json
 import tracemalloc
+import zipfile
 from unittest.mock import patch
 
 import pytest
@@ -352,3 +353,62 @@ def test_a_form_body_is_left_out(read):
         "text": "a=1",
     }
     assert only(read(posted)).request is LeftOut.NOT_JSON
+
+
+# --- hosts, proxies, what the file left out
+
+
+def test_only_the_hosts_that_are_asked_for_are_read(written):
+    urls = ["https://API.example.com/a", "https://u:p@api.example.com:8443/b", "https://cdn.example.com/c"]
+    path = written(har(*(entry(url=url) for url in urls)))
+    assert [item.host for item in read_har(path, now=NOW)] == [
+        "api.example.com", "api.example.com:8443", "cdn.example.com"
+    ]  # fmt: skip
+    items = list(read_har(path, now=NOW, hosts={"api.example.com"}))
+    assert [getattr(item, "path", item) for item in items] == ["/a", "/b", Skip.OTHER_HOST]
+    items = list(read_har(path, now=NOW, hosts={"api.example.com:8443"}))
+    assert [getattr(item, "path", item) for item in items] == [Skip.OTHER_HOST, "/b", Skip.OTHER_HOST]
+
+
+def test_a_tunnel_of_a_proxy_is_no_operation(read):
+    assert read(entry(method="CONNECT", url="api.example.com:443")) == [Skip.CONNECT]
+    assert read(entry(method="CONNECT", url="https://api.example.com:443")) == [Skip.CONNECT]
+
+
+def test_bodies_that_the_file_left_out_are_told(read):
+    left_out = entry()
+    left_out["request"] |= {"method": "POST", "bodySize": 12}
+    left_out["response"]["content"] = {"size": 120, "mimeType": "application/json"}
+    image = entry()
+    image["response"]["content"] = {"size": 120, "mimeType": "image/png"}
+    empty = entry()
+    empty["request"]["bodySize"] = -1
+    empty["response"]["content"] = {"size": 0, "mimeType": "application/json"}
+    items = [(item.request, item.response) for item in read(left_out, image, empty)]
+    assert items == [(LeftOut.NOT_IN_FILE, LeftOut.NOT_IN_FILE), (ABSENT, LeftOut.NOT_JSON), (ABSENT, ABSENT)]
+
+
+def test_playwright_s_zip_has_the_har_and_its_bodies(tmp_path):
+    with_body, without = entry(), entry()
+    with_body["request"]["postData"] = {"mimeType": "application/json", "_file": "1f.json"}
+    with_body["response"]["content"] = {"mimeType": "application/json", "size": 7, "_file": "2f.json"}
+    without["response"]["content"] = {"mimeType": "application/json", "size": 7, "_file": "../har.har"}
+    path = tmp_path / "recording.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("1f.json", '{"a": 1}')
+        archive.writestr("2f.json", '{"b": 1}')
+        archive.writestr("har.har", json.dumps(har(with_body, without)))
+    first, second = read_har(path, now=NOW)
+    assert (first.request, first.response) == ({"a": 1}, {"b": 1})
+    assert second.response is LeftOut.NOT_IN_FILE
+    path.write_bytes(path.read_bytes()[:-60])
+    with pytest.raises(HarError, match="broken or cut-off"):
+        list(read_har(path, now=NOW))
+
+
+def test_a_zip_without_a_har_says_so(tmp_path):
+    path = tmp_path / "other.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "x")
+    with pytest.raises(HarError, match=r"no \.har files"):
+        list(read_har(path, now=NOW))

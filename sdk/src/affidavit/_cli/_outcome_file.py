@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -12,6 +13,7 @@ from affidavit._json import InvalidJson, parse
 from affidavit._outcomes.report import ITEM_NAMES
 from affidavit._outcomes.reporter import MAX_ID_LENGTH, MAX_KEY_LENGTH, is_valid_text
 
+_DELIMITERS = ",;\t"
 _MAX_FAULTS_SHOWN = 10
 _MAX_IGNORED = 1000  # names; in JSON lines every name may be data of its own
 # All rows go to the environment of the command; a column of this name would be silently ignored.
@@ -85,17 +87,25 @@ def read_lines(path: Path) -> Iterator[OutcomeLine]:
 
 
 def _read_csv(file: IO[str]) -> Iterator[OutcomeLine]:
-    reader = csv.reader(file, strict=True)
+    blank_count, first_line = 0, next(file, "")
+    while first_line and not first_line.strip():
+        blank_count, first_line = blank_count + 1, next(file, "")
+    reader = csv.reader(chain([first_line], file), delimiter=_detect_delimiter(first_line), strict=True)
     header = [name.strip() for name in next(reader, [])]
     _check_header(header)
     columns = [header.index(name) for name in ITEM_NAMES]
     extra_names = _list_extra_names(header)
-    number = reader.line_num + 1
+    number = blank_count + reader.line_num + 1
     for row in reader:
-        if row:
+        if any(value.strip() for value in row):
             values = [row[column] if column < len(row) else None for column in columns]
             yield _build_line(number, values, extra_names)
-        number = reader.line_num + 1
+        number = blank_count + reader.line_num + 1
+
+
+def _detect_delimiter(header: str) -> str:
+    """Return the delimiter that splits the header the most: spreadsheets also write semicolons and tabs."""
+    return max(_DELIMITERS, key=header.count)
 
 
 def _check_header(header: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -35,7 +35,10 @@ _MAX_PATH = 2000  # characters of a template that the hub takes
 def add_parser(commands: Any) -> None:
     """Add this command to argparse's subcommands."""
     parser = commands.add_parser("har", help="send the shapes of recorded traffic", description=_DESCRIPTION)
-    parser.add_argument("file", metavar="FILE", help="a HAR file, plain or gzip")
+    parser.add_argument("file", metavar="FILE", help="a HAR file, plain, gzip or Playwright's zip")
+    parser.add_argument(
+        "--host", metavar="NAME", action="append", default=[], help="read this host only; may be repeated; default all"
+    )
     add_hub_options(parser)
     parser.add_argument("--dry-run", action="store_true", help="send nothing, print the catalog as JSON")
     parser.add_argument(
@@ -47,7 +50,8 @@ def add_parser(commands: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run the command. The file is read to its end before anything is sent. UsageError, HarError or Undelivered."""
     transport, key = (None, "") if options.dry_run else read_hub_options(options)
-    recording = read_recording(options.file, send_undecided=options.send_undecided)
+    hosts = frozenset(host.lower() for host in options.host)
+    recording = read_recording(options.file, send_undecided=options.send_undecided, hosts=hosts)
     if transport is None:
         catalog = {"environment": options.environment or "production", "operations": recording.operations}
         print(json.dumps(catalog, indent=2))
@@ -55,7 +59,7 @@ def run(options: argparse.Namespace) -> None:
     else:
         send_recording(recording, transport, key, options.environment)
         print(f"Sent {recording.size}, refused none.{recording.remarks}")
-    for line in list_held_back(recording.held_back):
+    for line in [*list_hosts(recording.hosts), *list_held_back(recording.held_back)]:
         print(line, file=sys.stderr)
 
 
@@ -64,7 +68,7 @@ class Recording:
     """What one file contains.
 
     decided, undecided: wire observations to send, the latter with a segment that may be a value. held_back: undecided
-    ones that are not sent. operations: the catalog of all that is sent.
+    ones that are not sent. operations: the catalog of all that is sent. hosts: the number of exchanges of each.
     """
 
     decided: Sequence[Mapping[str, Any]]
@@ -73,6 +77,7 @@ class Recording:
     operations: Sequence[Mapping[str, Any]]
     skipped: Counter[Skip]
     left_out: Counter[LeftOut]
+    hosts: Counter[str]
 
     @property
     def entries(self) -> Sequence[Mapping[str, Any]]:
@@ -106,15 +111,18 @@ class Recording:
         return "".join(sentences)
 
 
-def read_recording(path: str, *, send_undecided: bool = False) -> Recording:
-    """Sum up a whole file, with progress bars on a terminal.
+def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection[str] = ()) -> Recording:
+    """Sum up a whole file, with progress bars on a terminal. hosts: those that are read; all of them if empty.
 
     It is read twice: path templates are learned from all paths before any is used.
     """
     observations, skipped, left_out = Observations(), Counter[Skip](), Counter[LeftOut]()
+    seen_hosts = Counter[str]()
     with make_replayable(path) as file:
-        learner = _learn_templates(file, path)
-        for item in _read_items(file, path, "Reading"):
+        learner = _learn_templates(file, path, hosts)
+        for item in _read_items(file, path, "Reading", hosts):
+            if isinstance(item, Exchange):
+                seen_hosts[item.host] += 1
             if isinstance(item, Skip):
                 skipped[item] += 1
             elif len((path_template := learner.template(item.path)).path) > _MAX_PATH:
@@ -126,7 +134,17 @@ def read_recording(path: str, *, send_undecided: bool = False) -> Recording:
         (undecided if "undecided" in entry else decided).append(entry)
     undecided, held_back = (undecided, []) if send_undecided else ([], undecided)
     operations = preview_catalog([*decided, *undecided])
-    return Recording(decided, undecided, held_back, operations, skipped, left_out)
+    return Recording(decided, undecided, held_back, operations, skipped, left_out, seen_hosts)
+
+
+def list_hosts(hosts: Mapping[str, int]) -> Iterator[str]:
+    """Yield lines that name the hosts of a file, the busiest first, if there are several."""
+    if len(hosts) > 1:
+        yield f"Read {len(hosts)} hosts as one API; --host NAME reads one of them:"
+        busiest = sorted(hosts.items(), key=lambda item: (-item[1], item[0]))
+        yield from (f"  {host}  {count}" for host, count in busiest[:_MAX_LISTED])
+        if len(hosts) > _MAX_LISTED:
+            yield f"  and {len(hosts) - _MAX_LISTED} more"
 
 
 def list_held_back(held_back: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -170,9 +188,9 @@ def _add(observations: Observations, exchange: Exchange, path_template: Template
     )
 
 
-def _learn_templates(file: str, name: str) -> Learner:
+def _learn_templates(file: str, name: str, hosts: Collection[str]) -> Learner:
     learner = Learner()
-    for item in _read_items(file, name, "Learning"):
+    for item in _read_items(file, name, "Learning", hosts):
         if isinstance(item, Exchange):
             learner.learn(
                 item.method,
@@ -184,9 +202,9 @@ def _learn_templates(file: str, name: str) -> Learner:
     return learner
 
 
-def _read_items(file: str, name: str, label: str) -> Iterator[Exchange | Skip]:
+def _read_items(file: str, name: str, label: str, hosts: Collection[str]) -> Iterator[Exchange | Skip]:
     with show_progress_bar(label) as progress:
-        yield from read_har(file, now=time.time(), progress=progress, name=name)
+        yield from read_har(file, now=time.time(), progress=progress, name=name, hosts=hosts)
 
 
 def _omit_left_out(body: "Json | Absent | LeftOut") -> "Json | Absent":

@@ -21,10 +21,10 @@ from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.transport import Transport
 from affidavit._outcomes.report import ITEM_NAMES, MAX_OUTCOMES, OUTCOMES_PATH, encode_body, read_receipt
 
-_DESCRIPTION = """Report the outcomes of a file: CSV with the columns conversationId and outcomeKey, or one JSON object
-with these members on each line (.jsonl); nothing else of it is sent. All of a file goes to one environment. The file is
-checked whole before anything is sent. An interrupted upload goes on where it stopped when the same command is run
-again; sending a file twice creates no second outcome."""
+_DESCRIPTION = """Report the outcomes of a file: CSV with the columns conversationId and outcomeKey, split by commas,
+semicolons or tabs, or one JSON object with these members on each line (.jsonl). Nothing else of it is sent. All of a
+file goes to one environment. The file is checked whole before anything is sent. An interrupted upload goes on where
+it stopped when the same command is run again; sending a file twice creates no second outcome."""
 
 _NAMESPACE = uuid.UUID("0b8f5f0e-4c55-5d6b-9f0a-6f1a40b7d9e2")
 _MAX_IGNORED_SHOWN = 10

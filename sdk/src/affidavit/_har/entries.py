@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 from base64 import b64decode
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from affidavit._paths.routes import PATH_SAFE
 from affidavit._witness.bodies import BODILESS, is_json
 from affidavit._witness.observations import EARLIEST, METHOD, SECONDS_A_DAY
 
-from .scan import Progress, TooLarge, scan
+from .scan import AttachedBodies, Progress, TooLarge, scan
 
 SWITCHED = 101
 UNTOLD_TYPES = frozenset({"", "x-unknown"})  # Chrome writes x-unknown for a missing type
@@ -33,6 +34,8 @@ class Skip(Enum):
 
     NOT_HTTP = "not HTTP"
     WEBSOCKET = "WebSocket"
+    CONNECT = "CONNECT to a proxy"
+    OTHER_HOST = "of other hosts"
     NO_ANSWER = "without an answer"
     NO_TIME = "without a time between 2000 and tomorrow"
     TOO_LARGE = "too large"
@@ -44,13 +47,15 @@ class LeftOut(Enum):
 
     NOT_JSON = "not JSON by their type"
     INVALID = "not valid JSON"
+    NOT_IN_FILE = "not in the file"
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """One request and its response.
 
-    path: raw, percent-encoded. at: Unix seconds. request, response: their JSON body, if any.
+    path: raw, percent-encoded. at: Unix seconds. request, response: their JSON body, if any. host: as in the address,
+    with its port if that is not the usual one.
     """
 
     method: str
@@ -60,21 +65,38 @@ class Exchange:
     at: float
     request: Json | Absent | LeftOut
     response: Json | Absent | LeftOut
+    host: str = field(default="", compare=False)
 
 
 def read_har(
-    path: str | os.PathLike[str], *, now: float, progress: Progress | None = None, name: str | None = None
+    path: str | os.PathLike[str],
+    *,
+    now: float,
+    progress: Progress | None = None,
+    name: str | None = None,
+    hosts: Collection[str] = (),
 ) -> Iterator[Exchange | Skip]:
     """Yield one item for each entry of the file, in order.
 
-    now: Unix seconds. name: of the file in errors, by default its path. Raises HarError.
+    now: Unix seconds. name: of the file in errors, by default its path. hosts: those that are read, in lower case, with
+    or without their port; all of them if empty. Raises HarError.
     """
-    for entry in scan(path, progress, name=name):
-        yield Skip.TOO_LARGE if isinstance(entry, TooLarge) else _read_exchange(entry, now)
+    with closing(AttachedBodies(path)) as bodies:
+        for entry in scan(path, progress, name=name):
+            item = Skip.TOO_LARGE if isinstance(entry, TooLarge) else _read_exchange(entry, now, bodies)
+            is_other = hosts and isinstance(item, Exchange) and hosts_differ(item.host, hosts)
+            yield Skip.OTHER_HOST if is_other else item
 
 
-def _read_exchange(entry: Json, now: float) -> Exchange | Skip:
+def hosts_differ(host: str, hosts: Collection[str]) -> bool:
+    """Return whether `host` is none of `hosts`, which may leave out its port."""
+    return host not in hosts and host.rpartition(":")[0] not in hosts
+
+
+def _read_exchange(entry: Json, now: float, bodies: AttachedBodies) -> Exchange | Skip:
     request, response = _read_member(entry, "request"), _read_member(entry, "response")
+    if request.get("method") == "CONNECT":
+        return Skip.CONNECT
     method, status = _read_method(request), _read_status(response)
     address = _read_address(request)
     if isinstance(address, Skip):
@@ -86,20 +108,22 @@ def _read_exchange(entry: Json, now: float) -> Exchange | Skip:
     seconds = _read_time(entry)
     if seconds is None or not EARLIEST <= seconds <= now + SECONDS_A_DAY:
         return Skip.NO_TIME
+    has_response = method != "HEAD" and status not in BODILESS
+    content = _read_member(response, "content")
     return Exchange(
         method,
         address.path,
         address.query,
         status,
         seconds,
-        request=_read_json_body(_read_member(request, "postData")),
-        response=ABSENT
-        if method == "HEAD" or status in BODILESS
-        else _read_json_body(_read_member(response, "content")),
+        request=_read_json_body(_read_member(request, "postData"), request.get("bodySize"), bodies),
+        response=_read_json_body(content, content.get("size"), bodies) if has_response else ABSENT,
+        host=address.host,
     )
 
 
 class _Address(NamedTuple):
+    host: str
     path: str
     query: dict[str, list[str]]
 
@@ -117,7 +141,7 @@ def _read_address(request: Mapping[str, Json]) -> _Address | Skip:
         return Skip.NOT_HTTP if url.scheme else Skip.MALFORMED
     if _UNSOUND.search("".join([url.path, *query])):
         return Skip.MALFORMED
-    return _Address(quote(url.path or "/", safe=PATH_SAFE), query)
+    return _Address(url.netloc.rpartition("@")[2].lower(), quote(url.path or "/", safe=PATH_SAFE), query)
 
 
 def _read_method(request: Mapping[str, Json]) -> str | None:
@@ -141,22 +165,47 @@ def _read_time(entry: Json) -> float | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _read_json_body(part: Mapping[str, Json]) -> Json | Absent | LeftOut:
+def _read_json_body(part: Mapping[str, Json], size: object, bodies: AttachedBodies) -> Json | Absent | LeftOut:
     """Return the JSON of `postData` or `content`. Its type says whether it is JSON; without a type, the first
-    character does."""
-    text, mime = part.get("text"), part.get("mimeType")
-    media_type = mime.strip().lower() if isinstance(mime, str) else ""
-    if not isinstance(text, str) or not text.strip():
+    character does. size: bytes that were sent; if there were any, a part without text was left out by the file."""
+    media_type = _read_media_type(part)
+    raw = _read_raw_body(part, bodies)
+    if not isinstance(raw, bytes):
+        was_sent = raw is LeftOut.NOT_IN_FILE or (isinstance(size, int) and size > 0)
+        return raw if raw is LeftOut.INVALID else _explain_missing(media_type) if was_sent else ABSENT
+    if not raw.strip():
         return ABSENT
     if media_type not in UNTOLD_TYPES and not is_json(media_type):
         return LeftOut.NOT_JSON
+    if media_type in UNTOLD_TYPES and raw.lstrip()[:1] not in (b"{", b"["):
+        return LeftOut.NOT_JSON
     try:
-        raw = b64decode(text) if part.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
-        if media_type in UNTOLD_TYPES and raw.lstrip()[:1] not in (b"{", b"["):
-            return LeftOut.NOT_JSON
         return parse(raw)
-    except ValueError:  # InvalidJson, or the error of b64decode
+    except ValueError:  # InvalidJson
         return LeftOut.INVALID
+
+
+def _read_raw_body(part: Mapping[str, Json], bodies: AttachedBodies) -> bytes | LeftOut | None:
+    """Return the bytes of a body; None if the entry has none, else why they cannot be read."""
+    text = part.get("text")
+    if not (isinstance(text, str) and text.strip()):
+        if "_file" not in part:
+            return None
+        attached = bodies.read(part["_file"])
+        return LeftOut.NOT_IN_FILE if attached is None else attached
+    try:
+        return b64decode(text) if part.get("encoding") == "base64" else text.encode("utf-8", "surrogatepass")
+    except ValueError:
+        return LeftOut.INVALID if _read_media_type(part) in UNTOLD_TYPES or is_json(_read_media_type(part)) else None
+
+
+def _explain_missing(media_type: str) -> LeftOut:
+    return LeftOut.NOT_IN_FILE if media_type in UNTOLD_TYPES or is_json(media_type) else LeftOut.NOT_JSON
+
+
+def _read_media_type(part: Mapping[str, Json]) -> str:
+    mime = part.get("mimeType")
+    return mime.strip().lower() if isinstance(mime, str) else ""
 
 
 def _read_member(value: object, name: str) -> Mapping[str, Json]:

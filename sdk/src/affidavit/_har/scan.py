@@ -9,10 +9,12 @@ import gzip
 import json
 import os
 import re
+import zipfile
 import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
-from io import BufferedIOBase
+from contextlib import suppress
+from io import BufferedIOBase, BufferedReader
 from typing import NoReturn
 
 from affidavit._errors import HarError
@@ -22,6 +24,7 @@ CHUNK = 256 * 1024
 MAX_VALUE = 16 * 1024 * 1024  # characters of one entry
 LOOKAHEAD = 3  # a number at the end of the window may continue: 12 of 12e+5
 GZIP_MAGIC = b"\x1f\x8b"
+ZIP_MAGIC = b"PK\x03\x04"
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and the size of the file."""
@@ -41,7 +44,7 @@ class TooLarge:
 def scan(
     path: str | os.PathLike[str], progress: Progress | None = None, *, name: str | None = None
 ) -> Iterator[Json | TooLarge]:
-    """Yield each value of `log.entries` of the HAR at `path`, plain or gzip (detected by its content).
+    """Yield each value of `log.entries` of the HAR at `path`: plain, gzip or Playwright's zip, by its content.
 
     The file is read to its end, so a truncated file is always noticed. name: of the file in errors, by default its
     path. Raises HarError.
@@ -49,14 +52,59 @@ def scan(
     name = name or os.fspath(path)
     try:
         with open(path, "rb") as file:
-            source = gzip.GzipFile(fileobj=file) if file.peek(2)[:2] == GZIP_MAGIC else file
+            source = _open_source(file, name)
             yield from _Scanner(name, _Window(_decode_pieces(source, file, progress))).read_entries()
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise HarError(f"{name} is a broken or cut-off gzip file. Get it again.") from None
+    except (EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error):
+        raise HarError(f"{name} is a broken or cut-off gzip or zip file. Get it again.") from None
     except UnicodeDecodeError:
         raise HarError(f"{name} is not in UTF-8. Save it again as UTF-8, as HAR asks for.") from None
     except OSError as error:
         raise HarError(f"{name} cannot be read: {error.strerror or 'not a readable file'}.") from None
+
+
+def _open_source(file: BufferedReader, name: str) -> BufferedIOBase:
+    """Return the bytes of the HAR: the file itself, decompressed, or the `.har` of a zip."""
+    magic = file.peek(4)[:4]
+    if magic[:2] == GZIP_MAGIC:
+        return gzip.GzipFile(fileobj=file)
+    if magic != ZIP_MAGIC:
+        return file
+    archive = zipfile.ZipFile(file)
+    members = [member for member in archive.namelist() if member.endswith(".har")]
+    if len(members) != 1:
+        raise HarError(f"{name} is a zip with {len(members) or 'no'} .har files. Give one that has a single one.")
+    return archive.open(members[0])  # type: ignore[return-value]  # typed as IO[bytes]; it is a BufferedIOBase
+
+
+class AttachedBodies:
+    """The bodies that Playwright writes beside the HAR into its zip; a HAR of another kind has none."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._archive: zipfile.ZipFile | None = None
+        with suppress(OSError, zipfile.BadZipFile):  # `scan` says what is wrong
+            if _is_zip(path):
+                self._archive = zipfile.ZipFile(path)
+
+    def read(self, name: object) -> bytes | None:
+        """Return a body by its name; None if it is not there, broken, or over MAX_VALUE bytes."""
+        if self._archive is None or not isinstance(name, str):
+            return None
+        try:
+            with self._archive.open(name) as file:
+                data = file.read(MAX_VALUE + 1)
+        except (KeyError, OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error):
+            return None
+        return data if len(data) <= MAX_VALUE else None
+
+    def close(self) -> None:
+        """Close the zip."""
+        if self._archive is not None:
+            self._archive.close()
+
+
+def _is_zip(path: str | os.PathLike[str]) -> bool:
+    with open(path, "rb") as file:
+        return file.read(4) == ZIP_MAGIC
 
 
 def _decode_pieces(source: BufferedIOBase, file: BufferedIOBase, progress: Progress | None) -> Iterator[str]:
