@@ -8,6 +8,7 @@ from smtplib import SMTPException
 from typing import Any, NoReturn
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import record_authentication
 from allauth.account.models import EmailAddress
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
@@ -79,6 +80,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def login(self, request: HttpRequest, user: User) -> None:
         super().login(request, user)
+        # Who has just signed in is not asked to confirm it before changing a second factor.
+        record_authentication(request, user, method="sign-in", reauthenticated=True)
         record_account_action(user, "signed in", now=timezone.now())
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from allauth.account.internal.flows.login import record_authentication
 from allauth.account.utils import perform_login
 from allauth.account.views import LoginView
 from allauth.mfa.models import Authenticator
@@ -92,7 +91,6 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
         return render(request, "workspaces/sign_in_link.html", {"link_user": None, **describe_ways_in()}, status=410)
     # Whoever runs the hub made the link: it asks for no second factor.
     AccountAdapter(request).login(request, user)
-    record_authentication(request, user, method="link", reauthenticated=True)
     return redirect("home")
 
 
