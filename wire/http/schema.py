@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import deepcopy
 from typing import Any
 
 from drf_spectacular.openapi import AutoSchema
@@ -142,8 +143,9 @@ class EndpointSchema(AutoSchema):
         }
 
     def _problem_reference(self) -> Json:
+        # A copy, because the generator moves enumerations out of it.
         component = ResolvedComponent(  # type: ignore[no-untyped-call]
-            "Problem", ResolvedComponent.SCHEMA, schema=PROBLEM, object="Problem"
+            "Problem", ResolvedComponent.SCHEMA, schema=deepcopy(PROBLEM), object="Problem"
         )
         self.registry.register_on_missing(component)
         return dict(component.ref)

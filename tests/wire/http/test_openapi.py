@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from drf_spectacular.generators import SchemaGenerator
 from openapi_spec_validator import OpenAPIV30SpecValidator
 
 from tests.wire.http.declared import assert_declared, openapi
@@ -25,6 +26,12 @@ def codes_of(path, method):
         if "application/problem+json" in response.get("content", {}):
             _, narrowed = response["content"]["application/problem+json"]["schema"]["allOf"]
             yield from ((code, int(status), response) for code in narrowed["properties"]["code"]["enum"])
+
+
+def test_it_is_the_same_however_often_it_is_made():
+    first, second = (SchemaGenerator().get_schema(public=True) for _ in range(2))
+    assert json.dumps(first) == json.dumps(second)
+    assert first["components"] == openapi()["components"]
 
 
 def test_it_is_valid():
