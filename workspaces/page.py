@@ -26,7 +26,7 @@ from wire.period import PRESETS, Period, parse_period
 from wire.table_exports import Table, stream_csv, stream_json
 from workspaces.access import list_workspaces, require_member_environment, require_readable_environment
 from workspaces.authentication import HEADER
-from workspaces.models import Environment
+from workspaces.models import Environment, ScopeMissing
 
 CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
 
@@ -102,10 +102,12 @@ def _answer(
 ) -> HttpResponseBase:
     if not request.user.is_authenticated and HEADER not in request.headers:
         return _refuse_signed_out(request, format_)
-    if role:
+    if role and HEADER not in request.headers:
         environment_row = require_member_environment(request, slug, environment, role=role)
     else:
         environment_row = require_readable_environment(request, slug, environment)
+        if role:
+            raise ScopeMissing(f"No key reads this page. Sign in with the role {role}.")
     period = parse_period(request.GET, now=timezone.now())
     if period.fault and format_ != "html":
         detail = f"{period.fault}. Correct the address: a download does not fall back to another period."

@@ -1,0 +1,176 @@
+"""A person is invited, signs in, gets a second factor, makes and revokes a key; a secret is rotated under traffic."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from playwright.sync_api import Browser, Page
+
+from affidavit import IntentRejected, IntentVerifier, MemoryNonces
+from tests.workspaces.people.oidc_provider import ADA, CLIENT_ID, CLIENT_SECRET, Provider, run_provider
+from workspaces.create import NewWorkspace
+
+OUTCOMES = {"outcomes": [{"conversationId": "conv_1", "outcomeKey": "purchase"}]}
+
+
+@pytest.fixture
+def provider(settings: Any) -> Iterator[Provider]:
+    with run_provider() as provider:
+        settings.OIDC_ISSUER, settings.OIDC_NAME = provider.issuer, "Example login"
+        settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
+        yield provider
+
+
+def post(address: str, body: Any, key: str) -> tuple[int, Any]:
+    headers = {"x-service-api-key": key, "content-type": "application/json"}
+    request = urllib.request.Request(address, json.dumps(body).encode(), headers)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code, json.load(refused)
+
+
+def read_code(secret: str) -> str:
+    """Return what an authenticator app shows now (RFC 6238)."""
+    counter = next(iter(yield_hotp_counters_from_time()))
+    return format_hotp_value(hotp_value(secret, counter))
+
+
+def join(page: Page, link: str) -> None:
+    page.goto(link)
+    page.get_by_role("link", name=re.compile("Example login")).click()
+    accept = page.get_by_role("button", name=re.compile("^Accept"))
+    if accept.count():
+        accept.click()
+
+
+@pytest.mark.usefixtures("provider")
+def test_from_the_invitation_to_the_revoked_key(
+    new_tab: Any, chromium: Browser, live_server: Any, filled: str, workspace: NewWorkspace
+) -> None:
+    admin = new_tab().open(f"{filled}/members")
+    admin.get_by_label("E-mail").fill(str(ADA["email"]))
+    admin.locator("input[value=admin]").check()
+    admin.get_by_role("button", name="Invite", exact=True).click()
+    link = admin.inner_text("#invitation-link")
+
+    context = chromium.new_context()
+    page = context.new_page()
+    join(page, link)
+    page.goto(f"{live_server.url}/account/second-factor/app/add")
+    page.get_by_label("Code").fill(read_code(page.inner_text("#totp-secret")))
+    page.get_by_role("button", name="Add").click()
+
+    page.goto(f"{live_server.url}{filled}/keys")
+    page.get_by_label("Name").fill("orders-api")
+    page.locator("input[name=scopes][value=report]").check()
+    page.get_by_role("button", name="Create key").click()
+    key = page.inner_text("#new-key")
+    outcomes = f"{live_server.url}/api/conversation-outcomes"
+    assert post(outcomes, OUTCOMES, key)[0] == 200
+    assert post(f"{live_server.url}/api/intents", {}, key)[1]["code"] == "scope-missing"
+    page.reload()
+    assert key not in page.content()
+
+    page.get_by_role("link", name=f"Revoke {key[:12]}").click()
+    page.get_by_role("button", name="Revoke now").click()
+    assert post(outcomes, OUTCOMES, key)[1]["code"] == "invalid-api-key"
+
+    page.goto(f"{live_server.url}{filled}/audit")
+    log = page.inner_text("main")
+    for action in ("member invited", "member joined", "second factor", "key created", "key revoked"):
+        assert action in log, action
+    assert key[:12] in log
+    assert key not in page.content()
+    context.close()
+
+
+class Traffic:
+    """Mints an intent and verifies it in the backend, again and again; notes what was rejected."""
+
+    def __init__(self, base: str, created: NewWorkspace) -> None:
+        self.base, self.created = base, created
+        self.calls = 0
+        self.failures: list[str] = []
+        self.use(created.signing_secret)
+
+    def use(self, *secrets: str) -> None:
+        """Give the backend these secrets, the newest first."""
+        audience = self.created.workspace.environments.get(name="production").audience
+        self.verifier = IntentVerifier(list(secrets), self.created.workspace.id, audience, MemoryNonces())
+
+    def call(self) -> None:
+        body = {"sub": "user_1", "operation": "GET /orders", "args": {}}
+        status, minted = post(f"{self.base}/api/intents", body, self.created.full_key)
+        if status != 201:
+            self.failures.append(f"minting: {status}")
+            return
+        try:
+            self.verifier.verify(minted["header"], "GET", "/orders")
+        except IntentRejected as rejected:
+            self.failures.append(rejected.reason)
+        self.calls += 1
+
+    @contextmanager
+    def running(self) -> Iterator[Callable[[], None]]:
+        """Run in the background; what is yielded waits for ten more calls."""
+        stop = threading.Event()
+        progress = threading.Condition()
+
+        def loop() -> None:
+            while not stop.is_set():
+                self.call()
+                with progress:
+                    progress.notify_all()
+
+        def wait() -> None:
+            goal = self.calls + 10
+            with progress:
+                assert progress.wait_for(lambda: self.calls >= goal or self.failures, timeout=60)
+
+        thread = threading.Thread(target=loop, daemon=True)
+        thread.start()
+        try:
+            yield wait
+        finally:
+            stop.set()
+            thread.join(60)
+
+
+def test_a_secret_is_rotated_while_traffic_flows_and_no_call_is_rejected(
+    new_tab: Any, live_server: Any, filled: str, workspace: NewWorkspace
+) -> None:
+    page = new_tab().open(f"{filled}/secrets")
+    traffic = Traffic(live_server.url, workspace)
+    with traffic.running() as wait:
+        wait()
+        page.get_by_role("button", name="Prepare a secret").click()
+        new_secret = page.inner_text("#new-secret")
+        wait()
+        traffic.use(new_secret, workspace.signing_secret)
+        wait()
+        page.get_by_role("button", name=re.compile("^Activate")).click()
+        page.wait_for_load_state("networkidle")
+        wait()
+        traffic.use(new_secret)
+        wait()
+        page.get_by_role("link", name=f"Revoke {workspace.signing_secret[:8]}").click()
+        page.get_by_role("button", name=re.compile("Revoke")).click()
+        wait()
+    assert traffic.failures == []
+    page.goto(f"{live_server.url}{filled}/audit")
+    log = page.inner_text("main")
+    for action in ("signing secret prepared", "signing secret rotated", "signing secret revoked"):
+        assert action in log, action
+    assert new_secret not in page.content()

@@ -1,0 +1,413 @@
+"""Who may call which address: every address of the URL configuration, called by everybody who might.
+
+An address that the table below does not name fails the test.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+
+from affidavit import make_key, mint_intent
+from catalog.ingest.fold import fold_reports
+from workspaces.create import NewWorkspace
+from workspaces.keys.issue import issue_key
+from workspaces.models import ApiKey, Membership
+
+pytestmark = pytest.mark.django_db
+
+VIEWER, EDITOR, ADMIN = Membership.ROLES
+PAGE = "w/<slug:slug>/<str:environment>/"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A POST by key with this scope; `body` is a good one. A session is no key."""
+
+    scope: str
+    body: Callable[[NewWorkspace], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Download:
+    """A GET by key with this scope, or by a member's session with `workspace=`."""
+
+    scope: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """A GET by a member of this role or a higher one. Its exports are for keys too, if every viewer may see it."""
+
+    role: str = VIEWER
+
+
+@dataclass(frozen=True)
+class Action:
+    """A POST by a member of this role or a higher one, and never by key."""
+
+    role: str = EDITOR
+
+
+@dataclass(frozen=True)
+class Operator:
+    """For operators only; to everybody else it does not exist."""
+
+    method: str = "GET"
+
+
+@dataclass(frozen=True)
+class Person:
+    """For everybody who is signed in, whatever their workspaces: it is about themselves."""
+
+
+@dataclass(frozen=True)
+class Anyone:
+    """For everybody, signed in or not."""
+
+
+Rule = Machine | Download | Page | Action | Operator | Person | Anyone
+
+
+def build_intent(created: NewWorkspace) -> str:
+    audience = created.workspace.environments.get(name="production").audience
+    call = {"sub": "user_1", "aud": audience, "operation": "GET /orders", "args": {}}
+    return mint_intent(created.signing_secret, tenant_id=created.workspace.id, **call).header
+
+
+OBSERVATION = {"method": "GET", "path": "/orders", "status": 200, "count": 1}
+CONFIRMATION = {"sub": "user_1", "operation": "POST /a", "args": {}, "summary": "Order a book"}
+
+RULES: Mapping[str, Rule] = {
+    # Machines
+    "api/conversations": Machine("platform", lambda _: {"conversations": [{"conversationId": "c1"}]}),
+    "api/conversation-outcomes": Machine(
+        "report", lambda _: {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]}
+    ),
+    "api/witness-reports": Machine(
+        "report", lambda _: {"reportId": str(uuid.uuid4()), "observations": [OBSERVATION]}
+    ),
+    "api/verification-reports": Machine(
+        "report", lambda _: {"reportId": str(uuid.uuid4()), "verifications": [{"result": "accepted"}]}
+    ),
+    "api/intents": Machine("platform", lambda _: {"sub": "user_1", "operation": "GET /orders", "args": {}}),
+    "api/intents/verify": Machine(
+        "report", lambda created: {"header": build_intent(created), "method": "GET", "path": "/orders"}
+    ),
+    "api/confirmations": Machine("platform", lambda _: CONFIRMATION),
+    "api/confirmations/<str:confirmation_id>/decision": Machine("confirm", lambda _: {"decision": "confirm"}),
+    "api/witness-rules": Download("report"),
+    "api/catalog": Download("report"),
+    "api/catalog/openapi.json": Download("report"),
+    "api/catalog/schemas.json": Download("report"),
+    "api/catalog/tools.json": Download("report"),
+    # Pages
+    **{f"{PAGE}{name}": Page() for name in (
+        "overview", "catalog", "operation", "drift", "difference", "rules",
+        "outcomes", "outcome", "joins", "rejections", "confirmations", "inspector",
+    )},
+    **{f"{PAGE}{name}": Page(ADMIN) for name in (
+        "keys", "secrets", "environments", "members", "retention", "audit",
+    )},
+    f"{PAGE}operation/template": Action(),
+    f"{PAGE}operation/afresh": Action(),
+    f"{PAGE}operation/maps": Action(),
+    f"{PAGE}rules/redaction": Action(),
+    f"{PAGE}rules/<slug:kind>/<int:pk>/take-back": Action(),
+    f"{PAGE}joins/move": Action(),
+    f"{PAGE}joins/moves/<int:pk>/undo": Action(),
+    f"{PAGE}confirmations/<uuid:confirmation_id>/decision": Action(),
+    f"{PAGE}inspector/checks": Action(VIEWER),
+    f"{PAGE}keys/create": Action(ADMIN),
+    f"{PAGE}keys/<int:key_id>/revoke": Action(ADMIN),
+    **{f"{PAGE}secrets/{name}": Action(ADMIN) for name in ("prepare", "activate", "<int:secret_id>/revoke")},
+    **{f"{PAGE}environments/{name}": Action(ADMIN) for name in (
+        "create", "<str:name>/change", "<str:name>/archive", "<str:name>/restore",
+    )},
+    f"{PAGE}v1-window": Action(ADMIN),
+    f"{PAGE}retention/days": Action(ADMIN),
+    f"{PAGE}retention/deletions": Action(ADMIN),
+    f"{PAGE}members/invite": Action(ADMIN),
+    f"{PAGE}members/<int:user_id>/role": Action(ADMIN),
+    f"{PAGE}members/<int:user_id>/remove": Action(ADMIN),
+    f"{PAGE}invitations/<int:pk>/revoke": Action(ADMIN),
+    # People
+    **{f"account{name}": Person() for name in (
+        "", "/invitations/<int:pk>", "/confirm", "/password", "/password/set", "/second-factor",
+        "/second-factor/sign-in",
+        "/second-factor/confirm", "/second-factor/app/add", "/second-factor/app/remove", "/second-factor/codes",
+        "/second-factor/codes/new", "/second-factor/codes/download", "/second-factor/passkeys",
+        "/second-factor/passkeys/add", "/second-factor/passkeys/confirm",
+        "/second-factor/passkeys/<int:pk>/remove", "/second-factor/passkeys/<int:pk>/rename",
+    )},
+    **{f"account/{name}": Anyone() for name in (
+        "oidc", "oidc/callback", "inactive", "password/reset", "password/reset/sent", "password/reset/done",
+        "password/reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)",
+    )},
+    "invitations/<str:token>": Anyone(),
+    # The hub
+    "": Person(),
+    "workspaces/new/<slug:slug>": Person(),
+    "workspaces/new": Operator(),
+    "w/<slug:slug>/remove-sample": Operator("POST"),
+    "api/openapi.json": Anyone(),
+    "api/docs": Anyone(),
+    "healthz": Anyone(),
+    "readyz": Anyone(),
+    "sign-in": Anyone(),
+    "sign-in/<str:token>": Anyone(),
+    "sign-out": Anyone(),
+}  # fmt: skip
+
+
+def list_addresses() -> list[str]:
+    """Return every address of the URL configuration, a page's exports besides the page itself."""
+
+    def walk(patterns: list[URLPattern | URLResolver], prefix: str) -> Iterator[str]:
+        for pattern in patterns:
+            address = prefix + str(pattern.pattern)
+            if isinstance(pattern, URLResolver):
+                yield from walk(pattern.url_patterns, address)
+            else:
+                yield address.removeprefix("^").removesuffix("$")
+
+    return list(walk(get_resolver().url_patterns, ""))
+
+
+def find_rule(address: str) -> tuple[Rule | None, str]:
+    """Return the rule of an address, and the export's extension if it is one of a page."""
+    for extension in (".json", ".csv"):
+        page = RULES.get(address.removesuffix(extension))
+        if address.endswith(extension) and isinstance(page, Page):
+            return page, extension
+    return RULES.get(address), ""
+
+
+ADDRESSES = list_addresses()
+
+
+def test_every_address_has_a_rule():
+    assert [address for address in ADDRESSES if find_rule(address)[0] is None] == []
+
+
+def test_every_rule_has_an_address():
+    assert [address for address in RULES if address not in ADDRESSES] == []
+
+
+# --- who calls
+
+
+class Callers:
+    """Everybody who might call, by name: browsers of people, and the headers of machines."""
+
+    def __init__(self, own: NewWorkspace, other: NewWorkspace) -> None:
+        self.own, self.other = own, other
+        now = timezone.now()
+        workspace = own.workspace
+
+        def issue(*scopes: str, environments: tuple[str, ...] = (), **more: Any) -> str:
+            return issue_key(workspace, ApiKey.SECRET, scopes, now=now, environment_names=environments, **more)
+
+        revoked = issue(*ApiKey.SCOPES)
+        ApiKey.objects.filter(workspace=workspace, prefix=revoked[:12]).update(revoked_at=now)
+        self.keys = {
+            **{f"key of {scope}": issue(scope) for scope in ApiKey.SCOPES},
+            "key of all scopes": own.full_key,
+            "key of staging": issue(*ApiKey.SCOPES, environments=("staging",)),
+            "key of another workspace": other.full_key,
+            "revoked key": revoked,
+            "expired key": issue(*ApiKey.SCOPES, expires_at=now - timedelta(seconds=1)),
+            "publishable key": own.publishable_key,
+            "unknown key": make_key("gak_"),
+            "mistyped key": "gak_" + "x" * 32,
+        }
+        self.people = {"nobody": Client(raise_request_exception=False), "operator": self._sign_in(is_superuser=True)}
+        self.people["stranger"] = self._sign_in()
+        for role in Membership.ROLES:
+            self.people[role] = self._sign_in(workspace, role)
+        self.people["admin of another workspace"] = self._sign_in(other.workspace, ADMIN)
+
+    def _sign_in(self, workspace: Any = None, role: str = "", **facts: Any) -> Client:
+        user = get_user_model().objects.create_user(f"person-{uuid.uuid4()}", **facts)
+        if workspace:
+            Membership.objects.create(workspace=workspace, user=user, role=role)
+        client = Client(raise_request_exception=False)
+        client.force_login(user)
+        return client
+
+
+@pytest.fixture
+def callers(workspace: NewWorkspace, other_workspace: NewWorkspace, api: Any) -> Callers:
+    for address in ("api/conversation-outcomes", "api/witness-reports"):
+        rule = RULES[address]
+        assert isinstance(rule, Machine)
+        assert api.post(f"/{address}", rule.body(workspace)).status_code < 300
+    fold_reports(workspace.workspace.environments.get(name="production"), now=timezone.now())
+    return Callers(workspace, other_workspace)
+
+
+def fill_in(address: str, callers: Callers) -> str:
+    """Return an address of the own workspace's production; what else it names exists, or is named rightly."""
+    values = {
+        "slug:slug": callers.own.workspace.slug,
+        "str:environment": "production",
+        "slug:kind": "template-rules",
+        "int:pk": "1",
+        "uuid:confirmation_id": str(uuid.uuid4()),
+        "str:token": "token",
+        "str:prefix": "gak_12345678",
+    }
+    path = re.sub(r"\(\?P<\w+>[^)]*\)", "x", address)
+    path = re.sub(r"<([^>]+)>", lambda match: values.get(match[1], "1"), path)
+    query = {"operation": "?method=GET&path=/orders", "outcome": "?key=purchase"}
+    name = re.sub(r"\.(json|csv)$", "", path.rsplit("/", 1)[-1])
+    return f"/{path}{query.get(name, '')}"
+
+
+def call_as_machine(address: str, rule: Rule, name: str, callers: Callers) -> HttpResponse:
+    client = Client(raise_request_exception=False)
+    headers = {"x-service-api-key": callers.keys[name]}
+    if isinstance(rule, Machine):
+        path = fill_in(address, callers)
+        if "<str:confirmation_id>" in address:
+            asked = {"x-service-api-key": callers.own.full_key}
+            answer = client.post("/api/confirmations", CONFIRMATION, content_type="application/json", headers=asked)
+            path = f"/api/confirmations/{answer.json()['confirmationId']}/decision"
+        body = json.dumps(rule.body(callers.own))
+        return client.generic("POST", path, body, content_type="application/json", headers=headers)
+    if isinstance(rule, Action):
+        return client.post(fill_in(address, callers), headers=headers)
+    return client.get(fill_in(address, callers), headers=headers)
+
+
+def code_of(response: HttpResponse) -> str:
+    return response.json()["code"] if response["Content-Type"] == "application/problem+json" else ""
+
+
+INVALID = {"revoked key", "expired key", "unknown key", "mistyped key"}
+
+
+@pytest.mark.parametrize("address", [a for a in ADDRESSES if isinstance(find_rule(a)[0], Machine | Download)])
+def test_machines_get_the_right_answer(callers, address):
+    rule, _ = find_rule(address)
+    answers = {name: call_as_machine(address, rule, name, callers) for name in callers.keys}
+    expected = {
+        **dict.fromkeys(INVALID, (401, "invalid-api-key")),
+        "publishable key": (403, "publishable-key-refused"),
+        **{f"key of {scope}": (403, "scope-missing") for scope in ApiKey.SCOPES if scope != rule.scope},
+        "key of staging": (403, "scope-missing"),
+    }
+    assert {name: (answers[name].status_code, code_of(answers[name])) for name in expected} == expected
+    assert answers[f"key of {rule.scope}"].status_code in (200, 201, 202), code_of(answers[f"key of {rule.scope}"])
+    # A confirmation that was decided is decided; everything else can be repeated.
+    assert answers["key of all scopes"].status_code in (200, 201, 202, 403, 409)
+
+
+@pytest.mark.parametrize("address", [a for a in ADDRESSES if find_rule(a)[1]])
+def test_keys_read_the_pages_that_every_viewer_may_read(callers, address):
+    rule, _ = find_rule(address)
+    answers = {name: call_as_machine(address, rule, name, callers) for name in callers.keys}
+    statuses = {name: answer.status_code for name, answer in answers.items()}
+    for name in INVALID:
+        assert (name, statuses[name]) == (name, 401)
+    assert statuses["publishable key"] == 403
+    assert statuses["key of another workspace"] == 404
+    if rule.role != VIEWER:
+        assert {statuses[name] for name in ("key of all scopes", "key of report")} <= {401, 403, 404}
+        return
+    assert statuses["key of staging"] == 403
+    assert {statuses[name] for name in ("key of platform", "key of confirm")} <= {403, 404}
+    no_table = {404} if address.endswith("inspector.csv") else set()
+    assert statuses["key of all scopes"] in {200, 400} | no_table, code_of(answers["key of all scopes"])
+    assert statuses["key of report"] == statuses["key of all scopes"]
+
+
+def call_as_person(address: str, rule: Rule, name: str, callers: Callers) -> HttpResponse:
+    client = callers.people[name]
+    path = fill_in(address, callers)
+    if isinstance(rule, Download):
+        return client.get(path, {"workspace": callers.own.workspace.slug})
+    if isinstance(rule, Action) or (isinstance(rule, Operator) and rule.method == "POST"):
+        return client.post(path)
+    if isinstance(rule, Machine):
+        return client.generic("POST", path, json.dumps(rule.body(callers.own)), content_type="application/json")
+    return client.get(path)
+
+
+def asks_to_sign_in(response: HttpResponse) -> bool:
+    return response.status_code == 401 or (response.status_code == 302 and response["Location"].startswith("/sign-in"))
+
+
+def is_done(response: HttpResponse) -> bool:
+    """Whether it came past the check of who calls: what is acted on need not exist, nor the form be right."""
+    return response.status_code in (200, 302, 303, 400, 404, 409, 422) and not asks_to_sign_in(response)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_people_get_the_right_answer(callers, address):
+    rule, _ = find_rule(address)
+    answers = {name: call_as_person(address, rule, name, callers) for name in callers.people}
+    statuses = {name: answer.status_code for name, answer in answers.items()}
+    assert [name for name, status in statuses.items() if status >= 500] == []
+    match rule:
+        case Machine():
+            assert set(statuses.values()) == {401}
+        case Download():
+            assert statuses["nobody"] == 401
+            assert {statuses["stranger"], statuses["admin of another workspace"]} == {404}
+            assert {statuses[name] for name in (*Membership.ROLES, "operator")} == {200}
+        case Page(role) | Action(role):
+            assert asks_to_sign_in(answers["nobody"])
+            assert {statuses["stranger"], statuses["admin of another workspace"]} == {404}
+            rank = Membership.ROLES.index(role)
+            assert {statuses[name] for name in Membership.ROLES[:rank]} <= {403}
+            for name in (*Membership.ROLES[rank:], "operator"):
+                assert is_done(answers[name]), (name, statuses[name])
+            if isinstance(rule, Page):
+                no_table = {404} if address.endswith("inspector.csv") else set()
+                assert {statuses[name] for name in Membership.ROLES[rank:]} <= {200, 302, 400} | no_table
+        case Operator():
+            assert asks_to_sign_in(answers["nobody"]) or statuses["nobody"] == 404
+            assert {status for name, status in statuses.items() if name not in ("nobody", "operator")} == {404}
+            assert statuses["operator"] in (200, 404)  # 404: this workspace is not the sample
+        case Person():
+            # A page about a second factor that is not there leads to their list, which asks to sign in.
+            assert statuses["nobody"] in (302, 404, 405)
+            assert {status for name, status in statuses.items() if name != "nobody"} <= {200, 302, 404, 405}
+        case Anyone():
+            assert 403 not in statuses.values()
+            assert not asks_to_sign_in(answers["nobody"])
+
+
+@pytest.mark.parametrize("address", [a for a in ADDRESSES if isinstance(find_rule(a)[0], Action)])
+def test_no_key_ever_acts_for_a_person(callers, address):
+    rule, _ = find_rule(address)
+    answer = call_as_machine(address, rule, "key of all scopes", callers)
+    assert asks_to_sign_in(answer) or answer.status_code == 403
+
+
+@pytest.mark.parametrize("address", [a for a in ADDRESSES if isinstance(find_rule(a)[0], Page | Action)])
+def test_what_is_not_yours_looks_like_what_does_not_exist(callers, address):
+    """404 rather than 403 across workspaces, with the same words."""
+    rule, _ = find_rule(address)
+    foreign = call_as_person(address, rule, "admin of another workspace", callers)
+    missing_address = address.replace("<slug:slug>", "nowhere")
+    missing = call_as_person(missing_address, rule, "admin of another workspace", callers)
+    assert foreign.status_code == missing.status_code == 404
+    assert remove_ids(foreign.content) == remove_ids(missing.content)
+
+
+def remove_ids(content: bytes) -> bytes:
+    return re.sub(rb'req_\w+|(?<=value=")[\w-]{40,}', b"", content)
