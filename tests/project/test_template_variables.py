@@ -270,6 +270,7 @@ def test_every_variable_of_every_template_exists(
     open_members(browser_client, start)
     open_forms(browser_client, client, workspace, start)
     open_people(other_workspace, settings)
+    open_deletions(browser_client, start, other_workspace)
     lines = [f"templates/{template}:{line} {name}" for template, line, name in sorted(misses.lookups)]
     assert not lines, "no view provides these variables:\n" + "\n".join(lines)
     all_templates = {str(path.relative_to(TEMPLATES)) for path in TEMPLATES.rglob("*.html")}
@@ -336,6 +337,21 @@ def open_settings(browser: Client, start: str) -> None:
     assert browser.post(f"{start}/secrets/{newest_secret.pk}/revoke", follow=True).status_code == 200
     newest = ApiKey.objects.latest("id")
     assert browser.post(f"{start}/keys/{newest.pk}/revoke", follow=True).status_code == 200
+
+
+def open_deletions(browser: Client, start: str, other: NewWorkspace) -> None:
+    """Delete a conversation in two steps, with and without a fault, and a workspace."""
+    conversation = {"subject": "conversation", "name": "conv_59"}
+    for members in ({"name": ""}, {"name": "nothing"}, {}, {"typed": "conv_5"}, {"typed": "conv_59"}):
+        response = browser.post(f"{start}/retention/deletions", {**conversation, **members}, follow=True)
+        assert response.status_code == 200
+    assert browser.post(f"{start}/retention/days", {"audit": "ten"}).status_code == 200
+    for days in ("400", "400"):
+        assert browser.post(f"{start}/retention/days", {"audit": days}, follow=True).status_code == 200
+    workspace = {"subject": "workspace", "name": other.workspace.name}
+    for members in ({}, {"typed": other.workspace.name}):
+        address = f"/w/{other.workspace.slug}/staging/retention/deletions"
+        assert browser.post(address, {**workspace, **members}).status_code == 200
 
 
 def open_forms(browser: Client, stranger: Client, created: NewWorkspace, start: str) -> None:
