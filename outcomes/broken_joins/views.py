@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.core.paginator import Page as PageOfRows
 from django.core.paginator import Paginator
 from django.http import HttpRequest
+from django.utils import timezone
 
 from outcomes.analytics import chart_figures
 from outcomes.analytics.compare import find_sibling
@@ -32,7 +34,7 @@ from outcomes.models import Move
 from outcomes.tallies.series import has_any_outcome, read_totals
 from wire.period import Period
 from workspaces.access import has_role
-from workspaces.models import Environment, Membership
+from workspaces.models import Environment, Membership, RetentionPolicy
 from workspaces.page import Page
 
 MAX_MOVES = 10
@@ -77,8 +79,16 @@ def _describe_joins(
         "is_partial": len(newest) == NEWEST_DIAGNOSED,
         "diagnoses": [(kind, advice.name) for kind, advice in ADVICE.items() if kind != "late"],
         "rows": rows,
+        "kept_days": _find_kept_days(environment, period),
         "joins": [(join, ADVICE[join.diagnosis.kind].name, api_key_names.get(join.reported_by)) for join in joins],
     }
+
+
+def _find_kept_days(environment: Environment, period: Period) -> int | None:
+    """Return for how many days broken joins are kept, where the period begins earlier; the tallies count all."""
+    policies = RetentionPolicy.objects.filter(workspace=environment.workspace_id)
+    days: int | None = policies.values_list("broken_joins", flat=True).first()
+    return days if days and period.start < timezone.now() - timedelta(days=days) else None
 
 
 JoinsPage = tuple[PageOfRows[Any], Iterable[BrokenJoin]]

@@ -64,9 +64,12 @@ ADD = (
 )
 
 # First and last reports cannot be subtracted, so they are read again: of quarter hours from the outcomes, of all else
-# from the tallies one step finer. Each statement needs the one before it.
+# from the tallies one step finer. Each statement needs the one before it. Where retention has deleted all outcomes that
+# a quarter hour still counts, its times stay.
 REFRESH_TIMES_OF_KEYS = """
-UPDATE outcomes_tally AS tally SET first_reported_at = times.first, last_reported_at = times.last
+UPDATE outcomes_tally AS tally SET
+  first_reported_at = coalesce(times.first, CASE WHEN counted > 0 THEN tally.first_reported_at END),
+  last_reported_at = coalesce(times.last, CASE WHEN counted > 0 THEN tally.last_reported_at END)
 FROM (
   SELECT DISTINCT outcome_key, date_bin('15 minutes', at, '2000-01-01Z') AS starts_at
   FROM unnest(%(keys)s::text[], %(moments)s::timestamptz[]) AS tally_change (outcome_key, at)
@@ -77,6 +80,11 @@ CROSS JOIN LATERAL (
     AND first_reported_at >= changed_tally.starts_at
     AND first_reported_at < changed_tally.starts_at + interval '15 minutes'
 ) AS times
+CROSS JOIN LATERAL (
+  SELECT sum(outcomes + broken) AS counted FROM outcomes_tally
+  WHERE environment_id = %(environment)s AND grain = 'q' AND outcome_key = changed_tally.outcome_key
+    AND starts_at = changed_tally.starts_at
+) AS remaining
 WHERE tally.environment_id = %(environment)s AND tally.grain = 'q' AND tally.outcome_key = changed_tally.outcome_key
   AND tally.starts_at = changed_tally.starts_at
 """

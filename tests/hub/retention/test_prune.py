@@ -26,10 +26,11 @@ from intents.reports.receive import receive_report
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from outcomes.broken_joins.move import move_broken_joins, undo_move
+from outcomes.ingest.delete_conversation import delete_conversation
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Conversation, Outcome, Tally
-from tests.outcomes.recount import read_tallies, recount
+from tests.outcomes.recount import read_report_times, read_tallies, recount
 from tests.sample_data import fill_workspace
 from wire.period import parse_period
 from workspaces.models import AuditEntry, RetentionPolicy, SigningSecret
@@ -170,6 +171,18 @@ def test_a_move_can_be_undone_after_what_was_left_is_pruned(workspace, productio
     assert {k: v for k, v in read_tallies(production).items() if any(v)} == recount(production)
 
 
+def test_a_deletion_keeps_the_times_of_what_was_pruned(workspace, production):
+    at = (NOW - 40 * DAY).replace(minute=1)
+    record_outcomes(production, [Report("never", "purchase"), Report("c", "purchase")], now=at)
+    register_conversations(production, [Arrival("c", at)], now=at)
+    keep(workspace, broken_joins=10)
+    assert prune(workspace) == {"broken_joins": 1}
+    delete_conversation(workspace.workspace, "c")
+    assert read_report_times(production, "purchase") == (at, at)
+    numbers = read_tallies(production)["m", "purchase", at.replace(day=1, hour=0, minute=0, second=0, microsecond=0)]
+    assert numbers == (0, 1, 1, 0, 0)
+
+
 def test_tallies_and_the_totals_of_all_pages_outlive_it(workspace, api, browser_client):
     start = fill_workspace(workspace, api)
     Outcome.objects.filter(broken=True).update(
@@ -194,10 +207,13 @@ def test_tallies_and_the_totals_of_all_pages_outlive_it(workspace, api, browser_
         }
 
     before = totals()
-    keep(workspace, broken_joins=1, rejections=1, minted_intents=1, confirmations=1, inbox=1, audit=1)
+    keep(workspace, broken_joins=2, rejections=1, minted_intents=1, confirmations=1, inbox=1, audit=1)
     assert set(prune(workspace)) == {"broken_joins", "rejections", "inbox"}
     assert not Outcome.objects.filter(broken=True).exists()
     assert totals() == before
+    told = "kept for 2 days; older ones are only counted"
+    assert told in browser_client.get(f"{start}/joins?range=all").content.decode()
+    assert told not in browser_client.get(f"{start}/joins?range=24h").content.decode()
 
 
 def test_a_workspace_that_is_being_deleted_is_left_to_its_deletion(workspace, production):
