@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from django import template
+from django.db.models import Q
 from django.template import Context
+from django.utils import timezone
 
-from workspaces.models import ApiKey, Workspace
+from workspaces.models import ApiKey, Environment
 
 register = template.Library()
 
@@ -17,8 +19,14 @@ def origin(context: Context) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def key_prefix(context: Context) -> str:
-    """Return the first characters of the workspace's newest secret key: the key itself is not stored."""
-    workspace: Workspace = context["environment"].workspace
-    key = workspace.api_keys.filter(kind=ApiKey.SECRET, revoked_at=None).order_by("-id").first()
-    return str(key or "gak_…")
+def key_prefix(context: Context, scope: str = "report") -> str:
+    """Return the first characters of a key that may do this here, the newest of fewest scopes: no key is stored."""
+    environment: Environment = context["environment"]
+    keys = environment.workspace.api_keys.filter(
+        Q(expires_at=None) | Q(expires_at__gt=timezone.now()),
+        kind=ApiKey.SECRET,
+        revoked_at=None,
+        scopes__contains=[scope],
+    )
+    usable_keys = [key for key in keys.order_by("-id") if key.may_use(environment.name)]
+    return str(min(usable_keys, key=lambda key: len(key.scopes), default="gak_…"))

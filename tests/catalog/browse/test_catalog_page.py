@@ -134,7 +134,7 @@ def test_more_than_a_page_is_paged_and_counted(browser_client, filled_workspace,
 
 def test_an_empty_catalog_says_how_to_begin(browser_client, workspace):
     page = browser_client.get(address(workspace)).content.decode()
-    assert workspace.full_key[:12] in page
+    assert workspace.report_key[:12] in page
     assert workspace.full_key not in page
     assert "affidavit har" in page
     assert "/api/witness-reports" in page

@@ -62,7 +62,7 @@ def test_an_empty_page_shows_the_call_that_fills_it(page, workspace):
     text = page().content.decode()
     assert "No verifications yet" in text
     assert "/api/verification-reports" in text
-    assert workspace.full_key[:12] in text
+    assert workspace.report_key[:12] in text
     assert workspace.full_key not in text
 
 

@@ -53,7 +53,7 @@ def reach_keys(environment, counts, now=None):
 
 def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
     html = browser_client.get(PAGE).content.decode()
-    assert f"{workspace.full_key[:12]}…" in html
+    assert f"{workspace.report_key[:12]}…" in html
     assert "curl http://testserver/api/conversation-outcomes" in html
     assert "report_outcomes(API_KEY" in html
     assert workspace.full_key not in html

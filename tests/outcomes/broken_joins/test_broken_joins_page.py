@@ -159,7 +159,7 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
 def test_an_empty_page_has_the_lines_that_fill_it(browser_client, workspace):
     html = browser_client.get(PAGE).content.decode()
     assert "curl http://testserver/api/conversation-outcomes" in html
-    assert f"{workspace.full_key[:12]}…" in html
+    assert f"{workspace.report_key[:12]}…" in html
 
 
 def test_a_range_without_broken_joins_says_that_older_ones_wait(production, browser_client):
