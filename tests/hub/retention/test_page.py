@@ -45,7 +45,7 @@ def test_only_an_admin_sees_and_changes_it(workspace, role, api):
     assert member.post(DAYS, {**EMPTY, "audit": "1"}).status_code == 403
     body = {"subject": "workspace", "name": "Lumen Books", "typed": "Lumen Books"}
     assert member.post(DELETIONS, body).status_code == 403
-    assert api.get(f"{PAGE}.json").status_code == 404
+    assert api.get(f"{PAGE}.json").status_code == 403
     assert not RetentionPolicy.objects.exists()
     assert Workspace.objects.get().removed_at is None
 

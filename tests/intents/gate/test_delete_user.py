@@ -18,15 +18,13 @@ from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from wire.errors import DomainError
 
-NOW = timezone.now()
-
 
 def write(environment, sub: str) -> None:
-    call = Call(sub, "POST /orders", args_hash({}))
-    confirmation = request_confirmation(environment, call, "Order", now=NOW)
-    decide_confirmation(environment.workspace, confirmation.pk, "confirm", actor="ann", now=NOW)
-    mint_for_call(environment, call, tool_call_id=f"call {sub}", confirmation_id=confirmation.pk, now=NOW)
-    record_verifications(environment, [Verification("expired", NOW, tool_call_id=f"call {sub}")])
+    call, now = Call(sub, "POST /orders", args_hash({})), timezone.now()
+    confirmation = request_confirmation(environment, call, "Order", now=now)
+    decide_confirmation(environment.workspace, confirmation.pk, "confirm", actor="ann", now=now)
+    mint_for_call(environment, call, tool_call_id=f"call {sub}", confirmation_id=confirmation.pk, now=now)
+    record_verifications(environment, [Verification("expired", now, tool_call_id=f"call {sub}")])
 
 
 def test_only_this_user_goes_and_rejections_stay_as_counts(workspace, other_workspace):
