@@ -47,12 +47,16 @@ class SilentHandler(WSGIRequestHandler):
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m examples.bookshop", description=__doc__)
     parser.add_argument(
-        "workspace", type=argparse.FileType(), help="output of `manage.py create_workspace --json`; - is standard input"
+        "workspace",
+        type=argparse.FileType(),
+        help="output of `create_workspace --full-key --json`; - is standard input",
     )
     parser.add_argument("--hub", default="http://127.0.0.1:8000", metavar="URL")
     parser.add_argument("--released-at", default="inf", type=float, metavar="UNIX", help="when release.py takes effect")
     options = parser.parse_args()
     created = json.load(options.workspace)
+    if "secretKey" not in created:
+        parser.error("the shop and the assistant share one key of all scopes here: make the workspace with --full-key")
     if len(created["audiences"]) < 2:
         parser.error("the workspace needs a second environment: make it with --environment staging")
     for signal_number in (signal.SIGINT, signal.SIGTERM):
