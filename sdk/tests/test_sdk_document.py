@@ -97,6 +97,20 @@ async def main():
 asyncio.run(main())
 """
 FASTAPI = STARLETTE.replace("starlette_shop", "fastapi_shop")
+AIOHTTP = """
+import asyncio
+from aiohttp.test_utils import TestClient, TestServer
+from aiohttp_shop import app
+from support.signed_calls import sign_call
+async def main():
+    async with TestClient(TestServer(app)) as client:
+        args = {"orderId": 7}
+        assert (await client.post("/refunds", json=args)).status == 403
+        headers = {"X-Service-Intent": sign_call("POST /refunds", args)}
+        response = await client.post("/refunds", json=args, headers=headers)
+        assert await response.json() == {"for": "user-1", "refunded": 7}
+asyncio.run(main())
+"""
 OWN = """
 from own_adapter import handle
 from support.signed_calls import encode_json, sign_call
@@ -179,15 +193,15 @@ def run(tmp_path):
 
 def require_framework(name):
     """Skip a test whose snippet needs a framework that is not installed."""
-    if name in {"django", "fastapi", "flask", "starlette"}:
+    if name in {"aiohttp", "django", "fastapi", "flask", "starlette"}:
         pytest.importorskip(name, reason=f"needs {name.capitalize()}")
 
 
 RUN_HERE = {
     "shop/intents.py", "shop/settings.py", "shop/views.py", "shop/intents_in_database.py",
-    "shop/migrations/0001_intents.py", "flask_shop.py", "starlette_shop.py", "fastapi_shop.py", "sql_stores.py",
-    "own_adapter.py", "outcomes.py", "shapes.py", "shop/witness.py", "shop/witnessed_settings.py", "flask_witnessed.py",
-    "starlette_witnessed.py", "own_witness.py",
+    "shop/migrations/0001_intents.py", "flask_shop.py", "starlette_shop.py", "fastapi_shop.py", "aiohttp_shop.py",
+    "sql_stores.py", "own_adapter.py", "outcomes.py", "shapes.py", "shop/witness.py", "shop/witnessed_settings.py",
+    "flask_witnessed.py", "starlette_witnessed.py", "own_witness.py",
 }  # fmt: skip
 
 
@@ -209,10 +223,17 @@ def test_the_django_shop_works_with_both_kinds_of_stores_under_atomic_requests(r
             }  # fmt: skip
 
 
-@pytest.mark.parametrize("framework", ["flask", "starlette", "fastapi", "own", "stores"])
+@pytest.mark.parametrize("framework", ["flask", "starlette", "fastapi", "aiohttp", "own", "stores"])
 def test_the_shop_works(run, framework):
     require_framework(framework)
-    script = {"flask": FLASK, "starlette": STARLETTE, "fastapi": FASTAPI, "own": OWN, "stores": STORES}[framework]
+    script = {
+        "flask": FLASK,
+        "starlette": STARLETTE,
+        "fastapi": FASTAPI,
+        "aiohttp": AIOHTTP,
+        "own": OWN,
+        "stores": STORES,
+    }[framework]
     with ScriptedHub(answer(200, {"recorded": 1})) as hub:
         run(script, AFFIDAVIT_HUB=hub.url)
 

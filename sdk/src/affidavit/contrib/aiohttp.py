@@ -1,0 +1,280 @@
+"""For servers of aiohttp: signed intents (contract 3), witnessed shapes (contract 4).
+
+app = web.Application(middlewares=[
+    witness_middleware(witness),                       # the first is the outermost
+    intent_middleware(protection),                     # every request
+    # intent_middleware(protection, everything=False)  # only what is decorated
+])
+
+@intent_required(minimum_version=2)
+async def refund(request): ...  # current_intent().args are the verified arguments
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from contextvars import ContextVar
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar, overload
+
+from aiohttp import web
+from aiohttp.streams import StreamReader
+
+from affidavit._intents.intent import Intent
+from affidavit._paths.routes import parse_route_path
+from affidavit._protection.idempotency import StoredResponse
+from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
+from affidavit._protection.responses import answer_body_too_large
+from affidavit._witness.bodies import CopiedBody, Unread, is_json
+from affidavit._witness.witness import Witness
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Middleware = Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_T = TypeVar("_T")
+
+_HEADER = "X-Service-Intent"
+_MAX_HASHED_IN_LOOP = 64 * 1024
+"""Bytes of a body. Hashing a larger one takes milliseconds: it is done in a thread, so that the event loop goes on."""
+
+
+def current_intent() -> Intent:
+    """Return the verified intent of the current request. Raises LookupError outside a protected one."""
+    gate = _GATE.get(None)
+    return require_intent(gate.admission if gate else None)
+
+
+def intent_middleware(protection: Protection, *, everything: bool = True) -> Middleware:
+    """Return a middleware that verifies every request that `protection` does not exempt, before its handler runs.
+
+    everything=False protects only handlers that are decorated with `intent_required`. A handler can read the body as
+    before. `step_up` of the verifier gets the request, and runs in a thread, as the stores do, except those in memory.
+    """
+
+    @web.middleware
+    async def protect(request: web.Request, handler: Handler) -> web.StreamResponse:
+        gate = _Gate(protection, request)
+        token = _GATE.set(gate)
+        is_due = everything and not protection.exempt(request.method, request.path)
+        try:
+            refusal = await gate.find_refusal(NO_DEMANDS) if is_due else None
+            response = await handler(request) if refusal is None else _build_response(refusal)
+            await gate.finish(response)
+        except web.HTTPException as answer:
+            await gate.finish(answer)
+            raise
+        finally:  # the handler raised, or the client is gone: a retry may run
+            _GATE.reset(token)
+            await gate.abandon()
+        return response
+
+    return protect
+
+
+@overload
+def intent_required(handler: Callable[_P, _R], /) -> Callable[_P, _R]: ...
+@overload
+def intent_required(
+    *, minimum_version: int | None = None, operation: str | None = None
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]: ...
+def intent_required(
+    handler: Callable[..., Any] | None = None, *, minimum_version: int | None = None, operation: str | None = None
+) -> Callable[..., Any]:
+    """Protect one handler, or one method of a `web.View`.
+
+    minimum_version, operation: see `IntentVerifier.verify`. Needs the middleware around the app; without it every
+    call raises RuntimeError, so that none passes unverified.
+    """
+    demands = Demands(minimum_version, operation)
+
+    def protect(handler: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(handler)
+        async def wrapper(*args: Any, **kwargs: Any) -> Any:
+            gate = _GATE.get(None)
+            if gate is None:
+                raise RuntimeError("intent_required needs affidavit.contrib.aiohttp.intent_middleware around the app")
+            refusal = await gate.find_refusal(demands)
+            return await handler(*args, **kwargs) if refusal is None else _build_response(refusal)
+
+        return wrapper
+
+    return protect if handler is None else protect(handler)
+
+
+class _Gate:
+    """One request, verified at most once: by the middleware or by its handler."""
+
+    def __init__(self, protection: Protection, request: web.Request) -> None:
+        self._protection = protection
+        self._request = request
+        self.admission: Admission | None = None
+        self._admitting: asyncio.Task[StoredResponse | None] | None = None
+
+    async def find_refusal(self, demands: Demands) -> StoredResponse | None:
+        """Return the response to send in place of the handler's; None if the call may run."""
+        request, protection = self._request, self._protection
+        if self.admission is not None:
+            return await self._run_step(self.admission.refusal, demands)
+        limit, setting = _find_limit(request, protection)
+        body = await _read_body(request, limit)
+        if body is None:
+            return answer_body_too_large(limit, setting)
+        call = _build_call(request, body)
+        if protection.is_in_memory and len(body) <= _MAX_HASHED_IN_LOOP:
+            return self._admit(call, demands)
+        # Shielded: a thread cannot be cancelled, and what it admits must be settled, see `abandon`.
+        self._admitting = asyncio.create_task(asyncio.to_thread(self._admit, call, demands))
+        return await asyncio.shield(self._admitting)
+
+    async def finish(self, response: web.StreamResponse) -> None:
+        """Settle an admitted call with its response, before it is sent. What streams has been sent already."""
+        if self.admission is None or self.admission.is_settled:
+            return
+        body = response.body or b"" if isinstance(response, web.Response) else None
+        kept_body = (
+            bytes(body) if isinstance(body, bytes | bytearray) and len(body) <= self._protection.max_kept else None
+        )
+        await self._run_step(self.admission.finish, response.status, list(response.headers.items()), kept_body)
+
+    async def abandon(self) -> None:
+        """Abandon an admitted call that is not settled."""
+        if self._admitting is not None and not self._admitting.done():
+            await asyncio.wait({self._admitting})
+        if self.admission is not None and not self.admission.is_settled:
+            await asyncio.shield(self._run_step(self.admission.abandon))
+
+    def _admit(self, call: Call, demands: Demands) -> StoredResponse | None:
+        admitted = self._protection.admit(call, demands)
+        if isinstance(admitted, StoredResponse):
+            return admitted
+        self.admission = admitted
+        return None
+
+    async def _run_step(self, step: Callable[..., _T], *args: Any) -> _T:
+        return step(*args) if self._protection.is_in_memory else await asyncio.to_thread(step, *args)
+
+
+_GATE: ContextVar[_Gate] = ContextVar("affidavit_aiohttp_gate")
+
+
+def _find_limit(request: web.Request, protection: Protection) -> tuple[int, str]:
+    """Return the most bytes of the body, and the setting that says so: the protection's, or aiohttp's own."""
+    limit, own_limit = protection.find_max_body(request.method, request.path), request.client_max_size
+    return (own_limit, "client_max_size of aiohttp") if 0 < own_limit < limit else (limit, "max_body")
+
+
+async def _read_body(request: web.Request, limit: int) -> bytes | None:
+    """Return the whole body, which the handler can still read; None if it is over `limit` bytes."""
+    if request._read_bytes is None:
+        if (request.content_length or 0) > limit:
+            return None
+        chunks, size = list[bytes](), 0
+        while chunk := await request.content.readany():
+            size += len(chunk)
+            if size > limit:
+                return None
+            chunks.append(chunk)
+        body = b"".join(chunks)
+        # What `read`, `json` and `post` use, and the stream anew for those who read that: forms with files, for one.
+        request._read_bytes = body
+        request._payload = stream = StreamReader(request.protocol, 2**16, loop=asyncio.get_running_loop())
+        stream.feed_data(body)
+        stream.feed_eof()
+    data = request._read_bytes
+    return data if len(data) <= limit else None
+
+
+def _build_call(request: web.Request, body: bytes) -> Call:
+    raw_path, _, query = request.raw_path.partition("?")
+    return Call(
+        header=",".join(request.headers.getall(_HEADER, ())) or None,
+        method=request.method,
+        path=request.path,
+        query=query,
+        body=body,
+        content_type=request.headers.get("Content-Type"),
+        raw_path=raw_path,
+        request=request,
+        route=partial(_find_route_path, request),
+    )
+
+
+def _build_response(answer: StoredResponse) -> web.Response:
+    headers = [(name, value) for name, value in answer.headers if name.lower() != "content-length"]
+    return web.Response(status=answer.status, headers=headers, body=answer.body)
+
+
+def _find_route(request: web.Request) -> str | None:
+    """Return the route that aiohttp found, prefixes of its sub-applications included; None without any."""
+    resource = request.match_info.route.resource
+    return None if resource is None else resource.canonical
+
+
+def _find_route_path(request: web.Request) -> str | None:
+    route = _find_route(request)
+    return None if route is None else parse_route_path(route)
+
+
+def witness_middleware(witness: Witness) -> Middleware:
+    """Return a middleware through which `witness` observes the traffic, unchanged and undelayed. Make it the first.
+
+    Requests without a route are not observed. A streamed response is reported without its shape.
+    """
+
+    @web.middleware
+    async def observe(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            response = await handler(request)
+        except web.HTTPException as answer:
+            _report(witness, request, answer)
+            raise
+        except Exception:  # reported as a 500, and raised on
+            _report(witness, request, None)
+            raise
+        _report(witness, request, response)
+        return response
+
+    return observe
+
+
+def _report(witness: Witness, request: web.Request, response: web.StreamResponse | None) -> None:
+    """Report the exchange. response: None if the handler raised, so that the server sends a 500."""
+    with suppress(Exception):  # observing must not break the response
+        route = _find_route(request)
+        if route is None:
+            return
+        status = 500 if response is None else response.status
+        path, _, query = request.raw_path.partition("?")
+        if witness.settles(request.method, path, status, route):
+            return
+        headers = {} if response is None else response.headers
+        witness.observe(
+            request.method, path, status,
+            route=route,
+            query=query,
+            request_body=_finish_request_body(request),
+            request_content_type=request.headers.get("Content-Type"),
+            request_encoding=None,  # aiohttp has decoded what it gives to its handlers
+            response_body=_read_response_body(response),
+            response_content_type=headers.get("Content-Type"),
+            response_encoding=headers.get("Content-Encoding"),
+        )  # fmt: skip
+
+
+def _finish_request_body(request: web.Request) -> CopiedBody:
+    """Return the body that the handler has read; nothing is read that it does not read itself."""
+    if not request.body_exists:
+        return None
+    if not is_json(request.headers.get("Content-Type", "")):
+        return Unread.NOT_JSON
+    return Unread.INCOMPLETE if request._read_bytes is None else request._read_bytes
+
+
+def _read_response_body(response: web.StreamResponse | None) -> CopiedBody:
+    if response is None or "Content-Type" not in response.headers:
+        return None
+    if not is_json(response.headers["Content-Type"]):
+        return Unread.NOT_JSON
+    body = response.body if isinstance(response, web.Response) else Unread.INCOMPLETE
+    return bytes(body) if isinstance(body, bytes | bytearray) else None if body is None else Unread.INCOMPLETE

@@ -1,0 +1,305 @@
+"""Calls to a protected and witnessed server of aiohttp, over its own client and sockets."""
+
+import asyncio
+import functools
+import inspect
+import time
+
+import pytest
+from support.signed_calls import (
+    RecordedReports,
+    UnreachableStore,
+    encode_json,
+    make_protection,
+    sign_bytes,
+    sign_call,
+    sign_v1_call,
+)
+from support.witness_hub import Hub, make_witness
+
+pytest.importorskip("aiohttp", reason="needs aiohttp")
+
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+
+from affidavit import MemoryDeliveries
+from affidavit.contrib.aiohttp import current_intent, intent_middleware, intent_required, witness_middleware
+
+ARGS = {"isbn": "978", "qty": 2}
+RUNS = web.AppKey("runs", list)
+
+
+async def order(request):
+    request.app[RUNS].append("order")
+    return web.json_response({"sub": current_intent().sub, "body": await request.json()}, status=201)
+
+
+async def show(request):
+    return web.json_response({"id": int(request.match_info["order_id"]), "args": current_intent().args})
+
+
+@intent_required(minimum_version=2)
+async def refund(request):
+    request.app[RUNS].append("refund")
+    return web.json_response(current_intent().args)
+
+
+@intent_required(operation="orders.cancel")
+async def cancel(request):
+    return web.json_response(current_intent().args)
+
+
+class Cart(web.View):
+    @intent_required
+    async def post(self):
+        return web.json_response(current_intent().args)
+
+
+async def broken(request):
+    request.app[RUNS].append("broken")
+    if len(request.app[RUNS]) == 1:
+        raise RuntimeError("on purpose")
+    raise web.HTTPConflict(text="there is one", headers={"X-Run": "2"})
+
+
+async def streamed(request):
+    request.app[RUNS].append("streamed")
+    response = web.StreamResponse()
+    await response.prepare(request)
+    await response.write(b"a")
+    return response
+
+
+async def upload(request):
+    form = await request.post()
+    return web.json_response({"name": form["name"], "file": form["file"].file.read().decode()})
+
+
+async def size(request):
+    return web.json_response(len(await request.read()))
+
+
+async def health(request):
+    return web.json_response({"ok": True})
+
+
+def shop(*middlewares, **options):
+    app = web.Application(middlewares=middlewares, **options)
+    app[RUNS] = []
+    app.router.add_post("/orders", order)
+    app.router.add_get(r"/orders/{order_id:\d+}", show)
+    app.router.add_view("/cart", Cart)
+    for handler in (refund, cancel, broken, streamed, upload, size):
+        app.router.add_post(f"/{handler.__name__}", handler)
+    app.router.add_get("/health", health)
+    return app
+
+
+def serving(test):
+    """Run an async test in a loop of its own. It gets a function that serves an app and returns a client of it."""
+
+    @functools.wraps(test)
+    def run(*args, **kwargs):
+        async def run_with_client():
+            clients = []
+
+            async def serve(app):
+                clients.append(TestClient(TestServer(app)))
+                await clients[-1].start_server()
+                return clients[-1]
+
+            try:
+                await asyncio.wait_for(test(serve, *args, **kwargs), 30)
+            finally:
+                for client in clients:
+                    await client.close()
+
+        asyncio.run(run_with_client())
+
+    signature = inspect.signature(test)
+    parameters = [parameter for name, parameter in signature.parameters.items() if name != "serve"]
+    run.__signature__ = signature.replace(parameters=parameters)  # pytest would look for a fixture `serve`
+    return run
+
+
+async def post(client, path, header, body=ARGS, headers=(), **options):
+    signed = {"X-Service-Intent": header} if header else {}
+    data = {"data": encode_json(body), "headers": {"Content-Type": "application/json", **signed, **dict(headers)}}
+    return await client.post(path, **{**data, **options})
+
+
+@serving
+async def test_a_signed_call_reaches_the_handler_with_intent_arguments_and_body(serve):
+    client = await serve(shop(intent_middleware(make_protection())))
+    answer = await post(client, "/orders", sign_call("POST /orders", ARGS))
+    assert (answer.status, await answer.json()) == (201, {"sub": "user-1", "body": ARGS})
+    answer = await client.get(
+        "/orders/17?full=1", headers={"X-Service-Intent": sign_call("GET /orders/17", {"full": "1"})}
+    )
+    assert await answer.json() == {"id": 17, "args": {"full": "1"}}
+
+
+@serving
+async def test_nothing_runs_before_the_intent_held(serve):
+    app = shop(intent_middleware(make_protection()))
+    client = await serve(app)
+    for header, reason in [(None, "missing-header"), (sign_call("POST /orders", {}), "args-mismatch"),
+                           (sign_call("POST /other", ARGS), "operation-mismatch")]:  # fmt: skip
+        answer = await post(client, "/orders", header)
+        assert (answer.status, answer.content_type) == (403, "application/problem+json")
+        assert (await answer.json())["reason"] == reason
+    assert app[RUNS] == []
+
+
+@serving
+async def test_only_decorated_handlers_are_protected_without_everything(serve):
+    client = await serve(shop(intent_middleware(make_protection(), everything=False)))
+    assert (await client.get("/health")).status == 200
+    for path in ("/refund", "/cart"):
+        assert (await post(client, path, None)).status == 403
+        answer = await post(client, path, sign_call(f"POST {path}", ARGS))
+        assert (answer.status, await answer.json()) == (200, ARGS)
+    answer = await post(client, "/cancel", sign_call("orders.cancel", ARGS))
+    assert await answer.json() == ARGS
+
+
+@pytest.mark.parametrize("everything", [True, False])
+@serving
+async def test_a_handler_may_demand_version_two(serve, everything):
+    app = shop(intent_middleware(make_protection(), everything=everything))
+    answer = await post(await serve(app), "/refund", sign_v1_call("POST", "/refund", now=time.time()))
+    assert ((await answer.json())["reason"], app[RUNS]) == ("unsupported-version", [])
+
+
+class InThreads(MemoryDeliveries):
+    is_in_memory = False
+
+
+@pytest.mark.parametrize("store", [MemoryDeliveries, InThreads])
+@serving
+async def test_a_retry_gets_the_first_response_and_runs_nothing(serve, store):
+    app = shop(intent_middleware(make_protection(deliveries=store(several_workers=True))))
+    client = await serve(app)
+    for replayed in (None, "true"):
+        answer = await post(client, "/orders", sign_call("POST /orders", ARGS, tool_call_id="c"))
+        assert (answer.status, (await answer.json())["body"]) == (201, ARGS)
+        assert answer.headers.get("Idempotent-Replayed") == replayed
+    assert app[RUNS] == ["order"]
+
+
+@serving
+async def test_a_handler_that_raises_may_run_again_and_an_http_exception_is_its_response(serve):
+    app = shop(intent_middleware(make_protection()))
+    client = await serve(app)
+    answers = [await post(client, "/broken", sign_call("POST /broken", ARGS, tool_call_id="c")) for _ in "abc"]
+    assert [answer.status for answer in answers] == [500, 409, 409]
+    assert (await answers[2].text(), answers[2].headers["X-Run"]) == ("there is one", "2")
+    assert app[RUNS] == ["broken", "broken"]
+
+
+@serving
+async def test_a_streamed_response_is_sent_and_never_made_twice(serve):
+    app = shop(intent_middleware(make_protection()))
+    client = await serve(app)
+    answers = [await post(client, "/streamed", sign_call("POST /streamed", ARGS, tool_call_id="c")) for _ in "ab"]
+    assert await answers[0].text() == "a"
+    assert (answers[1].status, (await answers[1].json())["code"]) == (409, "response-not-kept")
+    assert app[RUNS] == ["streamed"]
+
+
+@serving
+async def test_a_form_with_files_can_be_read_after_it_was_verified(serve):
+    client = await serve(shop(intent_middleware(make_protection())))
+    parts = ['name="name"\r\n\r\nn', 'name="file"; filename="f.txt"\r\n\r\ncontent']
+    body = "".join(f"--b\r\nContent-Disposition: form-data; {part}\r\n" for part in parts).encode() + b"--b--\r\n"
+    media_type, header = "multipart/form-data; boundary=b", sign_bytes("POST /upload", body)
+    headers = {"Content-Type": media_type, "X-Service-Intent": header}
+    answer = await client.post("/upload", data=body, headers=headers)
+    assert (answer.status, await answer.json()) == (200, {"name": "n", "file": "content"})
+
+
+@serving
+async def test_the_limits_of_a_body_are_the_protection_s_per_route_and_aiohttp_s_own(serve):
+    guard = make_protection(max_body=lambda method, path: 10 if path == "/size" else 10**6)
+    client = await serve(shop(intent_middleware(guard), client_max_size=100))
+    for path, value, limit in [
+        ("/size", ARGS, "10 bytes (max_body)"),
+        ("/orders", "x" * 100, "client_max_size of aiohttp"),
+    ]:
+        answer = await post(client, path, sign_call(f"POST {path}", value), value)
+        assert (answer.status, (await answer.json())["code"]) == (413, "body-too-large")
+        assert limit in (await answer.json())["detail"]
+
+    async def chunks():
+        for _ in range(20):
+            yield b"12345678"
+
+    assert (await client.post("/size", data=chunks())).status == 413
+    assert (await post(client, "/orders", sign_call("POST /orders", {"a": 1}), {"a": 1})).status == 201
+
+
+@serving
+async def test_an_unreachable_store_is_503(serve):
+    client = await serve(shop(intent_middleware(make_protection(nonces=UnreachableStore()))))
+    answer = await post(client, "/orders", sign_call("POST /orders", ARGS))
+    assert (answer.status, (await answer.json())["code"]) == (503, "unavailable")
+
+
+@serving
+async def test_reports_name_the_route_with_the_prefix_of_its_application_and_never_a_path(serve):
+    guard = make_protection(reports=(reports := RecordedReports()))
+    app, inner = shop(intent_middleware(guard)), web.Application()
+    inner.router.add_get("/users/{name}", health)
+    app.add_subapp("/admin", inner)
+    client = await serve(app)
+    for path in ("/orders/17", "/admin/users/jane-doe", "/jane-doe", "/orders/jane"):
+        assert (await client.get(path)).status == 403
+    assert (await client.get("/orders/17", headers={"X-Service-Intent": sign_call("GET /orders/17", {})})).status == 200
+    assert reports.operations == [
+        ("missing-header", "GET /orders/{order_id}"), ("missing-header", "GET /admin/users/{name}"),
+        ("missing-header", ""), ("missing-header", ""), ("accepted", "GET /orders/{order_id}"),
+    ]  # fmt: skip
+
+
+@serving
+async def test_an_escaped_slash_is_refused(serve):
+    client = await serve(shop(intent_middleware(make_protection())))
+    target = client.make_url("/").join(type(client.make_url("/"))("/orders%2F17", encoded=True))
+    answer = await client.session.get(target, headers={"X-Service-Intent": sign_call("GET /orders/17", {})})
+    assert (answer.status, (await answer.json())["reason"]) == (403, "operation-mismatch")
+
+
+@serving
+async def test_what_is_exempt_needs_no_intent(serve):
+    guard = make_protection(exempt=lambda method, path: path == "/health")
+    client = await serve(shop(intent_middleware(guard)))
+    assert (await client.get("/health")).status == 200
+    assert (await client.get("/nowhere")).status == 403
+
+
+@serving
+async def test_a_decorated_handler_without_the_middleware_runs_for_nobody(serve):
+    app = shop()
+    assert (await post(await serve(app), "/refund", sign_call("POST /refund", ARGS))).status == 500
+    assert app[RUNS] == []
+
+
+@serving
+async def test_the_witness_sees_routes_and_shapes_and_changes_nothing(serve):
+    witness = make_witness(hub := Hub())
+    app = shop(witness_middleware(witness), intent_middleware(make_protection(), everything=False))
+    client = await serve(app)
+    assert await (await client.get("/health")).json() == {"ok": True}
+    assert (await post(client, "/refund", sign_call("POST /refund", ARGS))).status == 200
+    app[RUNS].clear()
+    assert (await post(client, "/broken", None)).status == 500
+    assert (await post(client, "/broken", None)).status == 409
+    assert await (await post(client, "/streamed", None)).text() == "a"
+    assert (await client.get("/jane-doe")).status == 404
+    await asyncio.to_thread(witness.flush)
+    assert hub.counts == {
+        ("GET", "/health", 200): 1, ("POST", "/refund", 200): 1, ("POST", "/broken", 500): 1,
+        ("POST", "/broken", 409): 1, ("POST", "/streamed", 200): 1,
+    }  # fmt: skip
+    (entry,) = [entry for entry in hub.entries if entry["path"] == "/refund"]
+    assert set(entry["request"]["properties"]) == set(entry["response"]["properties"]) == set(ARGS)
