@@ -1,0 +1,114 @@
+"""A dump of the database alone: it gives no secret, no usable key, no session and no intent that still verifies."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from workspaces.create import NewWorkspace
+from workspaces.keys.create import create_key
+from workspaces.models import Membership
+from workspaces.people.invitations import invite
+from workspaces.people.sign_in_links import create_link
+from workspaces.secrets.rotate import prepare_secret
+
+pytestmark = pytest.mark.django_db
+ARGUMENTS = {"orderId": 777123}
+PASSWORD = "correct horse battery staple 17"
+
+
+def dump_rows() -> Iterator[str]:
+    """Yield each row of each table as text, and binary columns as the bytes that they hold, too."""
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(f'SELECT dumped::text FROM "{table}" AS dumped')
+            for (row,) in cursor.fetchall():
+                yield row
+                for digits in re.findall(r"\\x([0-9a-f]+)", row):
+                    yield bytes.fromhex(digits).decode("latin-1")
+
+
+def spell(secret: str) -> list[str]:
+    """Return the spellings under which a secret could stand in a dump."""
+    raw = secret.encode()
+    return [secret, raw.hex(), base64.b64encode(raw).decode().rstrip("="), base64.urlsafe_b64encode(raw).decode()]
+
+
+class Used:
+    """A hub in which everything that holds a secret was used, and what nobody may find in its dump."""
+
+    def __init__(self, created: NewWorkspace, api: Any) -> None:
+        now = timezone.now()
+        workspace = created.workspace
+        call = {"sub": "user_1", "operation": "GET /orders", "args": ARGUMENTS}
+        minted = api.post("/api/intents", call, headers={"Idempotency-Key": "k1"}).json()
+        self.header = minted["header"]
+        received = {"header": self.header, "method": "GET", "path": "/orders", "query": "orderId=777123"}
+        api.post("/api/intents/verify", received, headers={"Idempotency-Key": "k2"})
+        write = {**call, "operation": "POST /orders"}
+        asked = api.post("/api/confirmations", {**write, "summary": "Order"}).json()
+        api.post(f"/api/confirmations/{asked['confirmationId']}/decision", {"decision": "confirm"})
+        user = get_user_model().objects.create_user("ada", "ada@example.com", PASSWORD)
+        Membership.objects.create(workspace=workspace, user=user, role=Membership.ADMIN)
+        self.browser = Client()
+        self.browser.force_login(user)
+        self.browser.get(f"/w/{workspace.slug}/production/overview")
+        totp_secret = "JBSWY3DPEHPK3PXP"
+        Authenticator.objects.create(
+            user=user, type=Authenticator.Type.TOTP, data={"secret": get_adapter().encrypt(totp_secret)}
+        )
+        recovery_code = RecoveryCodes.activate(user).get_unused_codes()[0]
+        self.link = create_link(user, now=now)
+        _, self.invitation = invite(workspace, "bob@example.com", Membership.VIEWER, actor="ada", now=now)
+        self.keys = [created.report_key, created.platform_key, created.full_key, created.publishable_key]
+        self.keys.append(create_key(workspace, name="ci", scopes=["report"], actor="ada", now=now).text)
+        prepared = prepare_secret(workspace, actor="ada", now=now)
+        self.secrets = [
+            *self.keys, created.signing_secret, prepared.text, self.header, totp_secret, recovery_code,
+            self.link, self.invitation, PASSWORD, self.browser.cookies["sessionid"].value, minted["payload"]["nonce"],
+            minted["payload"]["argsHash"],
+        ]  # fmt: skip
+
+
+@pytest.fixture
+def used(workspace: NewWorkspace, api: Any) -> Used:
+    return Used(workspace, api)
+
+
+def test_no_secret_stands_in_it_under_any_spelling(used):
+    dump = "\n".join(dump_rows())
+    assert [secret[:12] for secret in used.secrets if any(spelling in dump for spelling in spell(secret))] == []
+
+
+def test_nothing_in_it_opens_an_api_or_a_page(used, api):
+    dump = "\n".join(dump_rows())
+    words = set(re.findall(r"[\w+/=.-]{12,}", dump))
+    assert len(words) > 20
+    for word in words:
+        assert api.get("/api/catalog", key=word).status_code in (401, 403), word
+        thief = Client(headers={"cookie": f"sessionid={word}"})
+        assert thief.get("/account").status_code == 302, word
+
+
+def test_no_intent_in_it_verifies(used, api):
+    for word in set(re.findall(r"[\w=-]{80,}", "\n".join(dump_rows()))):
+        received = {"header": word, "method": "GET", "path": "/orders", "query": "orderId=777123"}
+        assert api.post("/api/intents/verify", received).status_code == 403
+
+
+def test_guessing_arguments_finds_nothing(used):
+    """The hash of what an intent was for is kept under a key: who knows the order's number cannot look it up."""
+    received = [row for row in dump_rows() if "GET /orders" in row]
+    assert received
+    assert not any("777123" in row for row in received)

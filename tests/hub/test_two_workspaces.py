@@ -1,0 +1,146 @@
+"""Two workspaces with the same ids everywhere never see each other: in no page, download, search, diagnosis or error.
+
+Each names things of its own by a word that the other must never read: operations, properties, outcome keys,
+summaries. What both share is every id that a machine or a person can send.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from catalog.ingest.fold import fold_reports
+from workspaces.create import NewWorkspace
+from workspaces.models import Membership
+
+pytestmark = pytest.mark.django_db
+OWN, FOREIGN = "walrus", "pelican"
+REPORT_ID = str(uuid.uuid4())
+CALL_ID = "call_1"
+MAX_PAGES = 400
+
+
+def fill(created: NewWorkspace, word: str, api: Any) -> None:
+    """Report under the same ids, and under names that hold the word."""
+
+    def post(address: str, body: Any, *, status: int) -> Any:
+        answer = api.post(
+            address,
+            body,
+            key=created.full_key,
+            headers={"Idempotency-Key": f"key-{body.get('environment', 'production')}"},
+        )
+        assert answer.status_code == status, answer.content
+        return answer.json()
+
+    post("/api/conversations", {"conversations": [{"conversationId": f"conv_{n}"} for n in range(5)]}, status=200)
+    # What one workspace knows is unknown in the other: a diagnosis must not say that it is known there.
+    post("/api/conversations", {"environment": "staging", "conversations": [{"conversationId": word}]}, status=200)
+    ids = ("conv_1", "conv_9", '"conv_2"', OWN, FOREIGN)
+    outcomes = [{"conversationId": id_, "outcomeKey": key} for id_ in ids for key in ("purchase", f"{word}_bought")]
+    post("/api/conversation-outcomes", {"outcomes": outcomes}, status=200)
+    shape = {"type": "object", "properties": {"id": {"type": "integer"}, f"{word}Name": {"type": "string"}}}
+    seen = {"method": "GET", "status": 200, "count": 3, "response": shape}
+    observations = [{**seen, "path": path} for path in ("/orders", f"/{word}s")]
+    post("/api/witness-reports", {"reportId": REPORT_ID, "observations": observations}, status=202)
+    rejected = {"result": "expired", "version": 2, "operation": f"GET /{word}s", "toolCallId": CALL_ID}
+    post("/api/verification-reports", {"reportId": REPORT_ID, "verifications": [rejected]}, status=200)
+    call = {"sub": "user_1", "operation": "POST /orders", "args": {}, "summary": f"Order a {word}"}
+    post("/api/confirmations", call, status=201)
+    for environment in created.workspace.environments.all():
+        fold_reports(environment, now=timezone.now())
+
+
+@pytest.fixture
+def admin(workspace: NewWorkspace, other_workspace: NewWorkspace, api: Any) -> Client:
+    """An admin of the first workspace, signed in; the second has an admin of the same name but for the case."""
+    fill(other_workspace, FOREIGN, api)
+    fill(workspace, OWN, api)
+    user = get_user_model().objects.create_user("ada", "ada@example.com")
+    Membership.objects.create(workspace=workspace.workspace, user=user, role=Membership.ADMIN)
+    foreign = get_user_model().objects.create_user(f"Ada-{FOREIGN}", "ada@example.org")
+    Membership.objects.create(workspace=other_workspace.workspace, user=foreign, role=Membership.ADMIN)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def read(answer: Any) -> str:
+    content: bytes = b"".join(answer) if answer.streaming else answer.content
+    return content.decode()
+
+
+SEARCHES = (FOREIGN, "conv_", "orders", "Name", "_bought", "%", "Order")
+
+
+def crawl(client: Client, start: str) -> Iterator[tuple[str, str]]:
+    """Yield the address and the text of every page that links lead to from the start, exports included."""
+    queue, addresses = [start], {start}
+    while queue and len(addresses) < MAX_PAGES:
+        address = queue.pop(0)
+        text = read(client.get(address))
+        yield address, text
+        links = re.findall(r'(?:href|hx-get|data-url|action)="(/[^"#]*)', text) if "<html" in text else []
+        for link in map(unescape, links):
+            if link not in addresses and not link.startswith(("/static/", "/sign-out", "/api/docs")):
+                addresses.add(link)
+                queue.append(link)
+
+
+def test_no_page_or_export_that_links_lead_to_names_the_other(admin, workspace):
+    pages = dict(crawl(admin, "/w/lumen-books/production/overview"))
+    assert len(pages) > 60
+    assert [address for address, text in pages.items() if "other-shop" in text or "Other Shop" in text] == []
+    # The word itself was also sent as an id of a conversation that this workspace does not know.
+    leaks = re.compile(rf"(?<![\w]){FOREIGN}(s|Name|_bought)\b|Order a {FOREIGN}|Ada-{FOREIGN}")
+    assert [(address, leaks.search(text)[0]) for address, text in pages.items() if leaks.search(text)] == []
+    assert any(f"{OWN}_bought" in text for text in pages.values())
+
+
+@pytest.mark.parametrize("page", ["catalog", "drift", "outcomes", "joins", "rejections"])
+def test_no_search_finds_what_the_other_has(admin, page):
+    for words in SEARCHES:
+        answer = admin.get(f"/w/lumen-books/production/{page}", {"q": words})
+        for leak in (f"{FOREIGN}s", f"{FOREIGN}Name", f"{FOREIGN}_bought"):
+            assert leak not in answer.content.decode(), (page, words)
+
+
+def test_no_download_holds_what_the_other_has(admin, workspace, api):
+    for name in ("", "/openapi.json", "/schemas.json", "/tools.json"):
+        text = read(api.get(f"/api/catalog{name}"))
+        assert OWN in text
+        assert FOREIGN not in text
+    assert FOREIGN not in read(api.get("/api/witness-rules"))
+
+
+def test_no_diagnosis_knows_what_the_other_knows(admin):
+    """The other workspace knows the id in its staging: here it was never seen."""
+    rows = admin.get("/w/lumen-books/production/joins.json").json()["tables"]
+    causes = {
+        row["conversationId"]: row["cause"]
+        for table in (rows.values() if isinstance(rows, dict) else rows)
+        for row in (table if isinstance(table, list) else table.get("rows", []))
+        if isinstance(row, dict) and "conversationId" in row and "cause" in row
+    }
+    assert causes[OWN] == "other-environment"
+    assert causes[FOREIGN] == "never-seen"
+
+
+def test_no_error_tells_that_the_other_has_it(admin, other_workspace):
+    foreign, missing = (read(admin.get(f"/w/{slug}/production/catalog")) for slug in ("other-shop", "nowhere"))
+    new_each_time = re.compile(r'req_\w+|(?<=value=")[\w-]{40,}')
+    assert new_each_time.sub("", foreign) == new_each_time.sub("", missing)
+
+
+def test_the_same_idempotency_keys_and_report_ids_stand_beside_each_other(admin, workspace, other_workspace, api):
+    """`fill` used them in both; each keeps its own answer."""
+    for created, word in ((workspace, OWN), (other_workspace, FOREIGN)):
+        assert word in read(api.get("/api/catalog", key=created.full_key))
