@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -19,8 +18,8 @@ from affidavit import (
     MemoryDeliveries,
     MemoryNonces,
     Protection,
-    SqlDeliveries,
-    SqlNonces,
+    SqliteDeliveries,
+    SqliteNonces,
 )
 from affidavit.contrib.wsgi import IntentMiddleware, WitnessMiddleware, current_intent, intent_required
 from examples.bookshop.release import apply_release
@@ -274,14 +273,7 @@ def build_stores(database: str) -> tuple[Any, Any]:
     """Return the stores of nonces and deliveries: in the shop's database, or in memory if that is in memory."""
     if database == ":memory:":
         return MemoryNonces(), MemoryDeliveries()
-
-    def connect() -> sqlite3.Connection:
-        return sqlite3.connect(database, check_same_thread=False, timeout=10)
-
-    nonces, deliveries = SqlNonces(connect), SqlDeliveries(connect)
-    nonces.create_table()
-    deliveries.create_table()
-    return nonces, deliveries
+    return SqliteNonces(database), SqliteDeliveries(database)
 
 
 def summarize_book(book: Row) -> dict[str, Any]:

@@ -159,9 +159,12 @@ if framework == "own":
 assert witness.flush()
 """
 STORES = """
-from sql_stores import deliveries, nonces
+from sqlite_stores import deliveries, nonces
 assert [nonces.burn("w", "n", 2.0, now=1.0) for _ in range(2)] == [True, False]
 assert type(deliveries.claim("w", "c", "f" * 64, now=1.0)).__name__ == "Claim"
+from importlib.util import find_spec
+if find_spec("psycopg"):
+    import sql_stores
 """
 
 
@@ -200,8 +203,8 @@ def require_framework(name):
 RUN_HERE = {
     "shop/intents.py", "shop/settings.py", "shop/views.py", "shop/intents_in_database.py",
     "shop/migrations/0001_intents.py", "flask_shop.py", "starlette_shop.py", "fastapi_shop.py", "aiohttp_shop.py",
-    "sql_stores.py", "own_adapter.py", "outcomes.py", "shapes.py", "shop/witness.py", "shop/witnessed_settings.py",
-    "flask_witnessed.py", "starlette_witnessed.py", "own_witness.py",
+    "sql_stores.py", "sqlite_stores.py", "own_adapter.py", "outcomes.py", "shapes.py", "shop/witness.py",
+    "shop/witnessed_settings.py", "flask_witnessed.py", "starlette_witnessed.py", "own_witness.py",
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from ._hub.api_keys import make_key
 from ._intents.args import InvalidArgs, RequestArgs, args_hash, member_args, request_args
 from ._intents.explain import Check
 from ._intents.intent import Intent, MintedIntent, mint_intent
-from ._intents.nonces import MemoryNonces, NonceStore, RedisNonces, SqlNonces
+from ._intents.nonces import MemoryNonces, NonceStore, RedisNonces, SqliteNonces, SqlNonces
 from ._intents.reasons import REASONS, Reason
 from ._intents.stores import StoreUnavailable
 from ._intents.verifier import IntentRejected, IntentVerifier
@@ -17,7 +17,7 @@ from ._outcomes.report import OutcomeReceipt, report_outcomes, reportOutcomes
 from ._outcomes.reporter import OutcomeCounts, OutcomeReporter
 from ._paths.templates import Template, retemplate, template
 from ._protection.idempotency import Delivery, DeliveryStore, StoredResponse
-from ._protection.idempotency_stores import RedisDeliveries, SqlDeliveries
+from ._protection.idempotency_stores import RedisDeliveries, SqlDeliveries, SqliteDeliveries
 from ._protection.memory_deliveries import MemoryDeliveries
 from ._protection.protection import Admission, Call, Demands, Protection
 from ._protection.verification_reports import VerificationReports
@@ -71,6 +71,8 @@ __all__ = [
     "RequestArgs",
     "SqlDeliveries",
     "SqlNonces",
+    "SqliteDeliveries",
+    "SqliteNonces",
     "StoreUnavailable",
     "StoredResponse",
     "Template",

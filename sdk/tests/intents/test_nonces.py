@@ -1,11 +1,13 @@
 import os
 import sqlite3
 import threading
+import time
 
 import pytest
 from support.store_servers import count_passes_at_once, postgres_schema, redis_server, sqlite_in, unreachable_redis
 
 from affidavit._intents.nonces import KEPT_AFTER_EXPIRY, MemoryNonces, RedisNonces, SqlNonces
+from affidavit._intents.sql import Database
 from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
 
 NOW = 1_800_000_000.0
@@ -187,3 +189,23 @@ def checks_as_a_worker(workers: int) -> list[int]:
 def test_memory_notices_the_other_workers_of_a_forking_server():
     assert checks_as_a_worker(1) == [0]
     assert 7 in checks_as_a_worker(3)
+
+
+def test_a_thread_that_comes_again_at_once_does_not_pass_those_that_wait(tmp_path):
+    database, is_over, waits = Database(sqlite_in(tmp_path), connections=1), threading.Event(), []
+
+    def run_on():
+        while not is_over.is_set():
+            database.run(lambda execute: time.sleep(0.001))
+
+    greedy = [threading.Thread(target=run_on) for _ in range(3)]
+    for thread in greedy:
+        thread.start()
+    for _ in range(20):
+        began = time.monotonic()
+        database.run(lambda execute: None)
+        waits.append(time.monotonic() - began)
+    is_over.set()
+    for thread in greedy:
+        thread.join()
+    assert max(waits) < 1

@@ -6,11 +6,13 @@ Every store is atomic, never passes what it cannot look up, and keeps a nonce un
 
 import heapq
 import itertools
+import os
 import threading
 from collections.abc import Callable
 from typing import Any, Protocol
 
 from .sql import Database, run_unfailing
+from .sqlite_file import open_file
 from .stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
 
 KEPT_AFTER_EXPIRY = 300
@@ -96,7 +98,7 @@ class SqlNonces:
     """
 
     def __init__(self, connect: Callable[[], Any], *, paramstyle: str | None = None) -> None:
-        self._database = Database(connect, paramstyle)
+        self._database: Database = Database(connect, paramstyle)
         self._burns = itertools.count(1)
 
     def create_table(self) -> None:
@@ -120,6 +122,14 @@ class SqlNonces:
     def prune(self, *, now: float) -> int:
         """How many nonces past their time were deleted, at most 500. Runs by itself every 250 burns."""
         return self._database.run(lambda execute: execute(PRUNE_NONCES, now, PRUNED_AT_ONCE).rowcount)
+
+
+class SqliteNonces(SqlNonces):
+    """SqlNonces in a SQLite file, for all processes of one machine; the table is made when it is first used."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._database = open_file(path, (CREATE_NONCES, INDEX_NONCES))
+        self._burns = itertools.count(1)
 
 
 class RedisNonces:

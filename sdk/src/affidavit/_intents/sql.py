@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
@@ -40,21 +41,58 @@ Execute = Callable[..., Cursor]
 """Runs one statement, `execute(sql, *parameters)`, on the connection of the transaction."""
 
 
+class Turns:
+    """A semaphore that is fair: whoever waited longest is next, also before a thread that comes again at once."""
+
+    def __init__(self, count: int) -> None:
+        self._lock = threading.Lock()
+        self._count = count
+        self._waiting: deque[threading.Lock] = deque()
+
+    def acquire(self, timeout: float) -> bool:
+        """Wait for a turn. Return False if there was none within `timeout` seconds."""
+        with self._lock:
+            if self._count:
+                self._count -= 1
+                return True
+            turn = threading.Lock()
+            turn.acquire()
+            self._waiting.append(turn)
+        if turn.acquire(timeout=timeout):
+            return True
+        with self._lock:
+            if turn not in self._waiting:  # it came just now
+                return True
+            self._waiting.remove(turn)
+        return False
+
+    def release(self) -> None:
+        """End a turn: hand it to the next, if there is one."""
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._count += 1
+
+
 class Database:
     """Short transactions of their own, on a few connections that survive neither fork nor failure.
 
     connect: gives a new connection, outside any transaction of a request; threads hand it on to each other, so
     SQLite's needs check_same_thread=False. paramstyle: the driver's, `qmark` or `format` (also `pyformat`);
-    found out by the connection's module when not given. At most CONNECTIONS are open at once.
+    found out by the connection's module when not given. At most `connections` are open at once.
     """
 
-    def __init__(self, connect: Callable[[], Any], paramstyle: str | None = None) -> None:
+    def __init__(
+        self, connect: Callable[[], Any], paramstyle: str | None = None, *, connections: int = CONNECTIONS
+    ) -> None:
         self._connect = connect
+        self._connections = connections
         self._paramstyle = paramstyle
         self._pid = os.getpid()
         self._idle: list[Connection] = []
         self._inherited: list[Connection] = []
-        self._free = threading.BoundedSemaphore(CONNECTIONS)
+        self._free = Turns(connections)
 
     def run(self, work: Callable[[Execute], T]) -> T:
         """What `work` returns, after its statements are committed. `work` gets `execute(sql, *parameters)`.
@@ -70,6 +108,12 @@ class Database:
             return self._run_with_retry(work)
         finally:
             free.release()
+
+    def close_idle(self) -> None:
+        """Close the connections that are not in use; the next transaction opens another."""
+        while self._idle:
+            with suppress(IndexError):  # another thread has taken it
+                _discard(self._idle.pop())
 
     def _run_with_retry(self, work: Callable[[Execute], T]) -> T:
         if self._idle:
@@ -113,7 +157,7 @@ class Database:
         if self._pid != os.getpid():
             self._inherited = self._idle  # kept, because closing them here would end them for the parent
             self._idle = []
-            self._free = threading.BoundedSemaphore(CONNECTIONS)
+            self._free = Turns(self._connections)
             self._pid = os.getpid()
 
     def _translate(self, sql: str, connection: Connection) -> str:

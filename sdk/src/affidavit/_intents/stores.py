@@ -19,6 +19,12 @@ _DIFFERING = re.compile(rb"pipe_handle=\d+|\b(?:master|worker)\b")
 class StoreUnavailable(AffidavitError):
     """A store cannot tell whether a call may pass. Answer 503, and do not let the call pass."""
 
+    def describe(self) -> str:
+        """Return the message for the log of the host, with the error of the database itself, in one line."""
+        cause = self.__cause__
+        own_error = f" ({type(cause).__name__}: {cause})" if cause else ""
+        return " ".join(f"{self}{own_error}".split())
+
 
 def store_key(workspace: str, name: str) -> str:
     """Return a key for (workspace, name): always 64 hex digits."""
@@ -48,8 +54,9 @@ class OneProcess:
         cause = "the process forked" if self._pid is not None else _sign_of_other_workers()
         if cause:
             raise StoreUnavailable(
-                f"a store in memory serves one process, but {cause}. Use the SQL or the Redis store, "
-                "or pass several_workers=True if each worker may well accept the same intent once."
+                f"a store in memory serves one process, but {cause}. Use SqliteNonces and SqliteDeliveries (for one "
+                "machine), the SQL or the Redis stores, or pass several_workers=True if each worker may well accept "
+                "the same intent once."
             )
         self._pid = os.getpid()
 

@@ -1,10 +1,12 @@
 """The stores of deliveries in SQL and Redis; each is a `DeliveryStore` (contract 3)."""
 
 import itertools
+import os
 from collections.abc import Callable
 from typing import Any
 
 from affidavit._intents.sql import Database, Execute, run_unfailing
+from affidavit._intents.sqlite_file import open_file
 from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, StoreUnavailable, store_key
 
 from .idempotency import (
@@ -57,7 +59,7 @@ class SqlDeliveries:
     """A store in the table `affidavit_deliveries`, like `SqlNonces`; call `create_table` once, where you migrate."""
 
     def __init__(self, connect: Callable[[], Any], *, paramstyle: str | None = None) -> None:
-        self._database = Database(connect, paramstyle)
+        self._database: Database = Database(connect, paramstyle)
         self._claims = itertools.count(1)
 
     def create_table(self) -> None:
@@ -106,6 +108,14 @@ class SqlDeliveries:
     def _run_update(self, sql: str, *parameters: object) -> bool:
         """Return whether the claim was still there to be changed."""
         return self._database.run(lambda execute: execute(sql, *parameters).rowcount) == 1
+
+
+class SqliteDeliveries(SqlDeliveries):
+    """SqlDeliveries in a SQLite file, like `SqliteNonces`; both may be in one file."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._database = open_file(path, (CREATE_DELIVERIES, INDEX_DELIVERIES))
+        self._claims = itertools.count(1)
 
 
 # KEYS[1] is the delivery. Redis runs each script as one atomic step.

@@ -152,7 +152,7 @@ class Protection:
         """Log one line per `_LOG_EVERY` seconds at most: an outage must not fill the log."""
         if self._now() >= self._next_log_at:
             self._next_log_at = self._now() + _LOG_EVERY
-            _log.error("calls are answered 503: %s", fault)
+            _log.error("calls are answered 503: %s", fault.describe())
 
     def _start_running(self, claim: Claim | None) -> "_RunningCall | None":
         if claim is None or self._deliveries is None or self._leases is None:
@@ -205,7 +205,7 @@ class _RunningCall:
         try:
             return step()
         except StoreUnavailable as fault:
-            _log.error("a retry of a call that has run may run it again: %s", fault)
+            _log.error("a retry of a call that has run may run it again: %s", fault.describe())
             return None
         finally:
             self._leases.release(self._claim)

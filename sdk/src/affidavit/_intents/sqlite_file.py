@@ -1,0 +1,114 @@
+"""A SQLite file as the store of several processes: one connection in each, and none carried across a fork."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from weakref import WeakValueDictionary
+
+from .sql import Database, Turns
+
+_BUSY_TIMEOUT = 5.0
+"""Seconds to wait for the write of another process. A write takes well under a millisecond."""
+_FORK_PATIENCE = 1.0
+"""Seconds that a fork waits for a running transaction."""
+_JOURNAL_LIMIT = 16 * 1024 * 1024
+"""Bytes that the write-ahead log keeps on disk after a checkpoint."""
+
+
+class SqliteFile(Database):
+    """One file in one process. All stores on it share the connection, so that threads queue here and not at its lock.
+
+    The journal is a write-ahead log, with `synchronous = NORMAL`: a write survives the crash of any process. What a
+    power failure takes back are the last moments: an intent is valid for minutes and the machine is down meanwhile, and
+    a call that ran then is like one whose lease ran out in a crash. Where the log cannot be had (network file systems),
+    each write is synchronous.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(self._open, "qmark", connections=1)
+        self._path = path
+        self._schema: list[str] = []
+        self._held: Turns | None = None
+
+    def __del__(self) -> None:
+        if self._pid == os.getpid():
+            self.close_idle()
+
+    def require(self, statements: Sequence[str]) -> None:
+        """Run `statements` whenever the file is opened."""
+        self._schema += [statement for statement in statements if statement not in self._schema]
+        self.close_idle()
+
+    def hold(self) -> None:
+        """Before a fork: wait for the transaction that runs, begin no other, and close the connection.
+
+        In the child the parent's locks on the file would look like its own.
+        """
+        self._leave_parent()
+        turns = self._free
+        if turns.acquire(timeout=_FORK_PATIENCE):
+            self._held = turns
+            self.close_idle()
+
+    def release(self) -> None:
+        """After a fork, in the parent."""
+        if self._held is not None:
+            self._held.release()
+            self._held = None
+
+    def _open(self) -> sqlite3.Connection:
+        with suppress(FileExistsError):  # a new file is private: it holds responses
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        connection = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT, check_same_thread=False)
+        try:
+            if _use_write_ahead_log(connection):
+                connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA journal_size_limit = {_JOURNAL_LIMIT}")
+            for statement in self._schema:
+                connection.execute(statement)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> bool:
+    """Return whether the file has a write-ahead log now. SQLite does not wait for others that switch to it as well."""
+    deadline = time.monotonic() + _BUSY_TIMEOUT
+    while True:
+        try:
+            return bool(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+_files: "WeakValueDictionary[str, SqliteFile]" = WeakValueDictionary()
+
+
+def open_file(path: str | os.PathLike[str], schema: Sequence[str]) -> SqliteFile:
+    """Return the file of this process; it is opened when it is first used. Raises ValueError for no file's path."""
+    name = os.fspath(path)
+    if name in ("", ":memory:") or name.startswith("file:"):
+        raise ValueError("give the path of a file; without one, use the stores in memory")
+    name = os.path.abspath(name)
+    file = _files.setdefault(name, SqliteFile(name))
+    file.require(schema)
+    return file
+
+
+def _hold_all() -> None:
+    for file in list(_files.values()):
+        file.hold()
+
+
+def _release_all() -> None:
+    for file in list(_files.values()):
+        file.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold_all, after_in_parent=_release_all)
