@@ -20,7 +20,7 @@ from typing import Any
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
-from wire.http.body import BODY_TOO_SLOW, MAX_BODY_BYTES
+from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW, MAX_BODY_BYTES
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -49,6 +49,13 @@ class ClientGone(Exception):
     """The client closed its connection before the answer was complete."""
 
 
+class BodyBroken(Exception):
+    """The client has gone, or the server cannot read the body: a chunk's size is no number, for example.
+
+    The server says the same of both, so both are answered; nobody hears the one answer.
+    """
+
+
 @dataclass
 class Buffer:
     """How many bytes of bodies are held at the moment, of all requests."""
@@ -57,7 +64,10 @@ class Buffer:
 
 
 async def read_body(receive: Receive, buffer: Buffer) -> bytes:
-    """Return the body, cut after MAX_BODY_BYTES + 1 bytes if it is too large. Raise BodyTooSlow or ClientGone."""
+    """Return the body, cut after MAX_BODY_BYTES + 1 bytes if it is too large.
+
+    Raise BodyTooSlow or BodyBroken.
+    """
     body = bytearray()
     received_bytes = 0
     start_time = asyncio.get_running_loop().time()
@@ -66,7 +76,7 @@ async def read_body(receive: Receive, buffer: Buffer) -> bytes:
             while received_bytes <= MAX_DISCARDED:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise ClientGone
+                    raise BodyBroken
                 piece = message.get("body", b"")
                 received_bytes += len(piece)
                 prefix = piece[: MAX_BODY_BYTES + 1 - len(body)]
@@ -166,8 +176,8 @@ class Application:
             environ = build_environ(scope, await read_body(receive, self.buffer))
         except BodyTooSlow:
             environ = build_environ(scope, b"") | {BODY_TOO_SLOW: True}
-        except ClientGone:
-            return
+        except BodyBroken:
+            environ = build_environ(scope, b"") | {BODY_BROKEN: True}
         slots = await self.acquire_slots(scope["path"])
         request = Request(self, environ, send, asyncio.get_running_loop(), slots)
         try:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django.db import DataError, IntegrityError
 from django.db import Error as DatabaseError
-from django.db import IntegrityError
 
 MAX_FAULTS = 100
 
@@ -73,7 +73,7 @@ class Unavailable(DomainError):
 
 def is_outage(error: BaseException) -> bool:
     """Whether the database is unreachable, full or shutting down, or aborted this transaction for another one."""
-    if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError):
+    if not isinstance(error, DatabaseError) or isinstance(error, IntegrityError | DataError):
         return False
     state = getattr(error.__cause__, "sqlstate", None)
     # No state: connection lost. 08 connection, 25006 read-only, 40 deadlock, 53 resources, 57 shut down, 58 I/O.

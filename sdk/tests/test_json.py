@@ -1,6 +1,7 @@
 """Strict JSON: what both sides could read differently is refused, everything else is read as by any parser."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -87,3 +88,11 @@ def test_the_text_of_any_member_is_found_however_the_object_is_written(members, 
 def test_a_number_is_whole_by_its_value_and_not_by_its_spelling(written, expected):
     found = whole_number(parse(written))
     assert (found, type(found)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize("text", ["[" * 2_000_000 + "]" * 2_000_000, "[" * 4_000_000, '{"a":' * 800_000])
+def test_brackets_without_end_are_refused_in_one_pass(text):
+    start = time.process_time()
+    with pytest.raises(InvalidJson):
+        parse(text)
+    assert time.process_time() - start < 1.5

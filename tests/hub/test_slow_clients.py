@@ -70,7 +70,7 @@ def test_a_client_that_hangs_up_is_no_body():
     async def receive() -> Any:
         return {"type": "http.disconnect"}
 
-    with pytest.raises(asgi.ClientGone):
+    with pytest.raises(asgi.BodyBroken):
         asyncio.run(asgi.read_body(receive, asgi.Buffer()))
 
 

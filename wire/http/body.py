@@ -14,6 +14,8 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 MAX_GZIP_MEMBERS = 100  # each costs time, however empty it is
 BODY_TOO_SLOW = "affidavit.body_too_slow"
 """A member of the WSGI environment: set where the server gave up waiting for the body."""
+BODY_BROKEN = "affidavit.body_broken"
+"""The same, where the server could not read the body."""
 
 
 class BodyTooLarge(DomainError):
@@ -24,6 +26,11 @@ class BodyTooLarge(DomainError):
 class BodyTooSlow(DomainError):
     code = "body-too-slow"
     detail = "Send the body faster: the hub waits at most a minute, and less for a small body. Nothing was stored."
+
+
+class BrokenBody(DomainError):
+    code = "invalid-request"
+    detail = "The body is not as long, or its chunks are not as large, as announced. Send it again."
 
 
 class BrokenGzip(DomainError):

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from wire.errors import DomainError
-from wire.http.body import BODY_TOO_SLOW, BodyTooSlow
+from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW, BodyTooSlow, BrokenBody
 from wire.http.problems import FailureResponse, Problem, build_document, find_cause, list_headers, render_problem
 
 
@@ -21,6 +21,10 @@ class FailureMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.META.get(BODY_TOO_SLOW):
             return render_failure(request, BodyTooSlow())
+        if request.META.get(BODY_BROKEN):
+            return render_failure(request, BrokenBody())
+        if "\0" in request.path:  # nothing is called so, and the database takes no such text
+            return render_failure(request, find_cause(Http404()))
         response = self.get_response(request)
         if response.status_code == 404 and not isinstance(response, FailureResponse):
             return render_failure(request, find_cause(Http404()))
