@@ -75,7 +75,7 @@ def test_what_would_spoil_a_batch_is_counted_and_breaks_nobody(reporter_for, con
     assert reporter.counts == OutcomeCounts(reported=2, delivered=1, recorded=1, undelivered=1)
 
 
-def test_a_full_queue_neither_blocks_nor_grows(reporter_for):
+def test_a_full_queue_neither_blocks_nor_grows_and_says_so_once(reporter_for, caplog):
     with ScriptedHub(silent(2)) as hub:
         reporter = reporter_for(hub, capacity=600, timeout=5)
         began = time.monotonic()
@@ -84,6 +84,7 @@ def test_a_full_queue_neither_blocks_nor_grows(reporter_for):
         counts = reporter.counts
     assert 600 <= accepted <= 1100
     assert counts.undelivered == 5000 - accepted
+    assert caplog.text.count("the queue of 600 outcomes is full") == 1
     assert counts.waiting == accepted
 
 

@@ -65,9 +65,10 @@ class Program:
         self._log = folder / "log.txt"
         environment = subprocess_environment(KEY=KEY, HUB=hub if isinstance(hub, str) else hub.url, HOME=str(folder))
         arguments = [part.replace("PORT", str(self.port)) for part in command]
+        quiet = ["-W", "ignore::DeprecationWarning"]  # Python 3.12 warns of every fork of a process with threads
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, *arguments], cwd=folder, env=environment, stdout=log, stderr=log
+                [sys.executable, *quiet, *arguments], cwd=folder, env=environment, stdout=log, stderr=log
             )
 
     def __enter__(self) -> "Program":

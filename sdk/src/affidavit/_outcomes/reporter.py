@@ -21,6 +21,7 @@ from .report import MAX_OUTCOMES, OUTCOMES_PATH, build_item, encode_body, read_r
 MAX_ID_LENGTH, MAX_KEY_LENGTH = 255, 128  # code points
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds between retries while the hub is away
 _FLUSH_PAUSE = 0.2  # the same during `flush`
+_WARN_FULL_EVERY = 60.0  # seconds between two warnings that the queue is full
 _log = logging.getLogger("affidavit")
 
 
@@ -48,9 +49,10 @@ class OutcomeReporter(Reporter):
     At the end of the process it sends the rest for at most `exit_timeout` seconds. A forked child starts with an
     empty queue: the parent sends its own.
 
-    capacity: how many outcomes may be queued; more are counted and discarded. on_error: called in the thread with
-    each ReportError that lost outcomes, because the hub refused their content; without it they are logged. transport:
-    replaces `base_url` and `timeout`. Raises ReportError at once for an invalid key or address.
+    capacity: how many outcomes may be queued; more are counted, discarded, and warned of once a minute. on_error:
+    called in the thread with each ReportError that lost outcomes, because the hub refused their content; without it
+    they are logged. transport: replaces `base_url` and `timeout`. Raises ReportError at once for an invalid key or
+    address.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class OutcomeReporter(Reporter):
         self._queue: deque[tuple[str, str]] = deque()
         self._outbox = Outbox(self._post, self._count_loss, Availability("outcomes", _log))
         self._reported = self._recorded = self._undelivered = 0
-        self._due = 0.0
+        self._due = self._next_full_warning = 0.0
         self._pause = _FIRST_PAUSE
         self._is_hurried = self._is_closed = False
         self._background.reset()
@@ -93,20 +95,32 @@ class OutcomeReporter(Reporter):
             can_send = self._background.start()
             with self._lock:
                 self._reported += 1
-                is_full = self._is_closed or len(self._queue) >= self._capacity
-                if is_full or not can_send or not _fits(conversation_id, outcome_key):
+                is_full = len(self._queue) >= self._capacity
+                is_refused = is_full or self._is_closed or not can_send or not _fits(conversation_id, outcome_key)
+                if is_refused:
                     self._undelivered += 1
-                    return False
-                self._queue.append((conversation_id, outcome_key))
+                else:
+                    self._queue.append((conversation_id, outcome_key))
                 queued = len(self._queue)
                 if queued == 1 and not self._outbox.weight:
                     self._due = time.monotonic() + self._flush_every
+            if is_full:
+                self._warn_of_full_queue()
+            if is_refused:
+                return False
             if queued in (1, MAX_OUTCOMES):
                 self._background.wake()
         except Exception:  # reporting must not make the host fail
             _log.exception("an outcome could not be queued")
             return False
         return True
+
+    def _warn_of_full_queue(self) -> None:
+        if time.monotonic() >= self._next_full_warning:
+            self._next_full_warning = time.monotonic() + _WARN_FULL_EVERY
+            _log.warning(
+                "the queue of %d outcomes is full: more are discarded until the hub takes some", self._capacity
+            )
 
     def flush(self, timeout: float | None = None) -> bool:
         """Send the queue now. True once it is empty, False if it is not after `timeout` seconds."""
