@@ -51,7 +51,9 @@ class _AcceptAllHub:
 
 
 def _build_protection() -> Protection:
-    verifier = IntentVerifier(SECRET, WORKSPACE, AUDIENCE, MemoryNonces(several_workers=True))
+    verifier = IntentVerifier(
+        secrets=SECRET, workspace=WORKSPACE, audience=AUDIENCE, nonces=MemoryNonces(several_workers=True)
+    )
     return Protection(verifier, MemoryDeliveries(several_workers=True))
 
 

@@ -49,7 +49,7 @@ def mint_bench_intent() -> MintedIntent:
 
 def measure_verification() -> Row:
     intent = mint_bench_intent()
-    verifier = IntentVerifier(SECRET, WORKSPACE, AUDIENCE, AcceptAllNonces())
+    verifier = IntentVerifier(secrets=SECRET, workspace=WORKSPACE, audience=AUDIENCE, nonces=AcceptAllNonces())
     now = int(time.time())
     claims = {**intent.payload, "iat": now, "exp": now + 900}
     del claims["issuedAt"], claims["expiresAt"]

@@ -59,7 +59,9 @@ def _environ(header: str) -> dict[str, Any]:
 
 def rows() -> Iterator[Row]:
     def verifier() -> IntentVerifier:
-        return IntentVerifier(SECRET, WORKSPACE, AUDIENCE, MemoryNonces(several_workers=True))
+        return IntentVerifier(
+            secrets=SECRET, workspace=WORKSPACE, audience=AUDIENCE, nonces=MemoryNonces(several_workers=True)
+        )
 
     candidates = {
         "bare": build_caller(None),

@@ -34,7 +34,7 @@ def collect_samples(secret_count: int) -> Samples:
     secrets = [new_secret() for _ in range(secret_count)]
     # The lookup belongs to the host. Unknown workspaces are in it too, so that it takes as long for them.
     table = {name: secrets if index % 2 else () for index, name in enumerate(names)}
-    verifier = IntentVerifier(table.get, None, AUDIENCE, AcceptAllNonces())
+    verifier = IntentVerifier(secrets=table.get, workspace=None, audience=AUDIENCE, nonces=AcceptAllNonces())
     times: Samples = [], []
     trials = [(_mint_header(name), times[not secrets_in_force]) for name, secrets_in_force in table.items()] * (
         SAMPLES // WORKSPACES

@@ -82,10 +82,10 @@ class Bookshop:
     def _protection(self, verifications: Any) -> Protection:
         settings, stores = self._settings, build_stores(self._settings.database)
         verifier = IntentVerifier(
-            settings.signing_secret,
-            settings.workspace,
-            settings.audience,
-            stores[0],
+            secrets=settings.signing_secret,
+            workspace=settings.workspace,
+            audience=settings.audience,
+            nonces=stores[0],
             step_up=self._is_stepped_up,
             now=self._now,
         )

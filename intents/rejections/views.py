@@ -28,7 +28,7 @@ FIRST_REPORT = """{"environment": "%s", "reportId": "%s", "verifications": [
 FIRST_LINES = """from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, VerificationReports
 
 protection = Protection(
-    IntentVerifier(SIGNING_SECRET, "%s", "%s", MemoryNonces()),
+    IntentVerifier(secrets=SIGNING_SECRET, workspace="%s", audience="%s", nonces=MemoryNonces()),
     MemoryDeliveries(),
     reports=VerificationReports(API_KEY, base_url=BASE_URL%s),
 )"""

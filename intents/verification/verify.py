@@ -41,10 +41,10 @@ def build_verifier(environment: Environment, *, now: datetime) -> IntentVerifier
     workspace = environment.workspace
     secrets = load_valid_secrets(workspace, now=now)
     return IntentVerifier(
-        lambda _: secrets,
-        workspace.id,
-        environment.audience,
-        NONCES,
+        secrets=lambda _: secrets,
+        workspace=workspace.id,
+        audience=environment.audience,
+        nonces=NONCES,
         accept_v1=workspace.v1_until.timestamp() if workspace.v1_until else True,
         step_up=_has_stepped_up,
         now=now.timestamp,

@@ -108,7 +108,9 @@ class Traffic:
     def use(self, *secrets: str) -> None:
         """Give the backend these secrets, the newest first."""
         audience = self.created.workspace.environments.get(name="production").audience
-        self.verifier = IntentVerifier(list(secrets), self.created.workspace.id, audience, MemoryNonces())
+        self.verifier = IntentVerifier(
+            secrets=list(secrets), workspace=self.created.workspace.id, audience=audience, nonces=MemoryNonces()
+        )
 
     def call(self) -> None:
         body = {"sub": "user_1", "operation": "GET /orders", "args": {}}

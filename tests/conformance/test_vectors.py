@@ -46,10 +46,10 @@ class Nonces(MemoryNonces):
 def verifier(facts, nonces):
     secrets = facts["secrets"]
     return IntentVerifier(
-        secrets.get if isinstance(secrets, dict) else secrets,
-        facts["workspace"],
-        facts["audience"],
-        nonces,
+        secrets=secrets.get if isinstance(secrets, dict) else secrets,
+        workspace=facts["workspace"],
+        audience=facts["audience"],
+        nonces=nonces,
         max_lifetime=facts["maxLifetime"],
         accept_v1=True if facts["v1Until"] is None else facts["v1Until"],
         minimum_version=facts["minimumVersion"],

@@ -189,7 +189,11 @@ def test_the_signed_intent_in_contract_md_verifies():
     assert minted.payload == payload
     assert envelope_of(minted.header)["signature"] in example
     verifier = IntentVerifier(
-        secret, payload["tenantId"], payload["aud"], MemoryNonces(several_workers=True), now=lambda: issued_at
+        secrets=secret,
+        workspace=payload["tenantId"],
+        audience=payload["aud"],
+        nonces=MemoryNonces(several_workers=True),
+        now=lambda: issued_at,
     )
     assert verifier.verify(minted.header, "POST", "/orders", "", arguments.encode(), "application/json").sub
 

@@ -394,7 +394,10 @@ def test_an_event_stream_is_handed_on_as_it_comes():
 
 def test_without_a_delivery_store_nothing_is_kept():
     verifier = IntentVerifier(
-        "gas_" + "s" * 43, "ws_0123456789abcdef", "urn:affidavit:lumen:production", MemoryNonces()
+        secrets="gas_" + "s" * 43,
+        workspace="ws_0123456789abcdef",
+        audience="urn:affidavit:lumen:production",
+        nonces=MemoryNonces(),
     )
     app = shop(Protection(verifier, None))
     for _ in range(2):

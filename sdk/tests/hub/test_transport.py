@@ -175,7 +175,7 @@ def test_threads_do_not_share_a_connection(open_transport):
 @pytest.mark.parametrize(
     "base_url",
     ["", "hub.example.com", "ftp://hub", "http://", "http://u:p@hub", "http://hub?x=1", "http://hub:99999",
-     "http://hub:x", "http://[::1", "http://hüb", "http://hub#x", None, 5],
+     "http://hub:x", "http://[::1", "http://hüb", "http://hub#x", 5],
 )  # fmt: skip
 def test_what_is_no_address_is_refused_at_once(base_url):
     with pytest.raises(ReportError) as caught:

@@ -44,7 +44,7 @@ def test_no_fix_sends_anybody_to_a_page_that_the_hub_has_not():
 @pytest.mark.parametrize(("secret", "audience"), [("", "urn:a"), ("gas_" + "a" * 43, "")], ids=["secret", "audience"])
 def test_what_is_missing_at_the_start_is_where_the_workspace_was_made(secret, audience):
     with pytest.raises(ValueError, match="shown when the workspace was made"):
-        IntentVerifier(secret, "ws_1", audience, MemoryNonces(several_workers=True))
+        IntentVerifier(secrets=secret, workspace="ws_1", audience=audience, nonces=MemoryNonces(several_workers=True))
 
 
 def test_every_check_is_the_source_of_a_reason():

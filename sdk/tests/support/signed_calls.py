@@ -23,7 +23,11 @@ WORKSPACE, AUDIENCE = "ws_0123456789abcdef", "urn:affidavit:lumen:production"
 def make_protection(*, nonces: Any = None, deliveries: Any = None, step_up: Any = None, **options: Any) -> Protection:
     """Return a Protection, on memory stores by default."""
     verifier = IntentVerifier(
-        SECRET, WORKSPACE, AUDIENCE, nonces or MemoryNonces(several_workers=True), step_up=step_up
+        secrets=SECRET,
+        workspace=WORKSPACE,
+        audience=AUDIENCE,
+        nonces=nonces or MemoryNonces(several_workers=True),
+        step_up=step_up,
     )
     return Protection(verifier, deliveries or MemoryDeliveries(several_workers=True), **options)
 

@@ -15,7 +15,9 @@ REQUEST = {"method": "POST", "path": "/orders", "body": BODY, "content_type": "a
 
 def verifier(secrets=SECRET, workspace=WORKSPACE, nonces=None, **options) -> IntentVerifier:
     store = nonces or MemoryNonces(several_workers=True)
-    return IntentVerifier(secrets, workspace, AUDIENCE, store, **{"now": lambda: NOW, **options})
+    return IntentVerifier(
+        secrets=secrets, workspace=workspace, audience=AUDIENCE, nonces=store, **{"now": lambda: NOW, **options}
+    )
 
 
 def minted(secret=SECRET, **changes):

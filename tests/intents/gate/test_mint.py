@@ -27,7 +27,9 @@ WRITE = {"sub": "user_17", "operation": "POST /refunds", "args": {"orderId": 841
 def build_verifier(workspace, audience=None) -> IntentVerifier:
     """A customer's backend: it knows the signing secret as it was shown once."""
     audience = audience or workspace.workspace.environments.get(name="production").audience
-    return IntentVerifier(workspace.signing_secret, workspace.workspace.id, audience, MemoryNonces())
+    return IntentVerifier(
+        secrets=workspace.signing_secret, workspace=workspace.workspace.id, audience=audience, nonces=MemoryNonces()
+    )
 
 
 def confirm(api, **call) -> str:
@@ -96,7 +98,7 @@ def test_new_intents_are_signed_with_the_newest_secret(api, workspace):
     header = api.post(ADDRESS, READ).json()["header"]
     assert old.explain(header, "GET", "/orders", "page=2")[2].reason == "bad-signature"
     audience = workspace.workspace.environments.get(name="production").audience
-    fresh = IntentVerifier(newest, workspace.workspace.id, audience, MemoryNonces())
+    fresh = IntentVerifier(secrets=newest, workspace=workspace.workspace.id, audience=audience, nonces=MemoryNonces())
     assert fresh.verify(header, "GET", "/orders", "page=2").sub == "user_17"
 
 

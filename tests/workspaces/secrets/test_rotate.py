@@ -44,7 +44,9 @@ def verify(api, header: str) -> str:
 def passes(secret: str, header: str, shop) -> bool:
     """Whether a backend that knows only this secret accepts the intent."""
     audience = shop.environments.get(name="production").audience
-    verifier = affidavit.IntentVerifier(secret, shop.id, audience, affidavit.MemoryNonces())
+    verifier = affidavit.IntentVerifier(
+        secrets=secret, workspace=shop.id, audience=audience, nonces=affidavit.MemoryNonces()
+    )
     try:
         verifier.verify(header, "GET", "/orders")
     except affidavit.IntentRejected:

@@ -113,7 +113,10 @@ def test_the_sdk_reports_what_the_hub_takes(api, workspace):
     audience = workspace.workspace.environments.get(name="production").audience
     old = "gas_" + "o" * 43
     verifier = affidavit.IntentVerifier(
-        [old, workspace.signing_secret], workspace.workspace.id, audience, affidavit.MemoryNonces()
+        secrets=[old, workspace.signing_secret],
+        workspace=workspace.workspace.id,
+        audience=audience,
+        nonces=affidavit.MemoryNonces(),
     )
     protection = affidavit.Protection(verifier, affidavit.MemoryDeliveries(), reports=reports)
     header = api.post("/api/intents", CALL).json()["header"]

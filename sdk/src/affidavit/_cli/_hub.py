@@ -1,8 +1,8 @@
 """The options and errors of every command that talks to a hub."""
 
 import argparse
-import os
 
+from affidavit._credentials import ENVIRONMENT_VARIABLE, KEY_VARIABLE, read_variable
 from affidavit._errors import AffidavitError, ReportError
 from affidavit._hub.api_keys import require_secret_key
 from affidavit._hub.transport import DEFAULT_BASE_URL, HttpTransport
@@ -19,16 +19,18 @@ class Undelivered(AffidavitError):
 def add_hub_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hub", metavar="URL", help=f"or AFFIDAVIT_HUB; default {DEFAULT_BASE_URL}")
     parser.add_argument("--key", metavar="KEY", help="a secret key; AFFIDAVIT_API_KEY is safer: ps shows options")
-    parser.add_argument("--environment", metavar="NAME", help="default production")
+    parser.add_argument(
+        "--environment", metavar="NAME", default=read_variable(None, ENVIRONMENT_VARIABLE),
+        help=f"or {ENVIRONMENT_VARIABLE}; default production",
+    )  # fmt: skip
 
 
 def read_hub_options(options: argparse.Namespace) -> tuple[HttpTransport, str]:
     """Return transport and key from the options, else from the environment variables. UsageError if invalid."""
-    hub = options.hub or os.environ.get("AFFIDAVIT_HUB") or DEFAULT_BASE_URL
-    key = options.key or os.environ.get("AFFIDAVIT_API_KEY")
+    key = options.key or read_variable(None, KEY_VARIABLE)
     if not key:
         raise UsageError("No API key. Set AFFIDAVIT_API_KEY or pass --key; --dry-run needs none.")
     try:
-        return HttpTransport(hub), require_secret_key(key)
+        return HttpTransport(options.hub), require_secret_key(key)
     except ReportError as error:
         raise UsageError(error.detail) from None

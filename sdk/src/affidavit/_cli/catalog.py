@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_hub_options
 from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.responses import HubAnswer, bad_answer, read_refusal
-from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, USER_AGENT
+from affidavit._hub.transport import DEFAULT_TIMEOUT, USER_AGENT, resolve_base_url
 
 _DESCRIPTION = """Download the catalog of an environment into a file. Exit status 0: the file was up to date already;
 3: it is new or has changed. The ETag is kept beside it, in FILE.etag."""
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     """Return the exit status. Raises UsageError or Undelivered; the file is replaced completely or not at all."""
     _, key = read_hub_options(options)
     copy = _LocalCopy(options.file)
-    hub = urlsplit(options.hub or os.environ.get("AFFIDAVIT_HUB") or DEFAULT_BASE_URL)
+    hub = urlsplit(resolve_base_url(options.hub))
     answer = _get(hub, _build_target(options), {KEY_HEADER: key, **copy.build_condition()})
     is_unchanged = answer.status == 304
     if not is_unchanged:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import re
 import uuid
 from collections.abc import Iterable, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 from affidavit._cli._hub import Undelivered, add_hub_options, read_hub_options
 from affidavit._cli._outcome_file import OutcomeLine, check_file, read_lines
 from affidavit._cli._progress import show_progress_bar
+from affidavit._credentials import HUB_VARIABLE, read_variable
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER
 from affidavit._hub.transport import Transport
@@ -79,7 +79,7 @@ class UploadProgress:
     @classmethod
     def read(cls, path: Path, *, hub: str | None, environment: str | None) -> "UploadProgress":
         """Return the stored progress for this file and target; no progress if the file has changed."""
-        target = sha256(json.dumps([hub or os.environ.get("AFFIDAVIT_HUB"), environment]).encode()).hexdigest()
+        target = sha256(json.dumps([read_variable(hub, HUB_VARIABLE), environment]).encode()).hexdigest()
         blank = cls(path.with_name(path.name + ".progress"), target)
         try:
             stored = json.loads(blank.file.read_text())

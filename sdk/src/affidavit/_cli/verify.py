@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from affidavit._cli._hub import UsageError
+from affidavit._credentials import AUDIENCE_VARIABLE, SECRET_VARIABLE, WORKSPACE_VARIABLE
 from affidavit._intents.explain import Check
 from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.reasons import REASONS
@@ -20,7 +21,6 @@ _DESCRIPTION = """Check an intent against the request that carries it and print 
 sides where they are no secret. Whether the nonce was used before is known to your backend's store alone. Exit
 status: 0 when every check passes, 1 when one fails."""
 
-_SECRET_VARIABLE = "AFFIDAVIT_SIGNING_SECRET"
 _STANDARD_INPUT = "-"
 _WIDTH = 100
 _INDENT = " " * 6
@@ -38,8 +38,8 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--path", required=True, help="as routed, decoded; what follows a ? is the query")
     parser.add_argument("--body-file", metavar="FILE", help="the body as it was received; - is standard input")
     parser.add_argument("--content-type", metavar="TYPE", default="application/json", help="default %(default)s")
-    parser.add_argument("--workspace", required=True, metavar="ID", help="the backend's own: ws_…")
-    parser.add_argument("--audience", required=True, help="the backend's own")
+    parser.add_argument("--workspace", metavar="ID", help=f"the backend's own: ws_…; or {WORKSPACE_VARIABLE}")
+    parser.add_argument("--audience", help=f"the backend's own; or {AUDIENCE_VARIABLE}")
     _add_secret_options(parser)
     parser.add_argument("--operation", help="what a view of another transport declares")
     parser.add_argument("--minimum-version", type=int, choices=(1, 2), help="what the route demands")
@@ -51,7 +51,7 @@ def add_parser(commands: Any) -> None:
 def _add_secret_options(parser: argparse.ArgumentParser) -> None:
     secret = parser.add_mutually_exclusive_group()
     secret.add_argument("--secret-file", metavar="FILE", help="a file that holds the signing secret")
-    secret.add_argument("--secret-env", metavar="NAME", default=_SECRET_VARIABLE, help="default %(default)s")
+    secret.add_argument("--secret-env", metavar="NAME", default=SECRET_VARIABLE, help="default %(default)s")
 
 
 def _parse_time(text: str) -> float:
@@ -106,7 +106,7 @@ def _build_verifier(options: argparse.Namespace) -> IntentVerifier:
     nonces = MemoryNonces(several_workers=True)
     try:
         return IntentVerifier(
-            _read_secret(options), options.workspace, options.audience, nonces,
+            secrets=_read_secret(options), workspace=options.workspace, audience=options.audience, nonces=nonces,
             step_up=lambda *_: options.step_up, now=clock,
         )  # fmt: skip
     except ValueError as fault:  # a weak secret, an empty workspace: the message repeats neither

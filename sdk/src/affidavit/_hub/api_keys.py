@@ -8,6 +8,7 @@ import re
 import secrets
 import zlib
 
+from affidavit._credentials import KEY_VARIABLE, describe_mistake, read_variable
 from affidavit._errors import ReportError
 
 KEY_HEADER = "x-service-api-key"
@@ -38,12 +39,19 @@ def is_well_formed(key: str) -> bool:
 
 
 def require_secret_key(api_key: str | None) -> str:
-    """Return the key if it may be sent. Raises ReportError for a missing, publishable or garbled key."""
+    """Return the key if it may be sent; if None that of the environment variable AFFIDAVIT_API_KEY.
+
+    Raises ReportError for a missing, publishable or garbled key, and for what is no key by its prefix.
+    """
+    api_key = read_variable(api_key, KEY_VARIABLE)
     if not api_key:
-        raise ReportError("Give a secret API key (it begins with gak_).", code="missing-api-key")
+        detail = f"Give a secret API key (it begins with gak_), or set {KEY_VARIABLE}."
+        raise ReportError(detail, code="missing-api-key")
     if api_key.startswith(_PUBLISHABLE_PREFIX):
         detail = "This is a publishable key (pk_), made for browsers. Give a secret one: it begins with gak_."
         raise ReportError(detail, code="publishable-key-refused")
+    if mistake := describe_mistake(api_key, _SECRET_PREFIX):
+        raise ReportError(f"As API key: {mistake}.", code="invalid-api-key")
     if not (api_key.isascii() and api_key.isprintable() and " " not in api_key):
         detail = "The API key holds white space or signs that no key has. Look for a line break at its end."
         raise ReportError(detail, code="invalid-api-key")

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from affidavit._credentials import HUB_VARIABLE, read_variable
 from affidavit._errors import HubUnreachable, ReportError
 from affidavit._json import Json
 from affidavit._version import __version__
@@ -69,16 +70,22 @@ class _ThreadConnection(threading.local):
     pid: int = 0
 
 
+def resolve_base_url(base_url: str | None) -> str:
+    """Return `base_url`; if None that of the environment variable AFFIDAVIT_HUB, else of a hub on this machine."""
+    address = read_variable(base_url, HUB_VARIABLE)
+    return DEFAULT_BASE_URL if address is None else address
+
+
 class HttpTransport:
     """HTTP/1.1 to one hub, with one open connection per thread. Safe to share between threads and across fork.
 
-    base_url: http or https, path prefix included. timeout: seconds for each step on the wire (connecting,
-    sending, waiting for a piece of the answer). Raises ReportError `invalid-base-url`.
+    base_url: http or https, path prefix included; see `resolve_base_url`. timeout: seconds for each step on the wire
+    (connecting, sending, waiting for a piece of the answer). Raises ReportError `invalid-base-url`.
     """
 
     def __init__(
         self,
-        base_url: str = DEFAULT_BASE_URL,
+        base_url: str | None = None,
         timeout: float = DEFAULT_TIMEOUT,
         *,
         retry: Retry | None = None,
@@ -88,7 +95,7 @@ class HttpTransport:
         wall_clock: Callable[[], float] = time.time,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._hub = _HubAddress.parse(base_url)
+        self._hub = _HubAddress.parse(resolve_base_url(base_url))
         self._context = context or (ssl.create_default_context() if self._hub.secure else None)
         self._timeout = timeout
         self._retry = retry or Retry()

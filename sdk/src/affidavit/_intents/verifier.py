@@ -9,6 +9,13 @@ from collections.abc import Callable, Sequence
 from secrets import token_urlsafe
 from typing import Any
 
+from affidavit._credentials import (
+    AUDIENCE_VARIABLE,
+    SECRET_VARIABLE,
+    WORKSPACE_VARIABLE,
+    describe_mistake,
+    read_variable,
+)
 from affidavit._errors import AffidavitError
 from affidavit._json import Json
 
@@ -62,16 +69,18 @@ class IntentVerifier:
     step_up: is given the intent and the request, and says whether the stronger verification has run.
     now: the clock, in Unix seconds; while it says no finite time, nothing passes (`expired` or `not-yet-valid`).
 
-    Raises ValueError for a secret that is empty, short or holds white space.
+    Without `secrets`, `workspace` or `audience` the environment variables AFFIDAVIT_SIGNING_SECRET,
+    AFFIDAVIT_WORKSPACE and AFFIDAVIT_AUDIENCE say them. Raises ValueError for a secret that is empty, short or holds
+    white space, and for a value that by its prefix is something else: a key in place of a secret, say.
     """
 
     def __init__(
         self,
-        secrets: Secrets,
-        workspace: str | None,
-        audience: str,
-        nonces: NonceStore,
         *,
+        secrets: Secrets | None = None,
+        workspace: str | None = None,
+        audience: str | None = None,
+        nonces: NonceStore,
         max_lifetime: float = DAY,
         accept_v1: bool | float = True,
         minimum_version: int = 1,
@@ -80,10 +89,14 @@ class IntentVerifier:
     ) -> None:
         if not 0 < max_lifetime <= DAY:
             raise ValueError("max_lifetime is a number of seconds, more than 0 and at most a day")
+        secrets = read_variable(None, SECRET_VARIABLE) or "" if secrets is None else secrets
+        workspace = workspace if callable(secrets) else read_variable(workspace, WORKSPACE_VARIABLE)
+        audience = read_variable(audience, AUDIENCE_VARIABLE)
+        _refuse_mistakes(secrets, workspace, audience)
         if not audience or workspace == "":
             raise ValueError("a verifier needs its audience and its workspace, as shown when the workspace was made")
         if workspace is None and not callable(secrets):
-            raise ValueError("a verifier of every workspace needs a callable that finds their secrets")
+            raise ValueError("a verifier needs its workspace, or a callable that finds the secrets of every workspace")
         self.workspace = workspace
         self.audience = audience
         self.max_lifetime = max_lifetime
@@ -270,6 +283,16 @@ class IntentVerifier:
             return "replayed" if self._nonces.is_burnt(intent.workspace, nonce) else None
         fresh = self._nonces.burn(intent.workspace, nonce, intent.expires_at, now=attempt.now)
         return None if fresh else "replayed"
+
+
+def _refuse_mistakes(secrets: Secrets, workspace: str | None, audience: str | None) -> None:
+    """Raise ValueError for a value that is of another kind by its prefix; no message repeats it."""
+    signing_secrets = () if callable(secrets) else (secrets,) if isinstance(secrets, str) else secrets
+    values: list[tuple[str, str, str | None]] = [("secrets", "gas_", secret) for secret in signing_secrets]
+    values += [("workspace", "ws_", workspace), ("audience", "urn:affidavit:", audience)]
+    for name, prefix, value in values:
+        if isinstance(value, str) and (mistake := describe_mistake(value, prefix)):
+            raise ValueError(f"{name}: {mistake}")
 
 
 def _read_v1_end(accept_v1: bool | float) -> float:

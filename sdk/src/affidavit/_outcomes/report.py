@@ -5,10 +5,11 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from affidavit._credentials import ENVIRONMENT_VARIABLE, read_variable
 from affidavit._errors import Fault, ReportError
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
 from affidavit._hub.responses import bad_answer
-from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, Transport, get_shared_transport
+from affidavit._hub.transport import DEFAULT_TIMEOUT, Transport, get_shared_transport, resolve_base_url
 from affidavit._json import Json
 
 OUTCOMES_PATH = "/api/conversation-outcomes"
@@ -36,7 +37,7 @@ def report_outcomes(
     outcomes: Iterable[Outcome],
     *,
     environment: str | None = None,
-    base_url: str = DEFAULT_BASE_URL,
+    base_url: str | None = None,
     timeout: float = DEFAULT_TIMEOUT,
     transport: Transport | None = None,
 ) -> OutcomeReceipt:
@@ -51,8 +52,9 @@ def report_outcomes(
     """
     key = require_secret_key(api_key)
     items = [build_item(outcome, index) for index, outcome in enumerate(_require_list(outcomes))]
-    bodies = [(len(chunk), encode_body(chunk, environment)) for chunk in _split_chunks(items)]
-    channel = transport or get_shared_transport(base_url, timeout)
+    target = read_variable(environment, ENVIRONMENT_VARIABLE)
+    bodies = [(len(chunk), encode_body(chunk, target)) for chunk in _split_chunks(items)]
+    channel = transport or get_shared_transport(resolve_base_url(base_url), timeout)
     recorded, unknown, delivered = 0, dict[str, None](), 0
     for size, body in bodies:
         receipt = _deliver(channel, key, body, delivered)

@@ -8,13 +8,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from affidavit._credentials import ENVIRONMENT_VARIABLE, read_variable
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
 from affidavit._hub.availability import Availability
 from affidavit._hub.background import Background
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import Reporter
-from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
+from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 
 from .report import MAX_OUTCOMES, OUTCOMES_PATH, build_item, encode_body, read_receipt
 
@@ -57,10 +58,10 @@ class OutcomeReporter(Reporter):
 
     def __init__(
         self,
-        api_key: str | None,
+        api_key: str | None = None,
         *,
         environment: str | None = None,
-        base_url: str = DEFAULT_BASE_URL,
+        base_url: str | None = None,
         timeout: float = DEFAULT_TIMEOUT,
         capacity: int = 10_000,
         flush_every: float = 1.0,
@@ -69,7 +70,7 @@ class OutcomeReporter(Reporter):
         transport: Transport | None = None,
     ) -> None:
         self._key = require_secret_key(api_key)
-        self._environment = environment
+        self._environment = read_variable(environment, ENVIRONMENT_VARIABLE)
         self._channel = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
         self._capacity, self._flush_every, self.exit_timeout = capacity, flush_every, exit_timeout
         self._on_error = on_error

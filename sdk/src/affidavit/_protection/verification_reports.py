@@ -8,13 +8,14 @@ import uuid
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from affidavit._credentials import ENVIRONMENT_VARIABLE, read_variable
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
 from affidavit._hub.availability import Availability
 from affidavit._hub.background import Background
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import EXIT_PATIENCE, Reporter
 from affidavit._hub.responses import bad_answer
-from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
+from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, Retry, Transport
 
 _PATH = "/api/verification-reports"
 ACCEPTED = "accepted"
@@ -64,17 +65,17 @@ class VerificationReports(Reporter):
 
     def __init__(
         self,
-        api_key: str | None,
+        api_key: str | None = None,
         *,
         environment: str | None = None,
-        base_url: str = DEFAULT_BASE_URL,
+        base_url: str | None = None,
         every: float = 5.0,
         limit: int = 5_000,
         timeout: float = DEFAULT_TIMEOUT,
         transport: Transport | None = None,
     ) -> None:
         self._headers = {KEY_HEADER: require_secret_key(api_key)}
-        self._environment = environment
+        self._environment = read_variable(environment, ENVIRONMENT_VARIABLE)
         self._transport = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
         self._limit = limit
         self._background = Background("affidavit-reports", self._send, lambda: every)

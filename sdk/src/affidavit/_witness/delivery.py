@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
+from affidavit._credentials import ENVIRONMENT_VARIABLE, read_variable
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER, require_secret_key
 from affidavit._hub.responses import bad_answer
-from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, Transport, get_shared_transport
+from affidavit._hub.transport import DEFAULT_TIMEOUT, Transport, get_shared_transport
 from affidavit._json import Json
 
 _PATH = "/api/witness-reports"
@@ -44,8 +45,8 @@ def make_content_report_id(content: bytes) -> str:
 def send_observations(
     observations: Iterable[WireObservation],
     *,
-    api_key: str | None,
-    base_url: str = DEFAULT_BASE_URL,
+    api_key: str | None = None,
+    base_url: str | None = None,
     environment: str | None = None,
     report_id: Callable[[bytes], str] = make_random_report_id,
     timeout: float = DEFAULT_TIMEOUT,
@@ -60,7 +61,8 @@ def send_observations(
     key = require_secret_key(api_key)
     channel = transport or get_shared_transport(base_url, timeout)
     observed, entries, ids = 0, 0, list[str]()
-    for report in build_reports(observations, environment=environment, report_id=report_id):
+    target = read_variable(environment, ENVIRONMENT_VARIABLE)
+    for report in build_reports(observations, environment=target, report_id=report_id):
         ids.append(report.report_id)
         try:
             deliver_report(channel, key, report.body)

@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from affidavit._credentials import ENVIRONMENT_VARIABLE, read_variable
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import require_secret_key
 from affidavit._hub.availability import Availability
 from affidavit._hub.background import Background
 from affidavit._hub.outbox import Outbox, Parcel
 from affidavit._hub.process_end import EXIT_PATIENCE, Reporter
-from affidavit._hub.transport import DEFAULT_BASE_URL, DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
+from affidavit._hub.transport import DEFAULT_TIMEOUT, HttpTransport, ReadingTransport, Retry
 from affidavit._paths.routes import build_route_template
 from affidavit._shapes.redaction import DEFAULT, Redactor
 
@@ -71,9 +72,9 @@ class Witness(Reporter):
 
     def __init__(
         self,
-        api_key: str | None,
+        api_key: str | None = None,
         *,
-        base_url: str = DEFAULT_BASE_URL,
+        base_url: str | None = None,
         environment: str | None = None,
         redactor: Redactor = DEFAULT,
         rules: bool = True,
@@ -90,7 +91,7 @@ class Witness(Reporter):
     ) -> None:
         self._key = require_secret_key(api_key)
         self._channel = transport or HttpTransport(base_url, timeout, retry=Retry(attempts=2, total=timeout))
-        self._environment, self._reporter = environment, reporter
+        self._environment, self._reporter = read_variable(environment, ENVIRONMENT_VARIABLE), reporter
         self._own_redactor, self._redactor = redactor, None if rules else redactor
         self._exempt, self.max_body, self._max_operations = exempt, max_body, max_operations
         self._interval, self._send_undecided = interval, send_undecided

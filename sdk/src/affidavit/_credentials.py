@@ -1,0 +1,34 @@
+"""Keys, secrets, workspaces and audiences told apart by how they begin, and read from environment variables."""
+
+import os
+
+HUB_VARIABLE = "AFFIDAVIT_HUB"
+KEY_VARIABLE = "AFFIDAVIT_API_KEY"
+ENVIRONMENT_VARIABLE = "AFFIDAVIT_ENVIRONMENT"
+SECRET_VARIABLE = "AFFIDAVIT_SIGNING_SECRET"
+WORKSPACE_VARIABLE = "AFFIDAVIT_WORKSPACE"
+AUDIENCE_VARIABLE = "AFFIDAVIT_AUDIENCE"
+
+_KINDS = {
+    "gas_": "a signing secret",
+    "gak_": "a secret API key",
+    "pk_": "a publishable API key",
+    "ws_": "a workspace",
+    "urn:affidavit:": "an audience",
+}
+
+
+def describe_mistake(text: str, prefix: str) -> str | None:
+    """Return what `text` is by its prefix, and how the right one begins; None if nothing speaks against it.
+
+    prefix: of the right kind. The sentence does not repeat the text, which may be a secret.
+    """
+    for other_prefix, kind in _KINDS.items():
+        if other_prefix != prefix and text.startswith(other_prefix):
+            return f"this is {kind} ({other_prefix}…); give {_KINDS[prefix]}, which begins with {prefix}"
+    return None
+
+
+def read_variable(value: str | None, name: str) -> str | None:
+    """Return `value`, or what the environment variable says if it is None; None without either."""
+    return value if value is not None else os.environ.get(name) or None

@@ -1,0 +1,50 @@
+"""For the tests of an app that accepts signed calls: mint a header in one line, and protect the app without a hub.
+
+client.post("/refunds", json=args, headers=intent_headers("POST /refunds", args))
+"""
+
+from typing import Any
+
+from affidavit._credentials import AUDIENCE_VARIABLE, SECRET_VARIABLE, WORKSPACE_VARIABLE, read_variable
+from affidavit._intents.intent import mint_intent
+from affidavit._intents.nonces import MemoryNonces
+from affidavit._intents.verifier import IntentVerifier
+from affidavit._protection.memory_deliveries import MemoryDeliveries
+from affidavit._protection.protection import Protection
+
+SECRET = "gas_" + "for-tests-only-" * 2 + "0123456789abc"
+WORKSPACE = "ws_0000000000000000"
+AUDIENCE = "urn:affidavit:tests:production"
+
+
+def intent_headers(operation: str, args: Any = None, *, sub: str = "test-user", **options: Any) -> dict[str, str]:
+    """Return the header of a call with a fresh intent, as a mapping for a test client.
+
+    operation: `METHOD path`. args: the JSON body or the query, None without either. Signed for what the environment
+    variables of the verifier say, else for `make_protection`. options: see `mint_intent`, for instance
+    `tool_call_id` for a retry, `now` for an intent that has expired, or `args_hash` in place of args.
+    """
+    facts: dict[str, Any] = {
+        "tenant_id": read_variable(None, WORKSPACE_VARIABLE) or WORKSPACE,
+        "sub": sub,
+        "aud": read_variable(None, AUDIENCE_VARIABLE) or AUDIENCE,
+        "operation": operation,
+    }
+    if "args_hash" not in options:
+        facts["args"] = {} if args is None else args
+    secret = read_variable(None, SECRET_VARIABLE) or SECRET
+    return {"X-Service-Intent": mint_intent(secret, **{**facts, **options}).header}
+
+
+def make_protection(**options: Any) -> Protection:
+    """Return a protection with stores in memory that reports nothing, for intents of `intent_headers`.
+
+    options: see `Protection`.
+    """
+    verifier = IntentVerifier(
+        secrets=read_variable(None, SECRET_VARIABLE) or SECRET,
+        workspace=read_variable(None, WORKSPACE_VARIABLE) or WORKSPACE,
+        audience=read_variable(None, AUDIENCE_VARIABLE) or AUDIENCE,
+        nonces=MemoryNonces(several_workers=True),
+    )
+    return Protection(verifier, MemoryDeliveries(several_workers=True), **options)

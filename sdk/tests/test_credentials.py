@@ -1,0 +1,95 @@
+"""Keys, secrets, workspaces and audiences are told apart at construction, and read from the environment."""
+
+import pytest
+from support.scripted_hub import ScriptedHub, answer
+from support.signed_calls import AUDIENCE, SECRET, WORKSPACE
+from support.witness_hub import accept_all
+
+from affidavit import (
+    IntentVerifier,
+    MemoryNonces,
+    Observations,
+    OutcomeReporter,
+    ReportError,
+    VerificationReports,
+    Witness,
+    make_key,
+    report_outcomes,
+    send_observations,
+    template,
+)
+
+KEY = make_key("gak_")
+RIGHT = {"secrets": SECRET, "workspace": WORKSPACE, "audience": AUDIENCE}
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch):
+    for name in ("SIGNING_SECRET", "WORKSPACE", "AUDIENCE", "API_KEY", "HUB", "ENVIRONMENT"):
+        monkeypatch.delenv(f"AFFIDAVIT_{name}", raising=False)
+
+
+def verifier(**facts):
+    return IntentVerifier(nonces=MemoryNonces(several_workers=True), **{**RIGHT, **facts})
+
+
+@pytest.mark.parametrize(("facts", "words"), [
+    ({"secrets": KEY}, r"secrets: this is a secret API key \(gak_…\); give a signing secret, which begins with gas_"),
+    ({"secrets": WORKSPACE}, "secrets: this is a workspace"),
+    ({"secrets": [SECRET, AUDIENCE]}, "secrets: this is an audience"),
+    ({"workspace": SECRET}, r"workspace: this is a signing secret \(gas_…\); give a workspace, which begins with ws_"),
+    ({"workspace": AUDIENCE}, "workspace: this is an audience"),
+    ({"audience": WORKSPACE}, "audience: this is a workspace .*begins with urn:affidavit:"),
+    ({"audience": make_key("pk_")}, "audience: this is a publishable API key"),
+])  # fmt: skip
+def test_a_value_of_another_kind_is_refused_with_words_and_never_repeated(facts, words):
+    with pytest.raises(ValueError, match=words) as caught:
+        verifier(**facts)
+    for value in facts.values():
+        assert not isinstance(value, str) or value.partition("_")[2] not in str(caught.value) or value == AUDIENCE
+
+
+def test_facts_of_a_verifier_are_named():
+    with pytest.raises(TypeError):
+        IntentVerifier(SECRET, WORKSPACE, AUDIENCE, MemoryNonces())
+
+
+@pytest.mark.parametrize("make", [OutcomeReporter, Witness, VerificationReports])
+@pytest.mark.parametrize(("value", "words"), [
+    (SECRET, "this is a signing secret"), (WORKSPACE, "this is a workspace"), (AUDIENCE, "this is an audience"),
+])  # fmt: skip
+def test_what_is_no_key_is_refused_with_words(make, value, words):
+    with pytest.raises(ReportError, match=words) as caught:
+        make(value)
+    assert (caught.value.code, value in str(caught.value)) == ("invalid-api-key", False)
+
+
+def test_without_a_key_the_variable_is_named():
+    with pytest.raises(ReportError, match="AFFIDAVIT_API_KEY"):
+        OutcomeReporter()
+
+
+def test_every_reporter_reads_the_same_variables(monkeypatch):
+    with ScriptedHub(accept_all) as hub:
+        monkeypatch.setenv("AFFIDAVIT_HUB", hub.url)
+        monkeypatch.setenv("AFFIDAVIT_API_KEY", KEY)
+        monkeypatch.setenv("AFFIDAVIT_ENVIRONMENT", "staging")
+        witness, reports = Witness(), VerificationReports()
+        witness.observe("GET", "/x", 200, route="/x")
+        reports.add("accepted")
+        for reporter in (witness, reports):
+            reporter.flush(10)
+            reporter.close()
+        sent = [request.json for request in hub.received if request.body]
+        assert [document["environment"] for document in sent] == ["staging"] * 2
+        assert {request.headers["x-service-api-key"] for request in hub.received} == {KEY}
+    with ScriptedHub(answer(200, {"recorded": 1, "unknownConversations": [], "accepted": 1, "reportId": "x"})) as hub:
+        monkeypatch.setenv("AFFIDAVIT_HUB", hub.url)
+        report_outcomes(None, [("c", "k")])
+        seen = Observations()
+        seen.add("GET", template("/x"), 200, at=1767323045.0)
+        send_observations(seen.entries())
+        reporter = OutcomeReporter()
+        reporter.report("c", "k")
+        assert reporter.flush(10)
+        assert [request.json["environment"] for request in hub.received] == ["staging"] * 3
