@@ -386,6 +386,7 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
 CELERY_BEAT_SCHEDULE = {
     "prune kept answers": {"task": "wire.tasks.prune", "schedule": 600.0},
     "prune token buckets": {"task": "workspaces.tasks.prune_token_buckets", "schedule": 600.0},
+    "prune sessions, links and invitations": {"task": "workspaces.tasks.prune_people", "schedule": 3600.0},
     "forget what expired confirmations show": {"task": "intents.tasks.forget", "schedule": 600.0},
     "prune what workspaces no longer keep": {
         "task": "hub.retention.tasks.prune",

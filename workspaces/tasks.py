@@ -4,6 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from workspaces.limits.database_buckets import PRUNED_ROWS, prune_buckets
+from workspaces.people.expired import delete_expired
 from workspaces.remove import delete_hidden_workspace, list_hidden_workspaces
 
 
@@ -24,3 +25,9 @@ def prune_token_buckets() -> None:
     """Delete the rows of token buckets that are full again."""
     while prune_buckets(now=timezone.now()) >= PRUNED_ROWS:
         pass
+
+
+@shared_task
+def prune_people() -> None:
+    """Delete sessions, links and invitations past their time."""
+    delete_expired(now=timezone.now())
