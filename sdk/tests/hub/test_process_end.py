@@ -1,11 +1,13 @@
 """Whatever ends a process, what its reporters have not sent is sent, for a bounded time, and a loss is said once."""
 
+import shutil
 import signal
+import subprocess
 import time
 
 import pytest
 from support.ending_programs import Program, all_three, count_items, take_all
-from support.scripted_hub import ScriptedHub
+from support.scripted_hub import ScriptedHub, silent
 
 FORK_ONLY = pytest.mark.skipif("fork" not in __import__("multiprocessing").get_all_start_methods(), reason="no fork")
 WSGI = """
@@ -233,6 +235,40 @@ def work():
             time.sleep(0.1)
         assert program.terminate() == 0, program.log
     assert count_items(hub) == all_three(3), program.log
+
+
+def test_process_1_of_a_container_which_no_default_signal_ends_goes_on_reporting(hub, tmp_path):
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run(["unshare", "--pid", "--fork", "true"], check=False).returncode
+    ):
+        pytest.skip("needs unshare, and the right to use it")
+    script = """
+import signal
+assert os.getpid() == 1
+for _ in range(2):
+    work(10)
+    os.kill(1, signal.SIGTERM)
+print("alive", flush=True)
+"""
+    (tmp_path / "run.py").write_text(
+        "import subprocess, sys\nsubprocess.run(['unshare', '--pid', '--fork', sys.executable, 'app.py'])"
+    )
+    with Program(hub, tmp_path, ["run.py"], app=script) as program:
+        assert (program.process.wait(30), program.log) == (0, "alive\n")
+    assert count_items(hub) == all_three(20)
+
+
+@pytest.mark.parametrize("ending", ["pass", "os.kill(os.getpid(), 15)"])
+def test_a_silent_hub_is_waited_for_a_few_seconds_and_each_loss_is_said_once(tmp_path, ending):
+    with ScriptedHub(silent(30)) as hub:
+        began = time.monotonic()
+        _, log = run(hub, tmp_path, f"work(20)\n{ending}")
+        assert time.monotonic() - began < 9
+    assert [line.partition(":")[0] for line in sorted(log.splitlines())] == [
+        "20 outcomes could not be delivered before the end; the hub did not take them.",
+        "20 requests were not reported", "20 verifications were not reported",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("ending", ["pass", "os.kill(os.getpid(), 15)", "in a child"])

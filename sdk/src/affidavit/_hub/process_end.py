@@ -175,14 +175,15 @@ def _handle_sigterm(number: int, frame: FrameType | None) -> None:
             timer.start()
             return
         _Watched.is_ending = True
-        (settle_all if callable(_Watched.sigterm) else _close_all)()
+        settle_all()
         _Watched.is_ending = False
     _Watched.deadline = 0.0
     if callable(_Watched.sigterm):
         _Watched.sigterm(number, frame)
-    else:
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+        return
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    signal.signal(number, _handle_sigterm)  # only process 1 of a container comes so far: the signal does not end it
 
 
 def _has_time() -> bool:
