@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import statistics
 import subprocess
 import sys
 import time
@@ -31,10 +30,10 @@ from bench.intents import AUDIENCE, SECRET, WORKSPACE
 CONNECTIONS = 8
 REQUESTS = 2_000
 """In one round."""
-ROUNDS = 7
+ROUNDS = 8
 _TICKS = os.sysconf("SC_CLK_TCK")
 ANSWER = {"id": 17, "total": 12.5, "paid": True}
-COMMANDS = {
+SERVERS = {
     "uvicorn": "uvicorn --log-level critical --no-access-log --lifespan off bench._servers:asgi_app",
     "gunicorn": "gunicorn --log-level critical -k gthread --threads 4 --keep-alive 60 bench._servers:wsgi_app",
 }
@@ -112,7 +111,7 @@ def _serve(server: str, variant: str) -> Iterator[_Server]:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     address = ["--port", str(port)] if server == "uvicorn" else ["--bind", f"127.0.0.1:{port}"]
-    command = [sys.executable, "-m", *COMMANDS[server].split(), *address]
+    command = [sys.executable, "-m", *SERVERS[server].split(), *address]
     process = subprocess.Popen(command, env={**os.environ, "BENCH_VARIANT": variant})
     try:
         _wait_for(port)
@@ -135,20 +134,20 @@ def _wait_for(port: int) -> None:
 def measure_servers(server: str, variants: Mapping[str, Sequence[bytes]]) -> dict[str, float]:
     """Return the microseconds of processor time per request of each variant.
 
-    variants: the requests to send, in turns; as many as REQUESTS * (ROUNDS + 1), or one that may be repeated.
+    variants: the requests to send: REQUESTS * (ROUNDS + 1) of them, or one that may be repeated.
     """
     with ExitStack() as stack:
         servers = {variant: stack.enter_context(_serve(server, variant)) for variant in variants}
         sources = {variant: _repeat(requests) for variant, requests in variants.items()}
-        times: dict[str, list[float]] = {variant: [] for variant in variants}
+        seconds = dict.fromkeys(variants, 0.0)
         for round_number in range(ROUNDS + 1):
             for variant, target in servers.items():
                 requests = [next(sources[variant]) for _ in range(REQUESTS)]
                 before = target.read_seconds()
                 asyncio.run(_send_all(target.port, requests))
                 if round_number:  # the first warms up
-                    times[variant].append((target.read_seconds() - before) / REQUESTS * 1e6)
-    return {variant: statistics.median(durations) for variant, durations in times.items()}
+                    seconds[variant] += target.read_seconds() - before
+    return {variant: total / (ROUNDS * REQUESTS) * 1e6 for variant, total in seconds.items()}
 
 
 def _repeat(requests: Sequence[bytes]) -> Iterator[bytes]:

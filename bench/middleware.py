@@ -1,4 +1,7 @@
-"""Measure the time that Affidavit's middleware adds to a request in Django, with stores in memory."""
+"""Measure the time that Affidavit's middleware adds to a request, with stores in memory.
+
+In Django within this process, under uvicorn (Starlette) and gunicorn (Flask) as processor time of the server.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ from django.urls import path
 
 from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, mint_intent
 from bench._measure import Row, measure_medians, print_table
+from bench._servers import REQUESTS, SERVERS, build_request, measure_servers
+from bench._servers import ROUNDS as SERVER_ROUNDS
 from bench.intents import AUDIENCE, SECRET, WORKSPACE
 
 LIMIT = 60
@@ -74,7 +79,21 @@ def rows() -> Iterator[Row]:
         yield Row(label, f"{times[name]:.1f} µs", f"no middleware {times['bare']:.1f} µs", added_time, LIMIT, "µs")
 
 
+def server_rows() -> Iterator[Row]:
+    """Every request of the protected app has an intent of its own; it is sent to the other app as well."""
+    call = {"tenant_id": WORKSPACE, "sub": "user-42", "aud": AUDIENCE, "operation": "POST /orders", "lifetime": 900}
+    for server in SERVERS:
+        headers = (
+            mint_intent(SECRET, args=json.loads(BODY), **call).header for _ in range(REQUESTS * (SERVER_ROUNDS + 1))
+        )
+        requests = [build_request("POST", "/orders", BODY, header) for header in headers]
+        times = measure_servers(server, {"": requests, "protection": requests})
+        added_time = times["protection"] - times[""]
+        label, measured = f"{server}, memory nonces and deliveries", f"{times['protection']:.0f} µs"
+        yield Row(label, measured, f"no middleware {times['']:.0f} µs", added_time, LIMIT, "µs")
+
+
 if __name__ == "__main__":
     settings.configure(ROOT_URLCONF=(path("orders", order),), ALLOWED_HOSTS=["testserver"], DATABASES={})
     django.setup()
-    print_table(rows())
+    print_table([*rows(), *server_rows()])

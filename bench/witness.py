@@ -1,5 +1,7 @@
 """Measure the time that a witness adds to a request of a Flask app, and the time of its thread for one body.
 
+Under uvicorn (Starlette) and gunicorn (Flask): the processor time of the server for a small answer, thread included.
+
 The witness reports to a stand-in for the hub in this process. Usually the shape of a request is settled. A body of an
 unsettled shape is inspected each time: its bytes are queued, and the witness's thread parses them.
 """
@@ -21,9 +23,12 @@ from affidavit._witness.bodies import RawBody
 from affidavit._witness.intake import Intake
 from affidavit.contrib.wsgi import WitnessMiddleware
 from bench._measure import Row, measure_medians, print_table
+from bench._servers import SERVERS, build_request, measure_servers
 
 CALLS = 100
 SETTLED_LIMIT, UNSETTLED_LIMIT = 2.0, 3.5  # times the same request without
+KEPT_SHARE = 0.92
+"""Of the requests per second of the same app without a witness."""
 LOOK_LIMIT = 5.0  # times parsing
 ORDER = {
     "id": 17, "customer": {"name": "Ömer", "email": "o@example.com"}, "paid": True, "note": None,
@@ -100,6 +105,15 @@ def rows() -> Iterator[Row]:
     unsettled_witness.close()
 
 
+def server_rows() -> Iterator[Row]:
+    requests = [build_request("GET", "/orders/17")]
+    for server in SERVERS:
+        times = measure_servers(server, {"": requests, "witness": requests})
+        keeps = f"no middleware {times['']:.0f} µs, keeps {times[''] / times['witness']:.3f}"
+        ratio = times["witness"] / times[""]
+        yield Row(f"{server}, a small answer", f"{times['witness']:.0f} µs", keeps, ratio, 1 / KEPT_SHARE)
+
+
 def build_queue_inspector() -> Callable[[], object]:
     """Return a function that does what the witness's thread does for one body."""
     intake = Intake(10)
@@ -117,4 +131,4 @@ def build_queue_inspector() -> Callable[[], object]:
 
 
 if __name__ == "__main__":
-    print_table(rows())
+    print_table([*rows(), *server_rows()])

@@ -176,14 +176,14 @@ def test_what_is_not_new_goes_when_the_interval_is_over():
 
 def test_a_settled_request_is_counted_before_its_body_is_copied():
     witness = make_witness(hub := Hub())
-    settled = [witness.settles("GET", "/orders/17", 200, "/orders/<int:pk>")]
+    settled = [witness.settles("GET", lambda: "/orders/17", 200, "/orders/<int:pk>")]
     for _ in range(60):
         observe_get(witness, body={"id": 17}, **ORDERS_ROUTE)
         witness.flush()
-    settled += [witness.settles("GET", "/orders/17", 200, "/orders/<int:pk>") for _ in range(3)]
+    settled += [witness.settles("GET", lambda: "/orders/17", 200, "/orders/<int:pk>") for _ in range(3)]
     assert settled == [False, True, False, False]  # the next one is due to be inspected, and stays due until it is
-    assert not witness.settles("GET", "/orders/17", 404, "/orders/<int:pk>")
-    assert not witness.settles("GET", "/orders/17", 200, None)
+    assert not witness.settles("GET", lambda: "/orders/17", 404, "/orders/<int:pk>")
+    assert not witness.settles("GET", lambda: "/orders/17", 200, None)
     witness.flush()
     assert hub.counts == {("GET", "/orders/{pk}", 200): 61}
     assert witness.stats.observed == 61
@@ -191,5 +191,5 @@ def test_a_settled_request_is_counted_before_its_body_is_copied():
 
 def test_an_exempt_request_is_settled_and_not_counted():
     witness = make_witness(exempt=lambda method, path: path == "/health")
-    assert witness.settles("GET", "/health", 200, "/health")
+    assert witness.settles("GET", lambda: "/health", 200, "/health")
     assert witness.stats.observed == 0

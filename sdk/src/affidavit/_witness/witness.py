@@ -163,13 +163,13 @@ class Witness(Reporter):
             self._intake.refuse()
             self._warn_once("a request could not be observed: %s", type(fault).__name__)
 
-    def settles(self, method: str, path: str, status: int, route: str | None) -> bool:
+    def settles(self, method: str, path: Callable[[], str], status: int, route: str | None) -> bool:
         """Return whether a request needs no `observe`: it is exempt, or its shape is known and it was counted just now.
 
-        For adapters, before they copy a body: most requests are settled. Never raises.
+        For adapters, before they copy a body: most requests are settled. path: returns it. Never raises.
         """
         try:
-            if self._exempt is not None and self._exempt(method, path):
+            if self._exempt is not None and self._exempt(method, path()):
                 return True
             template = build_route_template(route) if route else None
             if template is None or self._background.is_ending:

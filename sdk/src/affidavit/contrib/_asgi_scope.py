@@ -21,7 +21,12 @@ def read_headers(headers: Iterable[tuple[bytes, bytes]], names: AbstractSet[byte
 
 def read_path(scope: Scope) -> str:
     """Return the path with its mount prefix, whether the server includes it (as ASGI demands) or not."""
-    path, prefix = str(scope["path"]), str(scope.get("root_path", "")).rstrip("/")
+    return join_path(str(scope["path"]), str(scope.get("root_path", "")))
+
+
+def join_path(path: str, root: str) -> str:
+    """Return the path with its mount prefix. root: `root_path` of the scope before an inner mount changed it."""
+    prefix = root.rstrip("/")
     return path if path == prefix or path.startswith(prefix + "/") else prefix + path
 
 
@@ -39,7 +44,7 @@ def find_route(scope: Scope) -> str | None:
     if not isinstance(rule, str):
         return None
     mount = _find_mount(scope, rule)
-    return None if mount is None else f"{mount}{rule}"
+    return mount + rule if mount else None if mount is None else rule
 
 
 def _read_rule(scope: Scope, route: object) -> object:

@@ -7,7 +7,7 @@ from affidavit._paths.routes import quote_path
 from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, is_json
 from affidavit._witness.witness import Witness
 from affidavit.contrib._asgi_messages import AsgiApp, Message, Receive, Send, run_lifespan
-from affidavit.contrib._asgi_scope import Scope, find_route, has_no_route, read_headers, read_path
+from affidavit.contrib._asgi_scope import Scope, find_route, has_no_route, join_path, read_headers
 
 _HEADERS = frozenset({b"content-type", b"content-encoding"})
 
@@ -43,7 +43,7 @@ class WitnessMiddleware:
 class _Exchange:
     """One request and its response. Observing must never disturb them, and costs each request little."""
 
-    _path = ""
+    _path = _root = ""
     _status = 0
     _request_headers: Mapping[bytes, str] = {}
     _headers: Mapping[bytes, str] = {}
@@ -100,7 +100,7 @@ class _Exchange:
             return
         with suppress(Exception):  # whatever the scope holds, observing must not break the response
             self._witness.observe(
-                scope["method"], quote_path(self._path), self._status or 500,
+                scope["method"], self._build_path(), self._status or 500,
                 route=find_route(scope),
                 query=scope.get("query_string", b"").decode("latin-1"),
                 request_body=_finish_body(self._request, self._request_headers),
@@ -112,16 +112,19 @@ class _Exchange:
             )  # fmt: skip
 
     def _note_request(self) -> None:
-        """Note the path and the headers, before an inner mount changes them."""
-        self._path = read_path(self._scope)
+        """Note the path, its mount prefix and the headers, before an inner mount changes them."""
+        self._path, self._root = self._scope["path"], self._scope.get("root_path", "")
         self._request_headers = headers = read_headers(self._scope["headers"], _HEADERS)
         if headers and is_json(headers.get(b"content-type", "")):
             self._request = BodyCopy(self._witness.max_body)
 
+    def _build_path(self) -> str:
+        return quote_path(join_path(str(self._path), str(self._root)))
+
     def _note_start(self, message: Message) -> None:
         scope, self._status = self._scope, int(message["status"])
         route = find_route(scope)
-        if route is not None and self._witness.settles(scope["method"], quote_path(self._path), self._status, route):
+        if route is not None and self._witness.settles(scope["method"], self._build_path, self._status, route):
             self._is_reported = True
             return
         self._headers = headers = read_headers(message.get("headers", ()), _HEADERS)

@@ -86,13 +86,13 @@ class _Exchange:
             self._status, self._headers, self._response = 500, {}, None
         with suppress(Exception):  # whatever the environ holds, observing must not break the response
             environ, route = self._environ, self._route or self._find_route()
-            method, path = environ["REQUEST_METHOD"], quote(self._path, encoding="latin-1")
-            if self._witness.settles(method, path, self._status, route):
+            method = environ["REQUEST_METHOD"]
+            if self._witness.settles(method, self._quote_path, self._status, route):
                 return
             if self._response is not None:
                 self._response.is_whole = is_whole
             self._witness.observe(
-                method, path, self._status,
+                method, self._quote_path(), self._status,
                 route=route,
                 query=environ.get("QUERY_STRING", ""),
                 request_body=self._finish_request_body(),
@@ -102,6 +102,9 @@ class _Exchange:
                 response_content_type=self._headers.get("content-type"),
                 response_encoding=self._headers.get("content-encoding"),
             )  # fmt: skip
+
+    def _quote_path(self) -> str:
+        return quote(self._path, encoding="latin-1")
 
     def _note_request(self) -> None:
         """Note the prefix and the path, before an inner router changes them."""

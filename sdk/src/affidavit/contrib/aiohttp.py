@@ -246,7 +246,7 @@ def _report(witness: Witness, request: web.Request, response: web.StreamResponse
             return
         status = 500 if response is None else response.status
         path, _, query = request.raw_path.partition("?")
-        if witness.settles(request.method, path, status, route):
+        if witness.settles(request.method, lambda: path, status, route):
             return
         headers = {} if response is None else response.headers
         witness.observe(
