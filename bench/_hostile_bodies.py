@@ -33,7 +33,10 @@ class Endpoint:
     item: Mapping[str, Any] = field(default_factory=dict)
 
     def full_body(self) -> Body:
-        """Return a valid body as large as the endpoint is meant for: a batch of 500, or arguments of 500 lines."""
+        """Return a valid body as large as the endpoint is meant for.
+
+        It is a batch of 500 items whose ids and keys are as long as they may be, or arguments of 500 lines.
+        """
         items = [{**self.item, **self._number_item(number)} for number in range(ITEMS)]
         return dump({**self.fresh_values(), **({self.batch: items} if self.batch else {})})
 
@@ -41,7 +44,8 @@ class Endpoint:
         return {**self.values, **({"reportId": str(uuid.uuid4())} if "reportId" in self.values else {})}
 
     def _number_item(self, number: int) -> dict[str, Any]:
-        return {"conversationId": f"conv-{number}"} if "conversationId" in self.item else {}
+        texts = {"toolCallId": f"{number:a>128}", "conversationId": f"{number:ü>255}", "outcomeKey": f"{number:ü>128}"}
+        return {name: text for name, text in texts.items() if name in self.item}
 
 
 def dump(value: Any) -> Body:
@@ -52,7 +56,7 @@ def list_endpoints(header: str) -> list[Endpoint]:
     """header: an intent for GET /orders without arguments."""
     shape = {"type": "object", "properties": {line: {"type": "string"} for line in ("sku", "title", "note")}}
     observation = {"method": "GET", "path": "/orders/{id}", "status": 200, "count": 1, "response": shape}
-    verification = {"result": "accepted", "version": 2, "operation": "GET /orders"}
+    verification = {"result": "expired", "version": 2, "operation": "GET /orders", "toolCallId": "call"}
     call = {"sub": "user-1", "args": {"lines": LINES}}
     received = {
         "header": header,
