@@ -158,6 +158,7 @@ if framework == "own":
     import own_witness
 assert witness.flush()
 """
+TESTS = "import test_refunds; test_refunds.test_refund()"
 STORES = """
 from sqlite_stores import deliveries, nonces
 assert [nonces.burn("w", "n", 2.0, now=1.0) for _ in range(2)] == [True, False]
@@ -203,8 +204,9 @@ def require_framework(name):
 RUN_HERE = {
     "shop/intents.py", "shop/settings.py", "shop/views.py", "shop/intents_in_database.py",
     "shop/migrations/0001_intents.py", "flask_shop.py", "starlette_shop.py", "fastapi_shop.py", "aiohttp_shop.py",
-    "sql_stores.py", "sqlite_stores.py", "own_adapter.py", "outcomes.py", "shapes.py", "shop/witness.py",
-    "shop/witnessed_settings.py", "flask_witnessed.py", "starlette_witnessed.py", "own_witness.py",
+    "shop/outcomes.py", "test_refunds.py", "sql_stores.py", "sqlite_stores.py", "own_adapter.py", "outcomes.py",
+    "shapes.py", "shop/witness.py", "shop/witnessed_settings.py", "flask_witnessed.py", "starlette_witnessed.py",
+    "own_witness.py",
 }  # fmt: skip
 
 
@@ -226,9 +228,9 @@ def test_the_django_shop_works_with_both_kinds_of_stores_under_atomic_requests(r
             }  # fmt: skip
 
 
-@pytest.mark.parametrize("framework", ["flask", "starlette", "fastapi", "aiohttp", "own", "stores"])
+@pytest.mark.parametrize("framework", ["flask", "starlette", "fastapi", "aiohttp", "own", "stores", "tests"])
 def test_the_shop_works(run, framework):
-    require_framework(framework)
+    require_framework("flask" if framework == "tests" else framework)
     script = {
         "flask": FLASK,
         "starlette": STARLETTE,
@@ -236,6 +238,7 @@ def test_the_shop_works(run, framework):
         "aiohttp": AIOHTTP,
         "own": OWN,
         "stores": STORES,
+        "tests": TESTS,
     }[framework]
     with ScriptedHub(answer(200, {"recorded": 1})) as hub:
         run(script, AFFIDAVIT_HUB=hub.url)
@@ -245,6 +248,9 @@ def test_outcomes_and_shapes_are_sent(run):
     with ScriptedHub(answer(200, {"recorded": 1, "unknownConversations": ["c-1843"]})) as hub:
         assert run("import outcomes", AFFIDAVIT_HUB=hub.url) == "1 ('c-1843',)\n"
         assert hub.received[0].json["environment"] == "staging"
+    with ScriptedHub(answer(200, {"recorded": 1, "unknownConversations": []})) as hub:
+        run("from shop.outcomes import complete_order; complete_order({'conversationId': 'c'})", AFFIDAVIT_HUB=hub.url)
+        assert hub.received[0].json["outcomes"] == [{"conversationId": "c", "outcomeKey": "purchase"}]
     with ScriptedHub(answer(202, {"accepted": 1, "reportId": "x"})) as hub:
         run("import shapes", AFFIDAVIT_HUB=hub.url)
         assert hub.received[0].json["observations"][0]["path"] == "/orders/{orderId}"
