@@ -108,6 +108,7 @@ def test_the_sdk_reports_what_the_hub_takes(api, workspace):
     class Transport:
         def post_json(self, path, body, headers):
             bodies.append(body)
+            return {"recorded": 1}
 
     reports = affidavit.VerificationReports(workspace.report_key, transport=Transport(), every=3600)
     audience = workspace.workspace.environments.get(name="production").audience
