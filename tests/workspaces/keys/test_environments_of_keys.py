@@ -89,7 +89,7 @@ def test_an_archived_environment_is_unknown_to_machines(api, workspace):
 
 
 def test_the_settings_are_not_open_to_keys(api):
-    assert api.get("/w/lumen-books/production/keys.json").status_code == 404
+    assert api.get("/w/lumen-books/production/keys.json").status_code == 403
 
 
 def test_every_download_is_tested():
