@@ -23,8 +23,13 @@ from affidavit._paths.learner import Learner
 from affidavit._paths.templates import Template
 from affidavit._witness.observations import Observations
 from affidavit.operations import strip_names
-from bench._exported_schemas import BodyLocation, count_valid_bodies
-from bench._shape_figures import ObservedBodies, count_kept_properties, count_untyped_arrays, count_untyped_nullables
+from bench._support.exported_schemas import BodyLocation, count_valid_bodies
+from bench._support.shape_figures import (
+    ObservedBodies,
+    count_kept_properties,
+    count_untyped_arrays,
+    count_untyped_nullables,
+)
 
 TRAFFIC = Path(__file__).parents[2] / "shared" / "traffic"
 RECORDED = ("datadog.har.gz", "linode.har.gz")

@@ -16,9 +16,9 @@ from pathlib import Path
 from time import perf_counter
 from urllib.parse import quote
 
-from bench._catalog_data import Catalog, fill
-from bench._hub_client import build_request, measure_seconds
-from bench._measure import Row, print_table
+from bench._support.catalog_data import Catalog, fill
+from bench._support.hub_client import build_request, measure_seconds
+from bench._support.measure import Row, print_table
 from bench.outcomes import percentile, run_hub
 
 OPERATIONS = int(os.environ.get("BENCH_OPERATIONS", "5000"))

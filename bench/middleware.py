@@ -18,9 +18,9 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from affidavit import IntentVerifier, MemoryDeliveries, MemoryNonces, Protection, mint_intent
-from bench._measure import Row, measure_medians, print_table
-from bench._servers import REQUESTS, SERVERS, build_request, measure_servers
-from bench._servers import ROUNDS as SERVER_ROUNDS
+from bench._support.measure import Row, measure_medians, print_table
+from bench._support.servers import REQUESTS, SERVERS, build_request, measure_servers
+from bench._support.servers import ROUNDS as SERVER_ROUNDS
 from bench.intents import AUDIENCE, SECRET, WORKSPACE
 
 LIMIT = 60

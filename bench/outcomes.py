@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench._hub_client import count_lines, make_poster, measure_rate, measure_seconds
-from bench._measure import Row, print_table
-from bench._outcomes_data import BenchWorkspace, load_workspaces, measure_bare_sql
+from bench._support.hub_client import count_lines, make_poster, measure_rate, measure_seconds
+from bench._support.measure import Row, print_table
+from bench._support.outcomes_data import BenchWorkspace, load_workspaces, measure_bare_sql
 
 OUTCOMES = int(os.environ.get("BENCH_OUTCOMES", "500000"))
 SMALL = int(os.environ.get("BENCH_SMALL", "100000"))

@@ -9,9 +9,9 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench._hub_client import make_poster, measure_rate
-from bench._measure import Row, print_table
-from bench._outcomes_data import BenchWorkspace, load_workspaces
+from bench._support.hub_client import make_poster, measure_rate
+from bench._support.measure import Row, print_table
+from bench._support.outcomes_data import BenchWorkspace, load_workspaces
 from bench.outcomes import run_hub
 
 TURNS, SECONDS, CLIENTS = 12, 2.0, 4

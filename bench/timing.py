@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from secrets import token_urlsafe
 
 from affidavit import IntentRejected, IntentVerifier, mint_intent
-from bench._measure import Row, pause_garbage_collection, print_table
+from bench._support.measure import Row, pause_garbage_collection, print_table
 from bench.intents import AUDIENCE, AcceptAllNonces
 
 SAMPLES = 100_000

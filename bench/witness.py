@@ -22,8 +22,8 @@ from affidavit._witness.aggregator import Aggregator
 from affidavit._witness.bodies import RawBody
 from affidavit._witness.intake import Intake
 from affidavit.contrib.wsgi import WitnessMiddleware
-from bench._measure import Row, measure_medians, print_table
-from bench._servers import SERVERS, build_request, measure_servers
+from bench._support.measure import Row, measure_medians, print_table
+from bench._support.servers import SERVERS, build_request, measure_servers
 
 CALLS = 100
 SETTLED_LIMIT, UNSETTLED_LIMIT = 2.0, 3.5  # times the same request without

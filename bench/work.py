@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bench._hostile_bodies import Body, Endpoint, Recipe, choose_recipe, list_endpoints, list_known, mutate
-from bench._measure import Row, print_table
+from bench._support.hostile_bodies import Body, Endpoint, Recipe, choose_recipe, list_endpoints, list_known, mutate
+from bench._support.measure import Row, print_table
 from bench.outcomes import run_hub
 
 SEARCH_SECONDS = float(os.environ.get("BENCH_SEARCH_SECONDS", "30"))

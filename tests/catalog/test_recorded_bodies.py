@@ -11,7 +11,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from affidavit.operations import strip_names
-from bench._exported_schemas import BodyLocation, index_json_schemas, index_openapi_schemas
+from bench._support.exported_schemas import BodyLocation, index_json_schemas, index_openapi_schemas
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import Operation
 from tests.catalog.test_recorded_traffic import deliver, exchanges, observed

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import secrets
 from datetime import datetime, timedelta
+from smtplib import SMTPException
 
 from allauth.account.models import EmailAddress
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.mail import send_mail
 from django.db import transaction
 from django.db.models import QuerySet
+from django.template.loader import render_to_string
 
 from workspaces.audit.record import record_audit
 from workspaces.models import Invitation, Membership, Workspace
 from workspaces.people.errors import MembershipFault
 
 VALID_FOR = timedelta(days=7)
+log = logging.getLogger("affidavit.people")
 
 
 class WrongAddress(MembershipFault):
@@ -44,6 +50,19 @@ def invite(workspace: Workspace, email: str, role: str, *, actor: str, now: date
     )
     record_audit(workspace.pk, "member invited", {"email": email, "role": role}, actor=actor, now=now)
     return invitation, token
+
+
+def send_invitation(invitation: Invitation, link: str) -> bool:
+    """Return whether the mail server took the message; without one (EMAIL_URL), nothing is sent."""
+    if not settings.EMAIL_URL:
+        return False
+    text = render_to_string("account/email/invitation.txt", {"invitation": invitation, "link": link})
+    try:
+        send_mail(f"Join {invitation.workspace.name} on Affidavit", text, None, [invitation.email])
+    except (OSError, SMTPException) as error:
+        log.error("mail could not be sent: %s", type(error).__name__)
+        return False
+    return True
 
 
 def revoke_invitation(invitation: Invitation, *, actor: str, now: datetime) -> None:

@@ -18,10 +18,9 @@ from wire.table_exports import Table
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership, Workspace
 from workspaces.page import Page, redirect_to_page, render_html
-from workspaces.people.emails import send_invitation
 from workspaces.people.errors import MembershipFault
 from workspaces.people.forms import InvitationForm
-from workspaces.people.invitations import invite, list_open_invitations, revoke_invitation
+from workspaces.people.invitations import invite, list_open_invitations, revoke_invitation, send_invitation
 from workspaces.people.members import LastAdmin, change_role, list_members, remove_member
 from workspaces.shown_once import keep_for_next_page, take_once
 

@@ -14,7 +14,7 @@ from affidavit._outcomes.report import ITEM_NAMES
 from affidavit._outcomes.reporter import MAX_ID_LENGTH, MAX_KEY_LENGTH, is_valid_text
 
 _DELIMITERS = ",;\t"
-_MAX_FAULTS_SHOWN = 10
+_MAX_FAULTY_ROWS_SHOWN = 10
 _MAX_IGNORED = 1000  # names; in JSON lines every name may be data of its own
 # All rows go to the environment of the command; a column of this name would be silently ignored.
 _ENVIRONMENT = "environment"
@@ -62,7 +62,7 @@ def check_file(path: Path) -> FileSummary:
             ignored.update(dict.fromkeys(line.extra_names))
         if line.fault:
             fault_count += 1
-            if len(faults) < _MAX_FAULTS_SHOWN:
+            if len(faults) < _MAX_FAULTY_ROWS_SHOWN:
                 faults.append(f"line {line.number}: {line.fault}")
     if fault_count:
         more = f" … and {fault_count - len(faults)} more lines." if fault_count > len(faults) else ""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from affidavit._har.scan import Progress
 
-_WIDTH = 30
+_BAR_WIDTH = 30
 _INTERVAL = 0.1  # seconds between two drawings
 
 
@@ -34,7 +34,7 @@ class _Bar:
         if now < self._due or not total:
             return
         self._due = now + _INTERVAL
-        filled = _WIDTH * done // total
-        bar = "█" * filled + "░" * (_WIDTH - filled)
+        filled = _BAR_WIDTH * done // total
+        bar = "█" * filled + "░" * (_BAR_WIDTH - filled)
         sys.stderr.write(f"\r{self._label} {bar} {100 * done // total:3d} %\x1b[K")
         sys.stderr.flush()

@@ -44,16 +44,16 @@ def run(options: argparse.Namespace) -> None:
     """Run the command. Raises UsageError or Undelivered."""
     path = Path(options.file)
     if options.dry_run:
-        print(f"Nothing sent of {_format_count(_check_and_report(path))}; the file is in order.")
+        print(f"Nothing sent of {_format_outcomes(_check_and_report(path))}; the file is in order.")
         return
     transport, key = read_hub_options(options)
     total = _check_and_report(path)
     progress = UploadProgress.read(path, hub=options.hub, environment=options.environment)
-    resumed = f" Went on after {_format_count(progress.items)} sent before." if progress.items else ""
+    resumed = f" Went on after {_format_outcomes(progress.items)} sent before." if progress.items else ""
     send_file(path, transport, key, options.environment, progress, total)
     unknown = progress.items - progress.recorded
     remark = f" {unknown} named a conversation that is not known: see the page Broken joins." if unknown else ""
-    print(f"Sent {_format_count(progress.items)}, {progress.recorded} recorded.{remark}{resumed}")
+    print(f"Sent {_format_outcomes(progress.items)}, {progress.recorded} recorded.{remark}{resumed}")
 
 
 def _check_and_report(path: Path) -> int:
@@ -144,7 +144,7 @@ def _deliver(
     except ReportError as error:
         faulty = _describe_faulty_lines(error, batch)
         raise Undelivered(
-            f"{error}{faulty} Sent {_format_count(items_before)} so far; run it again to go on."
+            f"{error}{faulty} Sent {_format_outcomes(items_before)} so far; run it again to go on."
         ) from None
 
 
@@ -158,5 +158,5 @@ def _list_lines(numbers: Iterable[int]) -> str:
     return ", ".join(f"line {number}" for number in numbers)
 
 
-def _format_count(number: int) -> str:
+def _format_outcomes(number: int) -> str:
     return f"{number} outcome" if number == 1 else f"{number} outcomes"

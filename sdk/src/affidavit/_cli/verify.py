@@ -22,7 +22,7 @@ sides where they are no secret. Whether the nonce was used before is known to yo
 status: 0 when every check passes, 1 when one fails."""
 
 _STANDARD_INPUT = "-"
-_WIDTH = 100
+_LINE_WIDTH = 100
 _INDENT = " " * 6
 _MARKS = {"passed": "ok  ", "failed": "FAIL", "not-bound": "n/a ", "not-reached": "-   "}
 _NONCE_UNKNOWN = "Only your backend's store knows whether this intent was used before; it was not asked."
@@ -98,7 +98,7 @@ def format_checks(checks: Sequence[Check]) -> Iterator[str]:
 
 
 def _wrap(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    return textwrap.wrap(text, _LINE_WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)
 
 
 def _build_verifier(options: argparse.Namespace) -> IntentVerifier:

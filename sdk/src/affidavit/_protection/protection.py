@@ -20,6 +20,7 @@ _T = TypeVar("_T")
 
 MaxBody = int | Callable[[str, str], int]
 _MAX_BODY = 4 * 1024 * 1024
+MAX_HASHED_IN_LOOP = 64 * 1024  # bytes of a body that an event loop hashes itself: a thread would cost more
 _MAX_KEPT = 1024 * 1024
 _LOG_EVERY = 10
 """Seconds between two equal log lines."""

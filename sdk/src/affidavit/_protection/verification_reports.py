@@ -21,7 +21,7 @@ _PATH = "/api/verification-reports"
 ACCEPTED = "accepted"
 _MAX_ITEMS = 500
 _MAX_TOOL_CALL_ID = 255
-_SECRET_PREFIX = 8
+_PREFIX_CHARACTERS = 8
 _QUARTER = 900
 """Seconds of one time bucket of the hub's tallies. No sum spans two buckets."""
 
@@ -109,7 +109,7 @@ class VerificationReports(Reporter):
             reported_call_id = tool_call_id if result != ACCEPTED else None
             if len(reported_call_id or "") > _MAX_TOOL_CALL_ID:
                 reported_call_id = None
-            reported_secret = secret[:_SECRET_PREFIX] if result == ACCEPTED else ""
+            reported_secret = secret[:_PREFIX_CHARACTERS] if result == ACCEPTED else ""
             moment = time.time() if at is None else at
             quarter = int(moment // _QUARTER)
             self._count(

@@ -15,9 +15,9 @@ from affidavit._json import Json
 
 _PATH = "/api/witness-reports"
 _MAX_OBSERVATIONS = 500
-_MAX_BODY = 4 * 1024 * 1024
+_MAX_REPORT_BYTES = 4 * 1024 * 1024
 _ENVELOPE = 4 * 1024  # room for the other members of the body
-_NAMESPACE = uuid.UUID("6f1d3c0e-5f0a-5b7e-9a53-0f4f0c6f6b11")
+_REPORT_ID_NAMESPACE = uuid.UUID("6f1d3c0e-5f0a-5b7e-9a53-0f4f0c6f6b11")
 
 WireObservation = Mapping[str, Json]
 """One entry of a report as sent, with its `count`."""
@@ -39,7 +39,7 @@ def make_random_report_id(content: bytes) -> str:
 
 def make_content_report_id(content: bytes) -> str:
     """Return an id computed from the content: sending the same content again changes nothing."""
-    return str(uuid.uuid5(_NAMESPACE, sha256(content).hexdigest()))
+    return str(uuid.uuid5(_REPORT_ID_NAMESPACE, sha256(content).hexdigest()))
 
 
 def send_observations(
@@ -114,7 +114,7 @@ def deliver_report(channel: Transport, key: str, body: bytes) -> None:
 def _split_batches(observations: Iterable[WireObservation]) -> Iterator[Sequence[_Entry]]:
     batch, size = list[_Entry](), _ENVELOPE
     for entry in map(_encode_entry, observations):
-        if batch and (len(batch) == _MAX_OBSERVATIONS or size + len(entry.text) + 1 > _MAX_BODY):
+        if batch and (len(batch) == _MAX_OBSERVATIONS or size + len(entry.text) + 1 > _MAX_REPORT_BYTES):
             yield batch
             batch, size = [], _ENVELOPE
         batch.append(entry)

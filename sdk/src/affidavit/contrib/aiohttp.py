@@ -23,7 +23,15 @@ from aiohttp.streams import StreamReader
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
-from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
+from affidavit._protection.protection import (
+    MAX_HASHED_IN_LOOP,
+    NO_DEMANDS,
+    Admission,
+    Call,
+    Demands,
+    Protection,
+    require_intent,
+)
 from affidavit._protection.responses import answer_body_too_large
 from affidavit._witness.bodies import CopiedBody, Unread, is_json
 from affidavit._witness.witness import Witness
@@ -35,7 +43,7 @@ _R = TypeVar("_R")
 _T = TypeVar("_T")
 
 _HEADER = "X-Service-Intent"
-_MAX_HASHED_IN_LOOP = 64 * 1024
+
 """Bytes of a body. Hashing a larger one takes milliseconds: it is done in a thread, so that the event loop goes on."""
 
 
@@ -121,7 +129,7 @@ class _Gate:
         if body is None:
             return answer_body_too_large(limit, setting)
         call = _build_call(request, body)
-        if protection.is_in_memory and len(body) <= _MAX_HASHED_IN_LOOP:
+        if protection.is_in_memory and len(body) <= MAX_HASHED_IN_LOOP:
             return self._admit(call, demands)
         # Shielded: a thread cannot be cancelled, and what it admits must be settled, see `abandon`.
         self._admitting = asyncio.create_task(asyncio.to_thread(self._admit, call, demands))

@@ -19,7 +19,15 @@ from typing import Any, ParamSpec, TypeVar, overload
 from affidavit._intents.intent import Intent
 from affidavit._paths.routes import parse_route_path
 from affidavit._protection.idempotency import StoredResponse
-from affidavit._protection.protection import NO_DEMANDS, Admission, Call, Demands, Protection, require_intent
+from affidavit._protection.protection import (
+    MAX_HASHED_IN_LOOP,
+    NO_DEMANDS,
+    Admission,
+    Call,
+    Demands,
+    Protection,
+    require_intent,
+)
 from affidavit._protection.responses import answer_body_too_large
 from affidavit.contrib._asgi_messages import (
     AsgiApp,
@@ -34,10 +42,10 @@ from affidavit.contrib._asgi_scope import Scope, find_route, read_headers, read_
 from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddleware
 
 _HEADER = b"x-service-intent"
-_HEADERS = frozenset({_HEADER, b"content-type"})
+_READ_HEADERS = frozenset({_HEADER, b"content-type"})
 _DEMANDS = "_affidavit_demands"
 _POLICY_VIOLATION = 1008
-_MAX_HASHED_IN_LOOP = 64 * 1024
+
 """Bytes of a body. Hashing a larger one takes milliseconds: it is done in a thread, so that the event loop goes on."""
 
 _P = ParamSpec("_P")
@@ -206,7 +214,7 @@ class Gate:
         if body is None:
             return answer_body_too_large(self._body.limit)
         call = self._build_call(body)
-        if self._is_in_memory and len(body) <= _MAX_HASHED_IN_LOOP:
+        if self._is_in_memory and len(body) <= MAX_HASHED_IN_LOOP:
             return self._admit(call, demands)
         # Shielded: a thread cannot be cancelled, and what it admits must be settled, see _abandon_unsettled.
         self._admitting = asyncio.create_task(asyncio.to_thread(self._admit, call, demands))
@@ -225,7 +233,7 @@ class Gate:
 
     def _build_call(self, body: bytes) -> Call:
         scope = self._scope
-        raw_path, headers = scope.get("raw_path"), read_headers(scope["headers"], _HEADERS)
+        raw_path, headers = scope.get("raw_path"), read_headers(scope["headers"], _READ_HEADERS)
         return Call(
             header=headers.get(_HEADER),
             method=scope["method"],

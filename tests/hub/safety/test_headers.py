@@ -14,11 +14,11 @@ from django.contrib.auth import get_user_model
 from django.http import HttpResponse
 from django.test import Client
 
-from tests.hub.addresses import list_addresses
+from tests.hub.safety.addresses import list_addresses
 from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PRIVATE = {"private, no-store", "private, no-cache", "max-age=0, no-cache, no-store, must-revalidate, private"}
 METHODS = ("get", "post", "put", "options")
 

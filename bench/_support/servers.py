@@ -34,8 +34,8 @@ ROUNDS = 8
 _TICKS = os.sysconf("SC_CLK_TCK")
 ANSWER = {"id": 17, "total": 12.5, "paid": True}
 SERVERS = {
-    "uvicorn": "uvicorn --log-level critical --no-access-log --lifespan off bench._servers:asgi_app",
-    "gunicorn": "gunicorn --log-level critical -k gthread --threads 4 --keep-alive 60 bench._servers:wsgi_app",
+    "uvicorn": "uvicorn --log-level critical --no-access-log --lifespan off bench._support.servers:asgi_app",
+    "gunicorn": "gunicorn --log-level critical -k gthread --threads 4 --keep-alive 60 bench._support.servers:wsgi_app",
 }
 
 
