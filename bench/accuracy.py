@@ -1,8 +1,9 @@
 """How accurate is the catalog of recorded traffic? Compare templates with the true ones, and shapes with the bodies.
 
 Reads the two recordings in `../shared/traffic`, every HAR that the variable `HAR` names (several are separated as in
-PATH), and those given to `python -m bench.accuracy`. The true template of an entry is its member `_template`. The
-figures are about each distinct (method, path) of 2xx responses with a true template; parameter names are ignored.
+PATH), and those given to `python -m bench.accuracy`; the paths also of those in the directory that `RECORDINGS` names.
+The true template of an entry is its member `_template`. The figures of the table are about each distinct (method,
+path) of 2xx responses with a true template; parameter names are ignored.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from affidavit._har.entries import Exchange, read_har
-from affidavit._har.scan import scan
+from affidavit._har.entries import Exchange
 from affidavit._json import ABSENT, Absent
 from affidavit._paths.learner import Learner
 from affidavit._paths.templates import Template
 from affidavit._witness.observations import Observations
 from affidavit.operations import strip_names
 from bench._support.exported_schemas import BodyLocation, count_valid_bodies
+from bench._support.path_figures import PathFigures, average_figures, format_figures, measure_paths
+from bench._support.recordings import list_recordings, read_entries, read_path_recording
 from bench._support.shape_figures import (
     ObservedBodies,
     count_kept_properties,
@@ -57,7 +59,7 @@ class Recording:
 
 def learn_recording(path: str | os.PathLike[str]) -> Recording:
     """Learn templates from a whole HAR, then observe its traffic as `affidavit har` does."""
-    exchanges = [item for item in _read_entries(path) if isinstance(item[0], Exchange)]
+    exchanges = [item for item in read_entries(path) if isinstance(item[0], Exchange)]
     learner = Learner()
     for exchange, _ in exchanges:
         learner.learn(
@@ -174,6 +176,23 @@ def main(files: Sequence[str]) -> None:
     targets = ["target", *(TARGETS.get(name, "") for name in FIGURES), ""]
     for head, *cells in zip(headings, *rows, targets, strict=True):
         print(head.ljust(30), *(cell.rjust(max(18, len(cell))) for cell in cells))
+    measure_recorded_paths(
+        [*files, *list_recordings(os.environ["RECORDINGS"])] if "RECORDINGS" in os.environ else files
+    )
+
+
+def measure_recorded_paths(files: Sequence[str | os.PathLike[str]]) -> None:
+    """Print the figures of the paths of each recording, and their mean over the APIs."""
+    print()
+    figures: dict[str, list[PathFigures]] = defaultdict(list)
+    for file in files:
+        recording, learner = read_path_recording(file), Learner()
+        for item in recording.exchanges:
+            learner.learn(item.method, item.path, item.status, request=item.request, response=item.response)
+        templates = {call: learner.template(call[1]) for call in recording.truth}
+        figures[recording.api].append(measure_paths(templates, recording.truth, recording.counts))
+        print(recording.name.ljust(20), format_figures(figures[recording.api][-1]))
+    print("mean of APIs".ljust(20), format_figures(average_figures(map(average_figures, figures.values()))))
 
 
 def list_files(arguments: Sequence[str]) -> list[str]:
@@ -182,13 +201,6 @@ def list_files(arguments: Sequence[str]) -> list[str]:
     if not recordings:
         print(f"No recorded traffic in {TRAFFIC.name}/ beside the repository; only the files of HAR are measured.")
     return [*recordings, *extra_files]
-
-
-def _read_entries(path: str | os.PathLike[str]) -> Iterator[tuple[Any, str | None]]:
-    """Yield each entry as the HAR reader returns it, with its true template."""
-    for item, entry in zip(read_har(path, now=time.time()), scan(path), strict=True):
-        true_template = entry.get("_template") if isinstance(entry, dict) else None
-        yield item, true_template if isinstance(true_template, str) else None
 
 
 def _body_or_absent(body: Any) -> Any:
