@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from affidavit._har.entries import Exchange
-from affidavit._json import ABSENT, Absent
+from affidavit._json import Absent
 from affidavit._paths.learner import Learner
 from affidavit._paths.templates import Template
 from affidavit._witness.observations import Observations
 from affidavit.operations import strip_names
 from bench._support.exported_schemas import BodyLocation, count_valid_bodies
 from bench._support.path_figures import PathFigures, average_figures, format_figures, measure_paths
-from bench._support.recordings import list_recordings, read_entries, read_path_recording
+from bench._support.recordings import body_or_absent, list_recordings, read_entries, read_path_recording
 from bench._support.shape_figures import (
     ObservedBodies,
     count_kept_properties,
@@ -66,14 +66,14 @@ def learn_recording(path: str | os.PathLike[str]) -> Recording:
             exchange.method,
             exchange.path,
             exchange.status,
-            request=_body_or_absent(exchange.request),
-            response=_body_or_absent(exchange.response),
+            request=body_or_absent(exchange.request),
+            response=body_or_absent(exchange.response),
         )
     templates = {(exchange.method, exchange.path): learner.template(exchange.path) for exchange, _ in exchanges}
     observations, bodies, json_bodies = Observations(), ObservedBodies(), list[tuple[BodyLocation, Any]]()
     for exchange, _ in exchanges:
         template = templates[exchange.method, exchange.path]
-        request, response = _body_or_absent(exchange.request), _body_or_absent(exchange.response)
+        request, response = body_or_absent(exchange.request), body_or_absent(exchange.response)
         observations.add(exchange.method, template, exchange.status, at=exchange.at, request=request, response=response)
         json_bodies += _locate_bodies(exchange, template, request, response)
         if 200 <= exchange.status < 300 and not isinstance(response, Absent):
@@ -201,11 +201,6 @@ def list_files(arguments: Sequence[str]) -> list[str]:
     if not recordings:
         print(f"No recorded traffic in {TRAFFIC.name}/ beside the repository; only the files of HAR are measured.")
     return [*recordings, *extra_files]
-
-
-def _body_or_absent(body: Any) -> Any:
-    """Return the body; ABSENT if the reader left it out."""
-    return body if body is None or isinstance(body, (bool, int, float, str, list, dict)) else ABSENT
 
 
 def _locate_bodies(
