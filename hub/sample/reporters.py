@@ -62,6 +62,10 @@ class SampleShapes:
         self._clock = clock
         self._observations = Observations()
 
+    def settles(self, *_: Any) -> bool:
+        """Return False: every request of the history is observed."""
+        return False
+
     def observe(
         self, method: str, path: str, status: int, *, query: str = "", request_body: Any = None,
         response_body: Any = None, **_: Any,

@@ -126,6 +126,7 @@ def site(settings):
     """A site whose every view is protected; returns a function that protects it anew."""
     SHOP.runs, SHOP.fails = [], False
     settings.ROOT_URLCONF = __name__
+    settings.CSRF_FAILURE_VIEW = "django.views.csrf.csrf_failure"
 
     def protected(guard=None, *, everything=True):
         settings.MIDDLEWARE = [MIDDLEWARE] if everything else []

@@ -90,6 +90,8 @@ urlpatterns = [
 def _site(settings):
     settings.MIDDLEWARE = [MIDDLEWARE]
     settings.ALLOWED_HOSTS = ["*"]
+    settings.FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
+    settings.DATA_UPLOAD_MAX_NUMBER_FILES = 10
     SITE.read = lambda request: json.loads(request.body)
 
 

@@ -114,7 +114,7 @@ def test_environments_do_not_share_conversations(api):
 def test_outcomes_and_broken_joins_remember_the_key_that_reported_them(api, workspace):
     know(api, "known")
     report(api, item("known"), item("unknown"))
-    key = workspace.workspace.api_keys.get(kind="secret").pk
+    key = workspace.workspace.api_keys.get(prefix=workspace.full_key[:12]).pk
     by_id = Outcome.objects.values_list("conversation__conversation_id", "reported_by")
     assert dict(by_id) == {"known": key, "unknown": key}
 
