@@ -143,7 +143,7 @@ class ApiKey(models.Model):
     def require_environment(self, name: str) -> Environment:
         """Return the environment of exactly this name; raises UnknownEnvironment or ScopeMissing."""
         if name not in self.environments:
-            raise UnknownEnvironment([known for known in self.environments if self.may_use(known)])
+            raise UnknownEnvironment([own_name for own_name in self.environments if self.may_use(own_name)])
         if not self.may_use(name):
             own_names = ", ".join(self.environment_names)
             raise ScopeMissing(f"This key may use only: {own_names}. Name one of these as `environment`.")

@@ -60,10 +60,10 @@ def excess_operations(environment: Environment, period: Period) -> QuerySet[Exce
 
 def summarize_excess(environment: Environment, period: Period) -> Excess:
     rows = excess_operations(environment, period)
-    counted = rows.exclude(method="").order_by()
+    single_operations = rows.exclude(method="").order_by()
     first_segment = Func(F("key"), Value("/"), Value(2), function="split_part", output_field=CharField())
     groups = (
-        counted.annotate(segment=first_segment)
+        single_operations.annotate(segment=first_segment)
         .values("method", "segment")
         .annotate(operations=Count("pk"), total=Sum("observations"))
         .order_by("-operations", "-total", "segment", "method")
@@ -71,7 +71,9 @@ def summarize_excess(environment: Environment, period: Period) -> Excess:
     )
     observations = rows.order_by().aggregate(total=Sum("observations"))["total"]
     is_least = rows.filter(method="").exists()
-    return Excess(counted.count(), observations or 0, is_least, [ExcessGroup(*row) for row in groups[:EXCESS_GROUPS]])
+    return Excess(
+        single_operations.count(), observations or 0, is_least, [ExcessGroup(*row) for row in groups[:EXCESS_GROUPS]]
+    )
 
 
 def list_operations(environment: Environment, period: Period, filters: OperationFilters) -> QuerySet[Operation]:

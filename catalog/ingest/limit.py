@@ -29,18 +29,18 @@ class Room:
     Not shown are those that a template rule shows under another, and those of which only 404, 405 or 501 was seen.
     """
 
-    shown: int
-    hidden: int
+    shown_room: int
+    hidden_room: int
 
     @classmethod
     def measure(cls, environment: Environment) -> Room:
         """Count the operations of an environment. The caller holds its lock."""
         is_shown = Q(begun=True, shown_under=None)
         counts = Operation.objects.filter(environment=environment).aggregate(
-            shown=Count("pk", filter=is_shown), hidden=Count("pk", filter=~is_shown)
+            shown_count=Count("pk", filter=is_shown), hidden_count=Count("pk", filter=~is_shown)
         )
         limit = settings.MAX_OPERATIONS
-        return cls(max(limit - counts["shown"], 0), max(limit - counts["hidden"], 0))
+        return cls(max(limit - counts["shown_count"], 0), max(limit - counts["hidden_count"], 0))
 
     def admit(
         self, visible: Identity, added: Mapping[Identity, OperationSum], rows: Mapping[Identity, Operation]
@@ -51,15 +51,15 @@ class Room:
         """
         row = rows.get(visible)
         new = sorted(identity for identity in added if identity != visible and identity not in rows)
-        refused = set(new[self.hidden :])
+        refused = set(new[self.hidden_room :])
         fitting = {identity: total for identity, total in added.items() if identity not in refused}
         begins = not (row and row.begun) and any(map(has_begun, fitting.values()))
         hidden = len(new) - len(refused) + (row is None and not begins)
-        if begins > self.shown or hidden > self.hidden:
+        if begins > self.shown_room or hidden > self.hidden_room:
             return {}
         if fitting:
-            self.shown -= begins
-            self.hidden -= hidden
+            self.shown_room -= begins
+            self.hidden_room -= hidden
         return fitting
 
 
@@ -69,17 +69,17 @@ def record_excess(environment: Environment, excess: Mapping[Identity, int], *, n
     At most MAX_OPERATIONS operations are counted one by one; the observations of the others are one sum.
     """
     room = settings.MAX_OPERATIONS - ExcessOperation.objects.filter(environment=environment).count() if excess else 0
-    others = 0
+    remainder = 0
     for batch in split_batches(excess):
         rows = find_excess(environment, batch)
         new = [identity for identity in batch if identity not in rows]
         refused = set(new[max(room, 0) :])
         room -= len(new)
-        others += sum(excess[identity] for identity in refused)
+        remainder += sum(excess[identity] for identity in refused)
         _save(_add(rows, environment, {key: excess[key] for key in batch if key not in refused}, now=now))
-    if others:
+    if remainder:
         rows = find_excess(environment, [ALL_OTHERS])
-        _save(_add(rows, environment, {ALL_OTHERS: others}, now=now))
+        _save(_add(rows, environment, {ALL_OTHERS: remainder}, now=now))
 
 
 def delete_excess(environment: Environment, merged: Collection[Identity]) -> None:

@@ -44,7 +44,8 @@ class DeletionForm(forms.Form):
         super().__init__(data)
         self.workspace = workspace
         names = workspace.environments.values_list("name", flat=True)
-        self.fields["environment"].choices = [("", "All"), *((name, name) for name in names)]  # type: ignore[attr-defined]
+        choices = [("", "All"), *((name, name) for name in names)]
+        self.fields["environment"].choices = choices  # type: ignore[attr-defined]  # `fields` is typed by its base
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

@@ -77,8 +77,8 @@ def _delete_rows(environment: Environment, conversation: Conversation) -> Mappin
     outcomes = Outcome.objects.filter(conversation=conversation)
     changes = list(_list_changes(conversation, list(outcomes)))
     # Of moves to here. What was moved away stays where it is now; undoing that move restores nothing here.
-    moved = MovedOutcome.objects.filter(conversation=conversation).delete()[0]
-    counts = {MovedOutcome: moved, Outcome: outcomes.delete()[0], Conversation: 1}
+    move_count = MovedOutcome.objects.filter(conversation=conversation).delete()[0]
+    counts = {MovedOutcome: move_count, Outcome: outcomes.delete()[0], Conversation: 1}
     with connection.cursor() as cursor:  # without Django's cascade, which knows of the moves away
         cursor.execute("DELETE FROM outcomes_conversation WHERE id = %s", [conversation.pk])
     if changes:

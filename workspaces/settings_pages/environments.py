@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,9 +14,8 @@ from django.views.decorators.http import require_POST
 
 from wire.errors import InvalidRequest
 from wire.filters import read_text
-from wire.period import Period, parse_period
+from wire.period import Period
 from wire.table_exports import Table
-from workspaces.access import require_member_environment
 from workspaces.environments.add import create_environment
 from workspaces.environments.change import (
     DEFAULT_NAME,
@@ -25,8 +24,9 @@ from workspaces.environments.change import (
     restore_environment,
 )
 from workspaces.environments.v1_window import set_v1_end
-from workspaces.models import Environment, Membership, Workspace
-from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.models import Environment, Workspace
+from workspaces.page import Page
+from workspaces.settings_pages.actions import Act, act_as_admin
 
 NAME = "environments"
 COLUMNS = ("environment", "label", "audience", "createdAt", "archivedAt")
@@ -102,18 +102,8 @@ def _read_end(request: HttpRequest) -> datetime:
         raise InvalidRequest("Enter a date and a time, as 2026-12-31 00:00.") from None
 
 
-def _act(
-    request: HttpRequest, slug: str, environment: str, act: Callable[[Workspace, str, datetime], None]
-) -> HttpResponse:
-    """Do it and go to the page; what is refused stands above it, with the form as it was filled in."""
-    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
-    now = timezone.now()
-    try:
-        act(environment_row.workspace, request.user.get_username(), now)
-    except InvalidRequest as error:
-        page = _build_page(request, environment_row, fault=error.detail)
-        return render_html(request, page, environment_row, NAME, parse_period({}, now=now))
-    return redirect_to_page(NAME, environment_row, {})
+def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
+    return act_as_admin(request, slug, environment, act, page_name=NAME, build_page=_build_page)
 
 
 def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "") -> Page:

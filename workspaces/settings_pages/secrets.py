@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,14 +14,13 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
-from wire.errors import InvalidRequest
-from wire.period import Period, parse_period
+from wire.period import Period
 from wire.table_exports import Table
-from workspaces.access import require_member_environment
-from workspaces.models import Environment, Membership, SecretUse, SigningSecret, Workspace
-from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.models import Environment, SecretUse, SigningSecret, Workspace
+from workspaces.page import Page
 from workspaces.secrets.rotate import Rotation, activate_secret, find_signer, prepare_secret, revoke_secret
 from workspaces.secrets.uses import Backend, list_backends
+from workspaces.settings_pages.actions import Act, act_as_admin
 from workspaces.shown_once import keep_for_next_page, take_once
 
 NAME = "secrets"
@@ -80,18 +79,8 @@ def post_revocation(request: HttpRequest, slug: str, environment: str, secret_id
     return _act(request, slug, environment, revoke)
 
 
-def _act(
-    request: HttpRequest, slug: str, environment: str, act: Callable[[Workspace, str, datetime], Any]
-) -> HttpResponse:
-    """Do it and go to the page; what is refused stands above it."""
-    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
-    now = timezone.now()
-    try:
-        act(environment_row.workspace, request.user.get_username(), now)
-    except InvalidRequest as error:
-        page = _build_page(request, environment_row, fault=error.detail)
-        return render_html(request, page, environment_row, NAME, parse_period({}, now=now))
-    return redirect_to_page(NAME, environment_row, {})
+def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
+    return act_as_admin(request, slug, environment, act, page_name=NAME, build_page=_build_page)
 
 
 def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "") -> Page:

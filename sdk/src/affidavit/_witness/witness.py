@@ -228,10 +228,10 @@ class Witness(Reporter):
             bodies_left_out={reason.value: count for reason, count in sorted(intake.left_out.items(), key=str)},
         )
 
-    def _bound_moment(self, at: float) -> float:
-        """Return `at`, or now if it is out of range."""
+    def _bound_moment(self, moment: float) -> float:
+        """Return the moment, or now if it is out of range."""
         now = self._now()
-        return at if EARLIEST <= at <= now + SECONDS_A_DAY else now
+        return moment if EARLIEST <= moment <= now + SECONDS_A_DAY else now
 
     def _pause(self) -> float | None:
         return self._schedule.pause(self._clock())

@@ -55,9 +55,9 @@ class _Exchange:
         self._witness = witness
         self._scope = scope
         self._send = send
-        try:  # whatever the scope holds, the app must be called
+        try:
             self._note_request()
-        except Exception:
+        except Exception:  # whatever the scope holds, the app must be called
             self._is_reported = True
 
     def wrap_receive(self, receive: Receive) -> Receive:
@@ -85,9 +85,9 @@ class _Exchange:
             if not message.get("more_body", False):
                 self.report()
         elif message["type"] == "http.response.start":
-            try:  # the server has accepted it; whether it is valid is not checked here
+            try:
                 self._note_start(message)
-            except Exception:
+            except Exception:  # the server has accepted the message; observing must not disturb the app
                 self._is_reported = True
 
     def report(self, *, failed: bool = False) -> None:

@@ -1,0 +1,37 @@
+"""What a POST of a settings page does: act as an admin, then show the page again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Protocol
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from wire.errors import InvalidRequest
+from wire.period import parse_period
+from workspaces.access import require_member_environment
+from workspaces.models import Environment, Membership, Workspace
+from workspaces.page import Page, redirect_to_page, render_html
+
+Act = Callable[[Workspace, str, datetime], Any]
+"""act(workspace, actor, now): changes the workspace; raises InvalidRequest for what it refuses."""
+
+
+class PageBuilder(Protocol):
+    def __call__(self, request: HttpRequest, environment: Environment, *, fault: str) -> Page: ...
+
+
+def act_as_admin(
+    request: HttpRequest, slug: str, environment: str, act: Act, *, page_name: str, build_page: PageBuilder
+) -> HttpResponse:
+    """Act and redirect to the page. What was refused is shown on the page, with the form as it was filled in."""
+    environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
+    now = timezone.now()
+    try:
+        act(environment_row.workspace, request.user.get_username(), now)
+    except InvalidRequest as error:
+        page = build_page(request, environment_row, fault=error.detail)
+        return render_html(request, page, environment_row, page_name, parse_period({}, now=now))
+    return redirect_to_page(page_name, environment_row, {})
