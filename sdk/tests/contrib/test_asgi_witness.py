@@ -1,6 +1,8 @@
 import asyncio
 import gzip
 import json
+from typing import Annotated
+from uuid import UUID
 
 import pytest
 from support.asgi_calls import exchange, in_loop
@@ -118,6 +120,36 @@ async def test_a_mount_is_part_of_the_route_and_its_own_parameter_no_value():
     assert {path for _, path, _ in entries if "acme" in path or "18" in path} == set()
     assert ("GET", "/v1/orders/{order_id}", 200) in entries
     assert ("GET", "/shop/tenants/{tenant}/orders/{order_id}", 200) in entries
+
+
+@in_loop
+async def test_parameters_of_fastapi_have_the_types_of_its_views():
+    fastapi = pytest.importorskip("fastapi", reason="needs FastAPI")
+
+    def find_cart(cart: int):
+        return cart
+
+    router = fastapi.APIRouter(prefix="/shops/{shop}")
+
+    @router.get("/orders/{pk}/{uid}/{price}/{cart}/{free}")
+    async def show(
+        pk: Annotated[int, fastapi.Path(gt=0)], uid: UUID, price: float, shop: str,
+        cart: Annotated[int, fastapi.Depends(find_cart)],
+    ):  # fmt: skip
+        return {"pk": pk}
+
+    app = fastapi.FastAPI()
+    app.include_router(router, prefix="/v1")
+    wrapped = WitnessMiddleware(app, eye := make_witness(hub := Hub()))
+    for number in (1, 2):
+        path = f"/v1/shops/7/orders/{number}/7f3a9c1e-5b2d-4c6a-8f00-112233445566/1.5/9/{number}"
+        assert (await exchange(wrapped, "GET", path)).status == 200
+    parameters = flush_entries(eye, hub)[
+        "GET", "/v1/shops/{shop}/orders/{pk}/{uid}/{price}/{cart}/{free}", 200
+    ]["parameters"]  # fmt: skip
+    assert {name: parameter["type"] for name, parameter in parameters.items()} == {
+        "shop": "string", "pk": "integer", "uid": "string", "price": "number", "cart": "integer", "free": "integer",
+    }  # fmt: skip
 
 
 @in_loop

@@ -12,8 +12,12 @@ from affidavit._paths.routes import MAX_BYTES, build_route_template
     ("/prices/<float:least>/<uuid:id>", "/prices/{least}/{id}", {"least": "number", "id": "string"}),
     ("/orders/{pk:int}", "/orders/{pk}", {"pk": "integer"}),
     ("/files/{name:path}", "/files/{name}", {"name": "string"}),
-    (r"/shop/^orders/(?P<pk>[0-9]+)/$", "/shop/orders/{pk}/", {"pk": "string"}),
-    ("/über uns/<x>", "/%C3%BCber%20uns/{x}", {"x": "string"}),
+    (r"/shop/^orders/(?P<pk>[0-9]+)/$", "/shop/orders/{pk}/", {"pk": "integer"}),
+    (r"/(?P<year>\d{4})/(?P<name>\w+)", "/{year}/{name}", {"year": "integer", "name": "unknown"}),
+    ("/orders/<int(min=1):pk>", "/orders/{pk}", {"pk": "integer"}),
+    ("/<any(a,b):x>/<path:y>/<slug:z>", "/{x}/{y}/{z}", {"x": "string", "y": "string", "z": "string"}),
+    ("/<yyyy:year>", "/{year}", {"year": "unknown"}),
+    ("/über uns/<x>", "/%C3%BCber%20uns/{x}", {"x": "unknown"}),
     ("/plain", "/plain", {}),
 ])  # fmt: skip
 def test_a_route_becomes_a_template_with_types(rule, path, types):

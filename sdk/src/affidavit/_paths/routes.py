@@ -21,7 +21,14 @@ PATH_SAFE = "/%:@!$&'()*+,;=-._~"
 _CONVERTER = re.compile(
     r"<(?:(?P<before>[^<>:]*):)?(?P<angled>[A-Za-z_]\w*)>|\{(?P<braced>[A-Za-z_]\w*)(?::(?P<behind>[^{}]*))?\}"
 )
-_TYPES = {"int": "integer", "integer": "integer", "float": "number"}
+UNKNOWN = "unknown"
+"""The type of a parameter of which the route names none."""
+
+_TYPES = {
+    "int": "integer", "integer": "integer", "float": "number",
+    **dict.fromkeys(("str", "string", "slug", "path", "uuid", "any"), "string"),
+}  # fmt: skip
+_DIGITS = re.compile(r"(?:\\d|\[0-9\])(?:\+|\{\d+(?:,\d*)?\})?")
 _GROUP = re.compile(r"\(\?P<([A-Za-z_]\w*)>")
 _IN_GROUP = re.compile(r"(?s:\\.)|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]")
 _ANCHORS = re.compile(r"\^|/\?(?:\$|\\Z)\Z|(?:\$|\\Z)\Z")
@@ -32,7 +39,7 @@ _UNSENDABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class _Route(NamedTuple):
-    """A path with `{name}` for its parameters, and the JSON type of each, where the route tells it."""
+    """A path with `{name}` for its parameters, and the JSON type of each, UNKNOWN where the route names none."""
 
     path: str
     types: Mapping[str, str]
@@ -54,7 +61,7 @@ def parse_route_path(rule: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def build_route_template(rule: str) -> Template | None:
-    """The template of a route, with the types that its converters tell, as a hub takes it; None if it cannot."""
+    """The template of a route as a hub takes it, with the types that its converters name; None if it has none."""
     route = _parse_route(rule)
     if route is None or not route.path.startswith("/"):
         return None
@@ -69,7 +76,8 @@ def _parse_route(rule: str) -> _Route | None:
 
     def replace_converter(match: re.Match[str]) -> str:
         name = match["angled"] or match["braced"]
-        types[name] = _TYPES.get(match["before"] or match["behind"] or "", "string")
+        converter = (match["before"] or match["behind"] or "").partition("(")[0]
+        types[name] = _TYPES.get(converter, UNKNOWN)
         return f"{{{name}}}"
 
     path = _CONVERTER.sub(replace_converter, _ESCAPED.sub(r"\1", _ANCHORS.sub("", _replace_named_groups(rule))))
@@ -77,11 +85,13 @@ def _parse_route(rule: str) -> _Route | None:
 
 
 def _replace_named_groups(rule: str) -> str:
-    """`(?P<pk>[0-9]+)` -> `<pk>`."""
+    """`(?P<pk>[0-9]+)` -> `<int:pk>`, `(?P<name>[a-z]+)` -> `<name>`."""
     parts, start = list[str](), 0
     while group := _GROUP.search(rule, start):
-        parts += rule[start : group.start()], f"<{group[1]}>"
-        start = _find_group_end(rule, group.end())
+        end = _find_group_end(rule, group.end())
+        converter = "int:" if _DIGITS.fullmatch(rule, group.end(), end - 1) else ""
+        parts += rule[start : group.start()], f"<{converter}{group[1]}>"
+        start = end
     return "".join([*parts, rule[start:]])
 
 

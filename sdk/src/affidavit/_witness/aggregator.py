@@ -7,11 +7,12 @@ words are kept.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from urllib.parse import parse_qs
 
 from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.learner import Learner
-from affidavit._paths.routes import MAX_BYTES
+from affidavit._paths.routes import MAX_BYTES, UNKNOWN
 from affidavit._paths.templates import Template, template
 from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.redaction import Redactor
@@ -19,6 +20,7 @@ from affidavit._shapes.redaction import Redactor
 from .bodies import RawBody, Unread, read_json
 from .intake import Intake, Operation, QueuedExchange, Tally
 from .observations import PARTS, EntryKey, EntrySum, Observations
+from .parameter_types import infer_types, merge_types
 
 _MAX_FACTS = 200_000
 """Limit on the names and types of all known shapes; beyond it, new shapes are not kept."""
@@ -67,7 +69,7 @@ class Aggregator:
         held_back = dict[tuple[Operation, int], EntrySum]()
         sums, self._sums = self._sums, held_back
         for (operation, day), total in sums.items():
-            path_template = operation.template or self._learner.template(operation.path)
+            path_template = _build_typed_template(operation) or self._learner.template(operation.path)
             if path_template.undecided and not self._send_undecided:
                 held_back[operation, day] = total
             elif len(path_template.path) > MAX_BYTES:
@@ -100,6 +102,8 @@ class Aggregator:
         query = parse_qs(exchange.query, keep_blank_values=True) or None
         if operation.template is None:
             self._learn(exchange, request, response)
+        elif operation.value_types:
+            _note_types(operation, operation.template, exchange.path)
         observations = Observations(redactor=self._redactor)
         observations.add(
             operation.method, Template(operation.path), operation.status,
@@ -168,6 +172,22 @@ class Aggregator:
         self._intake.forget(operation)
         self._facts -= operation.facts
         operation.facts = 0
+
+
+def _note_types(operation: Operation, path_template: Template, path: str) -> None:
+    """Note the types of the values in a raw path; of an error only integers: any name may be asked for in vain."""
+    for name, kind in infer_types(path_template.path, path):
+        if name in operation.value_types and (operation.status < 400 or kind != "string"):
+            operation.value_types[name] = merge_types(operation.value_types[name], kind)
+
+
+def _build_typed_template(operation: Operation) -> Template | None:
+    """Return the template of a route with the types of all values so far; a string where no value told it."""
+    if operation.template is None or not operation.value_types:
+        return operation.template
+    unseen = "string" if operation.status < 400 else UNKNOWN
+    types = {name: unseen if kind == UNKNOWN else kind for name, kind in operation.value_types.items()}
+    return replace(operation.template, parameters={**operation.template.parameters, **types})
 
 
 def _count_news(known: EntrySum, part: EntrySum) -> int:

@@ -19,6 +19,7 @@ from affidavit._shapes.data_like import detect_form
 
 from .bodies import RawBody, Unread
 from .observations import SECONDS_A_DAY, EntrySum
+from .parameter_types import find_unknown
 from .sampling import Pace
 
 _MAX_QUEUED = 10_000  # exchanges
@@ -29,15 +30,17 @@ _PLACEHOLDERS = {"integer": "10", "string": "00000000-0000-0000-0000-00000000000
 class Operation:
     """One method, path and status as this process has seen it.
 
-    template: None if the path is to be learned. known, facts: the evidence of its bodies so far, and the number of
-    facts in it; used by the reporter's thread alone.
+    template: None if the path is to be learned. value_types: of the parameters of which the route names no type, by
+    the values so far. known, facts: the evidence of its bodies so far, and the number of facts in it; all three are
+    used by the reporter's thread alone.
     """
 
-    __slots__ = ("facts", "known", "method", "pace", "path", "status", "template")
+    __slots__ = ("facts", "known", "method", "pace", "path", "status", "template", "value_types")
 
     def __init__(self, method: str, path: str, status: int, template: Template | None) -> None:
         self.method, self.path, self.status, self.template = method, path, status, template
         self.pace = Pace()
+        self.value_types = find_unknown(template) if template else {}
         self.known = EntrySum(first=0, last=0)
         self.facts = 0
 
@@ -56,7 +59,7 @@ Tallies = dict[tuple[Operation, int], Tally]
 
 
 class QueuedExchange(NamedTuple):
-    """A request and its response, to be inspected. path: raw if the framework gave no route, else empty."""
+    """A request and its response, to be inspected. path: raw if the framework gave no route or no type, else empty."""
 
     operation: Operation
     path: str
@@ -123,7 +126,8 @@ class Intake:
                 self.unlooked += 1
                 return was_empty
             self.left_out.update(body for body in (request, response) if isinstance(body, Unread))
-            exchange = QueuedExchange(operation, "" if template else path, moment, query, request, response)
+            raw_path = path if template is None or operation.value_types else ""
+            exchange = QueuedExchange(operation, raw_path, moment, query, request, response)
             return self._enqueue(exchange) or was_empty
 
     def count_settled(self, key: tuple[str, str, int], *, moment: float, now: float) -> bool | None:

@@ -15,6 +15,8 @@ from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.infer import observe
 from affidavit._shapes.redaction import DEFAULT, Redactor
 
+from .parameter_types import merge_types
+
 SECONDS_A_DAY = 86_400
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
 METHOD = re.compile(r"[A-Za-z][A-Za-z_-]{0,31}")
@@ -123,7 +125,7 @@ class Observations:
             total = self._sums[key] = EntrySum(first=moment, last=moment, undecided=frozenset(template.undecided))
         total.undecided &= frozenset(template.undecided)  # once decided, always decided
         for name, kind in template.parameters.items():
-            total.parameters[name] = kind if total.parameters.get(name, kind) == kind else "string"
+            total.parameters[name] = merge_types(total.parameters.get(name, kind), kind)
         return total
 
     def _observe(self, evidence: Evidence, value: Json | Absent) -> None:

@@ -1,11 +1,20 @@
 """Facts of a request from its ASGI scope."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Hashable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 Scope = dict[str, Any]
+
+_CONVERTERS = {int: "int", float: "float", str: "str", UUID: "uuid"}
+"""What the types in a view's signature are called in a route."""
+_PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_]\w*)\}")
+_MAX_TYPED_RULES = 1024
+_typed_rules: dict[tuple[Hashable, str], str] = {}
+"""By endpoint and rule: the same for every request."""
 
 
 def read_headers(headers: Iterable[tuple[bytes, bytes]], names: AbstractSet[bytes]) -> dict[bytes, str]:
@@ -37,22 +46,49 @@ def has_no_route(scope: Scope) -> bool:
 
 def find_route(scope: Scope) -> str | None:
     """Return the route that Starlette or FastAPI found, its mounts included; None if it is unknown."""
-    route = scope.get("route")
-    if not hasattr(route, "methods"):  # a mount, or none
+    if not hasattr(scope.get("route"), "methods"):  # a mount, or none
         return None
-    rule = _read_rule(scope, route)
+    route = _find_effective_route(scope)
+    rule = getattr(route, "path", None)
     if not isinstance(rule, str):
         return None
     mount = _find_mount(scope, rule)
-    return mount + rule if mount else None if mount is None else rule
+    return None if mount is None else mount + _add_converters(scope.get("endpoint"), rule, route)
 
 
-def _read_rule(scope: Scope, route: object) -> object:
-    """Return the path of a route. Where a newer FastAPI includes routers, its context knows it with their prefixes."""
-    fastapi = scope.get("fastapi")
+def _find_effective_route(scope: Scope) -> object:
+    """Return the route. Where a newer FastAPI includes routers, its context knows it with their prefixes."""
+    route, fastapi = scope.get("route"), scope.get("fastapi")
     context = fastapi.get("effective_route_context") if isinstance(fastapi, dict) else None
     is_included = context is not None and getattr(context, "original_route", None) is route
-    return getattr(context if is_included else route, "path", None)
+    return context if is_included else route
+
+
+def _add_converters(endpoint: Hashable, rule: str, route: object) -> str:
+    """`/orders/{pk}` -> `/orders/{pk:int}`, where a view of FastAPI says so in its signature."""
+    dependant = getattr(route, "dependant", None)
+    if dependant is None:
+        return rule
+    typed_rule = _typed_rules.get((endpoint, rule))
+    if typed_rule is not None:
+        return typed_rule
+    converters = dict(_list_converters(dependant))
+    typed_rule = _PLAIN_PARAMETER.sub(
+        lambda match: f"{{{match[1]}:{converters[match[1]]}}}" if match[1] in converters else match[0], rule
+    )
+    if len(_typed_rules) < _MAX_TYPED_RULES:
+        _typed_rules[endpoint, rule] = typed_rule
+    return typed_rule
+
+
+def _list_converters(dependant: Any) -> Iterator[tuple[str, str]]:
+    """Yield name and converter of the path parameters of a view and of its dependencies."""
+    for parameter in getattr(dependant, "path_params", ()):
+        annotation = getattr(parameter.field_info, "annotation", None)
+        if isinstance(annotation, type) and annotation in _CONVERTERS:
+            yield parameter.alias, _CONVERTERS[annotation]
+    for inner in getattr(dependant, "dependencies", ()):
+        yield from _list_converters(inner)
 
 
 def _find_mount(scope: Scope, rule: str) -> str | None:
