@@ -18,7 +18,7 @@ from catalog.evidence.outlines import Outline
 from workspaces.models import Environment
 
 CHUNK_BYTES = 64 * 1024
-EDITION = "1"  # increase it when the same catalog is rendered differently, so that its ETag changes
+EDITION = "2"  # increase it when the same catalog is rendered differently, so that its ETag changes
 
 BuildDocument = Callable[[Environment, str, Sequence[Outline]], Mapping[str, Any]]
 """Takes an environment, the catalog's revision and its outlines; returns a document."""

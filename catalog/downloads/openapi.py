@@ -9,6 +9,7 @@ from typing import Any
 from affidavit.operations import PARAMETER, strip_names
 from catalog.downloads.json_schema import build_schema
 from catalog.downloads.operation_names import name_outlines
+from catalog.downloads.resources import choose_tag, summarize_operation
 from catalog.evidence.outlines import Descriptor, Outline, has_body
 
 OPENAPI_VERSION = "3.1.0"
@@ -16,6 +17,28 @@ OPENAPI_METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", 
 STATUS_PHRASES = {status.value: status.phrase for status in HTTPStatus}
 MEDIA_TYPE = "application/json"
 DATA_NAMES = "more"  # the parameter that stands for query parameters whose names are data
+# A catalog does not know where its API is served: readers fill in the variable.
+SERVERS = [
+    {
+        "url": "{origin}",
+        "description": "Where the API is served",
+        "variables": {
+            "origin": {
+                "default": "https://api.example.com",
+                "description": "Scheme and host. They were not observed: put in those of this environment.",
+            }
+        },
+    }
+]
+SECURITY_SCHEMES = {
+    "intent": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Service-Intent",
+        "description": "A signed intent for exactly this call, as POST /api/intents of the hub mints it. "
+        "Routes that the API exempts from verification take none.",
+    }
+}
 
 
 def build_openapi_document(title: str, revision: str, outlines: Sequence[Outline]) -> dict[str, Any]:
@@ -25,7 +48,14 @@ def build_openapi_document(title: str, revision: str, outlines: Sequence[Outline
     for outline, name in zip(outlines, name_outlines(outlines), strict=True):
         path = shared_paths[strip_names(outline["path"])]
         add_operation(paths[path], outline["method"], build_operation(name, path, outline))
-    return {"openapi": OPENAPI_VERSION, "info": {"title": title, "version": revision}, "paths": paths}
+    return {
+        "openapi": OPENAPI_VERSION,
+        "info": {"title": title, "version": revision},
+        "servers": SERVERS,
+        "security": [{name: []} for name in SECURITY_SCHEMES],
+        "paths": paths,
+        "components": {"securitySchemes": SECURITY_SCHEMES},
+    }
 
 
 def choose_paths(outlines: Sequence[Outline]) -> dict[str, str]:
@@ -45,7 +75,9 @@ def add_operation(path_item: dict[str, Any], method: str, operation: dict[str, A
 
 
 def build_operation(name: str, path: str, outline: Outline) -> dict[str, Any]:
-    operation: dict[str, Any] = {"operationId": name}
+    operation: dict[str, Any] = {"operationId": name, "summary": summarize_operation(outline["method"], path)}
+    if tag := choose_tag(path):
+        operation["tags"] = [tag]
     if parameters := [*build_path_parameters(path, outline), *build_query_parameters(outline["query"] or {})]:
         operation["parameters"] = parameters
     if outline["request"] is not None:

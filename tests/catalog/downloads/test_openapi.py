@@ -45,6 +45,8 @@ def test_an_operation_has_its_parameters_body_and_answers():
     assert document["info"] == {"title": "Lumen Books, production", "version": "5b1f"}
     assert document["paths"]["/orders/{orderId}"]["put"] == {
         "operationId": "put_orders_by_orderId",
+        "summary": "Replace an order",
+        "tags": ["orders"],
         "parameters": [
             {"name": "orderId", "in": "path", "required": True, "schema": {"type": "integer"}},
             {"name": "dry", "in": "query", "schema": {"type": "string"}},
@@ -60,6 +62,27 @@ def test_an_operation_has_its_parameters_body_and_answers():
             "204": {"description": "No Content"},
         },
     }
+
+
+def test_it_says_where_the_api_is_served_and_how_calls_are_signed():
+    document = described(outline())
+    (server,) = document["servers"]
+    assert server["url"] == "{origin}"
+    assert "default" in server["variables"]["origin"]
+    (requirement,) = document["security"]
+    schemes = document["components"]["securitySchemes"]
+    assert {(schemes[name]["in"], schemes[name]["name"]) for name in requirement} == {("header", "X-Service-Intent")}
+
+
+def test_an_operation_is_called_like_its_tool():
+    outlines = [
+        outline(path="/a-b"),
+        outline(path="/a/b"),
+        outline("POST", "/a/{b}", parameters={"b": {"type": "string"}}),
+    ]
+    operations = [operation for item in described(*outlines)["paths"].values() for operation in item.values()]
+    tools = build_tools_document("production", outlines)["tools"]
+    assert [operation["operationId"] for operation in operations] == [tool["name"] for tool in tools]
 
 
 def test_templates_that_differ_only_in_names_are_one_path():

@@ -1,5 +1,8 @@
 """Build a catalog of operations: used by the hub and by `affidavit har --dry-run`, not by reporters."""
 
+from affidavit._paths.templates import is_scaffold
+from affidavit._paths.words import singularize, split_words
+
 from ._documents import (
     READS,
     build_operation_document,
@@ -26,7 +29,10 @@ __all__ = [
     "fill_names",
     "has_begun",
     "is_alike_map",
+    "is_scaffold",
     "merge_parameter_types",
     "name_path",
+    "singularize",
+    "split_words",
     "strip_names",
 ]

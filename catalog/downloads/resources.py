@@ -1,0 +1,85 @@
+"""What an operation is about, in words (pure): its resource, its tag, its summary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from affidavit.operations import PARAMETER, is_scaffold, singularize, split_words
+
+VERBS = {
+    "GET": "Get",
+    "HEAD": "Check",
+    "POST": "Post to",
+    "PUT": "Replace",
+    "PATCH": "Change",
+    "DELETE": "Delete",
+    "OPTIONS": "List the options of",
+    "TRACE": "Trace",
+}
+TAG = re.compile(r"[\w.~-]+")
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A run of literal segments. is_one: a parameter follows and picks one of them: `/cart/lines/{lineId}`."""
+
+    words: tuple[str, ...]
+    is_one: bool
+
+    @property
+    def singular(self) -> tuple[str, ...]:
+        return (*self.words[:-1], singularize(self.words[-1]))
+
+    @property
+    def own_words(self) -> tuple[str, ...]:
+        return self.singular if self.is_one else self.words
+
+    def describe(self) -> str:
+        """Return `orders`, or `an order` for one of them."""
+        text = " ".join(self.own_words)
+        return f"{'an' if text[0] in 'aeio' else 'a'} {text}" if self.is_one else text
+
+
+def parse_resources(path: str) -> list[Resource]:
+    """Return the resources of a path, outermost first: `/v1/orders/{orderId}/lines` → an order, lines.
+
+    A prefix such as `/api/v1` belongs to none, unless the path has nothing else; neither does a parameter, unless the
+    path has only parameters.
+    """
+    resources = [
+        Resource(tuple(words), is_one)
+        for segments, is_one in split_literals(path)
+        if (words := [word for segment in segments for word in split_words(segment)])
+    ]
+    names = [tuple(split_words(name)) for name in PARAMETER.findall(path)]
+    return resources or [Resource(words, is_one=True) for words in names if words]
+
+
+def split_literals(path: str) -> Iterator[tuple[list[str], bool]]:
+    """Yield each run of literal segments, and whether a parameter follows."""
+    first, *later = PARAMETER.sub("{}", path).split("{}")
+    runs = [drop_prefix(first), *(text.partition("/")[2] for text in later)]  # what a parameter ends with is dropped
+    for index, run in enumerate(runs):
+        yield run.split("/"), index < len(later)
+
+
+def drop_prefix(path: str) -> str:
+    """`/api/v1/orders/` → `orders/`; a path that is nothing but such a prefix stays."""
+    segments = path.split("/")
+    while segments and is_scaffold(segments[0]):
+        segments = segments[1:]
+    return "/".join(segments) or path
+
+
+def summarize_operation(method: str, path: str) -> str:
+    """Return `Get an order` for `GET /orders/{orderId}`: the method as a verb, then the resource in words."""
+    resources = [resource.describe() for resource in reversed(parse_resources(path))]
+    return f"{VERBS.get(method, method)} {' of '.join(resources) or 'the root'}"
+
+
+def choose_tag(path: str) -> str | None:
+    """Return the first literal segment after a prefix such as `/api/v1`, by which readers group operations."""
+    runs = (TAG.search(segment) for segments, _ in split_literals(path) for segment in segments)
+    return next((match[0] for match in runs if match), None)
