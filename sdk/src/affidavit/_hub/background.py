@@ -9,10 +9,14 @@ class Background:
     """Call `work` repeatedly in a daemon thread of this process.
 
     work: does everything that is due; must not raise. pause: seconds until the next call, None to wait for `wake`.
+    delay: seconds between `wake` and its round of work, which serves all that wake it meanwhile. A thread that ran for
+    each of them would take the interpreter from the host's threads as often.
     """
 
-    def __init__(self, name: str, work: Callable[[], None], pause: Callable[[], float | None]) -> None:
-        self._name, self._work, self._pause = name, work, pause
+    def __init__(
+        self, name: str, work: Callable[[], None], pause: Callable[[], float | None], *, delay: float = 0.0
+    ) -> None:
+        self._name, self._work, self._pause, self._delay = name, work, pause, delay
         self.reset()
 
     def reset(self) -> None:
@@ -21,7 +25,7 @@ class Background:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._requested = self._completed = 0
-        self._is_stopping = False
+        self._is_woken = self._is_stopping = False
 
     @property
     def is_ending(self) -> bool:
@@ -46,9 +50,11 @@ class Background:
         return True
 
     def wake(self) -> None:
-        """Ask for a round of work now, and return at once."""
+        """Ask for a round of work after the delay, and return at once."""
+        if self._is_woken:
+            return
         with self._changed:
-            self._requested += 1
+            self._is_woken = True
             self._changed.notify_all()
 
     def flush(self, timeout: float | None) -> bool:
@@ -76,7 +82,9 @@ class Background:
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._is_stopping or self._requested > self._completed, self._pause())
+                self._changed.wait_for(lambda: self._is_woken or self._is_asked(), self._pause())
+                self._changed.wait_for(self._is_asked, self._delay if self._is_woken else 0.0)
+                self._is_woken = False
                 requested, is_last_round = self._requested, self._is_stopping
             self._work()
             with self._changed:
@@ -84,3 +92,7 @@ class Background:
                 self._changed.notify_all()
             if is_last_round:
                 return
+
+    def _is_asked(self) -> bool:
+        """Return whether somebody waits for a round of work."""
+        return self._is_stopping or self._requested > self._completed

@@ -28,6 +28,8 @@ from .schedule import Schedule
 
 _MAX_BODY = 256 * 1024
 _MAX_OPERATIONS = 2_000
+_BATCH = 0.1
+"""Seconds in which bodies are queued, to be inspected in one go."""
 _REPORTER = "affidavit-python"
 _USUAL_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE"})
 
@@ -96,7 +98,7 @@ class Witness(Reporter):
         self._exempt, self.max_body, self._max_operations = exempt, max_body, max_operations
         self._interval, self._send_undecided = interval, send_undecided
         self._clock, self._now = clock, now
-        self._background = Background("affidavit-witness", self._work, self._pause)
+        self._background = Background("affidavit-witness", self._work, self._pause, delay=_BATCH)
         self._reset()
         self._follow_process()
 
