@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from .headers import (
     AUDIENCE,
@@ -12,6 +13,7 @@ from .headers import (
     FOREIGN_SECRET,
     ISSUED,
     NEXT_SECRET,
+    NOW,
     OTHER_WORKSPACE,
     SECRET,
     WORKSPACE,
@@ -61,6 +63,9 @@ def versions_and_times() -> Iterator[Vector]:
     yield accept("fractions", "Times may be fractions.", v2(issuedAt=ISSUED + 0.25, expiresAt=EXPIRES + 0.5))
     yield accept("last-moment", "now is exactly expiresAt.", v2(), verifier={"now": EXPIRES})
     yield accept("clock-behind", "issuedAt is exactly 60 s ahead.", v2(), verifier={"now": ISSUED - 60})
+    yield accept("no-lifetime", "expiresAt equals issuedAt, and now.", v2(issuedAt=NOW, expiresAt=NOW))
+    ahead = v2(issuedAt=NOW + 60, expiresAt=NOW + 60)
+    yield accept("no-lifetime-ahead", "expiresAt equals issuedAt, both 60 s ahead.", ahead)
     yield accept("longest-lifetime", "Exactly 24 hours.", v2(expiresAt=ISSUED + DAY))
     shorter = {"maxLifetime": 300}
     yield accept("longest-lifetime-set-lower", "Exactly this verifier's maximum.", v2(), verifier=shorter)
@@ -92,14 +97,33 @@ def envelopes() -> Iterator[Vector]:
     yield accept("largest-header", "A header value of exactly 8,192 characters.", largest)
     deepest = v2(deep=nested(62))
     yield accept("deepest-json", "Exactly 64 levels of JSON, the envelope being the first.", deepest)
+    for name, value in SCALARS.items():
+        described = f"64 levels of arrays and objects, the innermost with a scalar, which is no level: {name}."
+        yield accept(f"deepest-json-with-{name}", described, v2(deep=nested(62, value)))
+    members = v2(deep=nested_objects(62, "x"))
+    yield accept("deepest-json-of-objects", "64 levels of objects, the innermost with a string.", members)
+    brackets = v2(sub="[" * 70 + "{" * 70)
+    yield accept("brackets-in-a-string", "Brackets inside a string are no levels.", brackets)
     tall = v2(sub='für 😀 \u2028 \\ " / \b\f\n\r\t\x1f')
     yield accept("any-characters", "Characters outside ASCII, and those that have to be escaped.", tall)
 
 
-def nested(levels: int) -> list:
-    value: list = []
+SCALARS: dict[str, Any] = {"string": "x", "number": 1, "boolean": False, "null": None}
+
+
+def nested(levels: int, *innermost: Any) -> list:
+    """Return arrays of so many levels; the innermost holds `innermost`."""
+    value = list(innermost)
     for _ in range(levels - 1):
         value = [value]
+    return value
+
+
+def nested_objects(levels: int, innermost: Any) -> dict:
+    """Return objects of so many levels; the innermost has `innermost` as its member."""
+    value = {"a": innermost}
+    for _ in range(levels - 1):
+        value = {"a": value}
     return value
 
 
@@ -132,6 +156,11 @@ def operations() -> Iterator[Vector]:
         "double-slash": "/a//b",
         "root": "/",
         "colon-and-at": "/a:b@c;d=1,2",
+        "lone-percent": "/100%",
+        "percent-and-no-hex": "/a%zz",
+        "percent-and-hex": "/a%2Fb",
+        "first-character-after-c1": "/a\u00a0b",
+        "format-characters": "/a\u00ad\u200b\u2028b",
     }.items():
         yield accept(
             f"path-{name}",
@@ -146,6 +175,16 @@ def operations() -> Iterator[Vector]:
     yield accept(
         "raw-path", "The raw path has no escaped slash.", raw, method="GET", path="/a b", rawPath="/a%20b", **NO_BODY
     )
+    for name, path, raw_path in (
+        ("lone-percent", "/100%", "/100%25"),
+        ("percent-and-no-hex", "/a%zz", "/a%25zz"),
+        ("percent-and-hex", "/a%2Fb", "/a%252Fb"),
+        ("utf-8", "/für😀", "/f%C3%BCr%f0%9f%98%80"),
+        ("unencoded", "/für", "/für"),
+    ):
+        request = {"method": "GET", "path": path, "rawPath": raw_path, **NO_BODY}
+        described = f"Every escape of the raw path {raw_path} is a byte of UTF-8."
+        yield accept(f"raw-path-{name}", described, v2_without_args(f"GET {path}"), **request)
     both = v2(operation="POST /orders?dry=1&x=%20")
     yield accept("body-and-query", "With a body, the operation carries the raw query.", both, query="dry=1&x=%20")
     query = v2(operation="GET /books?q=a+b", argsHash=sha256('{"q":"a b"}'))
@@ -202,5 +241,18 @@ def arguments() -> Iterator[Vector]:
         "raw-arguments", "Bytes of another type.", raw, body=b"\x00\xff", contentType="application/octet-stream"
     )
     yield accept("patch-json", "Any +json is JSON.", v2(), contentType="Application/Merge-Patch+JSON ; charset=utf-8")
+    odd = {"contentType": "application/+json"}
+    yield accept("suffix-without-a-name", "application/+json ends with +json: JSON.", v2(), **odd)
+    plain = {"contentEncoding": "Identity"}
+    yield accept("identity-encoding", "Content-Encoding: identity is no encoding.", v2(), **plain)
+    encoded = {"contentEncoding": "gzip", **get}
+    yield accept(
+        "encoding-without-a-body", "Without a body nothing is encoded.", v2_without_args("GET /books"), **encoded
+    )
+    yield accept(
+        "version-1-any-encoding", "Version 1 binds no arguments, encoded or not.", v1(), contentEncoding="gzip"
+    )
+    largest = v2(argsHash=sha256('{"id":9007199254740992}'))
+    yield accept("two-to-the-53", "2^53 is the number that its text says.", largest, body=b'{"id":9007199254740992}')
     rewritten = BODY.replace(b"12.50", b"125e-1").replace(b" ", b"\n", 1)
     yield accept("arguments-written-anew", "Other text of the same arguments.", v2(), body=rewritten)

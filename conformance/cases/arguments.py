@@ -15,30 +15,50 @@ JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 def cases() -> Iterator[Case]:
     yield from json_bodies()
     yield from content_types()
+    yield from content_encodings()
     yield from queries_and_forms()
     yield from raw_bodies()
     yield from without_hash()
 
 
 def hashed_case(
-    name: str, description: str, canonical: str, body: bytes = b"", content_type: str | None = None, query: str = ""
+    name: str,
+    description: str,
+    canonical: str,
+    body: bytes = b"",
+    content_type: str | None = None,
+    query: str = "",
+    encoding: str | None = None,
 ) -> Case:
     """Return a case that is hashed in canonical form. canonical: the RFC 8785 form of the arguments."""
-    return {**_request(name, description, body, content_type, query), "canonical": canonical, "hash": sha256(canonical)}
+    case = _request(name, description, body, content_type, query, encoding)
+    return {**case, "canonical": canonical, "hash": sha256(canonical)}
 
 
-def raw_case(name: str, description: str, body: bytes, content_type: str | None) -> Case:
-    return {**_request(name, description, body, content_type, ""), "hash": sha256(body)}
+def raw_case(name: str, description: str, body: bytes, content_type: str | None, encoding: str | None = None) -> Case:
+    return {**_request(name, description, body, content_type, "", encoding), "hash": sha256(body)}
 
 
 def refused_case(
-    name: str, description: str, body: bytes = b"", content_type: str | None = JSON, query: str = ""
+    name: str,
+    description: str,
+    body: bytes = b"",
+    content_type: str | None = JSON,
+    query: str = "",
+    encoding: str | None = None,
 ) -> Case:
-    return {**_request(name, description, body, content_type, query), "hash": None}
+    return {**_request(name, description, body, content_type, query, encoding), "hash": None}
 
 
-def _request(name: str, description: str, body: bytes, content_type: str | None, query: str) -> Case:
-    request = {"bodyBase64": encode_base64(body), "contentType": content_type, "query": query}
+def _request(
+    name: str, description: str, body: bytes, content_type: str | None, query: str, encoding: str | None
+) -> Case:
+    request = {
+        "bodyBase64": encode_base64(body),
+        "contentType": content_type,
+        "contentEncoding": encoding,
+        "query": query,
+    }
     return {"id": name, "description": description, "request": request}
 
 
@@ -71,7 +91,15 @@ def json_bodies() -> Iterator[Case]:
         b"[9007199254740994]",
         JSON,
     )
+    largest = "[9007199254740992]"
+    yield hashed_case("two-to-the-53", "2^53 is the number that its text says.", largest, largest.encode(), JSON)
+    below = "[9007199254740991]"
+    yield hashed_case("below-two-to-the-53", "2^53 - 1.", below, below.encode(), JSON)
     yield hashed_case("deepest", "128 levels.", "[" * 128 + "]" * 128, b"[" * 128 + b"]" * 128, JSON)
+    scalar = "[" * 128 + "1" + "]" * 128
+    yield hashed_case("deepest-with-scalar", "A scalar is no level.", scalar, scalar.encode(), JSON)
+    members = '{"a":' * 128 + '"x"' + "}" * 128
+    yield hashed_case("deepest-of-objects", "128 levels of objects.", members, members.encode(), JSON)
     yield hashed_case("query-beside-body", "The query is no part of it.", '{"a":1}', b'{"a":1}', JSON, "b=2")
 
 
@@ -83,6 +111,14 @@ def content_types() -> Iterator[Case]:
         ("suffix", "application/vnd.api+json"),
         ("suffix-and-parameter", "application/merge-patch+json ;q=1"),
         ("spaces", "  application/json  "),
+        ("tabs", "\tapplication/json\t; charset=utf-8"),
+        ("suffix-only", "application/+json"),
+        ("suffix-twice", "application/json+json"),
+        ("suffix-of-any-type", "image/svg+json"),
+        ("suffix-of-text", "text/x+json"),
+        ("suffix-and-no-slash", "+json"),
+        ("suffix-upper-case", "Application/HAL+JSON"),
+        ("suffix-in-a-list", "text/plain, application/hal+json"),
     ):
         yield hashed_case(f"type-{name}", f"JSON: {content_type}", '{"a":1}', b'{ "a": 1 }', content_type)
     for name, content_type in (
@@ -91,11 +127,48 @@ def content_types() -> Iterator[Case]:
         ("json-parameter", "text/plain; a=application/json"),
         ("jsonp", "application/javascript"),
         ("plain", "text/plain"),
+        ("no-slash", "json"),
+        ("x-json", "application/x-json"),
+        ("list", "application/json, application/json"),
+        ("suffix-before-another", "application/hal+json+zip"),
+        ("suffix-longer", "application/hal+jsonp"),
+        ("suffix-in-parameter", "text/plain;x=a/b+json"),
+        ("space-within", "application/ json"),
+        ("no-break-space", "application/json\u00a0"),
+        ("next-line", "application/json\u0085"),
+        ("form-suffix", "application/x-www-form-urlencoded2"),
         ("multipart", "multipart/form-data; boundary=x"),
         ("empty", ""),
         ("absent", None),
     ):
         yield raw_case(f"raw-type-{name}", f"Not JSON: {content_type}", b'{ "a": 1 }', content_type)
+
+
+GZIPPED = bytes.fromhex("1f8b0800000000000203ab56504a54b2523054a8050060bb1e660a000000")
+"""`{ "a": 1 }`, compressed once and for all: other versions of zlib give other bytes."""
+
+
+def content_encodings() -> Iterator[Case]:
+    """Yield bodies with a Content-Encoding: none but `identity` has a hash."""
+    body = b'{ "a": 1 }'
+    for name, encoding in (
+        ("identity", "identity"), ("upper-case", "IDENTITY"), ("spaces", " identity\t"), ("empty", ""),
+    ):  # fmt: skip
+        described = f"No encoding: {encoding}"
+        yield hashed_case(f"encoding-{name}", described, '{"a":1}', body, JSON, encoding=encoding)
+        yield raw_case(f"raw-encoding-{name}", described, body, "text/plain", encoding)
+    for name, encoding in (
+        ("gzip", "gzip"), ("upper-case", "GZIP"), ("deflate", "deflate"), ("brotli", "br"), ("unknown", "aws-chunked"),
+        ("charset", "utf-8"), ("list", "identity, gzip"), ("identities", "identity, identity"),
+    ):  # fmt: skip
+        described = f"Another encoding than identity: {encoding}"
+        yield refused_case(f"none-encoding-{name}", described, body, JSON, encoding=encoding)
+    for name, content_type in (("json", JSON), ("form", FORM), ("raw", "application/octet-stream"), ("no-type", None)):
+        yield refused_case(f"none-gzip-{name}", "A compressed body.", GZIPPED, content_type, encoding="gzip")
+    yield raw_case("gzip-as-a-type", "Compressed bytes, not said to be encoded.", GZIPPED, "application/gzip")
+    yield hashed_case("encoding-without-body", "Without a body nothing is encoded.", "{}", encoding="gzip")
+    query = '{"a":"1"}'
+    yield hashed_case("encoding-and-query", "Without a body the query counts.", query, query="a=1", encoding="gzip")
 
 
 def queries_and_forms() -> Iterator[Case]:
@@ -161,6 +234,8 @@ def without_hash() -> Iterator[Case]:
         ("underflow", "A number so small that a double makes it 0.", b"[1e-400]"),
         ("long-exponent", "An exponent that no decimal library holds.", b"[1e-99999999999999999999]"),
         ("too-deep", "129 levels.", b"[" * 129 + b"]" * 129),
+        ("too-deep-with-scalar", "129 levels.", b"[" * 129 + b"1" + b"]" * 129),
+        ("too-deep-of-objects", "129 levels.", b'{"a":' * 129 + b"1" + b"}" * 129),
         ("very-deep", "Nesting that no recursion follows.", b"[" * 20_000),
     ):
         yield refused_case(f"none-{name}", description, body)
@@ -169,6 +244,12 @@ def without_hash() -> Iterator[Case]:
         ("overlong", "Percent-encoded, an overlong form.", "a=%C0%AF"),
         ("surrogate", "Percent-encoded, half a surrogate pair.", "a=%ED%A0%BD"),
         ("name", "A name that is no UTF-8.", "%FF=1"),
+        ("no-hex", "% and no hex digits.", "a=%zz"),
+        ("half-hex", "% and one hex digit.", "a=%4x"),
+        ("lone-percent", "A lone %.", "a=100%&b=1"),
+        ("percent-at-end", "% at the end.", "a=100%"),
+        ("percent-in-name", "A lone % in a name.", "100%=1"),
+        ("escaped-unit", "An escaped unit of UTF-16.", "a=%u0041"),
     ):
         yield refused_case(f"none-query-{name}", description, content_type=None, query=text)
         yield refused_case(f"none-form-{name}", description, text.encode(), FORM)

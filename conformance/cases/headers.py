@@ -34,6 +34,7 @@ DEFAULTS = {
         "rawPath": None,
         "query": "",
         "contentType": "application/json",
+        "contentEncoding": None,
         "bodyBase64": base64.b64encode(BODY).decode(),
         "operation": None,
         "stepUp": False,

@@ -66,6 +66,24 @@ def ambiguous_paths() -> Iterator[Vector]:
         described = "An escaped slash in the raw path."
         yield mismatch(f"escaped-slash-{name}", described, v2_without_args("GET /a/b"), rawPath=raw, **request)
 
+    for name, path, raw in BAD_ESCAPES:
+        request = {"method": "GET", "path": path, "rawPath": raw, **NO_BODY}
+        described = f"The raw path {raw} is not percent-encoded UTF-8."
+        yield mismatch(f"raw-path-{name}", described, v2_without_args(f"GET {path}"), **request)
+
+
+BAD_ESCAPES = (
+    ("no-hex", "/a%zz", "/a%zz"),
+    ("half-hex", "/a%4x", "/a%4x"),
+    ("lone-percent", "/a%/b", "/a%/b"),
+    ("percent-at-end", "/100%", "/100%"),
+    ("one-digit-at-end", "/100%2", "/100%2"),
+    ("escaped-unit", "/a%u002e", "/a%u002e"),
+    ("no-utf-8", "/a\ufffd", "/a%FF"),
+    ("overlong", "/a\ufffd\ufffd", "/a%c0%ae"),
+    ("surrogate", "/a\ufffd", "/a%ED%A0%BD"),
+)
+"""Each has a path as a lax server decodes it, and the raw path."""
 
 AMBIGUOUS = (
     ("question-mark", "/a?b"),
@@ -74,6 +92,9 @@ AMBIGUOUS = (
     ("line-break", "/a\nb"),
     ("delete", "/a\x7fb"),
     ("c1-control", "/a\x85b"),
+    ("first-c1-control", "/a\x80b"),
+    ("last-c1-control", "/a\x9fb"),
+    ("last-c0-control", "/a\x1fb"),
     ("dot-segment", "/a/./b"),
     ("dot-at-end", "/a/."),
     ("dot-dot-segment", "/a/../b"),
@@ -104,6 +125,9 @@ def methods_and_paths() -> Iterator[Vector]:
     yield reject(
         "path-mismatch", "escaped-slash", "An escaped slash in the raw path.", value, path="/a/b", rawPath="/a%2Fb"
     )
+    for name, path, raw in BAD_ESCAPES:
+        described = f"The raw path {raw} is not percent-encoded UTF-8."
+        yield reject("path-mismatch", f"raw-path-{name}", described, header(v1(path=path)), path=path, rawPath=raw)
     yield reject(
         "path-mismatch", "query-in-path", "Version 1 signs no query.", header(v1(path="/orders?a=1")), query="a=1"
     )

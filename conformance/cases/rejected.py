@@ -130,6 +130,16 @@ def times() -> Iterator[Vector]:
             yield reject(
                 "lifetime-too-long", f"{name}-{unit}", f"A second too long; {described}", value, verifier=short
             )
+        for name_of_case, issued, expires in (
+            ("ends-before-it-begins", NOW + 30, NOW + 20),
+            ("ends-a-moment-before-it-begins", NOW + 0.5, NOW + 0.25),
+            ("ends-before-it-begins-far-ahead", NOW + 120, NOW + 110),
+        ):
+            value = header(payload(issuedAt=issued, expiresAt=expires))
+            yield reject("expired", f"{name}-{name_of_case}", "expiresAt is before issuedAt, and after now.", value)
+        value = header(payload(issuedAt=(NOW + 30) * 1000, expiresAt=(NOW + 20) * 1000))
+        described = "expiresAt is before issuedAt, and after now; in milliseconds."
+        yield reject("expired", f"{name}-ends-before-it-begins-in-milliseconds", described, value)
     yield reject("expired", "in-1970", "Times in 1970.", header(v2(issuedAt=1, expiresAt=2)))
     yield reject(
         "not-yet-valid", "far-ahead", "Issued next century.", header(v2(issuedAt=99999999998, expiresAt=99999999999))
@@ -174,7 +184,13 @@ def arguments() -> Iterator[Vector]:
     yield mismatch(
         "number-beyond-a-double", "9007199254740993 has no canonical form.", fine, body=b'{"id":9007199254740993}'
     )
+    for encoding in ("gzip", "identity, gzip", "utf-8"):
+        encoded = {"contentEncoding": encoding}
+        described = f"The body has Content-Encoding: {encoding}. None but identity is accepted."
+        yield mismatch(f"encoding-{encoding.replace(', ', '-')}", described, v2(), **encoded)
     get = {"method": "GET", "path": "/books", **NO_BODY}
+    odd = v2(operation="GET /books", argsHash=sha256('{"q":"100%"}'))
+    yield mismatch("query-lone-percent", "A lone % in the query: not percent-encoded.", odd, query="q=100%", **get)
     listed = v2(operation="GET /books", argsHash=sha256('{"q":["a","b"]}'))
     yield mismatch("query-in-other-order", "Repeated names count in their order.", listed, query="q=b&q=a", **get)
     yield mismatch("query-added", "A query where none was signed.", v2_without_args("GET /books"), query="q=a", **get)

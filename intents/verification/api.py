@@ -59,5 +59,6 @@ def build_request(data: Mapping[str, Any]) -> ReceivedRequest:
         query=data.get("query", ""),
         body=data.get("bodyBase64", b""),
         content_type=data.get("contentType", ""),
+        content_encoding=data.get("contentEncoding", ""),
         step_up=data.get("stepUp", False),
     )

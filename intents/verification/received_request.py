@@ -16,6 +16,7 @@ class ReceivedRequest:
     query: str = ""
     body: bytes = b""
     content_type: str = ""
+    content_encoding: str = ""
     step_up: bool = False
 
     def verifier_arguments(self) -> dict[str, Any]:
@@ -28,6 +29,8 @@ class ReceivedRequest:
             "body": self.body,
             "content_type": self.content_type,
             "request": self,
-            # Whether the path was decoded is not known here: an escaped slash in it is refused either way.
-            "raw_path": self.path,
+            "content_encoding": self.content_encoding,
+            # Whether the path was decoded is not known here: an escaped slash in it is refused either way. Any other %
+            # is an ordinary character of a decoded path.
+            "raw_path": self.path if "%2f" in self.path.lower() else None,
         }

@@ -37,6 +37,7 @@ class VerifyForm(serializers.Serializer[Any]):
     path = ExactText(max_length=MAX_PATH)
     query = ExactText(max_length=None, required=False, allow_blank=True)
     contentType = ExactText(max_length=255, required=False, allow_blank=True)
+    contentEncoding = ExactText(max_length=255, required=False, allow_blank=True)
     bodyBase64 = Base64Bytes(required=False)
     stepUp = Flag(required=False)
 

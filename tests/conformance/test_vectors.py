@@ -69,6 +69,7 @@ def outcome(subject, request):
             request["contentType"],
             operation=request["operation"],
             raw_path=request["rawPath"],
+            content_encoding=request["contentEncoding"],
             request=request,
         )
     except IntentRejected as rejection:
@@ -105,7 +106,12 @@ def test_each_vector_has_a_name_of_its_own(file):
 def test_arguments_hash_as_their_vector_says(case):
     request = case["request"]
     try:
-        args_hash = request_args(b64decode(request["bodyBase64"]), request["contentType"], request["query"]).hash
+        args_hash = request_args(
+            b64decode(request["bodyBase64"]),
+            request["contentType"],
+            request["query"],
+            content_encoding=request["contentEncoding"],
+        ).hash
     except InvalidArgs:
         args_hash = None
     assert args_hash == case["hash"]

@@ -131,9 +131,8 @@ const canonicalOfText = (bytes) => {
 
 const decoded = (text) => {
   must(!/[^\0-\x7f]/.test(text), "args-mismatch");
-  const bytes = text.replaceAll("+", " ").replace(/%([0-9a-fA-F]{2})/g, (_, hex) => String.fromCharCode(`0x${hex}`));
   try {
-    return UTF8.decode(Buffer.from(bytes, "latin1"));
+    return decodeURIComponent(text.replaceAll("+", " ")); // refuses `%zz`, a lone `%`, and what is not UTF-8
   } catch {
     throw new Rejected("args-mismatch");
   }
@@ -150,10 +149,13 @@ const named = (text) => {
   return canonical(values);
 };
 
-const argsHash = ({ bodyBase64, contentType, query }) => {
+const bare = (value) => (value ?? "").replace(/^[ \t]+|[ \t]+$/g, "").toLowerCase();
+
+const argsHash = ({ bodyBase64, contentType, contentEncoding, query }) => {
   const body = Buffer.from(bodyBase64, "base64");
   if (!body.length) return sha256(named(query));
-  const type = (contentType ?? "").split(";")[0].trim().toLowerCase();
+  must(["", "identity"].includes(bare(contentEncoding)), "args-mismatch");
+  const type = bare((contentType ?? "").split(";")[0]);
   if (["application/json", "text/json"].includes(type) || type.endsWith("+json")) return sha256(canonicalOfText(body));
   if (type === "application/x-www-form-urlencoded") return sha256(named(body.toString("latin1")));
   return sha256(body);
@@ -216,15 +218,26 @@ const checkForm = (payload, version) => {
 
 const checkTime = ({ issuedAt, expiresAt }, { now, maxLifetime }) => {
   const unit = issuedAt >= 1e11 ? 1000 : 1;
-  must(now <= expiresAt / unit, "expired");
+  must(now <= expiresAt / unit && issuedAt <= expiresAt, "expired");
   must(issuedAt / unit <= now + 60, "not-yet-valid");
   must(expiresAt / unit - issuedAt / unit <= maxLifetime, "lifetime-too-long");
 };
 
 // The request.
 
+const isPercentEncoded = (text) => {
+  try {
+    return decodeURIComponent(text) !== null;
+  } catch {
+    return false;
+  }
+};
+
 const isAmbiguous = ({ path, rawPath }) =>
-  /[?#\\\p{Cc}]/u.test(path) || path.split("/").some((part) => part === "." || part === "..") || /%2f/i.test(rawPath ?? "");
+  /[?#\\\p{Cc}]/u.test(path) ||
+  path.split("/").some((part) => part === "." || part === "..") ||
+  /%2f/i.test(rawPath ?? "") ||
+  !isPercentEncoded(rawPath ?? "");
 
 const checkOperation = (payload, version, request) => {
   const method = request.method.toUpperCase();

@@ -140,3 +140,9 @@ def test_what_was_signed_cannot_steer_the_terminal(verify):
     _, output, _ = verify(sign_call("POST /\x1b[2J\u202eorders", ARGS, now=NOW))
     assert "\\x1b[2J\\u202eorders" in output
     assert "\x1b" not in output
+
+
+def test_an_encoded_body_has_no_hash(verify):
+    header = sign_call("POST /orders", ARGS, now=NOW)
+    status, output, _ = verify(header, "--content-encoding", "gzip")
+    assert (status, "args-mismatch: the body has a Content-Encoding" in " ".join(output.split())) == (1, True)

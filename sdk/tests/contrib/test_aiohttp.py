@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import gzip
 import inspect
 import time
 
@@ -26,6 +27,7 @@ from affidavit import MemoryDeliveries
 from affidavit.contrib.aiohttp import current_intent, intent_middleware, intent_required, witness_middleware
 
 ARGS = {"isbn": "978", "qty": 2}
+JSON = {"Content-Type": "application/json"}
 RUNS = web.AppKey("runs", list)
 
 
@@ -261,12 +263,32 @@ async def test_reports_name_the_route_with_the_prefix_of_its_application_and_nev
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("path", "raw_path"), [("/orders/17", "/orders%2F17"), ("/orders/%zz", "/orders/%zz")])
 @serving
-async def test_an_escaped_slash_is_refused(serve):
+async def test_a_raw_path_that_servers_read_differently_is_refused(serve, path, raw_path):
     client = await serve(shop(intent_middleware(make_protection())))
-    target = client.make_url("/").join(type(client.make_url("/"))("/orders%2F17", encoded=True))
-    answer = await client.session.get(target, headers={"X-Service-Intent": sign_call("GET /orders/17", {})})
+    target = client.make_url("/").join(type(client.make_url("/"))(raw_path, encoded=True))
+    answer = await client.session.get(target, headers={"X-Service-Intent": sign_call(f"GET {path}", {})})
     assert (answer.status, (await answer.json())["reason"]) == (403, "operation-mismatch")
+
+
+@serving
+async def test_an_encoded_body_is_refused_although_aiohttp_has_decoded_it(serve):
+    app = shop(intent_middleware(make_protection()))
+    client = await serve(app)
+    headers = {"X-Service-Intent": sign_call("POST /orders", ARGS), "Content-Encoding": "gzip"}
+    answer = await client.post("/orders", data=gzip.compress(encode_json(ARGS)), headers={**headers, **JSON})
+    problem = await answer.json()
+    assert (answer.status, problem["reason"], app[RUNS]) == (403, "args-mismatch", [])
+    assert "Content-Encoding" in problem["detail"]
+
+
+@pytest.mark.parametrize(("media_type", "status"), [("application/+json", 201), ("application/json, text/plain", 403)])
+@serving
+async def test_a_media_type_is_json_as_the_contract_says(serve, media_type, status):
+    client = await serve(shop(intent_middleware(make_protection())))
+    answer = await post(client, "/orders", sign_call("POST /orders", ARGS), headers={"Content-Type": media_type})
+    assert answer.status == status
 
 
 @serving

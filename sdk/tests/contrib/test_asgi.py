@@ -219,11 +219,35 @@ async def test_the_mount_prefix_is_part_of_the_operation_whether_the_server_adds
     assert (await exchange(app, "GET", path, header, root_path="/shop")).status == 200
 
 
+@pytest.mark.parametrize(("path", "raw_path"), [
+    ("/orders/5", b"/orders%2f5"), ("/orders/%zz", b"/orders/%zz"), ("/orders/\ufffd", b"/orders/%ff"),
+])  # fmt: skip
 @in_loop
-async def test_an_escaped_slash_is_refused():
-    header = [("x-service-intent", sign_call("GET /orders/5", {}))]
-    answer = await exchange(shop(make_protection()), "GET", "/orders/5", header, raw_path=b"/orders%2f5")
+async def test_a_raw_path_that_servers_read_differently_is_refused(path, raw_path):
+    header = [("x-service-intent", sign_call(f"GET {path}", {}))]
+    answer = await exchange(shop(make_protection()), "GET", path, header, raw_path=raw_path)
     assert answer.json["reason"] == "operation-mismatch"
+
+
+@pytest.mark.parametrize("encodings", [["gzip"], ["identity", "gzip"]])
+@in_loop
+async def test_an_encoded_body_is_refused(encodings):
+    app = shop(make_protection())
+    headers = [("content-encoding", encoding) for encoding in encodings]
+    answer = await post(app, "/orders", sign_call("POST /orders", ARGS), headers=headers)
+    assert (answer.json["reason"], app.state.runs) == ("args-mismatch", [])
+    assert "Content-Encoding" in answer.json["detail"]
+
+
+@pytest.mark.parametrize(("media_types", "status"), [
+    (["application/+json"], 201), (["application/json", "application/json"], 403), (["application/json\xa0"], 403),
+])  # fmt: skip
+@in_loop
+async def test_a_media_type_is_json_as_the_contract_says(media_types, status):
+    header = [("x-service-intent", sign_call("POST /orders", ARGS))]
+    types = [("content-type", media_type) for media_type in media_types]
+    answer = await exchange(shop(make_protection()), "POST", "/orders", [*types, *header], [encode_json(ARGS)])
+    assert answer.status == status
 
 
 @in_loop

@@ -216,10 +216,32 @@ def test_the_mount_prefix_is_part_of_the_operation(site):
 
 
 @pytest.mark.parametrize("variable", ["REQUEST_URI", "RAW_URI"])
-def test_an_escaped_slash_is_refused_where_the_server_shows_the_raw_target(site, variable):
+@pytest.mark.parametrize("raw_path", ["/orders%2F5/", "/orders/5%/", "/orders/5%FF/"])
+def test_a_raw_path_that_servers_read_differently_is_refused(site, variable, raw_path):
     header = {"x-service-intent": sign_call("GET /orders/5/", {})}
-    answer = site().get("/orders/5/", headers=header, **{variable: "/orders%2F5/?a=1"})
+    answer = site().get("/orders/5/", headers=header, **{variable: f"{raw_path}?a=1"})
     assert json.loads(answer.content)["reason"] == "operation-mismatch"
+
+
+def test_an_encoded_body_is_refused(site):
+    answer = post(site(), "/orders", sign_call("POST /orders", ARGS), **{"content-encoding": "gzip"})
+    problem = json.loads(answer.content)
+    assert (answer.status_code, problem["reason"], SHOP.runs) == (403, "args-mismatch", [])
+    assert "Content-Encoding" in problem["detail"]
+
+
+def test_under_asgi_an_encoded_body_is_refused_too(site):
+    site()
+    headers = {"x-service-intent": sign_call("POST /orders", ARGS), "content-encoding": "gzip"}
+    sent = AsyncClient().post("/orders", encode_json(ARGS), content_type="application/json", headers=headers)
+    assert json.loads(asyncio.run(sent).content)["reason"] == "args-mismatch"
+
+
+@pytest.mark.parametrize(("media_type", "status"), [("application/+json", 201), ("application/json\xa0", 403)])
+def test_a_media_type_is_json_as_the_contract_says(site, media_type, status):
+    header = {"x-service-intent": sign_call("POST /orders", ARGS)}
+    answer = site().generic("POST", "/orders", encode_json(ARGS), media_type, headers=header)
+    assert answer.status_code == status
 
 
 def test_step_up_is_asked_with_the_request(site):

@@ -95,6 +95,14 @@ async def test_a_signed_call_reaches_the_view_validated_with_its_intent():
 
 
 @in_loop
+async def test_an_encoded_body_is_refused_before_validation():
+    app = shop()
+    headers = [JSON, ("content-encoding", "gzip"), ("x-service-intent", sign_call("POST /shop/notes", ARGS))]
+    answer = await exchange(app, "POST", "/shop/notes", headers, [BODY])
+    assert (answer.json["reason"], app.state.runs) == ("args-mismatch", [])
+
+
+@in_loop
 async def test_a_signed_call_is_validated_as_any_other():
     app = shop()
     answer = await post(app, "/shop/orders/7", sign_call("POST /shop/orders/7", {"qty": 1}), encode_json({"qty": 1}))

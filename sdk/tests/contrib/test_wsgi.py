@@ -273,13 +273,31 @@ def test_the_mount_prefix_is_part_of_the_operation():
 
 
 @pytest.mark.parametrize("variable", ["REQUEST_URI", "RAW_URI"])
-def test_an_escaped_slash_is_refused_where_the_server_shows_the_raw_target(variable):
+@pytest.mark.parametrize(("path", "raw_path"), [("/orders/5", "/orders%2F5"), ("/orders/%zz", "/orders/%zz")])
+def test_a_raw_path_that_servers_read_differently_is_refused(variable, path, raw_path):
     app = shop(make_protection())
-    environ = {"REQUEST_URI": "", "RAW_URI": "", "PATH_INFO": "/orders/5", variable: "/orders%2F5?x=%2F"}
+    environ = {"REQUEST_URI": "", "RAW_URI": "", "PATH_INFO": path, variable: f"{raw_path}?x=%2F"}
     answer = app.test_client().get(
-        "/orders/5", headers={"X-Service-Intent": sign_call("GET /orders/5", {})}, environ_overrides=environ
+        "/", headers={"X-Service-Intent": sign_call(f"GET {path}", {})}, environ_overrides=environ
     )
     assert answer.get_json(force=True)["reason"] == "operation-mismatch"
+
+
+def test_an_encoded_body_is_refused():
+    app = shop(make_protection())
+    headers = {"X-Service-Intent": sign_call("POST /orders", ARGS), "Content-Encoding": "gzip"}
+    answer = app.test_client().post("/orders", json=ARGS, headers=headers)
+    problem = answer.get_json(force=True)
+    assert (answer.status_code, problem["reason"], app.runs) == (403, "args-mismatch", [])
+    assert "Content-Encoding" in problem["detail"]
+
+
+@pytest.mark.parametrize(("media_type", "status"), [("application/+json", 201), ("application/json\xa0", 403)])
+def test_a_media_type_is_json_as_the_contract_says(media_type, status):
+    headers = {"X-Service-Intent": sign_call("POST /orders", ARGS)}
+    body = encode_json(ARGS)
+    answer = shop(make_protection()).test_client().post("/orders", data=body, headers=headers, content_type=media_type)
+    assert answer.status_code == status
 
 
 def test_step_up_is_asked_with_the_request():

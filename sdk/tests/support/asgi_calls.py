@@ -44,7 +44,7 @@ async def exchange(
     facts = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method, "scheme": "http",
         "path": path, "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
-        "headers": [(name.lower().encode(), value.encode()) for name, value in headers],
+        "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in headers],
         "server": ("testserver", 80), "client": ("127.0.0.1", 1), **scope,
     }  # fmt: skip
     await app(facts, receive, send)

@@ -174,6 +174,17 @@ def test_an_ambiguous_path_is_refused_however_it_was_signed(api, minted, path):
     assert response.json()["reason"] == "operation-mismatch"
 
 
+def test_a_percent_sign_is_an_ordinary_character_of_a_decoded_path(api, minted):
+    response = api.post(ADDRESS, build_body(minted(operation="POST /off/100%"), path="/off/100%"))
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize(("encoding", "status"), [("gzip", 403), ("identity", 200), ("", 200)])
+def test_an_encoded_body_is_refused(api, minted, encoding, status):
+    response = api.post(ADDRESS, build_body(minted(), contentEncoding=encoding))
+    assert (response.status_code, response.json().get("reason")) == (status, "args-mismatch" if status == 403 else None)
+
+
 def test_the_audience_is_that_of_the_environment_that_is_named(api, minted):
     response = api.post(ADDRESS, build_body(minted(), environment="staging"))
     assert response.json()["reason"] == "audience-mismatch"

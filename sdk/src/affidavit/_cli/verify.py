@@ -38,6 +38,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--path", required=True, help="as routed, decoded; what follows a ? is the query")
     parser.add_argument("--body-file", metavar="FILE", help="the body as it was received; - is standard input")
     parser.add_argument("--content-type", metavar="TYPE", default="application/json", help="default %(default)s")
+    parser.add_argument("--content-encoding", metavar="VALUE", help="of the body, if the request had that header")
     parser.add_argument("--workspace", metavar="ID", help=f"the backend's own: ws_…; or {WORKSPACE_VARIABLE}")
     parser.add_argument("--audience", help=f"the backend's own; or {AUDIENCE_VARIABLE}")
     _add_secret_options(parser)
@@ -75,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
     checks = _build_verifier(options).explain(
         header, options.method, path, query, body, options.content_type if body else None,
         operation=options.operation, minimum_version=options.minimum_version,
+        content_encoding=options.content_encoding,
     )  # fmt: skip
     for line in format_checks(checks):
         print(line)

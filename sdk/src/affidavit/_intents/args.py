@@ -17,6 +17,9 @@ _OUTLINE = bytes.maketrans(b"123456789.ED" + bytes(range(0xF0, 0xFF)), b"0000000
 _MAYBE_INEXACT = (b"0e", b"0" * 16)
 _MAYBE_TWO_UNITS = (b"\xff", b"\\ud")
 _ZEROS_AFTER_POINT = re.compile(rb"\.0(?![1-9])")
+_BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
+_OWS = " \t"  # optional white space in the value of a header (RFC 9110)
+_NO_ENCODING = ("", "identity")
 _ZERO = re.compile(r"-?[0.]+[eE]")
 _WRITE_SORTED = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"), sort_keys=True).encode
 
@@ -47,16 +50,21 @@ def args_hash(args: Json) -> str:
 NO_ARGS_HASH = args_hash({})
 
 
-def request_args(body: bytes = b"", content_type: str | None = None, query: str = "") -> RequestArgs:
+def request_args(
+    body: bytes = b"", content_type: str | None = None, query: str = "", *, content_encoding: str | None = None
+) -> RequestArgs:
     """The arguments of a request and their hash (contract 3).
 
     The JSON body if there is one; else the query (or a body of type application/x-www-form-urlencoded) as an
     object; else `{}`. A body of any other type is hashed as its raw bytes. query: raw, without the question
-    mark. Raises InvalidArgs.
+    mark. content_encoding: the value of `Content-Encoding`; a body with any but `identity` has no hash, since the
+    handler may read other bytes than these. Raises InvalidArgs.
     """
     if not body:
         return _hash_named_values(query) if query else RequestArgs({}, NO_ARGS_HASH)
-    media_type = (content_type or "").partition(";")[0].strip().lower()
+    if content_encoding and content_encoding.strip(_OWS).lower() not in _NO_ENCODING:
+        raise InvalidArgs("the body has a Content-Encoding: send it plain")
+    media_type = (content_type or "").partition(";")[0].strip(_OWS).lower()
     if is_json(media_type):
         return _hash_json_body(body)
     if media_type == "application/x-www-form-urlencoded":
@@ -119,7 +127,7 @@ def _hash_named_values(text: str) -> RequestArgs:
     """A query or a form as an object; `+` is a space, a name without `=` has the empty string."""
     values: dict[str, Json] = {}
     try:
-        if not text.isascii():
+        if not text.isascii() or not is_percent_encoded(text):
             raise ValueError
         # Strict, because replacement characters would give different bytes one hash.
         for name, value in parse_qsl(text, keep_blank_values=True, errors="strict"):
@@ -127,6 +135,11 @@ def _hash_named_values(text: str) -> RequestArgs:
         return RequestArgs(values, args_hash(values))
     except ValueError:
         raise InvalidArgs("the query or form is not percent-encoded UTF-8") from None
+
+
+def is_percent_encoded(text: str) -> bool:
+    """Whether each `%` begins an escape, of two hex digits. Other parsers drop the rest, or read `%u002e` as a dot."""
+    return "%" not in text or _BAD_ESCAPE.search(text) is None
 
 
 def _append(values: dict[str, Json], name: str, value: str) -> None:

@@ -1,7 +1,9 @@
 """Whether a request is the operation that was signed (contract 3, "Operation")."""
 
 import re
+from urllib.parse import unquote
 
+from .args import is_percent_encoded
 from .reasons import REASONS
 from .verification_attempt import Attempt
 
@@ -9,8 +11,8 @@ from .verification_attempt import Attempt
 _UNSAFE = re.compile(r"[?#\\\x00-\x1f\x7f-\x9f]")
 _DOT_SEGMENTS = frozenset({".", ".."})
 AMBIGUOUS = (
-    "The path holds a question mark, a hash, a backslash, a control character, a dot segment or an escaped "
-    "slash: two servers could read it differently."
+    "The path holds a question mark, a hash, a backslash, a control character, a dot segment, an escaped "
+    "slash or a % that is no escape of UTF-8: two servers could read it differently."
 )
 
 
@@ -41,4 +43,15 @@ def _is_ambiguous(attempt: Attempt) -> bool:
     path, raw_path = attempt.path, attempt.raw_path
     if _UNSAFE.search(path) or ("." in path and not _DOT_SEGMENTS.isdisjoint(path.split("/"))):
         return True
-    return raw_path is not None and "%2f" in raw_path.lower()
+    return raw_path is not None and "%" in raw_path and _has_unsafe_escape(raw_path)
+
+
+def _has_unsafe_escape(raw_path: str) -> bool:
+    """Whether a path holds an escaped slash, or an escape that servers read, drop or repair each in its own way."""
+    if "%2f" in raw_path.lower() or not is_percent_encoded(raw_path):
+        return True
+    try:
+        unquote(raw_path, errors="strict")
+    except UnicodeDecodeError:
+        return True
+    return False

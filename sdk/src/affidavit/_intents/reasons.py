@@ -79,7 +79,7 @@ _TABLE = (
     Reason(
         "expired",
         "The intent has expired",
-        "The time is past the intent's expiresAt.",
+        "The time is past the intent's expiresAt, or the intent expires before it was issued.",
         "Verify when the call arrives, not later from a queue, and check this server's clock. A retried "
         "delivery needs a freshly minted intent.",
         "time",
@@ -142,7 +142,7 @@ _TABLE = (
         "args-mismatch",
         "Other arguments were signed",
         "The hash of the arguments in this request differs from argsHash, or the body has no canonical form: "
-        "it is not strict JSON, or holds a number that a double cannot carry.",
+        "it is not strict JSON, holds a number that a double cannot carry, or is compressed.",
         "Send exactly the arguments that were signed, and hash the body as it was received, before anything "
         "adds defaults. Send integers beyond 2^53 as strings.",
         "arguments",

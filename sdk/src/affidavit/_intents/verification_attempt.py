@@ -14,6 +14,7 @@ class Attempt:
     __slots__ = (
         "args_hash",
         "body",
+        "content_encoding",
         "content_type",
         "declared",
         "detail",
@@ -43,6 +44,7 @@ class Attempt:
         minimum_version: int | None,
         request: Any,
         raw_path: str | None,
+        content_encoding: str | None = None,
         dry_run: bool = False,
     ) -> None:
         self.header = header or ""
@@ -51,6 +53,7 @@ class Attempt:
         self.query = query
         self.body = body
         self.content_type = content_type
+        self.content_encoding = content_encoding
         self.declared = operation
         self.minimum_version = minimum_version
         self.request = request

@@ -139,17 +139,29 @@ class IntentVerifier:
         minimum_version: int | None = None,
         request: Any = None,
         raw_path: str | None = None,
+        content_encoding: str | None = None,
     ) -> Intent:
         """The intent of a request, its nonce burnt.
 
         path: decoded, as routed, mount prefix included. query: raw, without the question mark. operation: the
         exact string that a view of another transport declares; what is verified then is it, not method and
         path. request: handed to step_up. raw_path: the path before decoding, where the server shows it.
+        content_encoding: the value of Content-Encoding; several are joined by commas.
 
         Raises IntentRejected, and StoreUnavailable (answer 503) when the nonce cannot be looked up.
         """
         attempt = Attempt(
-            header, method, path, query, body, content_type, operation, minimum_version, request, raw_path
+            header,
+            method,
+            path,
+            query,
+            body,
+            content_type,
+            operation,
+            minimum_version,
+            request,
+            raw_path,
+            content_encoding,
         )
         attempt.now = self._now()
         for check in self._checks:
@@ -171,11 +183,12 @@ class IntentVerifier:
         minimum_version: int | None = None,
         request: Any = None,
         raw_path: str | None = None,
+        content_encoding: str | None = None,
     ) -> list[Check]:
         """Every check in order, both sides of each shown; takes what `verify` takes, burns no nonce."""
         attempt = Attempt(
             header, method, path, query, body, content_type, operation, minimum_version, request, raw_path,
-            dry_run=True,
+            content_encoding, dry_run=True,
         )  # fmt: skip
         attempt.now = self._now()
         steps: list[Check] = []
@@ -233,6 +246,8 @@ class IntentVerifier:
         intent = attempt.intent
         if not attempt.now <= intent.expires_at:  # so written, it fails a clock that says NaN
             return "expired"
+        if intent.expires_at < intent.issued_at:  # valid at no moment, whatever the leeway for clocks
+            return attempt.fail("expired", "The intent expires before it was issued.")
         if intent.issued_at > attempt.now + CLOCK_SKEW:
             return "not-yet-valid"
         return "lifetime-too-long" if intent.expires_at - intent.issued_at > self.max_lifetime else None
@@ -257,7 +272,9 @@ class IntentVerifier:
         if intent.version == 1:
             return None
         try:
-            args = request_args(attempt.body, attempt.content_type, attempt.query)
+            args = request_args(
+                attempt.body, attempt.content_type, attempt.query, content_encoding=attempt.content_encoding
+            )
         except InvalidArgs as fault:
             return attempt.fail("args-mismatch", f"{fault}.")
         attempt.args_hash = args.hash

@@ -81,6 +81,7 @@ class Call:
     raw_path: str | None = None
     request: Any = None
     route: Callable[[], str | None] = _find_no_route
+    content_encoding: str | None = None
 
 
 class Protection:
@@ -127,7 +128,7 @@ class Protection:
             intent = self.verifier.verify(
                 call.header, call.method, call.path, call.query, call.body, call.content_type,
                 operation=demands.operation, minimum_version=demands.minimum_version,
-                request=call.request, raw_path=call.raw_path,
+                request=call.request, raw_path=call.raw_path, content_encoding=call.content_encoding,
             )  # fmt: skip
             delivery = self._claim_call(intent)
         except IntentRejected as rejection:

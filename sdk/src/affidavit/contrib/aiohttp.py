@@ -196,16 +196,22 @@ async def _read_body(request: web.Request, limit: int) -> bytes | None:
 def _build_call(request: web.Request, body: bytes) -> Call:
     raw_path, _, query = request.raw_path.partition("?")
     return Call(
-        header=",".join(request.headers.getall(_HEADER, ())) or None,
+        header=_join_header(request, _HEADER),
         method=request.method,
         path=request.path,
         query=query,
         body=body,
-        content_type=request.headers.get("Content-Type"),
+        content_type=_join_header(request, "Content-Type"),
         raw_path=raw_path,
         request=request,
         route=partial(_find_route_path, request),
+        content_encoding=_join_header(request, "Content-Encoding"),
     )
+
+
+def _join_header(request: web.Request, name: str) -> str | None:
+    """Return a header's value, repeated ones joined, as other servers do; None if it is absent."""
+    return ",".join(request.headers.getall(name, ())) or None
 
 
 def _build_response(answer: StoredResponse) -> web.Response:

@@ -42,7 +42,7 @@ from affidavit.contrib._asgi_scope import Scope, find_route, read_headers, read_
 from affidavit.contrib._asgi_witness import WitnessMiddleware as WitnessMiddleware
 
 _HEADER = b"x-service-intent"
-_READ_HEADERS = frozenset({_HEADER, b"content-type"})
+_READ_HEADERS = frozenset({_HEADER, b"content-type", b"content-encoding"})
 _DEMANDS = "_affidavit_demands"
 _POLICY_VIOLATION = 1008
 
@@ -244,6 +244,7 @@ class Gate:
             raw_path=raw_path.decode("latin-1") if raw_path is not None else None,
             request=scope,
             route=partial(_find_route_path, scope),
+            content_encoding=headers.get(b"content-encoding"),
         )
 
     def _is_unsettled(self) -> bool:

@@ -215,6 +215,7 @@ def _build_call(request: HttpRequest, body: bytes) -> Call:
         raw_path=_read_raw_path(request),
         request=request,
         route=partial(_find_route, request),
+        content_encoding=meta.get("HTTP_CONTENT_ENCODING"),
     )
 
 

@@ -149,6 +149,7 @@ class _Gate:
             raw_path=target.partition("?")[0] if target else None,
             request=environ,
             route=self._find_route,
+            content_encoding=environ.get("HTTP_CONTENT_ENCODING"),
         )
 
 
