@@ -10,4 +10,5 @@ urlpatterns = [
     path("catalog/openapi.json", api.OpenApi.as_view(), name="catalog-openapi"),
     path("catalog/schemas.json", api.Schemas.as_view(), name="catalog-schemas"),
     path("catalog/tools.json", api.Tools.as_view(), name="catalog-tools"),
+    path("catalog/mcp.json", api.McpTools.as_view(), name="catalog-mcp"),
 ]

@@ -38,7 +38,12 @@ MAX_DEAD_LETTERS_SHOWN = 20
 MAX_TOOL_LENGTH = 20_000  # characters; a longer definition is in the download only
 MAX_ROWS = 1000  # of the tree
 # The downloads of contract 5, by the name of their address
-FORMAT_LINKS = {"catalog-openapi": "OpenAPI", "catalog-schemas": "JSON Schema", "catalog-tools": "Tool definitions"}
+FORMAT_LINKS = {
+    "catalog-openapi": "OpenAPI",
+    "catalog-schemas": "JSON Schema",
+    "catalog-tools": "Tool definitions",
+    "catalog-mcp": "MCP tools",
+}
 EXAMPLE_REPORT = """{%s"reportId": "7c9e6679-7425-40de-944b-e07fc1f90ae7", "observations": [
     {"method": "GET", "path": "/orders/{orderId}", "status": 200, "count": 1,
      "parameters": {"orderId": {"type": "integer"}},

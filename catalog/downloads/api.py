@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -121,15 +122,19 @@ class FormatView(DownloadView):
     def get(self, request: Request) -> HttpResponseBase:
         return super().get(request)
 
+    def find_format_name(self, request: Request) -> str:
+        return self.format_name
+
     def compute_etag(self, environment: Environment, request: Request) -> str:
-        return documents.compute_format_etag(environment, self.format_name)
+        return documents.compute_format_etag(environment, self.find_format_name(request))
 
     def respond(self, environment: Environment, request: Request) -> HttpResponseBase:
+        format_name = self.find_format_name(request)
         document = get_or_render(
             environment,
-            self.format_name,
-            compute_etag=lambda: documents.compute_format_etag(environment, self.format_name),
-            render=lambda: documents.render_format(environment, self.format_name),
+            format_name,
+            compute_etag=lambda: documents.compute_format_etag(environment, format_name),
+            render=lambda: documents.render_format(environment, format_name),
         )
         return respond_with(document)
 
@@ -150,6 +155,34 @@ class Tools(FormatView):
     """The operations of an environment as tool definitions for assistants."""
 
     format_name = "tools"
+    api_formats: ClassVar[Mapping[str, str]] = {"openai": "tools for openai", "anthropic": "tools for anthropic"}
+
+    @extend_schema(
+        parameters=[
+            *ENVIRONMENT_PARAMETERS,
+            OpenApiParameter(
+                "format", str, enum=list(api_formats), description="In the shape of this API, ready for its requests."
+            ),
+        ],
+        responses={200: OpenApiTypes.OBJECT},
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        return super().get(request)
+
+    def find_format_name(self, request: Request) -> str:
+        """Raises InvalidRequest for an API whose shape is not known."""
+        name = request.query_params.get("format")
+        if name is None:
+            return self.format_name
+        if name not in self.api_formats:
+            raise InvalidRequest(f"Send format={' or format='.join(self.api_formats)}, or leave it out.")
+        return self.api_formats[name]
+
+
+class McpTools(FormatView):
+    """The operations of an environment as the result of `tools/list` of the Model Context Protocol."""
+
+    format_name = "mcp"
 
 
 class WitnessRules(DownloadView):

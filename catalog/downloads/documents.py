@@ -11,9 +11,10 @@ from io import BytesIO
 from typing import Any
 
 from catalog.downloads.json_schema import build_schema_document
+from catalog.downloads.mcp import build_mcp_document
 from catalog.downloads.openapi import build_openapi_document
 from catalog.downloads.queries import find_catalog_digest, iterate_operation_texts, load_catalog
-from catalog.downloads.tools import build_tools_document
+from catalog.downloads.tools import build_anthropic_document, build_openai_document, build_tools_document
 from catalog.evidence.outlines import Outline
 from workspaces.models import Environment
 
@@ -27,6 +28,9 @@ FORMATS: Mapping[str, BuildDocument] = {
     "openapi": lambda environment, revision, outlines: build_openapi_document(title(environment), revision, outlines),
     "schemas": lambda environment, _, outlines: build_schema_document(title(environment), outlines),
     "tools": lambda environment, _, outlines: build_tools_document(environment.name, outlines),
+    "tools for openai": lambda environment, _, outlines: build_openai_document(environment.name, outlines),
+    "tools for anthropic": lambda environment, _, outlines: build_anthropic_document(environment.name, outlines),
+    "mcp": lambda _environment, _revision, outlines: build_mcp_document(outlines),
 }
 
 

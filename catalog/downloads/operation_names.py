@@ -13,18 +13,19 @@ from catalog.evidence.outlines import Outline
 MAX_NAME_LENGTH = 64  # of a tool, for assistants
 HASH_LENGTH = 8
 WORD = re.compile(r"[A-Za-z0-9]+")
+DIGEST = re.compile(rf"_[0-9a-f]{{{HASH_LENGTH}}}$", re.IGNORECASE)
 
 
 def name_operations(operations: Sequence[tuple[str, str]]) -> list[str]:
     """Return a name for each (method, path), in their order; `GET /orders/{orderId}` → `get_orders_by_orderId`.
 
-    A name that would be too long, or the same as another's, ends with a digest of method and path: no name depends
-    on where its operation stands in the list.
+    A name that would be too long, or the same as another's, or could be mistaken for such a name, ends with a digest
+    of method and path: no name depends on where its operation stands in the list.
     """
     names = [build_plain_name(method, path) for method, path in operations]
     uses = Counter(name.lower() for name in names)
     return [
-        name if uses[name.lower()] == 1 and len(name) <= MAX_NAME_LENGTH else add_digest(name, f"{method} {path}")
+        name if uses[name.lower()] == 1 and is_plain(name) else add_digest(name, f"{method} {path}")
         for name, (method, path) in zip(names, operations, strict=True)
     ]
 
@@ -41,6 +42,11 @@ def split_name_words(path: str) -> list[str]:
 def build_plain_name(method: str, path: str) -> str:
     words = PARAMETER.sub(r" by \1 ", path)
     return "_".join(WORD.findall(f"{method.lower()} {words}"))
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name can stand without a digest: it is short enough, and does not end as if it had one."""
+    return len(name) <= MAX_NAME_LENGTH and not DIGEST.search(name)
 
 
 def add_digest(name: str, operation: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from affidavit.operations import PARAMETER, READS
@@ -16,6 +16,37 @@ MAX_PROPERTIES_NAMED = 12  # of a response, in a description
 def build_tools_document(environment: str, outlines: Sequence[Outline]) -> dict[str, Any]:
     tools = [build_tool(name, outline) for name, outline in zip(name_outlines(outlines), outlines, strict=True)]
     return {"environment": environment, "tools": tools}
+
+
+def build_openai_document(environment: str, outlines: Sequence[Outline]) -> dict[str, Any]:
+    """Return the tools as OpenAI's Chat Completions API takes them. They are not `strict`: most inputs are optional."""
+    return _rewrite_tools(
+        build_tools_document(environment, outlines),
+        lambda tool: {
+            "type": "function",
+            "function": {
+                "name": tool["name"],
+                "description": tool["description"],
+                "parameters": tool["inputSchema"],
+            },
+        },
+    )
+
+
+def build_anthropic_document(environment: str, outlines: Sequence[Outline]) -> dict[str, Any]:
+    """Return the tools as Anthropic's Messages API takes them."""
+    return _rewrite_tools(
+        build_tools_document(environment, outlines),
+        lambda tool: {
+            "name": tool["name"],
+            "description": tool["description"],
+            "input_schema": tool["inputSchema"],
+        },
+    )
+
+
+def _rewrite_tools(document: dict[str, Any], rewrite: Callable[[Mapping[str, Any]], Any]) -> dict[str, Any]:
+    return {**document, "tools": [rewrite(tool) for tool in document["tools"]]}
 
 
 def build_tool(name: str, outline: Outline) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def test_no_canary_is_in_database_logs_or_downloads(hub, recordings):
         assert done.returncode == 0, done.stderr
         wait_until_folded(hub)
         texts = everything(hub, workspace)
-        for download in ("openapi.json", "schema.json", "tools.json"):
+        for download in ("openapi.json", "schemas.json", "tools.json", "mcp.json"):
             texts += json.dumps(hub.request(f"/api/catalog/{download}", key=workspace["secretKey"])[1])
         assert '"owners"' in texts
         assert found(texts) == []

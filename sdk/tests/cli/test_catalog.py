@@ -87,6 +87,7 @@ def test_a_file_that_is_not_as_it_was_pulled_is_pulled_again(file, spoil):
     [
         (["--form", "openapi"], "/api/catalog/openapi.json"),
         (["--form", "schemas", "--evidence"], "/api/catalog/schemas.json"),
+        (["--form", "mcp"], "/api/catalog/mcp.json"),
         (["--form", "tools", "--environment", "a b"], "/api/catalog/tools.json?environment=a+b"),
         (["--evidence"], "/api/catalog"),
     ],

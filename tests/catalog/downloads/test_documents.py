@@ -1,4 +1,4 @@
-"""openapi.json, schemas.json and tools.json of a catalog: strong ETags, the same bytes, one workspace only."""
+"""The catalog in its other formats: strong ETags, the same bytes, one workspace only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from tests.catalog.reports import deliver, observation
 
 pytestmark = pytest.mark.django_db
-FORMS = ("openapi", "schemas", "tools")
+FORMS = ("openapi", "schemas", "tools", "mcp")
+API_FORMATS = ("openai", "anthropic")
 
 
 @pytest.fixture(params=FORMS)
@@ -32,8 +33,8 @@ def filled(api: Any, workspace: Any) -> Any:
     return api
 
 
-def test_the_three_forms_hold_what_has_begun(filled):
-    openapi, schemas, tools = (filled.get(f"/api/catalog/{form}.json").json() for form in FORMS)
+def test_every_form_holds_what_has_begun(filled):
+    openapi, schemas, tools, mcp = (filled.get(f"/api/catalog/{form}.json").json() for form in FORMS)
     assert list(openapi["paths"]) == ["/orders", "/orders/{orderId}"]
     assert list(OpenAPIV31SpecValidator(openapi).iter_errors()) == []
     assert set(schemas["$defs"]) == {
@@ -41,6 +42,36 @@ def test_the_three_forms_hold_what_has_begun(filled):
     }  # fmt: skip
     Draft202012Validator.check_schema(schemas)
     assert [tool["name"] for tool in tools["tools"]] == ["post_orders", "get_orders_by_orderId"]
+    assert [tool["title"] for tool in mcp["tools"]] == ["POST /orders", "GET /orders/{orderId}"]
+
+
+def test_tools_are_the_same_in_the_shapes_of_two_apis(filled):
+    tools, openai, anthropic = (
+        filled.get("/api/catalog/tools.json", **query).json()["tools"]
+        for query in ({}, *({"format": name} for name in API_FORMATS))
+    )
+    assert openai == [
+        {
+            "type": "function",
+            "function": {
+                "name": tool["name"],
+                "description": tool["description"],
+                "parameters": tool["inputSchema"],
+            },
+        }
+        for tool in tools
+    ]
+    assert anthropic == [
+        {"name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"]}
+        for tool in tools
+    ]
+
+
+@pytest.mark.parametrize("name", ["", "OpenAI", "gemini"])
+def test_the_shape_of_an_unknown_api_is_refused_with_those_that_are_known(filled, name):
+    response = filled.get("/api/catalog/tools.json", format=name)
+    assert (response.status_code, response.json()["code"]) == (400, "invalid-request")
+    assert response.json()["detail"] == "Send format=openai or format=anthropic, or leave it out."
 
 
 def test_an_empty_catalog_is_valid_in_every_form(api, address):
@@ -70,7 +101,9 @@ def test_a_known_etag_is_not_modified(filled, address):
 
 
 def test_the_forms_have_different_etags(filled):
-    assert len({filled.get(f"/api/catalog/{form}.json")["ETag"] for form in FORMS}) == len(FORMS)
+    answers = [filled.get(f"/api/catalog/{form}.json") for form in FORMS]
+    answers += [filled.get("/api/catalog/tools.json", format=name) for name in API_FORMATS]
+    assert len({answer["ETag"] for answer in answers}) == len(answers)
 
 
 def test_another_workspaces_key_sees_nothing_of_it(filled, other_workspace, address):

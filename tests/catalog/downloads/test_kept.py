@@ -23,7 +23,7 @@ from workspaces.remove import remove_workspace
 pytestmark = pytest.mark.django_db
 ADDRESSES = [
     "/api/catalog", "/api/catalog?evidence=0", "/api/catalog/openapi.json", "/api/catalog/schemas.json",
-    "/api/catalog/tools.json",
+    "/api/catalog/tools.json", "/api/catalog/tools.json?format=openai", "/api/catalog/mcp.json",
 ]  # fmt: skip
 
 

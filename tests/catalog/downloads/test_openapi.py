@@ -120,6 +120,13 @@ def test_names_are_short_plain_and_one_each():
     assert all(len(name) <= MAX_NAME_LENGTH and name.replace("_", "").isalnum() for name in names)
 
 
+def test_a_path_that_ends_like_a_digest_takes_no_other_name():
+    operations = [("GET", "/a-b"), ("GET", "/a/b")]
+    digest = name_operations(operations)[0].removeprefix("get_a_b_")
+    operations += [("GET", f"/a/b/{digest}"), ("GET", f"/a/b/{digest.upper()}")]
+    assert len({name.lower() for name in name_operations(operations)}) == len(operations)
+
+
 @given(st.permutations([("GET", "/a-b"), ("GET", "/a/b"), ("POST", "/a/{b}"), ("POST", "/a/by/b")]))
 def test_a_name_does_not_depend_on_the_order(operations):
     named = dict(zip(operations, name_operations(operations), strict=True))

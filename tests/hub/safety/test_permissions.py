@@ -113,6 +113,7 @@ RULES: Mapping[str, Rule] = {
     "api/catalog/openapi.json": Download("report"),
     "api/catalog/schemas.json": Download("report"),
     "api/catalog/tools.json": Download("report"),
+    "api/catalog/mcp.json": Download("report"),
     # Pages
     **{f"{PAGE}{name}": Page() for name in (
         "overview", "catalog", "operation", "drift", "difference", "rules",

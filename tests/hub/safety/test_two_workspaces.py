@@ -115,7 +115,7 @@ def test_no_search_finds_what_the_other_has(admin, page):
 
 
 def test_no_download_holds_what_the_other_has(admin, workspace, api):
-    for name in ("", "/openapi.json", "/schemas.json", "/tools.json"):
+    for name in ("", "/openapi.json", "/schemas.json", "/tools.json", "/mcp.json"):
         text = read(api.get(f"/api/catalog{name}"))
         assert OWN in text
         assert FOREIGN not in text

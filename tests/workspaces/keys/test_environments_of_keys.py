@@ -25,6 +25,7 @@ DOWNLOADS = [
     "/api/catalog/openapi.json",
     "/api/catalog/schemas.json",
     "/api/catalog/tools.json",
+    "/api/catalog/mcp.json",
     "/api/witness-rules",
 ]
 PAGES = ["overview", "catalog", "drift", "outcomes", "joins", "rejections", "confirmations"]

@@ -25,6 +25,7 @@ _FORMS = {
     "openapi": "/api/catalog/openapi.json",
     "schemas": "/api/catalog/schemas.json",
     "tools": "/api/catalog/tools.json",
+    "mcp": "/api/catalog/mcp.json",
 }
 
 

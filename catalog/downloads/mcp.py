@@ -1,0 +1,67 @@
+"""The catalog as the result of MCP's `tools/list` (pure), valid in its revisions 2025-06-18 and 2026-07-28."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from affidavit.operations import READS
+from catalog.downloads.json_schema import build_schema
+from catalog.downloads.operation_names import name_outlines
+from catalog.downloads.tools import build_tool
+from catalog.evidence.outlines import Descriptor, Outline
+
+IDEMPOTENT_METHODS = READS | {"PUT", "DELETE"}  # RFC 9110, 9.2.2
+EMPTY_OBJECT = {"type": "unknown", "reason": "empty", "of": "object"}
+# What revision 2026-07-28 requires besides the tools: all of them are listed, and a copy is out of date at once.
+RESULT = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+
+
+def build_mcp_document(outlines: Sequence[Outline]) -> dict[str, Any]:
+    names = name_outlines(outlines)
+    return {"tools": [build_mcp_tool(*pair) for pair in zip(names, outlines, strict=True)], **RESULT}
+
+
+def build_mcp_tool(name: str, outline: Outline) -> dict[str, Any]:
+    """Return one tool; `affidavit/gate`: a call is minted only against a confirmation (contract 3)."""
+    tool = build_tool(name, outline)
+    output_schema = build_output_schema(outline)
+    return {
+        "name": name,
+        "title": tool["operation"],
+        "description": tool["description"],
+        "inputSchema": tool["inputSchema"],
+        **({"outputSchema": output_schema} if output_schema else {}),
+        "annotations": derive_hints(outline["method"]),
+        "_meta": {"affidavit/operation": tool["operation"], "affidavit/gate": tool["requiresConfirmation"]},
+    }
+
+
+def derive_hints(method: str) -> Mapping[str, bool]:
+    """Return all four hints: the defaults of MCP, except where a method promises more (RFC 9110, 9.2)."""
+    is_read = method in READS
+    return {
+        "readOnlyHint": is_read,
+        "destructiveHint": not is_read,
+        "idempotentHint": method in IDEMPOTENT_METHODS,
+        "openWorldHint": True,
+    }
+
+
+def build_output_schema(outline: Outline) -> dict[str, Any] | None:
+    """Return a schema for which every observed 2xx body is valid; None unless each 2xx status has bodies, all objects.
+
+    MCP has no structured result for a tool that sometimes answers nothing, and before 2026-07-28 only objects.
+    """
+    bodies = [body for status, body in outline["responses"].items() if status.startswith("2")]
+    if not bodies or not all(map(is_always_object, bodies)):
+        return None
+    schemas: list[dict[str, Any]] = []
+    for body in bodies:
+        if (schema := {"type": "object", **build_schema(body)}) not in schemas:
+            schemas.append(schema)
+    return schemas[0] if len(schemas) == 1 else {"type": "object", "anyOf": schemas}
+
+
+def is_always_object(descriptor: Descriptor) -> bool:
+    return descriptor == EMPTY_OBJECT or (descriptor["type"] == "object" and not descriptor.get("nullable"))
