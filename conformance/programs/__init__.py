@@ -1,0 +1,1 @@
+"""Programs that answer the questions of docs/conformance.md."""
