@@ -16,11 +16,11 @@ from support.signed_calls import (
     sign_call,
     sign_v1_call,
 )
-from support.witness_hub import Hub, make_witness
+from support.witness_hub import Hub, list_types, make_witness
 
 pytest.importorskip("aiohttp", reason="needs aiohttp")
 
-from aiohttp import web
+from aiohttp import FormData, web
 from aiohttp.test_utils import TestClient, TestServer
 
 from affidavit import MemoryDeliveries
@@ -304,6 +304,31 @@ async def test_a_decorated_handler_without_the_middleware_runs_for_nobody(serve)
     app = shop()
     assert (await post(await serve(app), "/refund", sign_call("POST /refund", ARGS))).status == 500
     assert app[RUNS] == []
+
+
+async def fill(request):
+    return web.Response(text=",".join(await request.post()), content_type="text/csv")
+
+
+@serving
+async def test_the_witness_sees_fields_of_forms_and_media_types(serve):
+    witness = make_witness(hub := Hub())
+    app = web.Application(middlewares=[witness_middleware(witness)])
+    app.router.add_post(r"/forms/{pk:\d+}", fill)
+    client = await serve(app)
+    upload = FormData({"note": "canary"})
+    upload.add_field("file", b"canary" * 100_000, filename="canary.txt")
+    assert await (await client.post("/forms/1", data={"a": "canary"})).text() == "a"
+    assert await (await client.post("/forms/2", data=upload)).text() == "note,file"
+    await client.post("/forms/3", data=b"canary", headers={"Content-Type": "text/x-canary"})
+    await asyncio.to_thread(witness.flush)
+    url_encoded, multipart, raw = sorted(hub.entries, key=lambda entry: entry["requestMediaType"])
+    assert list_types(url_encoded["request"]) == {"a": "string"}
+    assert list_types(multipart["request"]) == {"note": "string", "file": "binary string"}
+    assert raw["requestMediaType"] == "text/*"
+    assert all(entry["responseMediaType"] == "text/csv" for entry in hub.entries)
+    assert all(entry["parameters"] == {"pk": {"type": "integer"}} for entry in hub.entries)
+    assert b"canary" not in b"".join(hub.bodies)
 
 
 @serving

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from support.asgi_calls import exchange, in_loop
 from support.signed_calls import encode_json, make_protection, sign_call
-from support.witness_hub import HUB_AWAY, JSON, Hub, make_witness, observe_get
+from support.witness_hub import HUB_AWAY, JSON, Hub, list_types, make_witness, observe_get
 
 from affidavit.contrib.asgi import IntentMiddleware, WitnessMiddleware
 
@@ -59,6 +59,11 @@ async def halfway(request):
     return StreamingResponse(pieces(), media_type=JSON)
 
 
+async def drained(request):
+    await request.body()
+    return Response(b"", 201)
+
+
 async def unread(request):
     return JSONResponse({})
 
@@ -77,6 +82,7 @@ ROUTES = [
     Route("/broken", broken),
     Route("/halfway", halfway),
     Route("/unread", unread, methods=["POST"]),
+    Route("/drained", drained, methods=["POST"]),
     Route("/file", file),
     Mount("/v1", routes=[Route("/orders/{order_id:int}", show)]),
     Mount("/tenants/{tenant}", routes=[Route("/orders/{order_id:int}", show)]),
@@ -150,6 +156,56 @@ async def test_parameters_of_fastapi_have_the_types_of_its_views():
     assert {name: parameter["type"] for name, parameter in parameters.items()} == {
         "shop": "string", "pk": "integer", "uid": "string", "price": "number", "cart": "integer", "free": "integer",
     }  # fmt: skip
+
+
+@in_loop
+async def test_forms_have_the_names_and_kinds_of_their_fields():
+    app = shop(eye := make_witness(hub := Hub()))
+    form = [("content-type", "application/x-www-form-urlencoded")]
+    await exchange(app, "POST", "/drained", form, [b"name=can", b"ary&tags=a&tags=canary"])
+    multipart = [("content-type", "multipart/form-data; boundary=x")]
+    part = b'Content-Disposition: form-data; name="%s"\r\n\r\ncanary'
+    chunks = [b"--x\r\n", part % b"note", b"\r\n--x\r\n", part % b'file"; filename="canary.txt', b"canary" * 99_999]
+    await exchange(app, "POST", "/drained", multipart, [*chunks, b"\r\n--x--\r\n"])
+    await exchange(app, "POST", "/unread", multipart, chunks)
+    assert eye.flush()
+    url_encoded, parts, unread = sorted(
+        hub.entries, key=lambda entry: (entry["path"], entry.get("requestMediaType", ""))
+    )
+    assert list_types(url_encoded["request"]) == {"name": "string", "tags": "array of string"}
+    assert list_types(parts["request"]) == {"note": "string", "file": "binary string"}
+    assert "request" not in unread
+    assert "requestMediaType" not in unread
+    assert eye.stats.bodies_left_out == {"not seen whole": 1}
+    assert b"canary" not in b"".join(hub.bodies)
+
+
+@in_loop
+async def test_media_types_are_kept_for_bodies_that_are_not_read():
+    app = shop(eye := make_witness(hub := Hub()))
+    await exchange(app, "GET", "/page")
+    await exchange(app, "POST", "/drained", [("content-type", "text/CSV; header=canary")], [b"a;b"])
+    await exchange(app, "POST", "/drained", [("content-type", "canary")], [b"a;b"])
+    await exchange(app, "POST", "/drained", [("content-type", "text/csv")], [b""])
+    assert eye.flush()
+    kept = {(entry["path"], entry.get("requestMediaType"), entry.get("responseMediaType")) for entry in hub.entries}
+    assert kept == {
+        ("/page", None, "text/plain"),
+        ("/drained", "text/csv", None), ("/drained", "*/*", None), ("/drained", None, None),
+    }  # fmt: skip
+    assert b"canary" not in hub.bodies[0]
+
+
+@in_loop
+async def test_a_settled_request_is_one_of_the_same_media_types():
+    app = shop(eye := make_witness(hub := Hub()))
+    for _ in range(60):
+        await exchange(app, "POST", "/orders", TYPED, [b'{"books":[1]}'])
+        eye.flush()
+    await exchange(app, "POST", "/orders", TYPED, [b'{"books":[1]}'])
+    assert eye.stats.unlooked > 0
+    assert sum(entry["count"] for entry in hub.entries) == 60
+    assert {entry["requestMediaType"] for entry in hub.entries} == {JSON}
 
 
 @in_loop

@@ -1,12 +1,14 @@
 import asyncio
 import gzip
+import io
 import json
 import sys
 from types import SimpleNamespace
+from urllib.parse import urlencode
 
 import pytest
 from support.signed_calls import encode_json, make_protection, sign_call
-from support.witness_hub import HUB_AWAY, JSON, Hub, make_witness
+from support.witness_hub import HUB_AWAY, JSON, Hub, list_types, make_witness
 
 pytest.importorskip("django", reason="needs Django")
 pytest.importorskip("pytest_django", reason="needs pytest-django")
@@ -157,15 +159,36 @@ def test_a_body_that_the_view_does_not_read_is_not_read_for_it(witnessed):
     assert "request" not in entries(hub, eye)["POST", "/orders", 201]
 
 
-def test_forms_and_uploads_work_and_have_no_shape(witnessed, tmp_path):
+@pytest.mark.parametrize("first", [lambda request: None, lambda request: request.body])
+def test_forms_and_uploads_work_and_have_names_and_kinds(witnessed, first):
     hub, eye = witnessed()
-    (tmp_path / "f.txt").write_text("secret")
-    SITE.read = lambda request: {"books": [*request.POST, *request.FILES]}
-    assert Client().post("/orders", {"a": "secret"}).json() == {"books": ["a"]}
-    with (tmp_path / "f.txt").open() as upload:
-        assert Client().post("/orders", {"f": upload}).json() == {"books": ["f"]}
-    assert entries(hub, eye)["POST", "/orders", 201]["count"] == 2
-    assert eye.stats.bodies_left_out == {"not JSON by their type": 2}
+    SITE.read = lambda request: (first(request), {"books": [*request.POST, *request.FILES]})[1]
+    form = urlencode({"a": "canary", "b": ["canary", "2"]}, doseq=True)
+    posted = Client().post("/orders", form, content_type="application/x-www-form-urlencoded")
+    assert posted.json() == {"books": ["a", "b"]}
+    upload = io.BytesIO(b"canary" * 100_000)
+    upload.name = "canary.txt"
+    assert Client().post("/orders", {"note": "canary", "f": upload}).json() == {"books": ["note", "f"]}
+    assert eye.flush()
+    url_encoded, multipart = sorted(hub.entries, key=lambda entry: entry["requestMediaType"])
+    assert list_types(url_encoded["request"]) == {"a": "string", "b": "array of string"}
+    assert multipart["requestMediaType"] == "multipart/form-data"
+    assert list_types(multipart["request"]) == {"note": "string", "f": "binary string"}
+    assert eye.stats.bodies_left_out == {}
+    assert b"canary" not in b"".join(hub.bodies)
+
+
+def test_media_types_are_kept_for_bodies_that_are_not_read(witnessed):
+    hub, eye = witnessed()
+    Client().get("/page")
+    Client().get("/streamed")
+    SITE.read = lambda request: {"books": [len(request.body)]}
+    Client().post("/orders", "a;b", content_type="text/csv; header=canary")
+    reported = entries(hub, eye)
+    assert reported["GET", "/page", 200]["responseMediaType"] == "text/html"
+    assert reported["GET", "/streamed", 200]["responseMediaType"] == JSON
+    assert reported["POST", "/orders", 201]["requestMediaType"] == "text/csv"
+    assert b"canary" not in hub.bodies[0]
 
 
 def test_a_body_over_django_s_own_limit_is_refused_as_without(witnessed, settings):

@@ -6,7 +6,7 @@ from wsgiref.handlers import SimpleHandler
 import pytest
 from support.scripted_hub import ScriptedHub
 from support.signed_calls import encode_json, make_protection, sign_call
-from support.witness_hub import HUB_AWAY, JSON, KEY, Hub, make_witness
+from support.witness_hub import HUB_AWAY, JSON, KEY, Hub, list_types, make_witness
 
 from affidavit import Witness
 from affidavit.contrib.wsgi import IntentMiddleware, WitnessMiddleware, current_intent
@@ -51,6 +51,14 @@ def shop(eye):
     @app.post("/unread")
     def unread():
         return {}
+
+    @app.post("/forms")
+    def forms():
+        return {"sizes": [len(file.read()) for file in flask.request.files.values()]}
+
+    @app.post("/raw")
+    def raw():
+        return flask.Response(status=204 if flask.request.data else 201, headers={"Content-Length": "0"})
 
     app.wsgi_app = WitnessMiddleware(app.wsgi_app, eye)
     return app
@@ -203,12 +211,36 @@ def test_a_body_is_seen_however_it_is_read(read):
     assert flush_entries(eye, hub)["PUT", "/orders/{orderId}", 204]["request"]["properties"]["a"]["items"]["seen"] == 3
 
 
-def test_a_form_is_counted_without_its_shape():
+def test_forms_have_the_names_and_kinds_of_their_fields():
     client = shop(eye := make_witness(hub := Hub())).test_client()
-    client.post("/unread", data={"a": "secret"}, buffered=True)
-    client.post("/unread", data={"a": (io.BytesIO(b"secret"), "f.txt")}, buffered=True)
-    assert flush_entries(eye, hub)["POST", "/unread", 200]["count"] == 2
-    assert eye.stats.bodies_left_out == {"not JSON by their type": 2}
+    client.post("/forms", data={"name": "canary", "tags": ["canary", "b"]}, buffered=True)
+    upload = {"note": "canary", "file": (io.BytesIO(b"canary" * 200_000), "canary.txt")}
+    assert client.post("/forms", data=upload, buffered=True).get_json() == {"sizes": [1_200_000]}
+    assert client.post("/unread", data={"a": "canary"}, buffered=True).status_code == 200
+    assert eye.flush()
+    url_encoded, multipart, unread = sorted(hub.entries, key=lambda entry: (entry["path"], entry["requestMediaType"]))
+    assert url_encoded["requestMediaType"] == "application/x-www-form-urlencoded"
+    assert list_types(url_encoded["request"]) == {"name": "string", "tags": "array of string"}
+    assert multipart["requestMediaType"] == "multipart/form-data"
+    assert list_types(multipart["request"]) == {"note": "string", "file": "binary string"}
+    assert "request" not in unread
+    assert eye.stats.bodies_left_out == {"not seen whole": 1}
+    assert b"canary" not in b"".join(hub.bodies)
+
+
+def test_media_types_are_kept_for_bodies_that_are_not_read():
+    client = shop(eye := make_witness(hub := Hub())).test_client()
+    client.get("/page")
+    client.post("/raw", data=b"canary", content_type="application/x-canary; name=canary")
+    client.post("/raw", data=b"1;2", content_type="text/CSV; charset=utf-8")
+    client.post("/raw", content_type="text/csv")
+    assert eye.flush()
+    kept = {(entry["path"], entry.get("requestMediaType"), entry.get("responseMediaType")) for entry in hub.entries}
+    assert kept == {
+        ("/page", None, "text/html"), ("/raw", None, None),
+        ("/raw", "application/*", None), ("/raw", "text/csv", None),
+    }  # fmt: skip
+    assert b"canary" not in b"".join(hub.bodies)
 
 
 def served(app, **facts):

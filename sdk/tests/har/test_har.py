@@ -14,6 +14,7 @@ from affidavit._errors import HarError
 from affidavit._har.entries import Exchange, LeftOut, Skip, read_har
 from affidavit._har.scan import TooLarge, scan
 from affidavit._json import ABSENT
+from affidavit._witness.observations import MediaTypes
 
 NOW = 1_800_000_000.0
 
@@ -219,6 +220,7 @@ def test_an_entry_becomes_an_exchange(written):
         at=1_767_323_045.678,
         request=[1, None],
         response={"id": 17},
+        media_types=MediaTypes("application/json", "application/json"),
     )
 
 
@@ -345,14 +347,51 @@ def test_an_answer_that_can_have_no_body_has_no_response_part(read, method, stat
     assert only(read(entry(method, status=status, text='{"cached": 1}'))).response is ABSENT
 
 
-def test_a_form_body_is_left_out(read):
-    posted = entry("POST")
-    posted["request"]["postData"] = {
-        "mimeType": "application/x-www-form-urlencoded",
-        "params": [],
-        "text": "a=1",
-    }
-    assert only(read(posted)).request is LeftOut.NOT_JSON
+FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"
+PARTS = (
+    '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'
+    '--x\r\nContent-Disposition: form-data; name="f"; filename="b.txt"\r\n\r\n2\r\n--x--\r\n'
+)
+
+
+@pytest.mark.parametrize(("posted", "fields"), [
+    ({"mimeType": FORM, "params": [], "text": "a=1&b=&a=2"}, [("a", False), ("b", False), ("a", False)]),
+    (
+        {"mimeType": FORM, "params": [{"name": "a", "value": "1"}, {"name": "b", "value": ""}]},
+        [("a", False), ("b", False)],
+    ),
+    ({"mimeType": MULTIPART, "text": PARTS}, [("a", False), ("f", True)]),
+    ({"mimeType": MULTIPART, "params": [{"name": "f", "fileName": "b.txt"}]}, [("f", True)]),
+    ({"mimeType": "multipart/form-data", "params": [{"name": "a", "value": ""}], "text": ""}, [("a", False)]),
+])  # fmt: skip
+def test_a_form_has_the_names_and_kinds_of_its_fields(read, posted, fields):
+    sent = entry("POST")
+    sent["request"]["postData"] = posted
+    exchange = only(read(sent))
+    assert [tuple(field) for field in exchange.request.fields] == fields
+    assert exchange.media_types.request == posted["mimeType"].partition(";")[0]
+
+
+@pytest.mark.parametrize("posted", [
+    {"text": '{"name": "canary"}'}, {"text": "canary"}, {"text": "canary="}, {"params": [{"name": '{"canary": 1}'}]},
+    {"params": [{"name": "a", "value": "1"}, {"name": '{"canary"}'}]},
+    {"params": ["canary"]}, {"params": [{"value": 1}]},
+])  # fmt: skip
+def test_what_is_sent_as_a_form_and_is_none_is_left_out(read, posted):
+    sent = entry("POST")
+    sent["request"]["postData"] = {"mimeType": FORM, **posted}
+    assert only(read(sent)).request is LeftOut.INVALID_FORM
+
+
+def test_media_types_are_those_of_the_bodies_that_were_sent(read):
+    csv = entry("POST", text="a,b", mime="text/csv; charset=utf-8")
+    csv["request"]["postData"] = {"mimeType": "application/pdf", "text": "%PDF"}
+    assert only(read(csv)).media_types == ("application/pdf", "text/csv")
+    csv["response"]["status"] = 404
+    assert only(read(csv)).media_types == ("", "text/csv")
+    assert only(read(entry(text="", mime="text/html"))).media_types == ("", "")
+    assert only(read(entry(status=204, text="x", mime="text/html"))).media_types == ("", "")
+    assert only(read(entry(text="x", mime="x-unknown"))).media_types == ("", "")
 
 
 # --- hosts, proxies, what the file left out

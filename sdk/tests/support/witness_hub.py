@@ -60,6 +60,16 @@ def count_requests(entries: Sequence[Any]) -> dict[tuple[str, str, int], int]:
     return sums
 
 
+def list_types(descriptor: Mapping[str, Any]) -> dict[str, str]:
+    """Return the properties of an object by name: `string`, `array of string`, `binary string` for a file."""
+    return {name: _name_type(child) for name, child in descriptor["properties"].items()}
+
+
+def _name_type(descriptor: Mapping[str, Any]) -> str:
+    name = f"{descriptor.get('format', '')} {descriptor['type']}".strip()
+    return f"{name} of {_name_type(descriptor['items'])}" if "items" in descriptor else name
+
+
 def read_entries(received: Sequence[Any]) -> list[Any]:
     """Return the entries of all reports that a scripted hub has received."""
     return [entry for request in received if request.path == PATH for entry in request.json["observations"]]

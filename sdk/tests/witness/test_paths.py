@@ -43,7 +43,7 @@ def test_the_longest_undecided_make_room_for_what_may_decide_the_rest():
         observe_get(eye, f"/pets/{name}", status=204)
         eye.flush()
     assert (eye.stats.held_back, eye.stats.dropped, hub.bodies) == (3, 12, [])
-    assert {path for _, path, _ in eye._intake._unrouted} == {f"/pets/{name}" for name in names[-3:]}
+    assert {key.path for key in eye._intake._unrouted} == {f"/pets/{name}" for name in names[-3:]}
 
 
 SEGMENTS = st.sampled_from([

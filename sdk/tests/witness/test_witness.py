@@ -176,14 +176,19 @@ def test_what_is_not_new_goes_when_the_interval_is_over():
 
 def test_a_settled_request_is_counted_before_its_body_is_copied():
     witness = make_witness(hub := Hub())
-    settled = [witness.settles("GET", lambda: "/orders/17", 200, "/orders/<int:pk>")]
+
+    def settles(status=200, route="/orders/<int:pk>", content_type=JSON):
+        return witness.settles("GET", lambda: "/orders/17", status, route, response_content_type=content_type)
+
+    settled = [settles()]
     for _ in range(60):
         observe_get(witness, body={"id": 17}, **ORDERS_ROUTE)
         witness.flush()
-    settled += [witness.settles("GET", lambda: "/orders/17", 200, "/orders/<int:pk>") for _ in range(3)]
+    settled += [settles() for _ in range(3)]
     assert settled == [False, True, False, False]  # the next one is due to be inspected, and stays due until it is
-    assert not witness.settles("GET", lambda: "/orders/17", 404, "/orders/<int:pk>")
-    assert not witness.settles("GET", lambda: "/orders/17", 200, None)
+    assert not settles(404)
+    assert not settles(route=None)
+    assert not settles(content_type="text/csv")
     witness.flush()
     assert hub.counts == {("GET", "/orders/{pk}", 200): 61}
     assert witness.stats.observed == 61

@@ -20,6 +20,7 @@ from affidavit._hub.transport import Transport
 from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.learner import Learner
 from affidavit._paths.templates import Template
+from affidavit._shapes.forms import FormFields
 from affidavit._witness.delivery import make_content_report_id, send_observations
 from affidavit._witness.observations import Observations
 
@@ -183,8 +184,9 @@ def _add(observations: Observations, exchange: Exchange, path_template: Template
         exchange.status,
         at=exchange.at,
         query=exchange.query or None,
-        request=_omit_left_out(exchange.request),
-        response=_omit_left_out(exchange.response),
+        request=ABSENT if isinstance(exchange.request, LeftOut) else exchange.request,
+        response=_omit_unlearned(exchange.response),
+        media_types=exchange.media_types,
     )
 
 
@@ -196,8 +198,8 @@ def _learn_templates(file: str, name: str, hosts: Collection[str]) -> Learner:
                 item.method,
                 item.path,
                 item.status,
-                request=_omit_left_out(item.request),
-                response=_omit_left_out(item.response),
+                request=_omit_unlearned(item.request),
+                response=_omit_unlearned(item.response),
             )
     return learner
 
@@ -207,8 +209,9 @@ def _read_items(file: str, name: str, label: str, hosts: Collection[str]) -> Ite
         yield from read_har(file, now=time.time(), progress=progress, name=name, hosts=hosts)
 
 
-def _omit_left_out(body: "Json | Absent | LeftOut") -> "Json | Absent":
-    return ABSENT if isinstance(body, LeftOut) else body
+def _omit_unlearned(body: "Json | FormFields | Absent | LeftOut") -> "Json | Absent":
+    """Return a body of JSON: paths are learned from nothing else."""
+    return ABSENT if isinstance(body, LeftOut | FormFields) else body
 
 
 def _mark_undecided(entry: Mapping[str, Any]) -> str:

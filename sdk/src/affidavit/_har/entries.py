@@ -1,6 +1,7 @@
 """Read the entries of a HAR file as exchanges, or the reason why an entry is skipped.
 
-HAR 1.2, as browsers, proxies and test recorders write it. Only JSON bodies are read; any other body is left out.
+HAR 1.2, as browsers, proxies and test recorders write it. Only JSON and the forms of requests are read; any other body
+is left out.
 """
 
 from __future__ import annotations
@@ -18,8 +19,17 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 from affidavit._json import ABSENT, Absent, Json, parse
 from affidavit._paths.routes import PATH_SAFE
-from affidavit._witness.bodies import BODILESS, is_json
-from affidavit._witness.observations import EARLIEST, METHOD, SECONDS_A_DAY
+from affidavit._shapes.forms import FormField, FormFields, InvalidForm, build_form
+from affidavit._shapes.media_types import is_form, is_json, is_url_encoded
+from affidavit._witness.bodies import BODILESS, Unread, finish_form, read_form
+from affidavit._witness.observations import (
+    EARLIEST,
+    METHOD,
+    NO_MEDIA_TYPES,
+    SECONDS_A_DAY,
+    MediaTypes,
+    find_media_types,
+)
 
 from .scan import AttachedBodies, Progress, TooLarge, scan
 
@@ -47,6 +57,7 @@ class LeftOut(Enum):
 
     NOT_JSON = "not JSON by their type"
     INVALID = "not valid JSON"
+    INVALID_FORM = "not a valid form"
     NOT_IN_FILE = "not in the file"
 
 
@@ -54,8 +65,8 @@ class LeftOut(Enum):
 class Exchange:
     """One request and its response.
 
-    path: raw, percent-encoded. at: Unix seconds. request, response: their JSON body, if any. host: as in the address,
-    with its port if that is not the usual one.
+    path: raw, percent-encoded. at: Unix seconds. request, response: their JSON body or the fields of a form, if any.
+    host: as in the address, with its port if that is not the usual one.
     """
 
     method: str
@@ -63,8 +74,9 @@ class Exchange:
     query: Mapping[str, list[str]]
     status: int
     at: float
-    request: Json | Absent | LeftOut
+    request: Json | FormFields | Absent | LeftOut
     response: Json | Absent | LeftOut
+    media_types: MediaTypes = NO_MEDIA_TYPES
     host: str = field(default="", compare=False)
 
 
@@ -109,15 +121,22 @@ def _read_exchange(entry: Json, now: float, bodies: AttachedBodies) -> Exchange 
     if seconds is None or not EARLIEST <= seconds <= now + SECONDS_A_DAY:
         return Skip.NO_TIME
     has_response = method != "HEAD" and status not in BODILESS
-    content = _read_member(response, "content")
+    content, posted = _read_member(response, "content"), _read_member(request, "postData")
+    request_body = _read_request_body(posted, request.get("bodySize"), bodies)
+    response_body = _read_json_body(content, content.get("size"), bodies) if has_response else ABSENT
     return Exchange(
         method,
         address.path,
         address.query,
         status,
         seconds,
-        request=_read_json_body(_read_member(request, "postData"), request.get("bodySize"), bodies),
-        response=_read_json_body(content, content.get("size"), bodies) if has_response else ABSENT,
+        request=request_body,
+        response=response_body,
+        media_types=find_media_types(
+            status,
+            None if isinstance(request_body, Absent) else _read_sent_type(posted),
+            None if isinstance(response_body, Absent) else _read_sent_type(content),
+        ),
         host=address.host,
     )
 
@@ -163,6 +182,47 @@ def _read_time(entry: Json) -> float | None:
     except ValueError:
         return None
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _read_request_body(
+    part: Mapping[str, Json], size: object, bodies: AttachedBodies
+) -> Json | FormFields | Absent | LeftOut:
+    """Return the JSON or the form of `postData`. A form may be written as its fields, as its text, or both."""
+    content_type = part.get("mimeType")
+    if not (isinstance(content_type, str) and is_form(content_type)):
+        return _read_json_body(part, size, bodies)
+    fields = part.get("params")
+    if isinstance(fields, list) and fields:
+        return _explain_form(finish_form(lambda: build_form(_list_fields(fields, content_type))))
+    raw = _read_raw_body(part, bodies)
+    if isinstance(raw, bytes):
+        return _explain_form(read_form(raw, content_type))
+    was_sent = raw is not None or (isinstance(size, int) and size > 0)
+    return LeftOut.NOT_IN_FILE if was_sent else ABSENT
+
+
+def _list_fields(fields: list[Json], content_type: str) -> Iterator[FormField]:
+    """Yield the fields of `params`. Raises InvalidForm if they are none.
+
+    Of a url-encoded form one has to be filled in, as in `parse_form`: a text that is no form comes as a name.
+    """
+    is_filled = any(isinstance(param, dict) and param.get("value") for param in fields)
+    if not is_filled and is_url_encoded(content_type):
+        raise InvalidForm
+    for param in fields:
+        name = param.get("name") if isinstance(param, dict) else None
+        if not isinstance(name, str):
+            raise InvalidForm
+        yield FormField(name, isinstance(param, dict) and isinstance(param.get("fileName"), str))
+
+
+def _explain_form(form: FormFields | Unread) -> FormFields | LeftOut:
+    return LeftOut.INVALID_FORM if isinstance(form, Unread) else form
+
+
+def _read_sent_type(part: Mapping[str, Json]) -> str | None:
+    media_type = _read_media_type(part)
+    return None if media_type in UNTOLD_TYPES else media_type
 
 
 def _read_json_body(part: Mapping[str, Json], size: object, bodies: AttachedBodies) -> Json | Absent | LeftOut:

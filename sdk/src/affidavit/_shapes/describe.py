@@ -13,6 +13,7 @@ Descriptor: TypeAlias = dict[str, Any]
 """The wire form of a shape: `{"type": T, ...}` as contract 4 lists its members."""
 
 MAX_NODES = 5000
+BINARY = "binary"  # the format of files in forms; there is no other
 WIRE_NAMES = {"limit": "unknown"}  # in `types`; all other kinds keep their name
 _NO_TYPES = {"null", "limit", "divergent", "empty"}
 _NO_EVIDENCE = Evidence()
@@ -53,6 +54,8 @@ def _describe(evidence: Evidence, counts: bool, beyond: set[int]) -> Descriptor:
         descriptor["redacted"] = True
     if evidence.collapsed:
         descriptor["collapsed"] = True
+    if evidence.binary:
+        descriptor["format"] = BINARY
     if counts:
         descriptor |= _describe_counts(seen)
     if evidence.items is not None or descriptor["type"] == "array":

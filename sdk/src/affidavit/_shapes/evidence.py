@@ -25,11 +25,12 @@ class Evidence:
 
     items: of all arrays here; None if no item was seen. properties: by name. values: of all names that are data.
     collapsed: more than `MAX_NAMES` names were seen, so from then on all values are in `values`. redacted: the name of
-    this position is sensitive. first, last: days since 1970-01-01 UTC.
+    this position is sensitive. binary: files were seen here, as parts of forms. first, last: days since 1970-01-01 UTC.
     """
 
     __slots__ = (
-        "_kind", "_others", "_times", "collapsed", "first", "items", "last", "properties", "redacted", "values",
+        "_kind", "_others", "_times", "binary", "collapsed", "first", "items", "last", "properties", "redacted",
+        "values",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -40,7 +41,7 @@ class Evidence:
         self.items: Evidence | None = None
         self.properties: dict[str, Evidence] = {}
         self.values: Evidence | None = None
-        self.redacted = self.collapsed = False
+        self.redacted = self.collapsed = self.binary = False
         self.first: int | None = None
         self.last: int | None = None
 
@@ -110,6 +111,7 @@ class Evidence:
         for kind, times in other.counts.items():
             self.count(kind, times)
         self.redacted = self.redacted or other.redacted
+        self.binary = self.binary or other.binary
         self.first = _choose_present(min, self.first, other.first)
         self.last = _choose_present(max, self.last, other.last)
         if other.items is not None:
@@ -163,7 +165,7 @@ class Evidence:
     def _copy_marks(self) -> Evidence:
         """Return a new evidence with the marks and days of this one, without counts and children."""
         bare = Evidence()
-        bare.redacted, bare.first, bare.last = self.redacted, self.first, self.last
+        bare.redacted, bare.binary, bare.first, bare.last = self.redacted, self.binary, self.first, self.last
         return bare
 
     def to_state(self) -> dict[str, Json]:
@@ -180,6 +182,8 @@ class Evidence:
             state["redacted"] = True
         if self.collapsed:
             state["collapsed"] = True
+        if self.binary:
+            state["binary"] = True
         if self.first is not None:
             state["days"] = [self.first, self.last]
         return state
@@ -196,6 +200,7 @@ class Evidence:
         }
         evidence.redacted = "redacted" in state
         evidence.collapsed = "collapsed" in state
+        evidence.binary = "binary" in state
         evidence.first, evidence.last = state.get("days", (None, None))
         return evidence
 

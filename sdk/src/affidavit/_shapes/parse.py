@@ -9,7 +9,7 @@ from typing import Any
 from affidavit._errors import Fault
 from affidavit._json import whole_number
 
-from .describe import WIRE_NAMES
+from .describe import BINARY, WIRE_NAMES
 from .evidence import KINDS, MAX_DEPTH, Evidence
 
 MAX_COUNT = 2**53
@@ -72,6 +72,7 @@ class _Reader:
         evidence.counts = self.read_counts(node, pointer, shape, default)
         is_sound = len(self.faults) == faults_before
         evidence.redacted = self.read_flag(node, "redacted", pointer)
+        evidence.binary = node.get("format") == BINARY
         if level > MAX_DEPTH:
             evidence.counts = {"limit": evidence.seen} if is_sound else {}
             return evidence

@@ -15,9 +15,10 @@ from affidavit._paths.learner import Learner
 from affidavit._paths.routes import MAX_BYTES, UNKNOWN
 from affidavit._paths.templates import Template, template
 from affidavit._shapes.evidence import Evidence
+from affidavit._shapes.forms import FormFields
 from affidavit._shapes.redaction import Redactor
 
-from .bodies import RawBody, Unread, read_json
+from .bodies import RawBody, Unread, read_body
 from .intake import Intake, Operation, QueuedExchange, Tally
 from .observations import PARTS, EntryKey, EntrySum, Observations
 from .parameter_types import infer_types, merge_types
@@ -75,9 +76,8 @@ class Aggregator:
             elif len(path_template.path) > MAX_BYTES:
                 self._intake.drop(total.count)
             else:
-                observations.absorb(
-                    EntryKey(path_template.path, operation.method, operation.status, day), path_template, total
-                )
+                key = EntryKey(path_template.path, operation.method, operation.status, day, operation.key.media_types)
+                observations.absorb(key, path_template, total)
                 self._forget_if_renamed(operation, path_template)
         self._drop_longest_undecided()
         self.held_back = sum(total.count for total in held_back.values())
@@ -98,10 +98,11 @@ class Aggregator:
 
     def _inspect(self, exchange: QueuedExchange) -> None:
         operation = exchange.operation
-        request, response = self._read_body(exchange.request), self._read_body(exchange.response)
+        request = self._read_body(exchange.request)
+        response = _omit_form(self._read_body(exchange.response))
         query = parse_qs(exchange.query, keep_blank_values=True) or None
         if operation.template is None:
-            self._learn(exchange, request, response)
+            self._learn(exchange, _omit_form(request), response)
         elif operation.value_types:
             _note_types(operation, operation.template, exchange.path)
         observations = Observations(redactor=self._redactor)
@@ -154,10 +155,12 @@ class Aggregator:
             return body
         return self._redactor.keep_values(body)
 
-    def _read_body(self, body: RawBody | Unread | None) -> Json | Absent:
+    def _read_body(self, body: RawBody | FormFields | Unread | None) -> Json | FormFields | Absent:
+        if isinstance(body, FormFields):
+            return body
         if not isinstance(body, RawBody):
             return ABSENT
-        value = read_json(body, self._max_body)
+        value = read_body(body, self._max_body)
         if not isinstance(value, Unread):
             return value
         self._intake.leave_out(value)
@@ -172,6 +175,11 @@ class Aggregator:
         self._intake.forget(operation)
         self._facts -= operation.facts
         operation.facts = 0
+
+
+def _omit_form(body: Json | FormFields | Absent) -> Json | Absent:
+    """Return a body of JSON: paths are not learned from forms."""
+    return ABSENT if isinstance(body, FormFields) else body
 
 
 def _note_types(operation: Operation, path_template: Template, path: str) -> None:

@@ -1,16 +1,19 @@
-"""JSON bodies of live traffic: copied up to a limit while they are read or sent, and parsed later (contract 4)."""
+"""Bodies of live traffic: JSON and forms are copied up to a limit while they are read or sent, and parsed later.
+
+Of a multipart form only the names of its parts are kept, so that it may be of any size (contract 4).
+"""
 
 from __future__ import annotations
 
-import re
 import zlib
+from collections.abc import Callable
 from enum import Enum
-from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from affidavit._json import Json, parse
+from affidavit._shapes.forms import FormFields, InvalidForm, PartScanner, TooManyFields, find_boundary, parse_form
+from affidavit._shapes.media_types import is_form, is_json
 
-_JSON_TYPE = re.compile(r"(?:application|text)/(?:json|[^;\s]+\+json)\s*(?:;|$)", re.IGNORECASE)
 BODILESS = frozenset({204, 205, 304})
 _COMPRESSED = frozenset({"gzip", "x-gzip", "deflate"})
 _GZIP_OR_ZLIB = 47  # zlib's "window bits" for: detect it by the header
@@ -21,6 +24,7 @@ class Unread(Enum):
 
     NOT_JSON = "not JSON by their type"
     INVALID = "not valid JSON"
+    INVALID_FORM = "not a valid form"
     TOO_LARGE = "too large"
     ENCODED = "in an encoding other than gzip and deflate"
     INCOMPLETE = "not seen whole"
@@ -28,14 +32,15 @@ class Unread(Enum):
 
 
 class RawBody(NamedTuple):
-    """A body as sent. encoding: its `Content-Encoding` in lower case."""
+    """A body as sent. encoding: its `Content-Encoding` in lower case. form_type: the `Content-Type` of a form."""
 
     data: bytes
     encoding: str
+    form_type: str = ""
 
 
-CopiedBody: TypeAlias = "bytes | Unread | None"
-"""A copied body, or why it could not be copied whole; None without a body."""
+CopiedBody: TypeAlias = "bytes | FormFields | Unread | None"
+"""A copied body or the fields of a form, or why there are none; None without a body."""
 
 
 class BodyCopy:
@@ -74,42 +79,129 @@ class BodyCopy:
         return b"".join(self._chunks) if self.is_whole else Unread.INCOMPLETE
 
 
-@lru_cache(maxsize=256)
-def is_json(content_type: str) -> bool:
-    """Return whether a `Content-Type` is JSON: `application/json`, `application/problem+json; charset=utf-8`."""
-    return bool(_JSON_TYPE.match(content_type.strip()))
+class FormCopy(BodyCopy):
+    """The names of the parts of a multipart form, found while it passes; their content is not kept."""
+
+    __slots__ = ("_boundary", "_scanner")
+
+    def __init__(self, boundary: bytes) -> None:
+        super().__init__(0)
+        self._boundary = boundary
+        self._scanner = PartScanner(boundary)
+
+    def add(self, chunk: bytes) -> None:
+        """Scan the next piece."""
+        self._size += len(chunk)
+        self._scanner.add(chunk)
+
+    def clear(self) -> None:
+        """Start over: the body is read from its beginning again."""
+        super().clear()
+        self._scanner = PartScanner(self._boundary)
+
+    def finish(self) -> CopiedBody:
+        """Return the fields, or why there are none."""
+        if not self._size:
+            return b"" if self.is_whole else Unread.INCOMPLETE
+        if not (self.is_whole or self._scanner.has_ended):
+            return Unread.INCOMPLETE
+        return finish_form(self._scanner.finish)
+
+
+class BodyMeter(BodyCopy):
+    """The size of a body that is not read."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def finish(self) -> CopiedBody:
+        """Return that it is not read; empty if there was none."""
+        return Unread.NOT_JSON if self._size else b""
+
+
+def is_readable(content_type: str) -> bool:
+    """Return whether a request body of this type is read."""
+    return is_json(content_type) or is_form(content_type)
+
+
+def choose_type(content_type: str | None, content_length: str | None) -> str | None:
+    """Return the type of a body; None without one."""
+    return None if content_length == "0" else content_type
+
+
+def open_copy(content_type: str, limit: int) -> BodyCopy:
+    """Return the copy for a request body of this type. limit: bytes."""
+    if boundary := find_boundary(content_type):
+        return FormCopy(boundary)
+    return BodyCopy(limit) if is_readable(content_type) else BodyMeter()
 
 
 def select_body(
-    body: CopiedBody, content_type: str | None, encoding: str | None, limit: int
-) -> RawBody | Unread | None:
-    """Return the body if it should be read, else why not; None without a body. Cheap: the body is not parsed yet."""
+    body: CopiedBody, content_type: str | None, encoding: str | None, limit: int, *, forms: bool = False
+) -> RawBody | FormFields | Unread | None:
+    """Return the body if it should be read, else why not; None without a body. Cheap: the body is not parsed yet.
+
+    forms: whether forms are read, too.
+    """
     if body is None or body == b"":
         return None
-    if isinstance(body, Unread):
+    if not isinstance(body, bytes):
         return body
-    if not is_json(content_type or ""):
+    media_type = content_type or ""
+    has_form = forms and is_form(media_type)
+    if not (has_form or is_json(media_type)):
         return Unread.NOT_JSON
     if len(body) > limit:
         return Unread.TOO_LARGE
     coding = (encoding or "").strip().lower()
-    return RawBody(body, coding) if coding in _COMPRESSED or coding in ("", "identity") else Unread.ENCODED
+    if coding not in _COMPRESSED and coding not in ("", "identity"):
+        return Unread.ENCODED
+    return RawBody(body, coding, media_type if has_form else "")
 
 
-def read_json(body: RawBody, limit: int) -> Json | Unread:
-    """Return the JSON of a body of at most `limit` bytes when decompressed, or why there is none."""
-    data = body.data
-    if body.encoding in _COMPRESSED:
-        try:
-            inflater = zlib.decompressobj(_GZIP_OR_ZLIB)
-            data = inflater.decompress(data, limit + 1)
-        except zlib.error:
-            return Unread.INVALID
-        if len(data) > limit:
-            return Unread.TOO_LARGE
-        if not inflater.eof:
-            return Unread.INVALID
+def read_body(body: RawBody, limit: int) -> Json | FormFields | Unread:
+    """Return the JSON or the form of a body of at most `limit` bytes when decompressed, or why there is none."""
+    data = _decompress(body, limit)
+    if isinstance(data, Unread):
+        return data
+    if body.form_type:
+        return read_form(data, body.form_type)
     try:
         return parse(data)
     except ValueError:  # InvalidJson, or a number with too many digits for Python
         return Unread.INVALID
+
+
+def read_form(data: bytes, content_type: str) -> FormFields | Unread:
+    """Return the fields of a form, or why there are none. content_type: one for which `is_form` is true."""
+    boundary = find_boundary(content_type)
+    if boundary:
+        scanner = PartScanner(boundary)
+        scanner.add(data)
+        return finish_form(scanner.finish)
+    return finish_form(lambda: parse_form(data))
+
+
+def finish_form(build: Callable[[], FormFields]) -> FormFields | Unread:
+    """Return the fields that `build` returns, or why there are none."""
+    try:
+        return build()
+    except TooManyFields:
+        return Unread.TOO_LARGE
+    except InvalidForm:
+        return Unread.INVALID_FORM
+
+
+def _decompress(body: RawBody, limit: int) -> bytes | Unread:
+    if body.encoding not in _COMPRESSED:
+        return body.data
+    try:
+        inflater = zlib.decompressobj(_GZIP_OR_ZLIB)
+        data = inflater.decompress(body.data, limit + 1)
+    except zlib.error:
+        return Unread.INVALID
+    if len(data) > limit:
+        return Unread.TOO_LARGE
+    return data if inflater.eof else Unread.INVALID

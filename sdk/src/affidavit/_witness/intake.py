@@ -16,29 +16,43 @@ from affidavit._paths.learner import MAX_SEGMENTS, NO_OPERATION
 from affidavit._paths.routes import MAX_BYTES, PATH_SAFE
 from affidavit._paths.templates import Template, infer_parameter_type, is_scaffold, may_be_version
 from affidavit._shapes.data_like import detect_form
+from affidavit._shapes.forms import FormFields
+from affidavit._shapes.media_types import ANY
 
 from .bodies import RawBody, Unread
-from .observations import SECONDS_A_DAY, EntrySum
+from .observations import NO_MEDIA_TYPES, SECONDS_A_DAY, EntrySum, MediaTypes
 from .parameter_types import find_unknown
 from .sampling import Pace
 
 _MAX_QUEUED = 10_000  # exchanges
 MAX_QUEUED_BYTES = 8 * 1024 * 1024
+_MAX_VARIANTS = 12  # media types of one method, path and status; further ones are one
+_ANY_TYPES = MediaTypes(ANY, ANY)
 _PLACEHOLDERS = {"integer": "10", "string": "00000000-0000-0000-0000-000000000000"}
 
 
+class OperationKey(NamedTuple):
+    """What the requests of one `Operation` have in common. path: a template, or a learned path without its data."""
+
+    method: str
+    path: str
+    status: int
+    media_types: MediaTypes = NO_MEDIA_TYPES
+
+
 class Operation:
-    """One method, path and status as this process has seen it.
+    """One method, path, status and pair of media types as this process has seen it.
 
     template: None if the path is to be learned. value_types: of the parameters of which the route names no type, by
     the values so far. known, facts: the evidence of its bodies so far, and the number of facts in it; all three are
     used by the reporter's thread alone.
     """
 
-    __slots__ = ("facts", "known", "method", "pace", "path", "status", "template", "value_types")
+    __slots__ = ("facts", "key", "known", "method", "pace", "path", "status", "template", "value_types")
 
-    def __init__(self, method: str, path: str, status: int, template: Template | None) -> None:
-        self.method, self.path, self.status, self.template = method, path, status, template
+    def __init__(self, key: OperationKey, template: Template | None) -> None:
+        self.key, self.template = key, template
+        self.method, self.path, self.status = key.method, key.path, key.status
         self.pace = Pace()
         self.value_types = find_unknown(template) if template else {}
         self.known = EntrySum(first=0, last=0)
@@ -65,14 +79,17 @@ class QueuedExchange(NamedTuple):
     path: str
     moment: float
     query: str
-    request: RawBody | Unread | None
-    response: RawBody | Unread | None
+    request: RawBody | FormFields | Unread | None
+    response: RawBody | FormFields | Unread | None
 
     @property
     def size(self) -> int:
         """Bytes that it takes in the queue."""
-        bodies = (self.request, self.response)
-        return len(self.query) + sum(len(body.data) for body in bodies if isinstance(body, RawBody))
+        return len(self.query) + sum(map(_measure_body, (self.request, self.response)))
+
+
+def _measure_body(body: RawBody | FormFields | Unread | None) -> int:
+    return len(body.data) if isinstance(body, RawBody) else body.size if isinstance(body, FormFields) else 0
 
 
 class Intake:
@@ -85,8 +102,9 @@ class Intake:
     def __init__(self, max_operations: int) -> None:
         self._lock = threading.Lock()
         self._max_operations = max_operations
-        self._routed: dict[tuple[str, str, int], Operation] = {}
-        self._unrouted: dict[tuple[str, str, int], Operation] = {}
+        self._routed: dict[OperationKey, Operation] = {}
+        self._unrouted: dict[OperationKey, Operation] = {}
+        self._variants: Counter[OperationKey] = Counter()  # by key without media types
         self._unrouted_paths: set[tuple[str, str]] = set()  # with their methods
         self._queue: list[QueuedExchange] = []
         self._queued_bytes = 0
@@ -110,14 +128,15 @@ class Intake:
         moment: float,
         now: float,
         query: str,
-        request: RawBody | Unread | None,
-        response: RawBody | Unread | None,
+        request: RawBody | FormFields | Unread | None,
+        response: RawBody | FormFields | Unread | None,
+        media_types: MediaTypes = NO_MEDIA_TYPES,
     ) -> bool:
         """Count one request, and queue it if due. Return whether the intake was empty. path: raw. now: monotonic."""
-        operation_path = template.path if template else erase_data(path)
+        key = OperationKey(method, template.path if template else erase_data(path), status, media_types)
         with self._lock:
             self.observed += 1
-            operation = self._find_operation(method, operation_path, status, template)
+            operation = self._find_operation(key, template)
             if operation is None:
                 return False
             was_empty = not self._tallies
@@ -130,10 +149,10 @@ class Intake:
             exchange = QueuedExchange(operation, raw_path, moment, query, request, response)
             return self._enqueue(exchange) or was_empty
 
-    def count_settled(self, key: tuple[str, str, int], *, moment: float, now: float) -> bool | None:
+    def count_settled(self, key: OperationKey, *, moment: float, now: float) -> bool | None:
         """Count one request if it need not be inspected, and return whether the intake was empty; None if it must be.
 
-        key: method, template and status of a routed operation.
+        key: of a routed operation.
         """
         with self._lock:
             operation = self._routed.get(key)
@@ -186,23 +205,29 @@ class Intake:
     def forget(self, operation: Operation) -> None:
         """Forget an operation whose learned path has another template now."""
         with self._lock:
-            self._unrouted.pop((operation.method, operation.path, operation.status), None)
+            if self._unrouted.pop(operation.key, None):
+                self._variants[operation.key._replace(media_types=NO_MEDIA_TYPES)] -= 1
             self._unrouted_paths.discard((operation.method, operation.path))
 
-    def _find_operation(self, method: str, path: str, status: int, template: Template | None) -> Operation | None:
+    def _find_operation(self, key: OperationKey, template: Template | None) -> Operation | None:
         operations = self._routed if template else self._unrouted
-        operation = operations.get((method, path, status))
+        operation = operations.get(key)
         if operation is not None:
             return operation
-        if not path or not (template or status not in NO_OPERATION or (method, path) in self._unrouted_paths):
+        asked = (key.method, key.path)
+        if not key.path or not (template or key.status not in NO_OPERATION or asked in self._unrouted_paths):
             self.ignored += 1
             return None
+        family = key._replace(media_types=NO_MEDIA_TYPES)
+        if self._variants[family] >= _MAX_VARIANTS and key.media_types != _ANY_TYPES:
+            return self._find_operation(key._replace(media_types=_ANY_TYPES), template)
         if len(operations) >= self._max_operations:
             self.dropped += 1
             return None
-        operation = operations[method, path, status] = Operation(method, path, status, template)
+        operation = operations[key] = Operation(key, template)
+        self._variants[family] += 1
         if template is None:
-            self._unrouted_paths.add((method, path))
+            self._unrouted_paths.add(asked)
         else:
             self.has_new_operation = True
         return operation
@@ -222,8 +247,8 @@ class Intake:
         if not (
             exchange.path
             or exchange.query
-            or isinstance(exchange.request, RawBody)
-            or isinstance(exchange.response, RawBody)
+            or isinstance(exchange.request, RawBody | FormFields)
+            or isinstance(exchange.response, RawBody | FormFields)
         ):
             return False
         if len(self._queue) >= _MAX_QUEUED or self._queued_bytes + exchange.size > MAX_QUEUED_BYTES:

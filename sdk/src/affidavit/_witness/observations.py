@@ -12,7 +12,9 @@ from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.templates import Template
 from affidavit._shapes.describe import describe, fit
 from affidavit._shapes.evidence import Evidence
+from affidavit._shapes.forms import FormFields, observe_form
 from affidavit._shapes.infer import observe
+from affidavit._shapes.media_types import reduce_media_type
 from affidavit._shapes.redaction import DEFAULT, Redactor
 
 from .parameter_types import merge_types
@@ -24,6 +26,25 @@ PARTS = ("query", "request", "response")
 _MAX_SHAPE = 1_300_000  # bytes of one descriptor; three of them and the rest of an observation fit in 4 MiB
 
 
+class MediaTypes(NamedTuple):
+    """The media types of a request and its response, as `reduce_media_type` returns them; "" without a body."""
+
+    request: str = ""
+    response: str = ""
+
+
+NO_MEDIA_TYPES = MediaTypes()
+
+
+def find_media_types(status: int, request_content_type: str | None, response_content_type: str | None) -> MediaTypes:
+    """Return the media types of one exchange by their `Content-Type`; of the request for 2xx and 3xx only."""
+    request = request_content_type if 200 <= status < 400 else None
+    return MediaTypes(
+        reduce_media_type(request) if request else "",
+        reduce_media_type(response_content_type) if response_content_type else "",
+    )
+
+
 class EntryKey(NamedTuple):
     """What the requests of one entry have in common. day: since 1970-01-01 UTC."""
 
@@ -31,6 +52,7 @@ class EntryKey(NamedTuple):
     method: str
     status: int
     day: int
+    media_types: MediaTypes = NO_MEDIA_TYPES
 
 
 @dataclass
@@ -76,17 +98,22 @@ class Observations:
         *,
         at: float,
         query: Mapping[str, list[str]] | None = None,
-        request: Json | Absent = ABSENT,
+        request: Json | FormFields | Absent = ABSENT,
         response: Json | Absent = ABSENT,
+        media_types: MediaTypes = NO_MEDIA_TYPES,
     ) -> None:
         """Add one request and its response. at: Unix seconds. The request's shape is kept for 2xx and 3xx only."""
-        total = self._find_sum(EntryKey(template.path, method, status, int(at // SECONDS_A_DAY)), template, at)
+        key = EntryKey(template.path, method, status, int(at // SECONDS_A_DAY), media_types)
+        total = self._find_sum(key, template, at)
         total.count += 1
         total.first, total.last = min(total.first, at), max(total.last, at)
         if 200 <= status < 400:
             if query is not None:
                 self._observe(total.query, {name: _unwrap_single(texts) for name, texts in query.items()})
-            self._observe(total.request, request)
+            if isinstance(request, FormFields):
+                observe_form(total.request, request, redactor=self._redactor)
+            else:
+                self._observe(total.request, request)
         self._observe(total.response, response)
 
     def absorb(self, key: EntryKey, template: Template, part: EntrySum) -> None:
@@ -98,7 +125,7 @@ class Observations:
         return self._sums
 
     def entries(self) -> Iterator[dict[str, Json]]:
-        """Yield wire observations, sorted by path, method, status and day; each fits in a body."""
+        """Yield wire observations, sorted by path, method, status, day and media types; each fits in a body."""
         for key, total in sorted(self._sums.items(), key=lambda entry: entry[0]):
             entry: dict[str, Json] = {
                 "method": key.method,
@@ -112,6 +139,10 @@ class Observations:
                 entry["parameters"] = {name: {"type": kind} for name, kind in total.parameters.items()}
             if total.undecided:
                 entry["undecided"] = [*sorted(total.undecided)]
+            if key.media_types.request:
+                entry["requestMediaType"] = key.media_types.request
+            if key.media_types.response:
+                entry["responseMediaType"] = key.media_types.response
             for part in PARTS:
                 evidence: Evidence = getattr(total, part)
                 if evidence.seen:

@@ -22,8 +22,8 @@ from .aggregator import Aggregator
 from .bodies import BODILESS, CopiedBody, select_body
 from .delivery import build_reports, deliver_report
 from .hub_rules import apply_rules, fetch_rules
-from .intake import Intake
-from .observations import EARLIEST, METHOD, SECONDS_A_DAY
+from .intake import Intake, OperationKey
+from .observations import EARLIEST, METHOD, SECONDS_A_DAY, find_media_types
 from .schedule import Schedule
 
 _MAX_BODY = 256 * 1024
@@ -151,12 +151,16 @@ class Witness(Reporter):
             if not 200 <= status <= 599:
                 self._intake.ignore()
                 return
+            if method == "HEAD" or status in BODILESS:
+                response_body = None
+            request = select_body(request_body, request_content_type, request_encoding, self.max_body, forms=True)
+            response = select_body(response_body, response_content_type, response_encoding, self.max_body)
             was_empty = self._intake.take(
                 method, path, status, build_route_template(route) if route else None,
-                moment=moment, now=self._clock(), query=query,
-                request=select_body(request_body, request_content_type, request_encoding, self.max_body),
-                response=None if method == "HEAD" or status in BODILESS
-                else select_body(response_body, response_content_type, response_encoding, self.max_body),
+                moment=moment, now=self._clock(), query=query, request=request, response=response,
+                media_types=find_media_types(
+                    status, request_content_type if request else None, response_content_type if response else None
+                ),
             )  # fmt: skip
             self._background.start()
             if was_empty:
@@ -165,10 +169,20 @@ class Witness(Reporter):
             self._intake.refuse()
             self._warn_once("a request could not be observed: %s", type(fault).__name__)
 
-    def settles(self, method: str, path: Callable[[], str], status: int, route: str | None) -> bool:
+    def settles(
+        self,
+        method: str,
+        path: Callable[[], str],
+        status: int,
+        route: str | None,
+        *,
+        request_content_type: str | None = None,
+        response_content_type: str | None = None,
+    ) -> bool:
         """Return whether a request needs no `observe`: it is exempt, or its shape is known and it was counted just now.
 
-        For adapters, before they copy a body: most requests are settled. path: returns it. Never raises.
+        For adapters, before they copy a body: most requests are settled. path: returns it. Content types: None without
+        a body. Never raises.
         """
         try:
             if self._exempt is not None and self._exempt(method, path()):
@@ -176,9 +190,11 @@ class Witness(Reporter):
             template = build_route_template(route) if route else None
             if template is None or self._background.is_ending:
                 return False
-            was_empty = self._intake.count_settled(
-                (method, template.path, status), moment=self._now(), now=self._clock()
-            )
+            if method == "HEAD" or status in BODILESS:
+                response_content_type = None
+            media_types = find_media_types(status, request_content_type, response_content_type)
+            key = OperationKey(method, template.path, status, media_types)
+            was_empty = self._intake.count_settled(key, moment=self._now(), now=self._clock())
             if was_empty:
                 self._background.wake()
             return was_empty is not None

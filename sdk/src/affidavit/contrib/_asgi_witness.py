@@ -4,12 +4,14 @@ from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 
 from affidavit._paths.routes import quote_path
-from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, is_json
+from affidavit._shapes.media_types import is_json
+from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, choose_type, open_copy
 from affidavit._witness.witness import Witness
 from affidavit.contrib._asgi_messages import AsgiApp, Message, Receive, Send, run_lifespan
 from affidavit.contrib._asgi_scope import Scope, find_route, has_no_route, join_path, read_headers
 
-_HEADERS = frozenset({b"content-type", b"content-encoding"})
+_REQUEST_HEADERS = frozenset({b"content-type", b"content-encoding"})
+_HEADERS = frozenset({b"content-type", b"content-encoding", b"content-length"})
 
 
 class WitnessMiddleware:
@@ -96,20 +98,24 @@ class _Exchange:
                 scope["method"], self._build_path(), self._status or 500,
                 route=find_route(scope),
                 query=scope.get("query_string", b"").decode("latin-1"),
-                request_body=_finish_body(self._request, self._request_headers),
-                request_content_type=self._request_headers.get(b"content-type"),
+                request_body=None if self._request is None else self._request.finish(),
+                request_content_type=self._find_request_type(),
                 request_encoding=self._request_headers.get(b"content-encoding"),
-                response_body=_finish_body(self._response, self._headers),
-                response_content_type=self._headers.get(b"content-type"),
+                response_body=_finish_response(self._response, self._headers),
+                response_content_type=_find_response_type(self._headers),
                 response_encoding=self._headers.get(b"content-encoding"),
             )  # fmt: skip
 
     def _note_request(self) -> None:
         """Note the path, its mount prefix and the headers, before an inner mount changes them."""
         self._path, self._root = self._scope["path"], self._scope.get("root_path", "")
-        self._request_headers = headers = read_headers(self._scope["headers"], _HEADERS)
-        if headers and is_json(headers.get(b"content-type", "")):
-            self._request = BodyCopy(self._witness.max_body)
+        self._request_headers = headers = read_headers(self._scope["headers"], _REQUEST_HEADERS)
+        if b"content-type" in headers:
+            self._request = open_copy(headers[b"content-type"], self._witness.max_body)
+
+    def _find_request_type(self) -> str | None:
+        """Return the type of the body that the app has read; None if it has read none."""
+        return self._request_headers[b"content-type"] if self._request is not None and self._request.size else None
 
     def _build_path(self) -> str:
         return quote_path(join_path(str(self._path), str(self._root)))
@@ -126,18 +132,25 @@ class _Exchange:
     def _note_start(self, message: Message) -> None:
         scope, self._status = self._scope, int(message["status"])
         route = find_route(scope)
-        if route is not None and self._witness.settles(scope["method"], self._build_path, self._status, route):
+        self._headers = headers = read_headers(message.get("headers", ()), _HEADERS)
+        if route is not None and self._witness.settles(
+            scope["method"], self._build_path, self._status, route,
+            request_content_type=self._find_request_type(), response_content_type=_find_response_type(headers),
+        ):  # fmt: skip
             self._is_reported = True
             return
-        self._headers = headers = read_headers(message.get("headers", ()), _HEADERS)
         if is_json(headers.get(b"content-type", "")):
             self._response = BodyCopy(self._witness.max_body)
 
 
-def _finish_body(copy: BodyCopy | None, headers: Mapping[bytes, str]) -> CopiedBody:
+def _find_response_type(headers: Mapping[bytes, str]) -> str | None:
+    return choose_type(headers.get(b"content-type"), headers.get(b"content-length"))
+
+
+def _finish_response(copy: BodyCopy | None, headers: Mapping[bytes, str]) -> CopiedBody:
     if copy is not None:
         return copy.finish()
-    return Unread.NOT_JSON if b"content-type" in headers else None
+    return Unread.NOT_JSON if _find_response_type(headers) else None
 
 
 def _copy(message: Message, copy: BodyCopy) -> None:

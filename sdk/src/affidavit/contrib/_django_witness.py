@@ -13,9 +13,11 @@ from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
 from django.utils.module_loading import import_string
 
-from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, is_json
+from affidavit._shapes.media_types import is_json
+from affidavit._witness.bodies import BodyCopy, CopiedBody, FormCopy, Unread, choose_type, is_readable, open_copy
 from affidavit._witness.witness import Witness
 from affidavit.contrib._tee import Tee
+from affidavit.contrib._wsgi_environ import read_body_type
 
 
 class WitnessMiddleware:
@@ -59,10 +61,10 @@ class WitnessMiddleware:
 
     def _copy_body(self, request: HttpRequest) -> BodyCopy | None:
         """Return a copy of the body that fills while the view reads it, by whichever of Django's ways."""
-        source = getattr(request, "_stream", None)
-        if source is None or not is_json(request.META.get("CONTENT_TYPE") or ""):
+        source, content_type = getattr(request, "_stream", None), request.META.get("CONTENT_TYPE") or ""
+        if source is None or not is_readable(content_type):
             return None
-        copy = BodyCopy(self._witness.max_body)
+        copy = open_copy(content_type, self._witness.max_body)
         request._stream = Tee(source, copy)  # type: ignore[assignment]  # it stands in for the stream
         return copy
 
@@ -73,15 +75,17 @@ class WitnessMiddleware:
             if match is None:
                 return
             headers = response.headers if isinstance(response, HttpResponseBase) else {}
+            request_type = read_body_type(request.META)
+            response_type = choose_type(headers.get("Content-Type"), headers.get("Content-Length"))
             self._witness.observe(
                 request.method or "", quote(request.path, errors="replace"), getattr(response, "status_code", 500),
                 route=_find_route(request, match),
                 query=request.META.get("QUERY_STRING", ""),
-                request_body=_finish_request_body(request, copy),
-                request_content_type=request.META.get("CONTENT_TYPE"),
+                request_body=_finish_request_body(request, copy) if request_type else None,
+                request_content_type=request_type,
                 request_encoding=request.META.get("HTTP_CONTENT_ENCODING"),
-                response_body=_read_response_body(response),
-                response_content_type=headers.get("Content-Type"),
+                response_body=_read_response_body(response) if response_type else None,
+                response_content_type=response_type,
                 response_encoding=headers.get("Content-Encoding"),
             )  # fmt: skip
 
@@ -101,8 +105,8 @@ def _find_route(request: HttpRequest, match: ResolverMatch) -> str:
 
 def _finish_request_body(request: HttpRequest, copy: BodyCopy | None) -> CopiedBody:
     if copy is None:
-        return Unread.NOT_JSON if request.META.get("CONTENT_TYPE") else None
-    if hasattr(request, "_body"):
+        return Unread.NOT_JSON
+    if hasattr(request, "_body") and not (isinstance(copy, FormCopy) and copy.size):
         body: bytes = request._body
         return body
     length = request.META.get("CONTENT_LENGTH") or ""

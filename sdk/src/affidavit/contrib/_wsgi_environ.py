@@ -19,6 +19,12 @@ def read_prefix(environ: Environ) -> str:
     return decode(environ.get("SCRIPT_NAME", ""))
 
 
+def read_body_type(environ: Environ) -> str | None:
+    """Return the `Content-Type` of a request that has a body, by its length or because it is sent in chunks."""
+    has_body = environ.get("CONTENT_LENGTH") not in (None, "", "0") or "HTTP_TRANSFER_ENCODING" in environ
+    return environ.get("CONTENT_TYPE") or None if has_body else None
+
+
 def has_no_route(environ: Environ) -> bool:
     """Return whether Flask found no route: an unknown path, or one to redirect."""
     return getattr(environ.get("werkzeug.request"), "url_rule", "") is None

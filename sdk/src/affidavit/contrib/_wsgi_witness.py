@@ -5,10 +5,11 @@ from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import quote
 
-from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, is_json
+from affidavit._shapes.media_types import is_json
+from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, choose_type, is_readable, open_copy
 from affidavit._witness.witness import Witness
 from affidavit.contrib._tee import Tee
-from affidavit.contrib._wsgi_environ import Environ, WsgiApp, find_rule, has_no_route, read_prefix
+from affidavit.contrib._wsgi_environ import Environ, WsgiApp, find_rule, has_no_route, read_body_type, read_prefix
 
 
 class WitnessMiddleware:
@@ -86,8 +87,12 @@ class _Exchange:
             self._status, self._headers, self._response = 500, {}, None
         with suppress(Exception):  # whatever the environ holds, observing must not break the response
             environ, route = self._environ, self._route or self._find_route()
-            method = environ["REQUEST_METHOD"]
-            if self._witness.settles(method, self._quote_path, self._status, route):
+            method, request_type = environ["REQUEST_METHOD"], read_body_type(environ)
+            response_type = choose_type(self._headers.get("content-type"), self._headers.get("content-length"))
+            if self._witness.settles(
+                method, self._quote_path, self._status, route,
+                request_content_type=request_type, response_content_type=response_type,
+            ):  # fmt: skip
                 return
             if self._response is not None:
                 self._response.is_whole = is_whole
@@ -95,11 +100,11 @@ class _Exchange:
                 method, self._quote_path(), self._status,
                 route=route,
                 query=environ.get("QUERY_STRING", ""),
-                request_body=self._finish_request_body(),
-                request_content_type=environ.get("CONTENT_TYPE"),
+                request_body=self._finish_request_body(request_type),
+                request_content_type=request_type,
                 request_encoding=environ.get("HTTP_CONTENT_ENCODING"),
-                response_body=self._finish_response_body(),
-                response_content_type=self._headers.get("content-type"),
+                response_body=self._finish_response_body(response_type),
+                response_content_type=response_type,
                 response_encoding=self._headers.get("content-encoding"),
             )  # fmt: skip
 
@@ -111,8 +116,8 @@ class _Exchange:
         environ = self._environ
         self._prefix = environ.get("SCRIPT_NAME", "")
         self._path = self._prefix + environ.get("PATH_INFO", "")
-        if is_json(environ.get("CONTENT_TYPE") or ""):
-            self._request = BodyCopy(self._witness.max_body)
+        if is_readable(content_type := environ.get("CONTENT_TYPE") or ""):
+            self._request = open_copy(content_type, self._witness.max_body)
             environ["wsgi.input"] = Tee(environ["wsgi.input"], self._request)
 
     def _note_start(self, status: str, headers: list[tuple[str, str]]) -> None:
@@ -135,17 +140,17 @@ class _Exchange:
 
         return write_and_copy
 
-    def _finish_request_body(self) -> CopiedBody:
+    def _finish_request_body(self, request_type: str | None) -> CopiedBody:
         if self._request is None:
-            return Unread.NOT_JSON if self._environ.get("CONTENT_TYPE") else None
+            return Unread.NOT_JSON if request_type else None
         length = self._environ.get("CONTENT_LENGTH") or ""
         self._request.is_whole = self._request.is_whole or length == str(self._request.size)
         return self._request.finish()
 
-    def _finish_response_body(self) -> CopiedBody:
+    def _finish_response_body(self, response_type: str | None) -> CopiedBody:
         if self._response is not None:
             return self._response.finish()
-        return Unread.NOT_JSON if "content-type" in self._headers else None
+        return Unread.NOT_JSON if response_type else None
 
     def _is_file(self, chunks: Iterable[bytes]) -> bool:
         """Return whether the server sends the chunks as a file, without Python."""

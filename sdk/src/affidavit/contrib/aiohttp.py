@@ -33,7 +33,9 @@ from affidavit._protection.protection import (
     require_intent,
 )
 from affidavit._protection.responses import answer_body_too_large
-from affidavit._witness.bodies import CopiedBody, Unread, is_json
+from affidavit._shapes.forms import FormField, build_form, find_boundary
+from affidavit._shapes.media_types import is_json
+from affidavit._witness.bodies import CopiedBody, Unread, choose_type, finish_form, is_readable
 from affidavit._witness.witness import Witness
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -260,27 +262,35 @@ def _report(witness: Witness, request: web.Request, response: web.StreamResponse
             return
         status = 500 if response is None else response.status
         path, _, query = request.raw_path.partition("?")
-        if witness.settles(request.method, lambda: path, status, route):
-            return
         headers = {} if response is None else response.headers
+        request_type = request.headers.get("Content-Type") if request.body_exists else None
+        response_type = choose_type(headers.get("Content-Type"), headers.get("Content-Length"))
+        if witness.settles(
+            request.method, lambda: path, status, route,
+            request_content_type=request_type, response_content_type=response_type,
+        ):  # fmt: skip
+            return
         witness.observe(
             request.method, path, status,
             route=route,
             query=query,
-            request_body=_finish_request_body(request),
-            request_content_type=request.headers.get("Content-Type"),
+            request_body=_finish_request_body(request, request_type),
+            request_content_type=request_type,
             request_encoding=None,  # aiohttp has decoded what it gives to its handlers
-            response_body=_read_response_body(response),
-            response_content_type=headers.get("Content-Type"),
+            response_body=_read_response_body(response) if response_type else None,
+            response_content_type=response_type,
             response_encoding=headers.get("Content-Encoding"),
         )  # fmt: skip
 
 
-def _finish_request_body(request: web.Request) -> CopiedBody:
+def _finish_request_body(request: web.Request, content_type: str | None) -> CopiedBody:
     """Return the body that the handler has read; nothing is read that it does not read itself."""
-    if not request.body_exists:
+    if content_type is None:
         return None
-    if not is_json(request.headers.get("Content-Type", "")):
+    if request._read_bytes is None and find_boundary(content_type) and (fields := request._post):
+        files = ((name, isinstance(value, web.FileField)) for name, value in fields.items())
+        return finish_form(lambda: build_form(FormField(*field) for field in files))
+    if not is_readable(content_type):
         return Unread.NOT_JSON
     return Unread.INCOMPLETE if request._read_bytes is None else request._read_bytes
 
