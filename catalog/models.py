@@ -378,3 +378,29 @@ class MapRule(Decision):
     def location(self) -> str:
         """`200 /lines/[]`."""
         return f"{self.part} {self.pointer}".rstrip()
+
+
+class HintRule(Decision):
+    """What a hint of an operation's tool says, whatever its method promises, until the rule is reverted.
+
+    key: as Operation.key. hint: of an MCP tool's annotations. Of several rules for one hint the latest applies.
+    """
+
+    HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="hint_rules")
+    method = models.CharField(max_length=MAX_METHOD)
+    key = models.CharField(max_length=MAX_PATH_BYTES)
+    hint = models.CharField(max_length=20, choices=[(hint, hint) for hint in HINTS])
+    value = models.BooleanField()
+
+    class Meta(Decision.Meta):
+        indexes = [models.Index(fields=["environment", "id"], name="hint_rules")]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.key} {self.location}"
+
+    @property
+    def location(self) -> str:
+        """`readOnlyHint true`."""
+        return f"{self.hint} {str(self.value).lower()}"

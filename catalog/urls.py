@@ -22,4 +22,5 @@ urlpatterns = [
     path(f"{RULES_PATH}/<slug:kind>/<int:pk>/take-back", actions.post_revert, name="take-back-rule"),
     path(f"{OPERATION_PATH}/afresh", actions.post_baseline_reset, name="start-afresh"),
     path(f"{OPERATION_PATH}/maps", actions.post_map_rule, name="show-as"),
+    path(f"{OPERATION_PATH}/hints", actions.post_hint_rule, name="set-hint"),
 ]

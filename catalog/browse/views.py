@@ -17,6 +17,7 @@ from catalog.browse.queries import excess_operations, list_methods, list_operati
 from catalog.browse.tree_rows import build_rows
 from catalog.downloads.curl import build_curl_command
 from catalog.downloads.json_schema import build_schema
+from catalog.downloads.mcp import derive_hints
 from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
 from catalog.drift.exports import export_changes, export_versions
@@ -26,6 +27,7 @@ from catalog.evidence.parts import PartShape, build_part_shapes, choose_part, li
 from catalog.evidence.pointers import VALUES
 from catalog.models import MapRule, Operation
 from catalog.queries import dead_letters, find_operation
+from catalog.rules.hints import list_operation_hints
 from catalog.rules.reported_templates import build_template_context
 from wire.errors import NotFound
 from wire.filters import read_text
@@ -112,6 +114,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             "baseline_resets": [reset for reset in operation.baseline_resets.all() if not reset.through_id],
             "map_rules": operation.map_rules.all(),
             "template": build_template_context(operation, request.GET),
+            "hints": list_hints(operation),
             "selected": build_node_context(operation, shape, nodes, pointer),
         }
 
@@ -163,6 +166,15 @@ def build_node_context(
     node = by_pointer.get(pointer, nodes[0])
     has_keys = not node.map_names and f"{node.pointer}/{VALUES}" in by_pointer
     return {"node": node, "rule": find_map_rule(operation, shape, node), "has_keys": has_keys}
+
+
+def list_hints(operation: Operation) -> list[Mapping[str, Any]]:
+    """Return each hint of the operation's tool with its value, and the rule in force that set it, if any."""
+    rules = {rule.hint: rule for rule in reversed(list_operation_hints(operation))}
+    return [
+        {"name": hint, "value": rules[hint].value if hint in rules else value, "rule": rules.get(hint)}
+        for hint, value in derive_hints(operation.method).items()
+    ]
 
 
 def find_map_rule(operation: Operation, shape: PartShape, node: Node) -> MapRule | None:

@@ -10,28 +10,43 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
+from affidavit.operations import Identity
 from catalog.downloads.json_schema import build_schema_document
 from catalog.downloads.mcp import build_mcp_document
 from catalog.downloads.openapi import build_openapi_document
 from catalog.downloads.queries import find_catalog_digest, iterate_operation_texts, load_catalog
 from catalog.downloads.tools import build_anthropic_document, build_openai_document, build_tools_document
 from catalog.evidence.outlines import Outline
+from catalog.rules.queries import load_hints
 from workspaces.models import Environment
 
 CHUNK_BYTES = 64 * 1024
 EDITION = "2"  # increase it when the same catalog is rendered differently, so that its ETag changes
 
-BuildDocument = Callable[[Environment, str, Sequence[Outline]], Mapping[str, Any]]
-"""Takes an environment, the catalog's revision and its outlines; returns a document."""
+Hints = Mapping[Identity, Mapping[str, bool]]
+"""What manual overrides say of the hints of tools, by operation."""
 
-FORMATS: Mapping[str, BuildDocument] = {
-    "openapi": lambda environment, revision, outlines: build_openapi_document(title(environment), revision, outlines),
-    "schemas": lambda environment, _, outlines: build_schema_document(title(environment), outlines),
-    "tools": lambda environment, _, outlines: build_tools_document(environment.name, outlines),
-    "tools for openai": lambda environment, _, outlines: build_openai_document(environment.name, outlines),
-    "tools for anthropic": lambda environment, _, outlines: build_anthropic_document(environment.name, outlines),
-    "mcp": lambda _environment, _revision, outlines: build_mcp_document(outlines),
+
+@dataclass(frozen=True)
+class CatalogContent:
+    """What a format is rendered of. environment, title: their names; hints: only for the formats that show them."""
+
+    environment: str
+    title: str
+    revision: str
+    outlines: Sequence[Outline]
+    hints: Hints
+
+
+FORMATS: Mapping[str, Callable[[CatalogContent], Mapping[str, Any]]] = {
+    "openapi": lambda content: build_openapi_document(content.title, content.revision, content.outlines),
+    "schemas": lambda content: build_schema_document(content.title, content.outlines),
+    "tools": lambda content: build_tools_document(content.environment, content.outlines),
+    "tools for openai": lambda content: build_openai_document(content.environment, content.outlines),
+    "tools for anthropic": lambda content: build_anthropic_document(content.environment, content.outlines),
+    "mcp": lambda content: build_mcp_document(content.outlines, content.hints),
 }
+FORMATS_WITH_HINTS = frozenset({"mcp"})
 
 
 @dataclass(frozen=True)
@@ -101,20 +116,28 @@ def format_catalog_etag(digest: str, evidence: bool) -> str:
 def render_format(environment: Environment, format_name: str) -> Document:
     """Render the catalog as it is now in one of FORMATS."""
     outlines, revision = load_catalog(environment)
+    hints = load_format_hints(environment, format_name)
+    content = CatalogContent(environment.name, title(environment), revision, outlines, hints)
     body = Packer()
-    for text in iterate_json(FORMATS[format_name](environment, revision, outlines)):
+    for text in iterate_json(FORMATS[format_name](content)):
         body.write(text)
     body.write("\n")
-    return Document(hash_format_etag(environment, format_name, revision), body.length, body.finish())
+    return Document(hash_format_etag(environment, format_name, revision, hints), body.length, body.finish())
 
 
 def compute_format_etag(environment: Environment, format_name: str) -> str:
     """Return the validator of what `render_format` would render now, without rendering it."""
-    return hash_format_etag(environment, format_name, find_catalog_digest(environment, evidence=False))
+    revision = find_catalog_digest(environment, evidence=False)
+    return hash_format_etag(environment, format_name, revision, load_format_hints(environment, format_name))
 
 
-def hash_format_etag(environment: Environment, format_name: str, revision: str) -> str:
-    return hash_etag("\0".join((EDITION, format_name, title(environment), revision)).encode())
+def load_format_hints(environment: Environment, format_name: str) -> Hints:
+    return load_hints(environment) if format_name in FORMATS_WITH_HINTS else {}
+
+
+def hash_format_etag(environment: Environment, format_name: str, revision: str, hints: Hints) -> str:
+    hint_lines = sorted(f"{identity} {hint} {value}" for identity in hints for hint, value in hints[identity].items())
+    return hash_etag("\0".join((EDITION, format_name, title(environment), revision, *hint_lines)).encode())
 
 
 def render_small_document(content: Mapping[str, Any]) -> Document:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from affidavit.operations import READS
+from affidavit.operations import READS, Identity, strip_names
 from catalog.downloads.json_schema import build_schema
 from catalog.downloads.operation_names import name_outlines
 from catalog.downloads.tools import build_tool
@@ -17,12 +17,18 @@ EMPTY_OBJECT = {"type": "unknown", "reason": "empty", "of": "object"}
 RESULT = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 
-def build_mcp_document(outlines: Sequence[Outline]) -> dict[str, Any]:
+def build_mcp_document(outlines: Sequence[Outline], rules: Mapping[Identity, Mapping[str, bool]]) -> dict[str, Any]:
+    """rules: what manual overrides say of hints, by operation."""
     names = name_outlines(outlines)
-    return {"tools": [build_mcp_tool(*pair) for pair in zip(names, outlines, strict=True)], **RESULT}
+    identities = [Identity(outline["method"], strip_names(outline["path"])) for outline in outlines]
+    tools = [
+        build_mcp_tool(name, outline, rules.get(identity, {}))
+        for name, outline, identity in zip(names, outlines, identities, strict=True)
+    ]
+    return {"tools": tools, **RESULT}
 
 
-def build_mcp_tool(name: str, outline: Outline) -> dict[str, Any]:
+def build_mcp_tool(name: str, outline: Outline, rules: Mapping[str, bool]) -> dict[str, Any]:
     """Return one tool; `affidavit/gate`: a call is minted only against a confirmation (contract 3)."""
     tool = build_tool(name, outline)
     output_schema = build_output_schema(outline)
@@ -32,7 +38,7 @@ def build_mcp_tool(name: str, outline: Outline) -> dict[str, Any]:
         "description": tool["description"],
         "inputSchema": tool["inputSchema"],
         **({"outputSchema": output_schema} if output_schema else {}),
-        "annotations": derive_hints(outline["method"]),
+        "annotations": {**derive_hints(outline["method"]), **rules},
         "_meta": {"affidavit/operation": tool["operation"], "affidavit/gate": tool["requiresConfirmation"]},
     }
 

@@ -13,9 +13,10 @@ from django.views.decorators.http import require_POST
 
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
-from catalog.models import Operation
+from catalog.models import HintRule, Operation
 from catalog.queries import find_operation
 from catalog.rules import baseline
+from catalog.rules import hints as hint_rules
 from catalog.rules import maps as map_rules
 from catalog.rules import redaction as redaction_rules
 from catalog.rules import templates as template_rules
@@ -30,6 +31,7 @@ REVERT: Mapping[str, Callable[..., None]] = {
     "template-rules": template_rules.revert_template_rule,
     "fresh-starts": baseline.revert_baseline_reset,
     "map-rules": map_rules.revert_map_rule,
+    "hint-rules": hint_rules.revert_hint_rule,
     "redaction-rules": redaction_rules.revert_redaction_rule,
 }
 
@@ -44,7 +46,7 @@ def post_baseline_reset(request: HttpRequest, slug: str, environment: str) -> Ht
         part, node = require_node(request, operation)
         pointer = node.pointer
     baseline.reset_baseline(operation, part=part, pointer=pointer, **stamp(request))
-    return redirect_to_operation(operation, part, pointer)
+    return redirect_to_operation(operation, part, pointer, fragment="overrides" if part else "baseline")
 
 
 @require_POST
@@ -60,7 +62,21 @@ def post_map_rule(request: HttpRequest, slug: str, environment: str) -> HttpResp
         detail = "No object was observed in this field. Choose a field of type object or map."
         raise InvalidRequest(detail)
     map_rules.add_map_rule(operation, part, node.pointer, as_map=as_map, **stamp(request))
-    return redirect_to_operation(operation, part, node.pointer)
+    return redirect_to_operation(operation, part, node.pointer, fragment="overrides")
+
+
+@require_POST
+@login_required
+def post_hint_rule(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
+    """Let a hint of the operation's tool say `value`, whatever its method promises."""
+    operation = require_member_operation(request, slug, environment)
+    hint, value = request.POST.get("hint", ""), {"true": True, "false": False}.get(request.POST.get("value", ""))
+    if hint not in HintRule.HINTS or value is None:
+        raise InvalidRequest(
+            f"Send hint={', '.join(HintRule.HINTS[:-1])} or {HintRule.HINTS[-1]}, and value=true or false."
+        )
+    hint_rules.add_hint_rule(operation, hint, value, **stamp(request))
+    return redirect_to_operation(operation, fragment="hints")
 
 
 @require_POST
@@ -119,7 +135,9 @@ def post_revert(request: HttpRequest, slug: str, environment: str, kind: str, pk
         REVERT[kind](rule, **stamp(request))
     except RuleError as fault:
         return redirect_to_page("rules", target, {"fault": fault.reason}, fragment=kind)
-    return redirect_to_operation(operation) if operation else redirect_to_page("rules", target, {}, fragment=kind)
+    if operation is None:
+        return redirect_to_page("rules", target, {}, fragment=kind)
+    return redirect_to_operation(operation, fragment="hints" if kind == "hint-rules" else "baseline")
 
 
 def require_member_operation(request: HttpRequest, slug: str, environment: str) -> Operation:
@@ -146,7 +164,9 @@ def stamp(request: HttpRequest) -> dict[str, Any]:
     return {"actor": request.user.get_username(), "now": timezone.now()}
 
 
-def redirect_to_operation(operation: Operation, part: str = "", pointer: str = "") -> HttpResponseRedirect:
+def redirect_to_operation(
+    operation: Operation, part: str = "", pointer: str = "", *, fragment: str
+) -> HttpResponseRedirect:
     """Redirect to the operation's page; to a node on it where the action was about one."""
     query = {"method": operation.method, "path": operation.path, "part": part, "at": pointer}
-    return redirect_to_page("operation", operation.environment, query, fragment="overrides" if part else "baseline")
+    return redirect_to_page("operation", operation.environment, query, fragment=fragment)

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 
-from catalog.models import TemplateRule
+from affidavit.operations import Identity
+from catalog.models import HintRule, TemplateRule
 from catalog.rules.resolution import Rule, RuleSet
 from workspaces.models import Environment
+
+
+def load_hints(environment: Environment) -> dict[Identity, dict[str, bool]]:
+    """Return what rules say of the hints of tools, by operation and hint; the latest rule for a hint applies."""
+    rules = HintRule.objects.filter(environment=environment, reverted_at=None).order_by("pk")
+    hints: dict[Identity, dict[str, bool]] = {}
+    for method, key, hint, value in rules.values_list("method", "key", "hint", "value"):
+        hints.setdefault(Identity(method, key), {})[hint] = value
+    return hints
 
 
 def load_template_rules(environment: Environment) -> RuleSet:

@@ -9,8 +9,9 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from catalog.models import BaselineReset, MapRule, RedactionRule, TemplateRule
+from catalog.models import BaselineReset, HintRule, MapRule, RedactionRule, TemplateRule
 from catalog.rules import redaction as redaction_rules
+from catalog.rules.hints import list_hint_rules
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import has_role
@@ -64,6 +65,10 @@ def build_map_cells(rule: MapRule) -> Sequence[Any]:
     return (rule.operation.method, rule.operation.path, rule.part, rule.pointer, rule.as_map)
 
 
+def build_hint_cells(rule: HintRule) -> Sequence[Any]:
+    return (rule.method, rule.key, rule.hint, rule.value)
+
+
 def build_redaction_cells(rule: RedactionRule) -> Sequence[Any]:
     return (rule.environment.name if rule.environment else None, rule.kind, rule.name)
 
@@ -72,6 +77,7 @@ RULE_KINDS = (
     RuleKind("template-rules", list_template_rules, ("method", "source", "target", "matching"), build_template_cells),
     RuleKind("fresh-starts", list_baseline_resets, ("method", "path", "part", "pointer"), build_baseline_cells),
     RuleKind("map-rules", list_map_rules, ("method", "path", "part", "pointer", "asMap"), build_map_cells),
+    RuleKind("hint-rules", list_hint_rules, ("method", "path", "hint", "value"), build_hint_cells),
     RuleKind(
         "redaction-rules", redaction_rules.list_redaction_rules, ("environment", "kind", "name"), build_redaction_cells
     ),

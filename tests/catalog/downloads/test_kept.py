@@ -34,7 +34,7 @@ def address(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def filled(api: Any, workspace: Any) -> Any:
-    deliver(api, workspace, observation(response={"id": 1}), observation(path="/a", response={"id": 1}))
+    deliver(api, workspace, observation(response={"id": 1}), observation(path="/apricots", response={"id": 1}))
     return api
 
 
@@ -58,7 +58,7 @@ def test_a_download_is_computed_once_until_the_catalog_changes(filled, workspace
 def test_counting_makes_no_other_document_of_what_has_no_counts(filled, workspace, address):
     with count_renders() as renders:
         filled.get(address)
-        deliver(filled, workspace, observation(path="/a", response={"id": 1}))
+        deliver(filled, workspace, observation(path="/apricots", response={"id": 1}))
         filled.get(address)
     assert renders.call_count == (2 if address == "/api/catalog" else 1)
 
@@ -102,8 +102,8 @@ def test_what_is_too_large_is_sent_and_not_kept(filled, address, monkeypatch):
 def test_each_environment_and_workspace_has_its_own(filled, workspace, other_workspace, address):
     filled.get(address)
     joiner = "&" if "?" in address else "?"
-    assert b"/a" not in filled.get(f"{address}{joiner}environment=staging").getvalue()
-    assert b"/a" not in filled.get(address, key=other_workspace.full_key).getvalue()
+    assert b"/apricots" not in filled.get(f"{address}{joiner}environment=staging").getvalue()
+    assert b"/apricots" not in filled.get(address, key=other_workspace.full_key).getvalue()
 
 
 def test_nothing_is_kept_of_a_workspace_that_was_removed(filled, workspace, address):

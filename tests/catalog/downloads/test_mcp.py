@@ -22,7 +22,7 @@ OPERATIONS = st.tuples(st.sampled_from(["GET", "get", "M-SEARCH"]), st.lists(SEG
 
 
 def list_tools(*outlines: dict[str, Any]) -> list[dict[str, Any]]:
-    return build_mcp_document(outlines)["tools"]
+    return build_mcp_document(outlines, {})["tools"]
 
 
 def learn(*values: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def test_a_tool_has_everything_that_a_client_shows_and_validates():
 
 
 def test_the_result_has_what_the_latest_revision_requires():
-    document = build_mcp_document([])
+    document = build_mcp_document([], {})
     assert document == {"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 

@@ -14,6 +14,7 @@ from catalog import queries
 from catalog.models import BaselineReset, TemplateRule
 from catalog.rules import views
 from catalog.rules.baseline import reset_baseline
+from catalog.rules.hints import add_hint_rule
 from catalog.rules.maps import add_map_rule
 from catalog.rules.redaction import add_redaction_rule
 from catalog.rules.templates import TEMPLATE_RULE_ERRORS, add_template_rule, revert_template_rule
@@ -21,7 +22,7 @@ from tests.catalog.reports import deliver, environment_of, observation
 
 pytestmark = pytest.mark.django_db
 RED, SHOP = "/shops/red/{itemId}", "/shops/{shop}/{item}"
-KINDS = {"template-rules", "fresh-starts", "map-rules", "redaction-rules"}
+KINDS = {"template-rules", "fresh-starts", "map-rules", "hint-rules", "redaction-rules"}
 
 
 def address(created: Any, page: str = "rules") -> str:
@@ -38,6 +39,7 @@ def with_rules(api: Any, workspace: Any) -> Any:
     place = queries.find_operation(environment, "GET", SHOP)
     reset_baseline(place, **by)
     add_map_rule(place, "200", "/a", as_map=True, **by)
+    add_hint_rule(place, "openWorldHint", False, **by)
     add_redaction_rule(environment, "sensitive", "user*Email", **by)
     return workspace
 
@@ -48,7 +50,7 @@ def load_tables(client: Any, created: Any) -> Any:
 
 def test_every_kind_of_decision_is_listed_with_when_and_by_whom(browser_client, with_rules):
     page = browser_client.get(address(with_rules)).content.decode()
-    for text in ("/shops/red/", "also matching paths", "a map", "user*Email", "ann"):
+    for text in ("/shops/red/", "also matching paths", "a map", "openWorldHint", "user*Email", "ann"):
         assert text in page
     table_rows = load_tables(browser_client, with_rules)
     assert set(table_rows) == KINDS
@@ -79,7 +81,7 @@ def test_each_is_undone_there(browser_client, with_rules, kind):
 
 def test_an_empty_page_says_where_decisions_are_made(browser_client, workspace):
     page = browser_client.get(address(workspace)).content.decode()
-    assert page.count("operation's page") + page.count("operation&#x27;s page") == 3
+    assert page.count("operation's page") + page.count("operation&#x27;s page") == 4
 
 
 @pytest.mark.parametrize("address_end", ["rules/nothing/1/take-back", "rules/template-rules/999/take-back"])

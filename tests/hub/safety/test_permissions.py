@@ -125,6 +125,7 @@ RULES: Mapping[str, Rule] = {
     f"{PAGE}operation/template": Action(),
     f"{PAGE}operation/afresh": Action(),
     f"{PAGE}operation/maps": Action(),
+    f"{PAGE}operation/hints": Action(),
     f"{PAGE}rules/redaction": Action(),
     f"{PAGE}rules/<slug:kind>/<int:pk>/take-back": Action(),
     f"{PAGE}joins/move": Action(),

@@ -1,0 +1,54 @@
+"""Hint rules: what the hints of an operation's tool say, until that is reverted. They are no part of its shape."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from catalog.models import HintRule, Operation
+from catalog.rules.baseline import record_override
+from workspaces.audit.record import record_audit
+from workspaces.models import Environment
+
+
+@transaction.atomic
+def add_hint_rule(operation: Operation, hint: str, value: bool, *, actor: str, now: datetime) -> HintRule:
+    """Let one of HintRule.HINTS be `value` in the tool of this operation. A rule in force that says so is returned."""
+    operation.environment.hold()
+    latest = list_operation_hints(operation).filter(hint=hint).first()
+    if latest and latest.value == value:
+        return latest
+    rule = HintRule.objects.create(
+        environment=operation.environment,
+        method=operation.method,
+        key=operation.key,
+        hint=hint,
+        value=value,
+        at=now,
+        actor=actor,
+    )
+    record_override(operation, "tool hint set", actor=actor, now=now, location=rule.location)
+    return rule
+
+
+@transaction.atomic
+def revert_hint_rule(rule: HintRule, *, actor: str, now: datetime) -> None:
+    """Let the hint be what it would be without the rule. A second time changes nothing."""
+    rule.environment.hold()
+    if HintRule.objects.filter(pk=rule.pk, reverted_at=None).update(reverted_at=now):
+        operation = f"{rule.method} {rule.key}"
+        facts = {"environment": rule.environment.name, "operation": operation, "place": rule.location}
+        record_audit(rule.environment.workspace_id, "tool hint undone", facts, actor=actor, now=now)
+
+
+def list_hint_rules(environment: Environment) -> QuerySet[HintRule]:
+    """Return every rule of an environment, reverted or not, the latest first."""
+    return HintRule.objects.filter(environment=environment)
+
+
+def list_operation_hints(operation: Operation) -> QuerySet[HintRule]:
+    """Return the rules in force for an operation's tool, the latest first."""
+    rules = list_hint_rules(operation.environment).filter(reverted_at=None)
+    return rules.filter(method=operation.method, key=operation.key)
