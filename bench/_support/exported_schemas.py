@@ -10,6 +10,7 @@ import jsonschema_rs
 
 from affidavit import from_descriptor
 from affidavit.operations import OperationSum, OperationSums, build_operation_document, has_begun, strip_names
+from catalog.downloads.component_schemas import REFERENCE_PREFIX
 from catalog.downloads.json_schema import build_schema_document
 from catalog.downloads.openapi import MEDIA_TYPE, build_openapi_document
 from catalog.evidence.epochs import EpochEvidence, build_visible_part
@@ -59,9 +60,9 @@ def index_json_schemas(document: Mapping[str, Any]) -> Schemas:
 
 
 def index_openapi_schemas(document: Mapping[str, Any]) -> Schemas:
-    """Return the schemas of request and response bodies of `openapi.json` by location."""
+    """Return the schemas of request and response bodies of `openapi.json` by location, without references."""
     schemas = {}
-    for path, item in document["paths"].items():
+    for path, item in resolve_references(document["paths"], document["components"]["schemas"]).items():
         operations = {name: operation for name, operation in item.items() if name != "x-methods"}
         for method, operation in (operations | item.get("x-methods", {})).items():
             for part, description in {"request": operation.get("requestBody", {}), **operation["responses"]}.items():
@@ -69,6 +70,17 @@ def index_openapi_schemas(document: Mapping[str, Any]) -> Schemas:
                     location = BodyLocation(method.upper(), strip_names(path), part)
                     schemas[location] = description["content"][MEDIA_TYPE]["schema"]
     return schemas
+
+
+def resolve_references(value: Any, components: Mapping[str, Any]) -> Any:
+    """Return a part of an OpenAPI document with the schema itself in place of each reference to one of `components`."""
+    if isinstance(value, list):
+        return [resolve_references(item, components) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if isinstance(value.get("$ref"), str):
+        return resolve_references(components[value["$ref"].removeprefix(REFERENCE_PREFIX)], components)
+    return {name: resolve_references(inner, components) for name, inner in value.items()}
 
 
 def _build_documents(observations: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

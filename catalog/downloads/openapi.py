@@ -7,9 +7,11 @@ from http import HTTPStatus
 from typing import Any
 
 from affidavit.operations import PARAMETER, strip_names
+from catalog.downloads.component_schemas import ComponentSchemas
 from catalog.downloads.json_schema import build_schema
 from catalog.downloads.operation_names import name_outlines
 from catalog.downloads.resources import choose_tag, summarize_operation
+from catalog.downloads.schema_names import Body
 from catalog.evidence.outlines import Descriptor, Outline, has_body
 
 OPENAPI_VERSION = "3.1.0"
@@ -45,16 +47,17 @@ def build_openapi_document(title: str, revision: str, outlines: Sequence[Outline
     """Return a whole description; the version of the API is the `revision` of the catalog."""
     shared_paths = choose_paths(outlines)
     paths: dict[str, dict[str, Any]] = {path: {} for path in sorted(set(shared_paths.values()))}
+    schemas = ComponentSchemas()
     for outline, name in zip(outlines, name_outlines(outlines), strict=True):
         path = shared_paths[strip_names(outline["path"])]
-        add_operation(paths[path], outline["method"], build_operation(name, path, outline))
+        add_operation(paths[path], outline["method"], build_operation(name, path, outline, schemas))
     return {
         "openapi": OPENAPI_VERSION,
         "info": {"title": title, "version": revision},
         "servers": SERVERS,
         "security": [{name: []} for name in SECURITY_SCHEMES],
         "paths": paths,
-        "components": {"securitySchemes": SECURITY_SCHEMES},
+        "components": {"securitySchemes": SECURITY_SCHEMES, "schemas": schemas.build()},
     }
 
 
@@ -74,15 +77,21 @@ def add_operation(path_item: dict[str, Any], method: str, operation: dict[str, A
         path_item.setdefault("x-methods", {})[method] = operation
 
 
-def build_operation(name: str, path: str, outline: Outline) -> dict[str, Any]:
-    operation: dict[str, Any] = {"operationId": name, "summary": summarize_operation(outline["method"], path)}
+def build_operation(name: str, path: str, outline: Outline, schemas: ComponentSchemas) -> dict[str, Any]:
+    """Return one operation; the objects of its bodies are added to `schemas`."""
+    method = outline["method"]
+    operation: dict[str, Any] = {"operationId": name, "summary": summarize_operation(method, path)}
     if tag := choose_tag(path):
         operation["tags"] = [tag]
     if parameters := [*build_path_parameters(path, outline), *build_query_parameters(outline["query"] or {})]:
         operation["parameters"] = parameters
     if outline["request"] is not None:
-        operation["requestBody"] = {"content": build_content(outline["request"])}
-    operation["responses"] = {status: build_response(status, body) for status, body in outline["responses"].items()}
+        content = build_content(outline["request"], Body(name, method, path, "request"), schemas)
+        operation["requestBody"] = {"content": content}
+    operation["responses"] = {
+        status: build_response(Body(name, method, path, status), descriptor, schemas)
+        for status, descriptor in outline["responses"].items()
+    }
     return operation
 
 
@@ -106,10 +115,10 @@ def find_unused_name(name: str, used_names: Container[str]) -> str:
     return find_unused_name(f"{name}_", used_names) if name in used_names else name
 
 
-def build_response(status: str, body: Descriptor) -> dict[str, Any]:
-    response: dict[str, Any] = {"description": STATUS_PHRASES.get(int(status), f"Status {status}")}
-    return {**response, "content": build_content(body)} if has_body(body) else response
+def build_response(body: Body, descriptor: Descriptor, schemas: ComponentSchemas) -> dict[str, Any]:
+    response: dict[str, Any] = {"description": STATUS_PHRASES.get(int(body.part), f"Status {body.part}")}
+    return {**response, "content": build_content(descriptor, body, schemas)} if has_body(descriptor) else response
 
 
-def build_content(descriptor: Descriptor) -> dict[str, Any]:
-    return {MEDIA_TYPE: {"schema": build_schema(descriptor)}}
+def build_content(descriptor: Descriptor, body: Body, schemas: ComponentSchemas) -> dict[str, Any]:
+    return {MEDIA_TYPE: {"schema": schemas.add(build_schema(descriptor), body)}}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from affidavit.operations import PARAMETER, is_scaffold, singularize, split_words
 
@@ -42,27 +42,28 @@ class Resource:
         return f"{'an' if text[0] in 'aeio' else 'a'} {text}" if self.is_one else text
 
 
-def parse_resources(path: str) -> list[Resource]:
+@lru_cache(maxsize=64)  # a path is asked for several times in a row
+def parse_resources(path: str) -> tuple[Resource, ...]:
     """Return the resources of a path, outermost first: `/v1/orders/{orderId}/lines` → an order, lines.
 
     A prefix such as `/api/v1` belongs to none, unless the path has nothing else; neither does a parameter, unless the
     path has only parameters.
     """
-    resources = [
+    resources = tuple(
         Resource(tuple(words), is_one)
         for segments, is_one in split_literals(path)
         if (words := [word for segment in segments for word in split_words(segment)])
-    ]
+    )
     names = [tuple(split_words(name)) for name in PARAMETER.findall(path)]
-    return resources or [Resource(words, is_one=True) for words in names if words]
+    return resources or tuple(Resource(words, is_one=True) for words in names if words)
 
 
-def split_literals(path: str) -> Iterator[tuple[list[str], bool]]:
-    """Yield each run of literal segments, and whether a parameter follows."""
+@lru_cache(maxsize=64)
+def split_literals(path: str) -> tuple[tuple[list[str], bool], ...]:
+    """Return each run of literal segments, and whether a parameter follows."""
     first, *later = PARAMETER.sub("{}", path).split("{}")
     runs = [drop_prefix(first), *(text.partition("/")[2] for text in later)]  # what a parameter ends with is dropped
-    for index, run in enumerate(runs):
-        yield run.split("/"), index < len(later)
+    return tuple((run.split("/"), index < len(later)) for index, run in enumerate(runs))
 
 
 def drop_prefix(path: str) -> str:

@@ -51,9 +51,7 @@ def test_an_operation_has_its_parameters_body_and_answers():
             {"name": "orderId", "in": "path", "required": True, "schema": {"type": "integer"}},
             {"name": "dry", "in": "query", "schema": {"type": "string"}},
         ],
-        "requestBody": {
-            "content": {"application/json": {"schema": {"type": "object", "properties": {"note": {"type": "null"}}}}}
-        },
+        "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/OrderPutRequest"}}}},
         "responses": {
             "200": {
                 "description": "OK",
@@ -61,6 +59,9 @@ def test_an_operation_has_its_parameters_body_and_answers():
             },
             "204": {"description": "No Content"},
         },
+    }
+    assert document["components"]["schemas"] == {
+        "OrderPutRequest": {"type": "object", "properties": {"note": {"type": "null"}}}
     }
 
 

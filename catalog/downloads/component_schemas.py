@@ -1,0 +1,131 @@
+"""The schemas of an OpenAPI document, each distinct object once, under a name (pure)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from catalog.downloads.schema_names import (
+    ERROR,
+    Body,
+    BodyUse,
+    NestedUse,
+    Position,
+    assign_names,
+    choose_common_error,
+)
+
+Schema = dict[str, Any]
+REFERENCE_PREFIX = "#/components/schemas/"
+NULL = {"type": "null"}
+NULLABLE_OBJECT = ["object", "null"]
+NESTING = ("items", "additionalProperties")  # members that hold one schema
+NESTED = frozenset({*NESTING, "properties"})
+
+
+class ComponentSchemas:
+    """Takes the schemas of bodies, and gives each distinct object with properties a name.
+
+    Scalars, arrays and maps stay where they are, with references to the objects in them. A reference holds the number
+    of its object until `build` replaces it by the name, which depends on all uses.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._schemas: list[Schema] = []
+        self._references: list[dict[str, str]] = []
+        self._uses: defaultdict[int, list[BodyUse]] = defaultdict(list)
+
+    def add(self, schema: Schema, body: Body) -> Schema:
+        """Return the schema of a body with references in place of its objects."""
+        shared = self._share(schema)
+        for number, position in find_references(shared):
+            lists = [*self._find_page_lists(number, body)] if position is Position.OBJECT else []
+            self._uses[number].append(BodyUse(body, position, is_page=bool(lists)))
+            for item in lists:
+                for inner, inner_position in find_references(item):
+                    self._uses[inner].append(BodyUse(body, inner_position))
+        return shared
+
+    def build(self) -> dict[str, Schema]:
+        """Return the schemas by name, sorted; from now on the references hold names."""
+        names = self._choose_names()
+        for number, reference in enumerate(self._references):
+            reference["$ref"] = REFERENCE_PREFIX + names[number]
+        return {names[number]: self._schemas[number] for number in sorted(names, key=names.__getitem__)}
+
+    def _share(self, schema: Schema) -> Schema:
+        """Return `schema` with references in place of objects. `null` stands beside a reference, never behind it."""
+        shared = schema | {name: self._share(schema[name]) for name in NESTING if name in schema}
+        if not schema.get("properties"):
+            return shared
+        shared["properties"] = {
+            name: inner if inner.keys().isdisjoint(NESTED) else self._share(inner)
+            for name, inner in schema["properties"].items()
+        }
+        is_nullable = schema["type"] == NULLABLE_OBJECT
+        if is_nullable:
+            shared["type"] = "object"
+        reference = self._refer(shared)
+        return {"anyOf": [reference, NULL]} if is_nullable else reference
+
+    def _refer(self, schema: Schema) -> dict[str, str]:
+        """Return the reference to an object's schema: the same for all that are equal, as properties are sorted."""
+        number = self._numbers.setdefault(repr(schema), len(self._schemas))
+        if number == len(self._schemas):
+            self._schemas.append(schema)
+            self._references.append({"$ref": str(number)})
+        return self._references[number]
+
+    def _find_page_lists(self, number: int, body: Body) -> Iterator[Schema]:
+        for name, schema in self._schemas[number]["properties"].items():
+            if "items" in schema and body.is_page_list(name):
+                yield schema
+
+    def _choose_names(self) -> dict[int, str]:
+        """Name the schemas of bodies first, then those nested in them, level by level."""
+        common_error = choose_common_error(self._uses)
+        names = {} if common_error is None else {common_error: ERROR}
+        body_uses = {
+            number: min(uses, key=lambda use: use.rank) for number, uses in self._uses.items() if number not in names
+        }
+        level = names | assign_names(body_uses, {name.lower() for name in names.values()})
+        taken: set[str] = set()
+        while level:
+            names |= level
+            taken.update(name.lower() for name in level.values())
+            level = assign_names(self._find_nested_uses(level, names), taken)
+        return names
+
+    def _find_nested_uses(self, parents: Mapping[int, str], names: Mapping[int, str]) -> dict[int, NestedUse]:
+        """Return the use that each unnamed schema is named after, of those directly in `parents`."""
+        uses: dict[int, NestedUse] = {}
+        for parent, parent_name in parents.items():
+            for property_name, number, position in self._list_nested(parent):
+                use = NestedUse(parent_name, property_name, position)
+                if number not in names and (number not in uses or use.rank < uses[number].rank):
+                    uses[number] = use
+        return uses
+
+    def _list_nested(self, parent: int) -> Iterator[tuple[str, int, Position]]:
+        """Yield the objects directly in another by property; those under keys that are data have no property name."""
+        properties = self._schemas[parent]["properties"]
+        for name, schema in properties.items():
+            for number, position in find_references(schema):
+                yield name, number, position
+        data = {name: schema for name, schema in self._schemas[parent].items() if name == "additionalProperties"}
+        for number, position in find_references(data):
+            yield "", number, position
+
+
+def find_references(schema: Schema, position: Position = Position.OBJECT) -> Iterator[tuple[int, Position]]:
+    """Yield the number of each object that a schema refers to itself, in its items or its values."""
+    if "$ref" in schema:
+        yield int(schema["$ref"]), position
+    for inner in schema.get("anyOf", ()):
+        yield from find_references(inner, position)
+    if "items" in schema:
+        yield from find_references(schema["items"], Position.ITEM)
+    if "additionalProperties" in schema:
+        yield from find_references(schema["additionalProperties"], Position.VALUE)

@@ -1,0 +1,217 @@
+"""Names of the schemas in `components/schemas` (pure): of a body by its operation, of what is nested by its parent.
+
+A name says where its schema was observed. It depends on other operations only where they have the same schema, or want
+the same name for another one; never on their order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from http import HTTPStatus
+
+from affidavit.operations import singularize, split_words
+from catalog.downloads.resources import parse_resources
+
+MAX_NAME_LENGTH = 80
+HASH_LENGTH = 8
+PASCAL_WORD = re.compile(r"[A-Z][a-z0-9]*|[a-z0-9]+")
+ERROR = "Error"  # the body of most error responses
+PAGE_LISTS = frozenset({("data",), ("items",), ("results",)})  # beside the name of the resource itself
+
+
+class Position(StrEnum):
+    """Where an object stands in a body or in a property."""
+
+    OBJECT = "Object"  # it is the body or the property itself
+    ITEM = "Item"  # in an array
+    VALUE = "Value"  # under keys that are data
+
+
+@dataclass(frozen=True)
+class Body:
+    """A request or response body. part: `request` or a status; operation_id: unique among operations."""
+
+    operation_id: str
+    method: str
+    path: str
+    part: str
+
+    @property
+    def is_error(self) -> bool:
+        return self.part != "request" and int(self.part) >= 400
+
+    @property
+    def is_read(self) -> bool:
+        """Return whether it is the resource itself, rather than what a call sends or returns."""
+        return self.method == "GET" and self.part.startswith("2")
+
+    def is_page_list(self, property_name: str) -> bool:
+        """Return whether an array under this name holds what was listed: `orders` or `data` of `GET /orders`."""
+        resources = parse_resources(self.path)
+        if not self.is_read or not resources or resources[-1].is_one:
+            return False
+        words = tuple(split_words(property_name))
+        return words in PAGE_LISTS or words == resources[-1].words[-len(words) :]
+
+
+@dataclass(frozen=True)
+class BodyUse:
+    """One body in which a schema is used. is_page: it is an object with a list of what was asked for."""
+
+    body: Body
+    position: Position = Position.OBJECT
+    is_page: bool = False
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """Sort the uses of a schema: the one that it is named after comes first."""
+        body = self.body
+        return self._count_preference(), body.path.count("/"), body.path, body.method, body.part, self.position
+
+    @property
+    def location(self) -> str:
+        return f"{self.body.method} {self.body.path} {self.body.part} {self.position}"
+
+    def propose_names(self) -> Iterator[str]:
+        """Yield names for a schema, the best first: `Order`, `OrdersPage`, `OrdersItem`, `OrderPatchRequest`."""
+        body, suffix = self.body, "" if self.position is Position.OBJECT else self.position.value
+        phrase = "Request" if body.part == "request" else name_status(body.part)
+        if body.is_error:
+            yield f"{phrase}Error{suffix}"
+            yield f"{self._name_resource()}{phrase}{suffix}"
+        elif body.is_read:
+            yield f"{self._name_resource()}{'Page' if self.is_page else ''}{suffix}"
+        else:
+            method = "" if body.method == "POST" else pascal_case(split_words(body.method))
+            kind = "Request" if body.part == "request" else "Response"
+            yield f"{self._name_resource()}{method}{kind}{suffix}"
+        yield f"{pascal_case(split_words(body.operation_id))}{phrase}{suffix}"
+
+    def _count_preference(self) -> int:
+        """Return 0 for one resource that is read, and more for what says less of the schema: errors come last."""
+        body = self.body
+        if not body.is_read:
+            return 5 if body.is_error else 4 if body.part == "request" else 3
+        if self.position is not Position.OBJECT:
+            return 2
+        resources = parse_resources(body.path)
+        return 0 if resources and resources[-1].is_one else 1
+
+    def _name_resource(self) -> str:
+        """Return `OrderLines` for `/orders/{orderId}/lines`; what is not read is a call about one: `OrderLine`."""
+        resources = parse_resources(self.body.path)
+        words = [word for resource in resources for word in resource.own_words]
+        if resources and not self.body.is_read:
+            words[-1] = resources[-1].singular[-1]
+        name = pascal_case(words) or "Root"
+        return f"Schema{name}" if name[0].isdigit() else name
+
+
+@dataclass(frozen=True)
+class NestedUse:
+    """One property in which a schema is used. parent: the name of the schema that has the property."""
+
+    parent: str
+    property_name: str
+    position: Position
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        return len(self.parent), self.parent, self.property_name, self.position
+
+    @property
+    def location(self) -> str:
+        return f"{self.parent} {self.property_name} {self.position}"
+
+    def propose_names(self) -> Iterator[str]:
+        """Yield names for a schema, the best first: `OrderLine` for what `lines` of an `Order` holds.
+
+        Generators call a map itself as its property, so that what is in it never has this name.
+        """
+        plain, singular = name_property(self.property_name)
+        if plain and self.position is not Position.VALUE:
+            yield f"{self.parent}{singular if self.position is Position.ITEM else plain}"
+        yield f"{self.parent}{plain}{self.position.value}"
+
+
+Use = BodyUse | NestedUse
+
+
+def assign_names(uses: Mapping[int, Use], taken_names: Collection[str]) -> dict[int, str]:
+    """Return a name for each schema, from the use that it is named after.
+
+    Where several want the same name, none gets it: each takes its next one, at last with a digest of the use.
+    taken_names: in lower case, of other schemas.
+    """
+    names: dict[int, str] = {}
+    taken = set(taken_names)
+    proposals = {number: use.propose_names() for number, use in uses.items()}
+    last_wishes: dict[int, str] = {}
+    while wishes := propose_next(proposals):
+        last_wishes |= wishes
+        rivals = Counter(name.lower() for name in wishes.values())
+        winners = {
+            number: name for number, name in wishes.items() if rivals[name.lower()] == 1 and name.lower() not in taken
+        }
+        names |= winners
+        taken.update(name.lower() for name in winners.values())
+        proposals = {number: proposals[number] for number in wishes.keys() - winners.keys()}
+    for number in sorted(uses.keys() - names.keys(), key=lambda number: uses[number].location):
+        names[number] = add_digest(last_wishes[number], uses[number].location, taken)
+        taken.add(names[number].lower())
+    return names
+
+
+def propose_next(proposals: Mapping[int, Iterator[str]]) -> dict[int, str]:
+    """Return the next name that each schema proposes, of those that have one left."""
+    next_names = {number: next(names, "") for number, names in proposals.items()}
+    return {number: shorten(name) for number, name in next_names.items() if name}
+
+
+def add_digest(name: str, text: str, taken: Collection[str]) -> str:
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    lengths = range(HASH_LENGTH, len(digest) + 1)
+    return next(longer for length in lengths if (longer := f"{name}{digest[:length]}").lower() not in taken)
+
+
+def choose_common_error(uses: Mapping[int, Sequence[BodyUse]]) -> int | None:
+    """Return the schema of most error responses, unless most of its own uses are something else."""
+    errors = {number: sum(use.body.is_error for use in body_uses) for number, body_uses in uses.items()}
+    candidates = [number for number, count in errors.items() if 2 * count > len(uses[number])]
+    return min(candidates, key=lambda number: (-errors[number], min(use.rank for use in uses[number])), default=None)
+
+
+@lru_cache(maxsize=4096)
+def name_property(property_name: str) -> tuple[str, str]:
+    """Return `LineItems` and `LineItem` for `line_items`."""
+    words = split_words(property_name)
+    return pascal_case(words), pascal_case([*words[:-1], *map(singularize, words[-1:])])
+
+
+def pascal_case(words: Iterable[str]) -> str:
+    """Return `OrderLine` for `order`, `line`, with ASCII letters and digits alone, which every generator takes."""
+    return "".join(word.capitalize() for word in words if word.isascii())
+
+
+def name_status(status: str) -> str:
+    """Return the phrase of a status as a name: `NotFound`."""
+    try:
+        return pascal_case(re.findall("[A-Za-z]+", HTTPStatus(int(status)).phrase))
+    except ValueError:
+        return f"Status{status}"
+
+
+def shorten(name: str) -> str:
+    """Leave out words in the middle of a name that is too long."""
+    if len(name) <= MAX_NAME_LENGTH:
+        return name
+    words = PASCAL_WORD.findall(name)
+    while sum(map(len, words)) > MAX_NAME_LENGTH and len(words) > 2:
+        del words[len(words) // 2]
+    return "".join(words)[:MAX_NAME_LENGTH]
