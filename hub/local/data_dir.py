@@ -42,7 +42,7 @@ def lock_data_dir(data_dir: Path) -> Iterator[None]:
     make_private_folder(data_dir)
     with (data_dir / "hub.lock").open("a+") as lock:
         try:
-            # A record lock belongs to this process alone; honcho's forks would share a lock of flock and keep it.
+            # A record lock belongs to this process alone; its children would share a lock of flock and keep it.
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise StartupError(

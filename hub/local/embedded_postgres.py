@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from hub.local.data_dir import find_data_dir, lock_data_dir, make_private_folder
 from hub.local.postgres_programs import POSTGRES_MAJOR, run_program
@@ -52,6 +53,7 @@ class Server:
     """One embedded server, named by the hub's data directory."""
 
     data_dir: Path
+    name: ClassVar[str] = "PostgreSQL"
 
     @property
     def cluster(self) -> Path:
@@ -96,6 +98,13 @@ class Server:
         if pid is None or is_zombie(pid):
             return False
         return self._run_pg_ctl("status", check=False).returncode == 0
+
+    def describe_end(self) -> str | None:
+        """Say how the server ended; None while its process runs. Cheap: it starts no program."""
+        pid = self._read_pid()
+        if pid is None:
+            return "ended"
+        return None if is_alive(pid) else "ended without stopping"
 
     def start(self) -> None:
         """Make the cluster if there is none and start it; return when it takes connections.
@@ -188,6 +197,17 @@ def lend_server(arguments: Sequence[str]) -> Iterator[None]:
 
 def needs_database(arguments: Sequence[str]) -> bool:
     return bool(arguments) and arguments[0] not in COMMANDS_WITHOUT_DATABASE and "--help" not in arguments
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # of another user, so not the server that this one started
+        return False
+    return not is_zombie(pid)
 
 
 def is_zombie(pid: int) -> bool:

@@ -1,36 +1,34 @@
 """Everything a hub needs on one machine, started in order and stopped together.
 
-PostgreSQL (unless DATABASE_URL names one), migrations, static files, then the web server and a worker with its beat
-under honcho until Ctrl-C. The sample and the compression of static files, which may end by themselves, run apart.
+PostgreSQL (unless DATABASE_URL names one), migrations, static files, then the web server, a worker and its beat, which
+are kept running until Ctrl-C. The sample and the compression of static files, which may end by themselves, run apart.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from django.conf import settings
 from django.db import connections
 from django.utils import timezone
-from honcho.manager import Manager
-from honcho.printer import Message, Printer
 
 from hub.celery import app
 from hub.local import embedded_postgres, static_files
 from hub.local.data_dir import lock_data_dir, make_private_folder
 from hub.local.database import prepare_database
 from hub.local.startup_errors import StartupError
+from hub.local.supervisor import Child, Program, Supervisor, stop_children
 from hub.local.web_role import create_embedded_role
 from hub.sample import workspace as sample
 
@@ -39,7 +37,7 @@ WEB_SERVER_LOGS = Path(__file__).with_name("web_server_logs.json")  # the web se
 WEB_WORKERS = 2
 MAX_CONNECTIONS = 4096  # of each web process
 HEADER_MILLISECONDS = 10_000  # for the head of a request, from the connection or the request before it
-STOPPED_AS_ASKED = {128 + signal.SIGINT, 128 + signal.SIGTERM}
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run_hub(*, announce: Callable[[], None]) -> int:
@@ -47,21 +45,20 @@ def run_hub(*, announce: Callable[[], None]) -> int:
     stop_on_signals()
     with lock_data_dir(settings.HUB_DATA_DIR):
         check_port(settings.HUB_HOST, settings.HUB_PORT)
-        with run_database():
+        with run_database() as server:
             prepare()
-            return supervise(announce)
+            return supervise(server, announce)
 
 
 def stop_on_signals() -> None:
-    """Let Ctrl-C, SIGTERM and a closed terminal unwind the start as well; honcho takes over the first two later."""
+    """Let Ctrl-C, SIGTERM and a closed terminal unwind the start as well; the supervisor takes them over later."""
+    handle_stop_signals(lambda number, frame: sys.exit(128 + number))
 
-    def stop(number: int, frame: object) -> None:
-        sys.exit(128 + number)
 
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # ignored under nohup
-        signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+def handle_stop_signals(handle: Callable[[int, FrameType | None], None]) -> None:
+    for number in STOP_SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:  # ignored under nohup
+            signal.signal(number, handle)
 
 
 def check_port(host: str, port: int) -> None:
@@ -78,9 +75,10 @@ def check_port(host: str, port: int) -> None:
 
 
 @contextmanager
-def run_database() -> Iterator[None]:
+def run_database() -> Iterator[embedded_postgres.Server | None]:
+    """Run the embedded server, if the hub has no other, and stop it at the end."""
     if settings.DATABASE_URL:
-        yield
+        yield None
         return
     server = embedded_postgres.Server(settings.HUB_DATA_DIR)
     server.start()
@@ -88,7 +86,7 @@ def run_database() -> Iterator[None]:
     settings.DATABASES["default"].update(server.connection_settings())
     connections["default"].settings_dict.update(server.connection_settings())
     try:
-        yield
+        yield server
     finally:
         connections.close_all()
         server.stop()
@@ -111,15 +109,6 @@ def prepare_web_role() -> str:
     return embedded_postgres.WEB_USER_NAME
 
 
-class QuietPrinter(Printer):  # type: ignore[misc]  # honcho has no types
-    """Print the lines of the processes; of honcho's own, only those that do not belong to a start."""
-
-    def write(self, message: Message) -> None:
-        text = message.data if isinstance(message.data, str) else message.data.decode(errors="replace")
-        if message.name != "system" or " started (pid=" not in text:
-            super().write(message)
-
-
 def declare_queue() -> None:
     """Create the file broker's table of queues, before several processes do so at once; servers create theirs."""
     if not settings.CELERY_BROKER_URL.startswith("filesystem:"):
@@ -128,26 +117,42 @@ def declare_queue() -> None:
         app.amqp.queues[app.conf.task_default_queue](connection.default_channel).declare()
 
 
-def supervise(announce: Callable[[], None]) -> int:
-    manager = Manager(QuietPrinter(sys.stderr))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    for name, command in list_commands().items():
-        own = {"DJANGO_SETTINGS_MODULE": "hub.web_settings"} if name == "web" else {}
-        manager.add_process(
-            name, shlex.join(command), quiet=False, env={**environment, **own}, cwd=str(settings.BASE_DIR)
-        )
+def supervise(server: embedded_postgres.Server | None, announce: Callable[[], None]) -> int:
+    """Keep the database, the web server, the worker and beat running until stopped. Return the exit status."""
+    children = [build_child(name, command) for name, command in list_commands().items()]
     side_processes: list[subprocess.Popen[bytes]] = []
+    started_at = time.monotonic()
+    is_ready = False
 
-    def start_side_processes() -> None:
-        announce()
-        side_processes.extend(sample.start_processes(build_address(local=True)))
-        side_processes.extend(static_files.start_compressing())
+    def check_readiness() -> None:
+        nonlocal is_ready
+        if is_ready:
+            return
+        if is_answering():
+            is_ready = True
+            announce()
+            side_processes.extend(sample.start_processes(build_address(local=True)))
+            side_processes.extend(static_files.start_compressing())
+            connections.close_all()
+        elif time.monotonic() - started_at > READY_SECONDS:
+            print(f"affidavit: the web server did not answer within {READY_SECONDS} s; see above.", file=sys.stderr)
+            supervisor.stop(1)
 
-    threading.Thread(target=wait_until_ready, args=(start_side_processes, manager), daemon=True).start()
-    manager.loop()
-    stop_processes(side_processes)
-    status = int(manager.returncode or 0)
-    return 0 if status in STOPPED_AS_ASKED else status
+    programs: list[Program] = [*([server] if server else []), *children]
+    supervisor = Supervisor(programs, check_readiness)
+    handle_stop_signals(lambda number, frame: supervisor.stop())
+    try:
+        return supervisor.run()
+    finally:
+        stop_processes(side_processes)
+        stop_children(children)
+
+
+def build_child(name: str, command: Sequence[str]) -> Child:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    if name == "web server":
+        environment["DJANGO_SETTINGS_MODULE"] = "hub.web_settings"
+    return Child(name, command, environment, str(settings.BASE_DIR))
 
 
 def stop_processes(processes: Sequence[subprocess.Popen[bytes]]) -> None:
@@ -158,7 +163,7 @@ def stop_processes(processes: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def list_commands() -> dict[str, list[str]]:
-    """Return the command lines of the web server and the worker, by name."""
+    """Return the command lines of the web server, the worker and beat, by name."""
     web = [sys.executable, "-m", "granian", "--interface", "asginl", "hub.asgi:application"]
     web += ["--host", settings.HUB_HOST, "--port", str(settings.HUB_PORT)]
     web += ["--workers", str(WEB_WORKERS), "--backlog", str(MAX_CONNECTIONS), "--backpressure", str(MAX_CONNECTIONS)]
@@ -168,22 +173,21 @@ def list_commands() -> dict[str, list[str]]:
     web += ["--no-ws", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
     # `nice`, because the web server comes first. As root, as in many containers, Celery warns of pickles, but no
     # task here takes any.
-    worker = ["nice", sys.executable, "-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
-    worker += ["--app", "hub", "worker", "--beat", "--pool", "solo", "--loglevel", "warning"]
+    celery = [
+        "nice",
+        sys.executable,
+        "-W",
+        "ignore:You're running the worker",
+        "-m",
+        "celery",
+        "--quiet",
+        "--app",
+        "hub",
+    ]
+    worker = [*celery, "worker", "--pool", "solo", "--loglevel", "warning"]
     worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    return {"web": web, "worker": worker}
-
-
-def wait_until_ready(on_ready: Callable[[], None], manager: Manager) -> None:
-    deadline = time.monotonic() + READY_SECONDS
-    while time.monotonic() < deadline:
-        if is_answering():
-            on_ready()
-            connections.close_all()
-            return
-        time.sleep(0.05)
-    print(f"affidavit: the web server did not answer within {READY_SECONDS} s; see above.", file=sys.stderr)
-    manager.terminate()
+    beat = [*celery, "beat", "--pidfile", "", "--loglevel", "warning"]
+    return {"web server": web, "worker": worker, "beat": beat}
 
 
 def is_answering() -> bool:

@@ -1,0 +1,27 @@
+"""A process that ends with its parent, however the parent ends (Linux: prctl; elsewhere it has no effect)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+
+PR_SET_PDEATHSIG = 1
+
+
+def build_parent_watch(number: signal.Signals = signal.SIGTERM) -> Callable[[], None]:
+    """Return a function for a new process: call it there first, and the system signals the end of this one.
+
+    The process must be started by a thread that lives as long as it: the system watches threads.
+    """
+    libc, parent = (ctypes.CDLL(None) if sys.platform == "linux" else None), os.getpid()
+
+    def watch_parent() -> None:
+        if libc is not None:
+            libc.prctl(PR_SET_PDEATHSIG, int(number))
+            if os.getppid() != parent:  # it ended before it was watched
+                os.kill(os.getpid(), number)
+
+    return watch_parent

@@ -1,0 +1,140 @@
+"""A hub comes back by itself after any of its processes was killed, and ends where that does not help."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub.local.supervisor import (
+    LONGEST_PAUSE,
+    MOST_FAILURES,
+    STEADY_SECONDS,
+    Child,
+    Restarts,
+    Supervisor,
+    stop_children,
+)
+from tests.hub.running import Hub, running_hub
+
+BACK_WITHIN = 30  # seconds
+
+
+def wait_for(condition: Callable[[], object], seconds: float = BACK_WITHIN) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come true"
+        time.sleep(0.1)
+
+
+def find_processes(hub: Hub, *words: str) -> list[int]:
+    """Return the processes of a hub whose command line has all these words, the oldest first."""
+    pids = []
+    for pid in sorted(hub.processes()):
+        try:
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+        except OSError:
+            continue
+        if all(word in arguments for word in words):
+            pids.append(pid)
+    return pids
+
+
+def is_ready(hub: Hub) -> bool:
+    try:
+        return hub.request("/readyz")[0] == 200
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    with running_hub(tmp_path / "a folder") as hub:
+        hub.start()
+        yield hub
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_all_that_is_killed_is_back_within_seconds_twice_in_a_row(hub):
+    programs = [("celery", "worker"), ("celery", "beat"), ("granian",), ("-D",)]
+    for _ in range(2):
+        victims = {words: find_processes(hub, *words) for words in programs}
+        for pids in victims.values():
+            os.kill(pids[0], signal.SIGKILL)
+        for words, pids in victims.items():
+            wait_for(lambda words=words, pids=pids: set(find_processes(hub, *words)) - set(pids))
+        wait_for(lambda: is_ready(hub))
+    assert hub.stop() == 0
+    assert hub.processes() == []
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_what_a_killed_hub_leaves_ends_but_its_database_which_the_next_start_finds(hub):
+    os.kill(hub.process.pid, signal.SIGKILL)
+    hub.process.wait()
+    wait_for(lambda: not find_processes(hub, "-m"))
+    hub.start()
+    assert is_ready(hub)
+    assert hub.stop() == 0
+
+
+class Flaky:
+    """A program that ends as soon as it is looked at."""
+
+    name = "flaky"
+
+    def __init__(self) -> None:
+        self.starts = 0
+
+    def start(self) -> None:
+        self.starts += 1
+
+    def describe_end(self) -> str | None:
+        return "ended with status 1"
+
+
+def test_the_hub_ends_where_restarting_does_not_help(monkeypatch, caplog):
+    monkeypatch.setattr("hub.local.supervisor.POLL_SECONDS", 0)
+    seconds = iter(range(10**6))
+    program = Flaky()
+    supervisor = Supervisor([program], clock=lambda: next(seconds))
+    assert supervisor.run() == 1
+    assert program.starts == MOST_FAILURES
+    assert "10 times in a row: the hub stops" in caplog.text
+
+
+@given(st.lists(st.floats(0, 2 * STEADY_SECONDS), min_size=1, max_size=50))
+def test_pauses_grow_until_it_has_run_steadily_and_end_after_as_many_failures_in_a_row(lifetimes):
+    restarts, now, failures = Restarts(), 0.0, 0
+    for lifetime in lifetimes:
+        restarts.note_start(now)
+        now += lifetime
+        failures = 1 if now - restarts.started_at >= STEADY_SECONDS else failures + 1
+        pause = restarts.note_failure(now)
+        if failures >= MOST_FAILURES:
+            assert pause is None
+            return
+        assert pause == min(0.5 * 2 ** (failures - 1), LONGEST_PAUSE)
+        now += pause
+
+
+def test_what_a_killed_process_started_ends_with_it(tmp_path):
+    code = "import subprocess, sys, time; print(subprocess.Popen(['sleep', '60']).pid, flush=True); time.sleep(60)"
+    child = Child("parent", [sys.executable, "-c", code], dict(os.environ), str(tmp_path))
+    child.start()
+    children = Path(f"/proc/{child.process.pid}/task/{child.process.pid}/children")
+    wait_for(children.read_text)
+    (grandchild,) = children.read_text().split()
+    os.kill(child.process.pid, signal.SIGKILL)
+    wait_for(lambda: child.describe_end() == "ended by SIGKILL")
+    child.start()
+    wait_for(lambda: not Path(f"/proc/{grandchild}").exists() or "Z" in Path(f"/proc/{grandchild}/stat").read_text())
+    stop_children([child])
+    assert child.describe_end() == "ended by SIGTERM"
