@@ -62,7 +62,7 @@ class SampleShapes:
         self._clock = clock
         self._observations = Observations()
 
-    def settles(self, *_: Any) -> bool:
+    def settles(self, *_: Any, **__: Any) -> bool:
         """Return False: every request of the history is observed."""
         return False
 
