@@ -65,3 +65,18 @@ def test_every_body_of_the_recorded_traffic_fulfils_its_schema(api, workspace, r
                 assert validators[key].is_valid(body), key
                 checked += 1
         assert checked > 2000
+
+
+def test_every_2xx_body_of_the_recorded_traffic_fulfils_the_output_schema_of_its_tool(api, workspace, recorded):
+    deliver(api, workspace, observed(recorded))
+    tools = json.loads(api.get("/api/catalog/mcp.json").getvalue())["tools"]
+    operations = [tool["_meta"]["affidavit/operation"].split(" ") for tool in tools]
+    validators = {
+        (method, strip_names(path)): jsonschema_rs.Draft202012Validator(tool["outputSchema"])
+        for (method, path), tool in zip(operations, tools, strict=True)
+        if "outputSchema" in tool
+    }
+    successes = [(key[:2], body) for key, body in bodies(recorded) if key[2].startswith("2")]
+    checked = [(operation, body) for operation, body in successes if operation in validators]
+    assert [operation for operation, body in checked if not validators[operation].is_valid(body)] == []
+    assert len(checked) > 1000
