@@ -102,6 +102,8 @@ def envelopes() -> Iterator[Vector]:
         yield accept(f"deepest-json-with-{name}", described, v2(deep=nested(62, value)))
     members = v2(deep=nested_objects(62, "x"))
     yield accept("deepest-json-of-objects", "64 levels of objects, the innermost with a string.", members)
+    siblings = v2(deep=[[], 1, {"a": [2]}, nested(61, "x")])
+    yield accept("deepest-json-with-siblings", "64 levels, and arrays and objects beside them.", siblings)
     brackets = v2(sub="[" * 70 + "{" * 70)
     yield accept("brackets-in-a-string", "Brackets inside a string are no levels.", brackets)
     tall = v2(sub='für 😀 \u2028 \\ " / \b\f\n\r\t\x1f')

@@ -34,6 +34,8 @@ def _plain() -> Iterator[tuple[str, str, str]]:
     for name, scalar in (("string", '"a"'), ("number", "1"), ("boolean", "true"), ("null", "null")):
         text = "[" * 128 + scalar + "]" * 128
         yield f"deepest-with-{name}", text, text
+    siblings = f'[[],1,{{"a":[2]}},{"[" * 127}3{"]" * 127},[]]'
+    yield "deepest-with-siblings", siblings, siblings
     members = '{"a":' * 128 + "0" + "}" * 128
     yield "deepest-of-objects", members, members
     brackets = '"' + "[{" * 200 + '"'
@@ -102,6 +104,7 @@ def _without_form() -> Iterator[tuple[str, str, None]]:
     yield "none-nan", "[NaN]", None
     yield "none-too-deep", "[" * 129 + "]" * 129, None
     yield "none-too-deep-with-scalar", "[" * 129 + "1" + "]" * 129, None
+    yield "none-too-deep-with-siblings", f"[[],1,{'[' * 128}3{']' * 128},[]]", None
     yield "none-too-deep-of-objects", '{"a":' * 129 + "0" + "}" * 129, None
     yield "none-byte-order-mark", "\ufeff{}", None
     yield "none-empty", "", None

@@ -121,6 +121,7 @@ def payload_texts() -> Iterator[Vector]:
         ("no-value", "A name without a value.", b""),
         ("too-deep", "65 levels, the envelope being the first.", compact_json({"x": nested(63)})[5:-1]),
         ("too-deep-with-scalar", "65 levels, the innermost with a scalar.", compact_json({"x": nested(63, 1)})[5:-1]),
+        ("too-deep-with-siblings", "65 levels, with shallow ones first.", compact_json({"x": [[], nested(62)]})[5:-1]),
         ("too-deep-of-objects", "65 levels of objects.", compact_json({"x": nested_objects(63, 1)})[5:-1]),
         ("duplicate-within", "The same name twice, further down.", b'{"a":1,"b":{"c":1,"c":1}}'),
         ("duplicate-escaped", "The same name twice, once of them escaped.", rb'{"a":1,"\u0061":1}'),
