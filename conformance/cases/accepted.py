@@ -53,6 +53,8 @@ def versions_and_times() -> Iterator[Vector]:
     yield accept("version-1-any-body", "Version 1 binds no arguments.", v1(), body=b"{not json")
     last = {"v1Until": ISSUED + 10}
     yield accept("version-1-last-moment", "now is exactly the end of the window for version 1.", v1(), verifier=last)
+    closed = {"v1Until": ISSUED - DAY}
+    yield accept("version-2-after-the-window", "The window is one of version 1 alone.", v2(), verifier=closed)
     yield accept("version-2-demanded", "The route demands version 2.", v2(), verifier={"minimumVersion": 2})
     yield accept("unknown-members", "Unknown members are ignored.", v2(reason={"a": [1, None, True]}, ticket=""))
     proto = v2(__proto__={"sub": "somebody"}, constructor=1, toString="x")
@@ -60,6 +62,12 @@ def versions_and_times() -> Iterator[Vector]:
     yield accept("unknown-members-version-1", "Unknown members are ignored in version 1 too.", v1(audience="x", V=3))
     milliseconds = v2(issuedAt=ISSUED * 1000, expiresAt=EXPIRES * 1000)
     yield accept("milliseconds", "Both times in milliseconds.", milliseconds)
+    for name, issued, expires, now in (
+        ("first-milliseconds", 100_000_000_000, 100_000_300_000, 100_000_010),
+        ("last-seconds", 99_999_999_700, 99_999_999_999.5, 99_999_999_710),
+    ):
+        times = v2(issuedAt=issued, expiresAt=expires)
+        yield accept(name, "From 1e11 on a time is in milliseconds, below in seconds.", times, verifier={"now": now})
     yield accept("fractions", "Times may be fractions.", v2(issuedAt=ISSUED + 0.25, expiresAt=EXPIRES + 0.5))
     yield accept("last-moment", "now is exactly expiresAt.", v2(), verifier={"now": EXPIRES})
     yield accept("clock-behind", "issuedAt is exactly 60 s ahead.", v2(), verifier={"now": ISSUED - 60})
@@ -134,6 +142,14 @@ def workspaces_and_nonces() -> Iterator[Vector]:
     yield accept("rotation-older-secret", "Of two secrets in force, the older one.", v2(), verifier=both)
     newer = header(v2(), secret=NEXT_SECRET)
     yield accept("rotation-newer-secret", "Of two secrets in force, the newer one.", v2(), newer, verifier=both)
+    for name, secret in (
+        ("secret-of-64-bytes", "gas_" + "D" * 60),
+        ("secret-of-65-bytes", "gas_" + "D" * 61),
+        ("secret-of-200-bytes", "gas_" + "D" * 196),
+        ("secret-outside-ascii", "gas_" + "ü" * 43),
+    ):
+        own = {"secrets": [secret]}
+        yield accept(name, "The key is the UTF-8 of the whole secret.", v2(), header(v2(), secret=secret), verifier=own)
     many = {"workspace": None, "secrets": {WORKSPACE: [NEXT_SECRET, SECRET], OTHER_WORKSPACE: [FOREIGN_SECRET]}}
     yield accept("one-of-many-workspaces", "The verifier serves many workspaces.", v2(), verifier=many)
     elsewhere = v2(tenantId=OTHER_WORKSPACE)

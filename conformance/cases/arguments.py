@@ -84,6 +84,9 @@ def json_bodies() -> Iterator[Case]:
     zeros = b"[25.0,-1.00,0.0,0.05,0.0010,0.00001,10.010,1000000000000000.0]"
     canonical = "[25,-1,0,0.05,0.001,0.00001,10.01,1000000000000000]"
     yield hashed_case("zeros-after-the-point", "Numbers with zeros after the point.", canonical, zeros, JSON)
+    short = b'{"price":25.0,"rates":[-1.00,0.0,-0.0,7.10]}'
+    canonical = '{"price":25,"rates":[-1,0,0,7.1]}'
+    yield hashed_case("zeros-after-the-point-alone", "A few short numbers.", canonical, short, JSON)
     yield hashed_case(
         "large-exact-integer",
         "A large integer that a double carries.",

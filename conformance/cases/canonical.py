@@ -40,6 +40,11 @@ def _plain() -> Iterator[tuple[str, str, str]]:
     yield "deepest-of-objects", members, members
     brackets = '"' + "[{" * 200 + '"'
     yield "brackets-in-a-string", brackets, brackets
+    for name, start in (("quote", r'"\"'), ("backslash", r'"\\')):
+        brackets = start + "[{" * 200 + '"'
+        yield f"brackets-after-an-escaped-{name}", brackets, brackets
+    brackets = r'["\\",{"\\\"":"' + "[{" * 200 + '"}]'
+    yield "brackets-after-escapes", brackets, brackets
 
 
 def _strings() -> Iterator[tuple[str, str, str]]:

@@ -38,13 +38,15 @@ def vectors() -> Iterator[Vector]:
 def base64url_values() -> Iterator[Vector]:
     last = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     whole, one_short, two_short = (header(payload_of_remainder(remainder)) for remainder in (0, 3, 2))
-    odd = header(v2(odd="???>>>"))
-    assert "_" in odd or "-" in odd
+    with_underscore, with_hyphen = header(v2(odd="???")), header(v2(odd=">>>"))
+    assert ("_" in with_underscore, "-" in with_underscore) == (True, False)
+    assert ("_" in with_hyphen, "-" in with_hyphen) == (False, True)
     for name, description, value in (
         ("white-space", "A space.", " "),
         ("impossible-length", "A length that no base64 has.", whole + "A"),
         ("only-padding", "Nothing but padding.", "===="),
-        ("other-alphabet", "The alphabet of plain base64.", odd.replace("-", "+").replace("_", "/")),
+        ("other-alphabet", "A slash, of the alphabet of plain base64.", with_underscore.replace("_", "/")),
+        ("other-alphabet-plus", "A plus sign, of the alphabet of plain base64.", with_hyphen.replace("-", "+")),
         ("half-padded", "One = where two belong.", two_short + "="),
         ("over-padded", "Two = where one belongs.", one_short + "=="),
         ("padded-without-need", "A whole group of padding.", whole + "===="),
@@ -91,6 +93,7 @@ def payload_texts() -> Iterator[Vector]:
         ("minus-infinity", "-Infinity.", b"-Infinity"),
         ("number-beyond-a-double", "A number beyond the range of a double.", b"1e309"),
         ("integer-beyond-a-double", "A long integer beyond the range of a double.", b"1" + b"0" * 309),
+        ("integer-just-beyond-a-double", "309 digits, beyond the range of a double.", b"18" + b"0" * 307),
         ("leading-zero", "A number with a leading zero.", b"01"),
         ("plus-sign", "A number with a plus sign.", b"+1"),
         ("no-digit-before-point", "A number that begins with its point.", b".5"),
@@ -199,6 +202,9 @@ def members() -> Iterator[Vector]:
         mixed = "issuedAt and expiresAt are in different units."
         yield reject_malformed(f"{version}-issued-in-milliseconds", mixed, header(payload(issuedAt=ISSUED * 1000)))
         yield reject_malformed(f"{version}-expires-in-milliseconds", mixed, header(payload(expiresAt=EXPIRES * 1000)))
+        meeting = payload(issuedAt=99_999_999_999, expiresAt=100_000_000_000)
+        described = "The last second and the first millisecond."
+        yield reject_malformed(f"{version}-units-meet", described, header(meeting), verifier={"now": 99_999_999_999})
     for kind, value in (("null", None), ("string", "true"), ("number", 1)):
         step_up = v2(requiresStepUp=value)
         yield reject_malformed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .accepted import NO_BODY
-from .headers import Payload, Vector, header, reject, v1, v2, v2_without_args
+from .headers import Payload, Vector, header, reject, sha256, v1, v2, v2_without_args
 
 
 def vectors() -> Iterator[Vector]:
@@ -40,12 +40,22 @@ def other_operations() -> Iterator[Vector]:
         ("encoded-query", "dry=%31&x=2"),
     ):
         yield mismatch(name, "The raw query differs from the signed one.", with_query, query=query)
+    described = "The query is the signed one, the path is not."
+    elsewhere = v2(operation="POST /refunds?dry=1")
+    yield mismatch("other-path-and-query", described, elsewhere, query="dry=1")
+    get = {"method": "GET", "path": "/books", "query": "q=a", **NO_BODY}
+    for name, operation in (("without-query", "GET /orders"), ("with-query", "GET /orders?q=a")):
+        elsewhere = v2(operation=operation, argsHash=sha256('{"q":"a"}'))
+        yield mismatch(f"other-path-{name}", described, elsewhere, **get)
     yield mismatch("body-and-unsigned-query", "With a body the query has to be signed.", v2(), query="dry=1")
     declared = v2(operation="orders.create")
     yield mismatch("other-declared", "Another operation is declared.", declared, operation="orders.delete")
     yield mismatch(
         "declared-not-path", "What is declared counts, not method and path.", v2(), operation="orders.create"
     )
+    signed = v2(operation="orders.create?dry=1")
+    request = {"operation": "orders.create", "query": "dry=1"}
+    yield mismatch("declared-without-its-query", "What is declared holds the query itself.", signed, **request)
     yield mismatch("nothing-declared", "Nothing is declared.", declared)
     yield mismatch(
         "declared-and-unsigned-query",
