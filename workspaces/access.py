@@ -10,6 +10,8 @@ from wire.errors import DomainError
 from workspaces.authentication import HEADER, authenticate_key, require_scope
 from workspaces.models import Environment, Membership, Workspace
 
+OWN_WORKSPACE = "-"  # in an address of a page, in place of a slug: the workspace of the key
+
 
 class RoleMissing(DomainError):
     """The signed-in member may read this workspace, but not do this."""
@@ -40,7 +42,7 @@ def has_role(user: User | AnonymousUser, workspace: Workspace, role: str) -> boo
 
 
 def require_readable_environment(request: HttpRequest, slug: str, name: str) -> Environment:
-    """Return an environment that the session, or the key if one was sent, may read.
+    """Return an environment that the session, or the key if one was sent, may read. `-` is the key's own workspace.
 
     Raises Http404, the same for what does not exist and for what is not yours; Problem 401 or 403 for a bad key, and in
     the key's own workspace ScopeMissing and UnknownEnvironment, as machine calls do.
@@ -48,6 +50,7 @@ def require_readable_environment(request: HttpRequest, slug: str, name: str) -> 
     if HEADER not in request.headers:
         return _require_environment(list_workspaces(request.user), slug, name)
     key = authenticate_key(request)
+    slug = key.workspace.slug if slug == OWN_WORKSPACE else slug
     environment = _require_environment(Workspace.objects.filter(pk=key.workspace_id, removed_at=None), slug, name)
     require_scope(key, "report")
     key.require_environment(name)

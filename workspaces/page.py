@@ -116,7 +116,8 @@ def _answer(
     if format_ == "html":
         return render_html(request, page, environment_row, name, period)
     if format_ == "csv":
-        response = stream_csv(page.tables, request.GET.get("table"), f"{slug}-{environment}-{name}")
+        filename = f"{environment_row.workspace.slug}-{environment}-{name}"
+        response = stream_csv(page.tables, request.GET.get("table"), filename)
     else:
         response = stream_json(page.tables, _export_facts(environment_row, name, period))
     patch_cache_control(response, private=True, no_store=True)

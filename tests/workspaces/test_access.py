@@ -1,5 +1,6 @@
 """Who may open a workspace's pages: its members, operators, and machines with one of its secret keys."""
 
+import json
 import re
 
 import pytest
@@ -51,6 +52,16 @@ def test_a_machine_reads_with_its_own_workspaces_secret_key_only(client, workspa
     own = client.get(f"{PAGE}.json", headers={"x-service-api-key": workspace.full_key})
     foreign = client.get(f"{PAGE}.json", headers={"x-service-api-key": other_workspace.full_key})
     assert (own.status_code, foreign.status_code) == (200, 404)
+
+
+def test_a_machine_need_not_know_its_workspaces_slug(client, workspace, other_workspace, browser_client):
+    own_page = PAGE.replace("lumen-books", "-")
+    for created in (workspace, other_workspace):
+        answer = client.get(f"{own_page}.json", headers={"x-service-api-key": created.full_key})
+        assert json.loads(answer.getvalue())["workspace"] == created.workspace.slug
+    table = client.get(f"{own_page}.csv", headers={"x-service-api-key": workspace.full_key})
+    assert 'filename="lumen-books-production-' in table["Content-Disposition"]
+    assert browser_client.get(own_page).status_code == 404
 
 
 def test_a_publishable_or_revoked_key_reads_nothing(client, workspace):

@@ -128,6 +128,15 @@ def test_a_folder_that_does_not_exist_is_wrong_usage(tmp_path, capsys):
     assert "cannot be written" in capsys.readouterr().err
 
 
+def test_a_folder_in_place_of_the_file_is_wrong_usage(tmp_path, capsys):
+    folder = tmp_path / "catalog.json"
+    folder.mkdir()
+    with ScriptedHub(catalog()) as hub:
+        assert pull(hub, folder) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [folder]
+
+
 def test_without_a_key_nothing_is_asked(file, capsys):
     with ScriptedHub(catalog()) as hub:
         assert main(["catalog", "pull", str(file), "--hub", hub.url]) == 2

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from affidavit._cli import catalog, conform, har, outcomes, verify
+from affidavit._cli import catalog, conform, har, outcomes, tools, verify
 from affidavit._cli._hub import Undelivered, UsageError
 from affidavit._errors import HarError
 from affidavit._version import __version__
@@ -16,9 +16,9 @@ _DONE, _REFUSED, _UNUSABLE, _INTERRUPTED = 0, 1, 2, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status.
 
-    0: done. 1: the hub refused or could not be reached; the intent was rejected; a test vector failed. 2: wrong usage
-    or an unreadable file. 3: done, and the pulled file has changed. 130: interrupted. An error is one line on standard
-    error.
+    0: done. 1: the hub refused or could not be reached; the intent was rejected; a test vector failed; tools are not as
+    locked. 2: wrong usage or an unreadable file. 3: done, and the pulled file has changed. 130: interrupted. An error
+    is one line on standard error.
     """
     options = _build_parser().parse_args(arguments)
     try:
@@ -44,6 +44,7 @@ def _build_parser() -> argparse.ArgumentParser:
     conform.add_parser(commands)
     outcomes.add_parser(commands)
     har.add_parser(commands)
+    tools.add_parser(commands)
     verify.add_parser(commands)
     return parser
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from affidavit._cli._hub import UsageError
+from affidavit._cli._terminal import escape_unprintable
 from affidavit._credentials import AUDIENCE_VARIABLE, SECRET_VARIABLE, WORKSPACE_VARIABLE
 from affidavit._intents.explain import Check
 from affidavit._intents.nonces import MemoryNonces
@@ -89,11 +90,11 @@ def format_checks(checks: Sequence[Check]) -> Iterator[str]:
         is_unknown = check.name == "nonce" and check.state == "passed"
         yield f"{_MARKS['not-bound' if is_unknown else check.state]}  {check.title}"
         if check.signed is not None:
-            yield f"{_INDENT}signed  {_escape_unprintable(check.signed)}"
+            yield f"{_INDENT}signed  {escape_unprintable(check.signed)}"
         if check.actual is not None:
-            yield f"{_INDENT}actual  {_escape_unprintable(check.actual)}"
+            yield f"{_INDENT}actual  {escape_unprintable(check.actual)}"
         if check.reason is not None:
-            yield from _wrap(f"{check.reason}: {_escape_unprintable(check.detail)}")
+            yield from _wrap(f"{check.reason}: {escape_unprintable(check.detail)}")
             yield from _wrap(REASONS[check.reason].usual_fix)
         elif is_unknown:
             yield from _wrap(_NONCE_UNKNOWN)
@@ -137,8 +138,3 @@ def _read_bytes(path: str) -> bytes:
         return sys.stdin.buffer.read() if path == _STANDARD_INPUT else Path(path).read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
-
-
-def _escape_unprintable(text: str) -> str:
-    """Escape control characters: what was signed may hold anything."""
-    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)

@@ -1,0 +1,78 @@
+"""Read documents of any size from a hub, and write files completely or not at all."""
+
+import argparse
+import http.client
+import os
+import ssl
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from affidavit._cli._hub import Undelivered, UsageError, read_hub_options
+from affidavit._errors import ReportError
+from affidavit._hub.api_keys import KEY_HEADER
+from affidavit._hub.responses import HubAnswer, parse_answer, read_refusal
+from affidavit._hub.transport import DEFAULT_TIMEOUT, USER_AGENT, resolve_base_url
+
+
+@dataclass(frozen=True)
+class HubReader:
+    """Reads one hub with one key. Redirects are not followed: the key is for this hub alone."""
+
+    hub: SplitResult
+    key: str
+
+    @classmethod
+    def from_options(cls, options: argparse.Namespace) -> "HubReader":
+        """Raises UsageError if the options are invalid."""
+        _, key = read_hub_options(options)
+        return cls(urlsplit(resolve_base_url(options.hub)), key)
+
+    def get(self, target: str, headers: Mapping[str, str] | None = None) -> HubAnswer:
+        """Send one GET. Raises Undelivered if no whole answer came."""
+        own_headers = {"Accept": "application/json", "User-Agent": USER_AGENT, KEY_HEADER: self.key}
+        with closing(self._connect()) as connection:
+            try:
+                path = self.hub.path.rstrip("/") + target
+                connection.request("GET", path, headers={**own_headers, **(headers or {})})
+                response = connection.getresponse()
+                response_headers = {name.lower(): value for name, value in response.getheaders()}
+                return HubAnswer(response.status, response_headers, response.read())
+            except (OSError, http.client.HTTPException) as error:
+                reason = getattr(error, "strerror", None) or type(error).__name__
+                detail = f"No whole answer from the hub: {reason}. Check that it runs there, then try again."
+                raise Undelivered(detail) from None
+
+    def get_json(self, target: str) -> Any:
+        """Return the JSON of a 200. Raises Undelivered for any other answer."""
+        answer = self.get(target)
+        if answer.status != 200:
+            raise Undelivered(str(read_refusal(answer, self.key)))
+        try:
+            return parse_answer(answer)
+        except ReportError as error:
+            raise Undelivered(str(error)) from None
+
+    def _connect(self) -> http.client.HTTPConnection:
+        """Return a connection to the hub, whose address is valid: http or https, with a host."""
+        host, port = str(self.hub.hostname), self.hub.port
+        if self.hub.scheme == "https":
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(host, port, timeout=DEFAULT_TIMEOUT, context=context)
+        return http.client.HTTPConnection(host, port, timeout=DEFAULT_TIMEOUT)
+
+
+def replace_file(path: Path, body: bytes) -> None:
+    """Replace the bytes of a file. Raises UsageError if it cannot be written."""
+    new_file = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        try:
+            new_file.write_bytes(body)
+            new_file.replace(path)
+        finally:
+            new_file.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}.") from None

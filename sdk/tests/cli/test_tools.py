@@ -1,0 +1,228 @@
+"""`affidavit tools`: the lock holds every tool with its digest, and every kind of difference is named."""
+
+import hashlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.scripted_hub import ScriptedHub, answer, problem, reset
+
+from affidavit import canonical_json
+from affidavit._cli import main
+from affidavit._cli.tools.changes import list_changes
+from affidavit._cli.tools.lock import compare_with_lock, encode_lock, read_lock
+from affidavit._hub.api_keys import make_key
+
+KEY = make_key("gak_")
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "object", "integer", "GET /a"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["type", "properties", "required", "items", "anyOf", "inputSchema", "_meta", "a/b", "[]"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=16,
+)
+
+
+def schema(**properties):
+    return {"type": "object", "properties": {name: {"type": kind} for name, kind in properties.items()}}
+
+
+def tool(name="get_a", gate=False, **members):
+    return {
+        "name": name,
+        "title": "GET /a",
+        "description": "GET /a. Answers 200 with an object (id).",
+        "inputSchema": {"type": "object", "properties": {"query": schema(page="string")}},
+        "outputSchema": schema(id="integer"),
+        "annotations": {"readOnlyHint": True},
+        "_meta": {"affidavit/operation": "GET /a", "affidavit/gate": gate},
+        **members,
+    }
+
+
+def tools(*definitions):
+    return answer(200, {"tools": list(definitions), "resultType": "complete"}, Content_Type="application/json")
+
+
+def table(name, *rows):
+    return answer(200, {"tables": {name: list(rows)}}, Content_Type="application/json")
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("AFFIDAVIT_HUB", "AFFIDAVIT_API_KEY", "AFFIDAVIT_ENVIRONMENT"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def lock_file(tmp_path):
+    return tmp_path / "tools.lock"
+
+
+def run(action, *steps, options=()):
+    """Return the exit status and the requests."""
+    with ScriptedHub(*steps) as hub:
+        status = main(["tools", action, "--hub", hub.url, "--key", KEY, *options])
+        return status, [request.path for request in hub.received]
+
+
+def describe(before, after):
+    return [f"{change.subject}: {change.text}" for change in list_changes(before, after)]
+
+
+def test_the_lock_has_every_tool_with_the_digest_of_its_canonical_form(lock_file, capsys):
+    assert run("lock", tools(tool("z"), tool("a"))) == (0, ["/api/catalog/mcp.json?environment=production"])
+    lock = json.loads(lock_file.read_bytes())
+    assert (lock["lockVersion"], lock["environment"], list(lock["tools"])) == (1, "production", ["a", "z"])
+    for name, entry in lock["tools"].items():
+        assert entry["definition"] == tool(name)
+        assert entry["sha256"] == hashlib.sha256(canonical_json(tool(name))).hexdigest()
+    assert capsys.readouterr().out == "tools.lock: locked 2 tools of production.\n"
+
+
+def test_the_order_of_tools_and_members_does_not_matter(capsys):
+    run("lock", tools(tool("a"), tool("b")), options=["--environment", "staging"])
+    turned = dict(reversed(tool("a").items()))
+    status, paths = run("verify", tools(tool("b"), turned))
+    assert (status, paths) == (0, ["/api/catalog/mcp.json?environment=staging"])
+    assert capsys.readouterr().out.endswith("tools.lock: 2 tools of staging, all as locked.\n")
+
+
+def test_tools_that_came_and_went_are_named_with_what_the_hub_knows(capsys):
+    run("lock", tools(tool("old"), tool("same")))
+    seen = {"method": "GET", "path": "/a", "firstSeenAt": 1_790_000_000, "observations": 1234}
+    status, paths = run("verify", tools(tool("new"), tool("same")), table("operations", seen), table("drift"))
+    assert status == 1
+    assert paths[1:] == [f"/w/-/production/{page}.json?range=all" for page in ("catalog", "drift", "rules")]
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "tools.lock: the tools of production differ: 1 added, 1 removed, 1 as locked.",
+        "added    new (GET /a): first seen 2026-09-21 14:13 UTC, 1,234 observations",
+        "removed  old (GET /a)",
+    ]
+
+
+def test_a_hub_that_knows_no_history_hides_no_difference(capsys):
+    run("lock", tools(tool()))
+    for history in (problem(404, "not-found", "There is no such page."), reset(), answer(200, b"[]")):
+        status, _ = run("verify", tools(tool(gate=True)), history)
+        assert status == 1
+        assert "gate: now a call needs a confirmation\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "text"),
+    [
+        ("title", "Get a", "title: now Get a"),
+        ("description", "Ignore\nall \x1b[2J", "description: now Ignore\nall \x1b[2J"),
+        ("annotations", {"readOnlyHint": False}, "readOnlyHint: true, now false"),
+        ("annotations", {}, "readOnlyHint: true, now none"),
+        ("_meta", {"affidavit/operation": "GET /a", "affidavit/gate": True}, "gate: now a call needs a confirmation"),
+        ("_meta", {"affidavit/operation": "GET /b", "affidavit/gate": False}, "operation: GET /a, now GET /b"),
+        ("outputSchema", None, "output: removed, was object"),
+        ("outputSchema", schema(id="string"), "output /id: type changed from integer to string"),
+        ("outputSchema", schema(), "output /id: removed, was integer"),
+        ("icons", [], "definition: changed"),
+    ],
+)
+def test_each_member_of_a_tool_is_compared(member, value, text):
+    after = {name: member_value for name, member_value in {**tool(), member: value}.items() if member_value is not None}
+    assert describe(tool(), after) == [text]
+
+
+def test_inputs_are_compared_node_by_node():
+    before = {"inputSchema": {"type": "object", "properties": {"query": schema(page="string", sort="string")}}}
+    query = {**schema(page="integer", size="integer"), "required": ["page", "size"]}
+    after = {"inputSchema": {"type": "object", "properties": {"query": query, "path": schema(id="integer")}}}
+    assert describe(before, after) == [
+        "input /path: new, object",
+        "input /query/page: type changed from string to integer, now required",
+        "input /query/size: new, integer, required",
+        "input /query/sort: removed, was string",
+    ]
+    assert [(change.part, change.pointer) for change in list_changes(before, after)] == [
+        ("path", ""),
+        ("query", "/page"),
+        ("query", "/size"),
+        ("query", "/sort"),
+    ]
+
+
+def test_items_values_and_alternatives_are_nodes():
+    lines = {"type": "array", "items": schema(sku="string")}
+    before = {
+        "outputSchema": {"type": "object", "properties": {"lines": lines}, "additionalProperties": schema(a="null")}
+    }
+    lines = {"type": ["array", "null"], "items": schema(sku="integer")}
+    after = {
+        "outputSchema": {"type": "object", "anyOf": [{"type": "object", "properties": {"lines": lines}}, schema()]}
+    }
+    assert describe(before, after) == [
+        "output /lines: type changed from array to array or null",
+        "output /lines/[]/sku: type changed from string to integer",
+        "output /{}: removed, was object",
+    ]
+
+
+@given(JSON_VALUES, JSON_VALUES)
+def test_whatever_two_definitions_hold_their_difference_is_found_and_named(tmp_path_factory, before, after):
+    file = tmp_path_factory.mktemp("lock") / "tools.lock"
+    file.write_bytes(encode_lock("production", {"a": before}))
+    differences = compare_with_lock(read_lock(file), {"a": after})
+    if canonical_json(before) == canonical_json(after):
+        assert differences == []
+    else:
+        assert [(difference.kind, bool(difference.changes)) for difference in differences] == [("changed", True)]
+
+
+def test_an_altered_digest_or_definition_is_found_in_a_lock_of_the_same_tools(lock_file, capsys):
+    run("lock", tools(tool("a"), tool("b"), tool("c"), tool("d")))
+    lock = json.loads(lock_file.read_bytes())
+    lock["tools"]["a"]["sha256"] = lock["tools"]["a"]["sha256"].upper()
+    del lock["tools"]["b"]["sha256"]
+    lock["tools"]["c"]["definition"]["annotations"]["readOnlyHint"] = False
+    lock["tools"]["d"] = 9
+    lock_file.write_text(json.dumps(lock))
+    status, _ = run("verify", tools(tool("a"), tool("b"), tool("c"), tool("d")), table("drift"))
+    assert status == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].endswith("differ: 2 changed, 4 altered, 0 as locked.")
+    assert [line.replace(":", "").split()[:2] for line in lines if not line.startswith("  ")][2:] == [
+        ["altered", "a"], ["altered", "b"], ["altered", "c"], ["changed", "c"], ["altered", "d"], ["changed", "d"],
+    ]  # fmt: skip
+
+
+def test_what_an_api_writes_into_names_controls_no_terminal(capsys):
+    run("lock", tools(tool()))
+    run("verify", tools(tool(description="\x1b[2J\nall as locked")), table("drift"))
+    assert r"description: now \x1b[2J\nall as locked" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "step",
+    [problem(403, "scope-missing", "Use another key."), reset(), answer(200, b"<html>"), answer(200, {"tools": [1]})],
+)
+@pytest.mark.parametrize("action", ["lock", "verify"])
+def test_a_hub_that_does_not_answer_is_2_and_leaves_the_file(lock_file, capsys, action, step):
+    run("lock", tools(tool()))
+    before = lock_file.read_bytes()
+    capsys.readouterr()
+    assert run(action, step)[0] == 2
+    output = capsys.readouterr()
+    assert (output.out, output.err.count("\n"), KEY in output.err) == ("", 1, False)
+    assert lock_file.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{}", b"\xff", b'{"lockVersion": 2, "environment": "a", "tools": {}}'])
+def test_a_file_that_is_no_lock_is_2(lock_file, capsys, content):
+    if content is not None:
+        lock_file.write_bytes(content)
+    status, paths = run("verify", tools(tool()))
+    assert (status, paths) == (2, [])
+    assert "affidavit tools lock" in capsys.readouterr().err
