@@ -22,4 +22,5 @@ CHANGE_KINDS: Mapping[str, str] = {
     "cut": "cut by a limit",
     "redacted": "redaction changed",
     "renamed": "parameter renamed",
+    "media-type": "media type added",
 }

@@ -62,6 +62,7 @@ class Operation(models.Model):
     key: the template with nameless parameters (`/orders/{}`), because names do not tell operations apart.
     statuses: observations by status; names, types: one object of counts per parameter, by position;
     undecided: observations by index of a literal segment that may be data.
+    media_types: observations by media type, of the request and of each status.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="operations")
@@ -71,6 +72,7 @@ class Operation(models.Model):
     names: Any = models.JSONField(default=list)
     types: Any = models.JSONField(default=list)
     undecided: Any = models.JSONField(default=dict)
+    media_types: Any = models.JSONField(default=dict)
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
 
@@ -123,6 +125,11 @@ class Operation(models.Model):
     def status_counts(self) -> list[tuple[int, int]]:
         """Status and observations, in the order of statuses."""
         return sorted((int(status), count) for status, count in self.statuses.items())
+
+    def count_media_types(self, part_key: str) -> list[tuple[str, int]]:
+        """Return media types and observations of `request` or a status, the most frequent first."""
+        counts: dict[str, int] = self.media_types.get(part_key, {})
+        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
     @property
     def successes(self) -> int:

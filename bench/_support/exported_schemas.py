@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import jsonschema_rs
 
 from affidavit import from_descriptor
-from affidavit.operations import OperationSum, OperationSums, build_operation_document, has_begun, strip_names
+from affidavit.operations import OperationSum, OperationSums, build_operation_document, has_begun, is_json, strip_names
 from catalog.downloads.component_schemas import REFERENCE_PREFIX
 from catalog.downloads.json_schema import build_schema_document
-from catalog.downloads.openapi import MEDIA_TYPE, build_openapi_document
+from catalog.downloads.openapi import build_openapi_document
 from catalog.evidence.epochs import EpochEvidence, build_visible_part
 from catalog.ingest.sanitize import Observation, sum_observations
 
@@ -66,9 +66,9 @@ def index_openapi_schemas(document: Mapping[str, Any]) -> Schemas:
         operations = {name: operation for name, operation in item.items() if name != "x-methods"}
         for method, operation in (operations | item.get("x-methods", {})).items():
             for part, description in {"request": operation.get("requestBody", {}), **operation["responses"]}.items():
-                if "content" in description:
-                    location = BodyLocation(method.upper(), strip_names(path), part)
-                    schemas[location] = description["content"][MEDIA_TYPE]["schema"]
+                for media_type, content in description.get("content", {}).items():
+                    if is_json(media_type) and "schema" in content:
+                        schemas[BodyLocation(method.upper(), strip_names(path), part)] = content["schema"]
     return schemas
 
 
@@ -106,6 +106,8 @@ def _parse_observation(entry: Mapping[str, Any]) -> Observation:
         parameters={name: parameter["type"] for name, parameter in entry.get("parameters", {}).items()},
         undecided=entry.get("undecided", ()),
         shapes={part: from_descriptor(shape, seen=entry["count"]) for part, shape in descriptors.items()},
+        request_media_type=entry.get("requestMediaType", ""),
+        response_media_type=entry.get("responseMediaType", ""),
     )
 
 

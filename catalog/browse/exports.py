@@ -19,7 +19,7 @@ OPERATION_COLUMNS = (
 )  # fmt: skip
 DEAD_LETTER_COLUMNS = ("reportId", "reporter", "receivedAt", "parkedAt", "fault")
 EXCESS_COLUMNS = ("method", "path", "observations", "firstReportedAt", "lastReportedAt")
-RESPONSE_COLUMNS = ("status", "observations")
+RESPONSE_COLUMNS = ("status", "observations", "mediaTypes")
 PROPERTY_COLUMNS = (
     "part", "status", "pointer", "type", "reason", "seen", "parents", "presence", "nulls", "types",
     "redacted", "firstDay", "lastDay",
@@ -56,7 +56,12 @@ def _excess_row(row: ExcessOperation) -> Sequence[Any]:
 
 
 def export_responses(operation: Operation) -> Table:
-    return Table("responses", RESPONSE_COLUMNS, lambda: operation.status_counts)
+    return Table("responses", RESPONSE_COLUMNS, lambda: _response_rows(operation))
+
+
+def _response_rows(operation: Operation) -> Iterator[Sequence[Any]]:
+    for status, count in operation.status_counts:
+        yield status, count, dict(operation.count_media_types(str(status)))
 
 
 def export_properties(shapes: Sequence[PartShape]) -> Table:

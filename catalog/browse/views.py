@@ -16,7 +16,7 @@ from catalog.browse.filters import SORTED_COLUMNS, STATUS_CLASSES, SUBSETS, Oper
 from catalog.browse.queries import excess_operations, list_methods, list_operations, summarize_excess
 from catalog.browse.tree_rows import build_rows
 from catalog.downloads.curl import build_curl_command
-from catalog.downloads.json_schema import build_schema
+from catalog.downloads.json_schema import build_part_schema
 from catalog.downloads.mcp import derive_hints
 from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
@@ -102,11 +102,12 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
     def build_context() -> Mapping[str, Any]:
         nodes = list(list_part_nodes(shape))
         if pointer and request.htmx:  # type: ignore[attr-defined]  # django_htmx's middleware sets it
-            return build_tree_context(request, shape, nodes, inside_only=True)
+            return build_tree_context(request, operation, shape, nodes, inside_only=True)
         return {
-            **build_tree_context(request, shape, nodes),
+            **build_tree_context(request, operation, shape, nodes),
             **build_code_context(environment, operation),
             "operation": operation,
+            "media_types": operation.count_media_types(shape.key),
             "shapes": shapes,
             "parameters": list_parameters(operation),
             "timeline": build_timeline(operation),
@@ -142,7 +143,7 @@ def require_operation(request: HttpRequest, environment: Environment) -> Operati
 
 
 def build_tree_context(
-    request: HttpRequest, shape: PartShape, nodes: Sequence[Node], *, inside_only: bool = False
+    request: HttpRequest, operation: Operation, shape: PartShape, nodes: Sequence[Node], *, inside_only: bool = False
 ) -> Mapping[str, Any]:
     """Return the rows of a shape from the node `at` on, and its schema where all of the shape is shown."""
     pointer = request.GET.get("at", "")
@@ -151,7 +152,7 @@ def build_tree_context(
     context["query_without_at"] = build_query_without(request, "at")
     if len(rows) < len(nodes):
         return {**context, "schema": ""}
-    schema = build_schema(describe(shape.evidence, counts=False))
+    schema = build_part_schema(json.loads(operation.outline), shape.key, describe(shape.evidence, counts=False))
     return {**context, "schema": json.dumps(schema, indent=2, ensure_ascii=False)}
 
 

@@ -8,7 +8,8 @@ from shlex import quote
 from typing import Any
 from urllib.parse import quote as percent_encode
 
-from catalog.evidence.outlines import Descriptor, Outline, has_body
+from affidavit.operations import REQUEST, is_form, is_json, is_url_encoded
+from catalog.evidence.outlines import Descriptor, Outline, has_body, list_contents
 
 ORIGIN = "https://api.example.com"
 MAX_QUERY_NAMES, MAX_DEPTH, MAX_NAMES = 12, 3, 30
@@ -24,9 +25,17 @@ def build_arguments(outline: Outline) -> Iterator[str]:
     url = f"{ORIGIN}{outline['path']}{build_query(outline['query'] or {})}"
     yield f"curl --globoff -X {quote(outline['method'])} {quote(url)}"
     yield f"-H {quote('X-Service-Intent: <intent>')}"
-    if outline["request"] is not None and has_body(outline["request"]):
-        yield f"-H {quote('Content-Type: application/json')}"
-        yield f"--data {quote(json.dumps(build_example(outline['request']), ensure_ascii=False))}"
+    contents = list_contents(outline, REQUEST)
+    media_type = [*filter(is_json, contents), *contents, ""][0]
+    shape = contents.get(media_type)
+    if shape is not None and is_form(media_type):
+        yield from build_form_arguments(media_type, shape)
+    elif shape is not None and has_body(shape):
+        yield f"-H {quote(f'Content-Type: {media_type}')}"
+        yield f"--data {quote(json.dumps(build_example(shape), ensure_ascii=False))}"
+    elif media_type and not is_json(media_type):
+        yield f"-H {quote(f'Content-Type: {media_type}')}"
+        yield "--data-binary '@<file>'"
 
 
 def build_query(query: Descriptor) -> str:
@@ -36,9 +45,18 @@ def build_query(query: Descriptor) -> str:
     return f"?{'&'.join(pairs)}" if pairs else ""
 
 
+def build_form_arguments(media_type: str, form: Descriptor) -> Iterator[str]:
+    """Yield an argument for each of the first fields."""
+    option = "--data-urlencode" if is_url_encoded(media_type) else "-F"
+    for name, inner in list(form.get("properties", {}).items())[:MAX_NAMES]:
+        field = inner.get("items", inner)
+        value = "@<file>" if "format" in field and option == "-F" else f"<{find_scalar_type(field)}>"
+        yield f"{option} {quote(f'{name}={value}')}"
+
+
 def find_scalar_type(descriptor: Descriptor) -> str:
     """Return the type of one value of a name, which may come several times in a query."""
-    return find_scalar_type(descriptor["items"]) if descriptor["type"] == "array" else str(descriptor["type"])
+    return find_scalar_type(descriptor["items"]) if "items" in descriptor else str(descriptor["type"])
 
 
 def build_example(descriptor: Descriptor, depth: int = 1) -> Any:

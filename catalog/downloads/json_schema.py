@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from catalog.evidence.outlines import Descriptor, Outline, list_outline_parts
+from catalog.evidence.outlines import Descriptor, Outline, has_fields, list_outline_parts
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -20,6 +20,8 @@ def build_schema(descriptor: Descriptor) -> dict[str, Any]:
     if kind == "unknown":
         return {}
     schema: dict[str, Any] = {"type": [kind, "null"] if descriptor.get("nullable") else kind}
+    if "format" in descriptor and kind == "string":
+        schema["format"] = descriptor["format"]
     if kind == "array":
         schema["items"] = build_schema(descriptor["items"])
     if "properties" in descriptor:
@@ -29,10 +31,33 @@ def build_schema(descriptor: Descriptor) -> dict[str, Any]:
     return schema
 
 
+def build_fields_schema(descriptor: Descriptor) -> dict[str, Any]:
+    """Return the schema of a query or a form: a name that is sometimes repeated is a text or a list of texts."""
+    schema = build_schema(descriptor)
+    for name, inner in descriptor.get("properties", {}).items():
+        schema["properties"][name] = build_field_schema(inner)
+    if "values" in descriptor:
+        schema["additionalProperties"] = build_field_schema(descriptor["values"])
+    return schema
+
+
+def build_field_schema(descriptor: Descriptor) -> dict[str, Any]:
+    """Return the schema of one name of a query or a form."""
+    if descriptor.get("reason") != "divergent" or descriptor.keys() & {"properties", "values"}:
+        return build_schema(descriptor)
+    item = build_schema(descriptor["items"]) if "items" in descriptor else {}
+    return {"anyOf": [item, {"type": "array", "items": item}]} if item else {}
+
+
+def build_part_schema(outline: Outline, part: str, descriptor: Descriptor) -> dict[str, Any]:
+    """Return the schema of `query`, `request` or a status."""
+    return build_fields_schema(descriptor) if has_fields(outline, part) else build_schema(descriptor)
+
+
 def build_schema_document(title: str, outlines: Sequence[Outline]) -> dict[str, Any]:
     """Return one schema document, with every part in `$defs` as `GET /orders/{orderId} 200`, `… query`, `… request`."""
     definitions = {
-        f"{outline['method']} {outline['path']} {part}": build_schema(descriptor)
+        f"{outline['method']} {outline['path']} {part}": build_part_schema(outline, part, descriptor)
         for outline in outlines
         for part, descriptor in list_outline_parts(outline)
     }

@@ -9,7 +9,7 @@ from affidavit.operations import READS, Identity, strip_names
 from catalog.downloads.json_schema import build_schema
 from catalog.downloads.operation_names import name_outlines
 from catalog.downloads.tools import build_tool
-from catalog.evidence.outlines import Descriptor, Outline
+from catalog.evidence.outlines import Descriptor, Outline, list_contents
 
 IDEMPOTENT_METHODS = READS | {"PUT", "DELETE"}  # RFC 9110, 9.2.2
 EMPTY_OBJECT = {"type": "unknown", "reason": "empty", "of": "object"}
@@ -57,10 +57,13 @@ def derive_hints(method: str) -> Mapping[str, bool]:
 def build_output_schema(outline: Outline) -> dict[str, Any] | None:
     """Return a schema for which every observed 2xx body is valid; None unless each 2xx status has bodies, all objects.
 
-    MCP has no structured result for a tool that sometimes answers nothing, and before 2026-07-28 only objects.
+    MCP has no structured result for a tool that sometimes answers nothing or CSV, and before 2026-07-28 only objects.
     """
-    bodies = [body for status, body in outline["responses"].items() if status.startswith("2")]
+    successes = [status for status in outline["responses"] if status.startswith("2")]
+    bodies = [outline["responses"][status] for status in successes]
     if not bodies or not all(map(is_always_object, bodies)):
+        return None
+    if any(shape is None for status in successes for shape in list_contents(outline, status).values()):
         return None
     schemas: list[dict[str, Any]] = []
     for body in bodies:

@@ -6,18 +6,17 @@ from collections.abc import Container, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from affidavit.operations import PARAMETER, strip_names
+from affidavit.operations import PARAMETER, REQUEST, strip_names
 from catalog.downloads.component_schemas import ComponentSchemas
-from catalog.downloads.json_schema import build_schema
+from catalog.downloads.json_schema import build_field_schema, build_part_schema, build_schema
 from catalog.downloads.operation_names import name_outlines
 from catalog.downloads.resources import choose_tag, summarize_operation
 from catalog.downloads.schema_names import Body
-from catalog.evidence.outlines import Descriptor, Outline, has_body
+from catalog.evidence.outlines import Descriptor, Outline, list_contents
 
 OPENAPI_VERSION = "3.1.0"
 OPENAPI_METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"})
 STATUS_PHRASES = {status.value: status.phrase for status in HTTPStatus}
-MEDIA_TYPE = "application/json"
 DATA_NAMES = "more"  # the parameter that stands for query parameters whose names are data
 # A catalog does not know where its API is served: readers fill in the variable.
 SERVERS = [
@@ -85,12 +84,10 @@ def build_operation(name: str, path: str, outline: Outline, schemas: ComponentSc
         operation["tags"] = [tag]
     if parameters := [*build_path_parameters(path, outline), *build_query_parameters(outline["query"] or {})]:
         operation["parameters"] = parameters
-    if outline["request"] is not None:
-        content = build_content(outline["request"], Body(name, method, path, "request"), schemas)
+    if content := build_content(outline, Body(name, method, path, REQUEST), schemas):
         operation["requestBody"] = {"content": content}
     operation["responses"] = {
-        status: build_response(Body(name, method, path, status), descriptor, schemas)
-        for status, descriptor in outline["responses"].items()
+        status: build_response(outline, Body(name, method, path, status), schemas) for status in outline["responses"]
     }
     return operation
 
@@ -104,9 +101,9 @@ def build_path_parameters(path: str, outline: Outline) -> Iterator[dict[str, Any
 def build_query_parameters(query: Descriptor) -> Iterator[dict[str, Any]]:
     properties = query.get("properties", {})
     for name, descriptor in properties.items():
-        yield {"name": name, "in": "query", "schema": build_schema(descriptor)}
+        yield {"name": name, "in": "query", "schema": build_field_schema(descriptor)}
     if "values" in query:
-        schema = {"type": "object", "additionalProperties": build_schema(query["values"])}
+        schema = {"type": "object", "additionalProperties": build_field_schema(query["values"])}
         name = find_unused_name(DATA_NAMES, properties)
         yield {"name": name, "in": "query", "style": "form", "explode": True, "schema": schema}
 
@@ -115,10 +112,23 @@ def find_unused_name(name: str, used_names: Container[str]) -> str:
     return find_unused_name(f"{name}_", used_names) if name in used_names else name
 
 
-def build_response(body: Body, descriptor: Descriptor, schemas: ComponentSchemas) -> dict[str, Any]:
+def build_response(outline: Outline, body: Body, schemas: ComponentSchemas) -> dict[str, Any]:
     response: dict[str, Any] = {"description": STATUS_PHRASES.get(int(body.part), f"Status {body.part}")}
-    return {**response, "content": build_content(descriptor, body, schemas)} if has_body(descriptor) else response
+    content = build_content(outline, body, schemas)
+    return {**response, "content": content} if content else response
 
 
-def build_content(descriptor: Descriptor, body: Body, schemas: ComponentSchemas) -> dict[str, Any]:
-    return {MEDIA_TYPE: {"schema": schemas.add(build_schema(descriptor), body)}}
+def build_content(outline: Outline, body: Body, schemas: ComponentSchemas) -> dict[str, Any]:
+    """Return the bodies of a part by media type: JSON and forms have one schema, other texts are strings."""
+    contents = list_contents(outline, body.part)
+    shape = next((shape for shape in contents.values() if shape is not None), None)
+    with_shape = {} if shape is None else {"schema": schemas.add(build_part_schema(outline, body.part, shape), body)}
+    return {
+        media_type: build_shapeless(media_type) if inner is None else with_shape
+        for media_type, inner in contents.items()
+    }
+
+
+def build_shapeless(media_type: str) -> dict[str, Any]:
+    """Return what is known of bodies that are not read: a text is a string."""
+    return {"schema": {"type": "string"}} if media_type.startswith("text/") else {}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from affidavit.operations import PARAMETER, READS
-from catalog.downloads.json_schema import build_schema
+from affidavit.operations import PARAMETER, READS, REQUEST
+from catalog.downloads.json_schema import build_fields_schema, build_part_schema, build_schema
 from catalog.downloads.operation_names import name_outlines
-from catalog.evidence.outlines import Descriptor, Outline, has_body
+from catalog.evidence.outlines import JSON_TYPE, Descriptor, Outline, list_contents, list_media_types
 
 MAX_PROPERTIES_NAMED = 12  # of a response, in a description
 
@@ -66,9 +66,12 @@ def build_input_schema(outline: Outline) -> dict[str, Any]:
     if outline["parameters"]:
         inputs["path"] = build_path_schema(outline)
     if outline["query"] is not None:
-        inputs["query"] = build_schema(outline["query"])
+        inputs["query"] = build_fields_schema(outline["query"])
     if outline["request"] is not None:
-        inputs["body"] = build_schema(outline["request"])
+        inputs["body"] = build_part_schema(outline, REQUEST, outline["request"])
+    elif request_types := list_media_types(outline, REQUEST):
+        is_text = all(media_type.startswith("text/") for media_type in request_types)
+        inputs["body"] = {"type": "string"} if is_text else {}
     required = {"required": ["path"]} if "path" in inputs else {}
     return {"type": "object", "properties": inputs, **required, "additionalProperties": False}
 
@@ -81,12 +84,23 @@ def build_path_schema(outline: Outline) -> dict[str, Any]:
 
 
 def describe_operation(outline: Outline) -> str:
-    """Return `GET /orders/{orderId}. Answers 200 with an object (id, total), 404 with an object (error).`"""
-    responses = (
-        f"{status} with {describe_body(body)}" if has_body(body) else f"{status} without a body"
-        for status, body in outline["responses"].items()
-    )
-    return f"{outline['method']} {outline['path']}. Answers {', '.join(responses)}."
+    """Return `GET /orders/{orderId}. Answers 200 with an object (id, total), 404 with an object (error).`
+
+    Bodies that are not JSON have their media type: `Takes multipart/form-data. Answers 200 with text/csv.`
+    """
+    requests = list(list_contents(outline, REQUEST))
+    takes = f" Takes {' or '.join(requests)}." if requests not in ([], [JSON_TYPE]) else ""
+    responses = (f"{status} {describe_contents(outline, status)}" for status in outline["responses"])
+    return f"{outline['method']} {outline['path']}.{takes} Answers {', '.join(responses)}."
+
+
+def describe_contents(outline: Outline, status: str) -> str:
+    """Return `with an object (id, total) or text/csv`; `without a body`."""
+    contents = list_contents(outline, status)
+    shapes = [shape for shape in contents.values() if shape is not None]
+    words = [describe_body(shapes[0])] if shapes else []
+    words += [media_type for media_type, shape in contents.items() if shape is None]
+    return f"with {' or '.join(words)}" if words else "without a body"
 
 
 def describe_body(descriptor: Descriptor) -> str:

@@ -7,11 +7,12 @@ that allows less breaks consumers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from affidavit.operations import REQUEST
 from catalog.change_labels import BOTH, CHANGE_KINDS, CONSUMER, NOBODY, PRODUCER
-from catalog.evidence.outlines import Descriptor, Outline
+from catalog.evidence.outlines import Descriptor, Outline, list_media_types
 from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
 
 PATH = "path"
@@ -58,13 +59,22 @@ def compare_outlines(
     is_whole: IsWhole = lambda part, pointer: True,
     is_rule: IsRule = lambda part, pointer: False,
 ) -> list[Change]:
-    """Return all changes by part and node; [] exactly when both have the same shapes under the same names."""
+    """Return all changes by part and node, then those of media types; [] if both have equal shapes and media types."""
     changes = [*_compare_parameters(before["parameters"], after["parameters"])]
     for part in ("query", "request"):
         changes += _compare_nodes(part, "", before[part], after[part])
     for status in sorted(before["responses"].keys() | after["responses"].keys()):
         changes += _compare_nodes(status, "", before["responses"].get(status), after["responses"].get(status))
+    for part in (REQUEST, *sorted(before["responses"])):
+        changes += _compare_media_types(part, list_media_types(before, part), list_media_types(after, part))
     return [_weigh_change(change, is_whole, is_rule) for change in changes]
+
+
+def _compare_media_types(part: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
+    """Report the media types of a part that were added; its first ones are no change, since bodies came before them."""
+    if before and set(after) - set(before):
+        breaks = CONSUMER if _is_response(part) else NOBODY
+        yield Change(part, "", "media-type", ", ".join(before), ", ".join(after), breaks)
 
 
 def build_removal(part: str, pointer: str, before: Descriptor, kind: str = "gone") -> Change:
@@ -163,6 +173,8 @@ def _compare_types(part: str, pointer: str, before: Descriptor, after: Descripto
     if old != new:
         breaks = NOBODY if new in LITTLE_KNOWN - {"null"} else _breaks_whom(part, _find_direction(part, old, new))
         yield Change(part, pointer, "cut" if new == "cut" else "type", *words, breaks)
+    elif before.get("format") != after.get("format"):
+        yield Change(part, pointer, "type", *words, _breaks_whom(part, "wider"))
     if bool(before.get("nullable")) != bool(after.get("nullable")):
         kind, direction = ("nullable", "wider") if after.get("nullable") else ("not-null", "narrower")
         yield Change(part, pointer, kind, *words, _breaks_whom(part, direction))

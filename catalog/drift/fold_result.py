@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from affidavit import Evidence
-from affidavit.operations import OperationSum, Part
+from affidavit.operations import OperationSum, Part, part_key
 from catalog.drift.absence import AbsenceEvent, AbsenceStates, update_absences
 from catalog.drift.compare import Change
 from catalog.evidence.maps import merge_map_values
-from catalog.evidence.parts import PartMaps, first_visible_epoch, list_node_resets, part_key, part_of
+from catalog.evidence.parts import PartMaps, first_visible_epoch, list_node_resets, part_of
 from catalog.evidence.pointers import EvidenceNode, is_within, walk_nodes
 from catalog.models import Operation, OperationPart
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from affidavit import Evidence, describe
-from affidavit.operations import SECONDS_PER_DAY
+from affidavit.operations import SECONDS_PER_DAY, part_key
 from catalog.drift.absence import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, AbsenceEvent
 from catalog.drift.compare import (
     PATH,
@@ -20,7 +20,6 @@ from catalog.drift.compare import (
 )
 from catalog.drift.fold_result import FoldResult
 from catalog.evidence.outlines import Outline
-from catalog.evidence.parts import part_key
 from catalog.models import Drift, Operation, OperationVersion
 
 

@@ -94,7 +94,7 @@ def graft(whole: Evidence, steps: Sequence[str], later: Evidence) -> Evidence:
 
 
 def _empty_copy(node: Evidence) -> Evidence:
-    """Return an empty node that keeps the mark of a sensitive name."""
+    """Return an empty node that keeps the mark of a sensitive name. It is of no type, and so no file."""
     empty = Evidence()
     empty.redacted = node.redacted
     return empty

@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from affidavit.operations import REQUEST, is_form, is_json
 
 NO_BODY = {"type": "unknown", "reason": "empty"}
 
 Descriptor = Mapping[str, Any]
 Outline = Mapping[str, Any]
 
+JSON_TYPE = "application/json"
+
 
 def has_body(descriptor: Descriptor) -> bool:
     return descriptor != NO_BODY
+
+
+def list_media_types(outline: Outline, part: str) -> Sequence[str]:
+    """Return the media types of `request` or of a status; [] if none was reported."""
+    if part == REQUEST:
+        return list(outline.get("requestMediaTypes", ()))
+    return list(outline.get("responseMediaTypes", {}).get(part, ()))
+
+
+def list_contents(outline: Outline, part: str) -> dict[str, Descriptor | None]:
+    """Return the bodies of `request` or of a status by media type: the shape of JSON and of forms, None for any other.
+
+    A shape without such a type is one of JSON: media types were not reported with it.
+    """
+    response = outline["responses"].get(part, NO_BODY)
+    shape = outline[REQUEST] if part == REQUEST else response if has_body(response) else None
+    contents = {
+        media_type: shape if is_json(media_type) or is_form(media_type) else None
+        for media_type in list_media_types(outline, part)
+    }
+    if shape is not None and shape not in contents.values():
+        contents[JSON_TYPE] = shape
+    return contents
+
+
+def has_fields(outline: Outline, part: str) -> bool:
+    """Return whether a part is a query, or a request that was only ever sent as a form."""
+    if part != REQUEST:
+        return part == "query"
+    media_types = [media_type for media_type, shape in list_contents(outline, part).items() if shape]
+    return bool(media_types) and all(map(is_form, media_types))
 
 
 def list_outline_parts(outline: Outline) -> Iterator[tuple[str, Descriptor]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from affidavit import Evidence
-from affidavit.operations import Part, choose_names, merge_parameter_types
+from affidavit.operations import REQUEST, Part, choose_names, merge_parameter_types, part_key
 from catalog.evidence.epochs import EpochEvidence, NodeReset, VisiblePart, build_visible_part
 from catalog.evidence.maps import apply_maps
 from catalog.evidence.nodes import Node, list_nodes
@@ -39,11 +39,6 @@ class PartShape:
         return self.key.capitalize()
 
 
-def part_key(part: Part) -> str:
-    """Return how addresses, rules and drift name a part: `query`, `request`, or the status of a response."""
-    return str(part.status or part.name)
-
-
 def part_of(row: OperationPart) -> Part:
     return Part(row.part, row.status)
 
@@ -51,7 +46,8 @@ def part_of(row: OperationPart) -> Part:
 def build_part_shapes(operation: Operation) -> list[PartShape]:
     """Return request and query, where any was seen, then a response for every status, with a body or without."""
     visible = _build_visible_parts(operation)
-    requests = [Part(name) for name in ("request", QUERY) if Part(name) in visible]
+    with_type = {Part(REQUEST)} if REQUEST in operation.media_types else set()
+    requests = [part for part in (Part(REQUEST), Part(QUERY)) if part in visible or part in with_type]
     responses = [Part("response", status) for status in _count_statuses(operation, "")]
     empty = VisiblePart(Evidence())
     return [_build_shape(operation, part, visible.get(part, empty)) for part in requests + responses]

@@ -90,7 +90,7 @@ def copy_node(evidence: Evidence) -> Evidence:
     copy = Evidence()
     copy.counts, copy.redacted, copy.collapsed = dict(evidence.counts), evidence.redacted, evidence.collapsed
     copy.items, copy.values, copy.properties = evidence.items, evidence.values, dict(evidence.properties)
-    copy.first, copy.last = evidence.first, evidence.last
+    copy.first, copy.last, copy.binary = evidence.first, evidence.last, evidence.binary
     return copy
 
 
@@ -106,8 +106,10 @@ def sum_evidence(parts: Iterable[Evidence]) -> Evidence:
 
 
 def describe_type(descriptor: Descriptor) -> str:
-    """Return `array of object`, `map of string`, or the type itself."""
+    """Return `array of object`, `map of string`, `string (binary)` for a file of a form, or the type itself."""
     type_name = str(descriptor["type"])
+    if "format" in descriptor:
+        return f"{type_name} ({descriptor['format']})"
     if type_name == "array":
         return f"array of {descriptor['items']['type']}"
     if type_name == "object" and "values" in descriptor and not descriptor.get("properties"):

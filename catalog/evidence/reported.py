@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from affidavit import Evidence
-from affidavit.operations import Identity, OperationSum, Part
+from affidavit.operations import Identity, OperationSum, Part, part_key
 from catalog.evidence.epochs import sum_epochs
-from catalog.evidence.parts import list_node_resets, load_epochs, part_key
+from catalog.evidence.parts import list_node_resets, load_epochs
 from catalog.models import PART_IDENTITY, Operation, OperationPart
 from workspaces.models import Environment
 
@@ -107,6 +107,7 @@ def read_facts(row: Operation) -> Mapping[str, Any]:
         "names": row.names,
         "types": row.types,
         "undecided": row.undecided,
+        "media_types": row.media_types,
     }
 
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from affidavit import Evidence
-from affidavit.operations import SECONDS_PER_DAY, DailySums, Identity, OperationSum, OperationSums, Part
+from affidavit.operations import SECONDS_PER_DAY, DailySums, Identity, OperationSum, OperationSums, Part, part_key
 from catalog.evidence.epochs import sum_epochs
-from catalog.evidence.parts import list_node_resets, parse_epochs, part_key, part_of
+from catalog.evidence.parts import list_node_resets, parse_epochs, part_of
 from catalog.evidence.pointers import sum_evidence
 from catalog.evidence.reported import save_parts
 from catalog.models import BaselineReset, Operation, OperationPart

@@ -12,13 +12,25 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from affidavit import Evidence, Template, retemplate
-from affidavit.operations import PARAMETER, SECONDS_PER_DAY, DailySums, Identity, OperationSum, Part, strip_names
+from affidavit.operations import (
+    PARAMETER,
+    SECONDS_PER_DAY,
+    DailySums,
+    Identity,
+    OperationSum,
+    Part,
+    build_media_types,
+    strip_names,
+)
 from catalog.path_template import split_path
 
 
 @dataclass(frozen=True)
 class Observation:
-    """One entry of a well-formed report. shapes: the evidence of query, request and response."""
+    """One entry of a well-formed report. shapes: the evidence of query, request and response.
+
+    request_media_type, response_media_type: as reported, "" without a body.
+    """
 
     method: str
     path: str
@@ -29,6 +41,8 @@ class Observation:
     parameters: Mapping[str, str] = field(default_factory=dict)
     undecided: Sequence[int] = ()
     shapes: Mapping[str, Evidence] = field(default_factory=dict)
+    request_media_type: str = ""
+    response_media_type: str = ""
 
 
 def sum_observations(observations: Iterable[Observation], *, received_at: datetime) -> DailySums:
@@ -52,8 +66,14 @@ def _build_sum(observation: Observation, template: Template, received_at: dateti
         names=[Counter({name: count}) for name in names],
         types=[Counter({template.parameters.get(name, "unknown"): count}) for name in names],
         undecided=Counter(dict.fromkeys(_list_undecided(observation, template.path), count)),
+        media_types=_count_media_types(observation),
         evidence={part: _stamp(evidence, first, last) for part, evidence in _list_counted_parts(observation)},
     )
+
+
+def _count_media_types(observation: Observation) -> dict[str, Counter[str]]:
+    types = build_media_types(observation.status, observation.request_media_type, observation.response_media_type)
+    return {key: Counter({media_type: observation.count}) for key, media_type in types.items()}
 
 
 def _list_parameter_types(observation: Observation) -> dict[str, str]:

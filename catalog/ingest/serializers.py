@@ -21,6 +21,8 @@ from wire.http.batches import BatchItem
 from wire.http.fields import MAX_COUNT, Count, EnvironmentName, ExactText, Moment, UuidText
 
 TOKEN = re.compile(r"\A[A-Z0-9!#$%&'*+.^_`|~-]+\Z")
+MEDIA_TYPE = re.compile(r"\A[^\s/;]+/[^\s/;]+\s*(?:;|\Z)")
+MAX_MEDIA_TYPE = 1000  # characters, with parameters
 PARAMETER_TYPES = ("string", "number", "integer", "boolean", "unknown")
 SHAPES = ("query", "request", "response")
 
@@ -41,6 +43,16 @@ class PathTemplate(ExactText):
         if faults:
             raise serializers.ValidationError(faults)
         return path
+
+
+class MediaType(ExactText):
+    """`text/csv`: what is no media type that is known becomes a range on arrival; parameters are dropped."""
+
+    def __init__(self, **options: Any) -> None:
+        detail = "Send a media type, text/csv for example, or leave the member out where there was no body."
+        super().__init__(
+            max_length=MAX_MEDIA_TYPE, validators=[RegexValidator(MEDIA_TYPE, detail, "media-type")], **options
+        )
 
 
 @extend_schema_field({"type": "string", "enum": PARAMETER_TYPES})
@@ -101,6 +113,7 @@ class SegmentIndexes(serializers.ListField):
             "redacted": {"type": "boolean"},
             "nullable": {"type": "boolean"},
             "collapsed": {"type": "boolean"},
+            "format": {"enum": ["binary"], "description": "The values were files, as parts of forms."},
         },
     }
 )
@@ -128,6 +141,8 @@ class WitnessObservation(BatchItem):
     query = DescriptorField(required=False)
     request = DescriptorField(required=False)
     response = DescriptorField(required=False)
+    requestMediaType = MediaType(required=False)
+    responseMediaType = MediaType(required=False)
 
     def to_internal_value(self, data: Any) -> Observation:
         shapes, faults = _parse_shapes(data) if isinstance(data, Mapping) else ({}, {})
@@ -148,6 +163,8 @@ class WitnessObservation(BatchItem):
             {name: parameter["type"] for name, parameter in members.get("parameters", {}).items()},
             members.get("undecided", ()),
             shapes,
+            members.get("requestMediaType", ""),
+            members.get("responseMediaType", ""),
         )
 
 

@@ -60,7 +60,7 @@ def apply_projection(row: Operation, total: OperationSum) -> None:
 def clear_projection(row: Operation) -> None:
     """Clear a row that was created for a rule and has no reports of its own."""
     row.begun, row.observations = False, 0
-    row.statuses, row.names, row.types, row.undecided = {}, [], [], {}
+    row.statuses, row.names, row.types, row.undecided, row.media_types = {}, [], [], {}, {}
 
 
 def reproject_rows(environment: Environment, row_ids: Collection[int], rules: RuleSet, *, now: datetime) -> None:

@@ -167,6 +167,7 @@ def _move_to_template(total: OperationSum, source: str, target: str) -> Operatio
         names=list(names),
         types=list(types),
         evidence=total.evidence,
+        media_types=total.media_types,
     )
 
 

@@ -252,6 +252,7 @@ def test_an_operation_of_a_dry_run_sums_its_days_and_keeps_its_statuses_apart(re
     times = ["firstSeenAt", "lastSeenAt"]
     assert list(operation) == [
         *["method", "path", "observations"], *times, *["parameters", "query", "request", "responses"],
+        "responseMediaTypes",
     ]  # fmt: skip
     assert operation["observations"] == 3
     assert (operation["firstSeenAt"], operation["lastSeenAt"]) == (1_767_323_045, 1_767_409_445)

@@ -60,3 +60,24 @@ def test_no_name_gets_out_of_its_quotes(segment: str, body: dict[str, Any]):
     assert words[-2] == "--data"
     assert len(words) == 11
     json.loads(words[-1])
+
+
+def test_forms_and_other_bodies_are_sent_as_their_media_type():
+    form = {"type": "object", "properties": {
+        "tag": {"type": "unknown", "reason": "divergent", "items": {"type": "string"}},
+        "file": {"type": "string", "format": "binary"},
+    }}  # fmt: skip
+
+    def arguments(**members: Any) -> list[str]:
+        return shlex.split(build_curl_command({**outline(), **members}).partition("<intent>'")[2].replace("\\\n", ""))
+
+    assert arguments(request=form, requestMediaTypes=["multipart/form-data"]) == [
+        "-F", "tag=<string>", "-F", "file=@<file>",
+    ]  # fmt: skip
+    assert arguments(request=form, requestMediaTypes=["application/x-www-form-urlencoded"]) == [
+        "--data-urlencode", "tag=<string>", "--data-urlencode", "file=<string>",
+    ]  # fmt: skip
+    assert arguments(requestMediaTypes=["text/csv"]) == ["-H", "Content-Type: text/csv", "--data-binary", "@<file>"]
+    assert arguments(request=form, requestMediaTypes=["application/merge-patch+json", "text/csv"])[:2] == [
+        "-H", "Content-Type: application/merge-patch+json",
+    ]  # fmt: skip

@@ -142,3 +142,14 @@ def test_every_name_is_one_that_assistants_accept_and_is_there_once(operations):
     names = [tool["name"] for tool in tools]
     assert [name for name in names if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name)] == []
     assert len({name.lower() for name in names}) == len(names)
+
+
+@pytest.mark.parametrize(("media_types", "has_schema"), [
+    (["application/json"], True), (["application/json", "application/problem+json"], True),
+    (["application/json", "text/csv"], False), (["text/csv"], False), ([], True),
+])  # fmt: skip
+def test_a_tool_that_also_answers_other_than_json_has_no_output_schema(media_types, has_schema):
+    responses = {"200": shape({"id": 1}), "404": NO_BODY}
+    types = {"200": media_types, "404": ["text/html"]}
+    schema = build_output_schema(outline(responses=responses, responseMediaTypes=types))
+    assert (schema is not None) == has_schema

@@ -11,10 +11,13 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from affidavit import describe, infer
+from bench._support.exported_schemas import resolve_references
 from catalog.downloads.openapi import build_openapi_document
 from catalog.downloads.operation_names import MAX_NAME_LENGTH, name_operations
 from catalog.downloads.tools import build_tools_document
 
+REPEATED = {"type": "unknown", "reason": "divergent", "items": {"type": "string"}}
+ONE_OR_MORE = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 NO_BODY = {"type": "unknown", "reason": "empty"}
 
 
@@ -33,6 +36,87 @@ def described(*outlines: dict[str, Any]) -> dict[str, Any]:
     document = build_openapi_document("Lumen Books, production", "5b1f", outlines)
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
     return document
+
+
+def test_bodies_have_their_media_types_and_only_json_and_forms_a_shape():
+    form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}, "tag": REPEATED}}
+    whole = described(
+        outline(
+            "POST", request=form, responses={"200": shape({"id": 1}), "400": NO_BODY, "500": NO_BODY},
+            requestMediaTypes=["multipart/form-data"],
+            responseMediaTypes={"200": ["application/json", "application/pdf", "text/csv"], "400": ["text/html"]},
+        ),
+        outline("PUT", requestMediaTypes=["application/octet-stream"]),
+        outline(
+            "PATCH", request=shape({"id": 1}), requestMediaTypes=["application/x-www-form-urlencoded", "text/json"]
+        ),
+    )  # fmt: skip
+    document = resolve_references(whole["paths"], whole["components"]["schemas"])["/orders"]
+    answers = document["post"]["responses"]
+    assert document["post"]["requestBody"]["content"] == {
+        "multipart/form-data": {
+            "schema": {
+                "type": "object",
+                "properties": {"file": {"type": "string", "format": "binary"}, "tag": ONE_OR_MORE},
+            }
+        }
+    }
+    assert answers["200"]["content"] == {
+        "application/json": {"schema": {"type": "object", "properties": {"id": {"type": "integer"}}}},
+        "application/pdf": {},
+        "text/csv": {"schema": {"type": "string"}},
+    }
+    assert answers["400"]["content"] == {"text/html": {"schema": {"type": "string"}}}
+    assert "content" not in answers["500"]
+    assert document["put"]["requestBody"]["content"] == {"application/octet-stream": {}}
+    schema = {"schema": {"type": "object", "properties": {"id": {"type": "integer"}}}}
+    assert document["patch"]["requestBody"]["content"] == {
+        "application/x-www-form-urlencoded": schema, "text/json": schema,
+    }  # fmt: skip
+
+
+def test_a_shape_that_came_without_its_media_type_is_json_beside_others():
+    (operation,) = described(
+        outline(responses={"200": shape([1])}, responseMediaTypes={"200": ["text/csv"]})
+    )["paths"]["/orders"].values()  # fmt: skip
+    assert operation["responses"]["200"]["content"].keys() == {"text/csv", "application/json"}
+
+
+def test_a_query_name_that_is_sometimes_repeated_is_a_string_or_an_array_of_strings():
+    evidence = infer({"tag": "a", "ids": ["1", "2"]})
+    evidence.add(infer({"tag": ["a", "b"]}))
+    query = describe(evidence, counts=False)
+    (operation,) = described(outline(query=query))["paths"]["/orders"].values()
+    assert {parameter["name"]: parameter["schema"] for parameter in operation["parameters"]} == {
+        "ids": {"type": "array", "items": {"type": "string"}}, "tag": ONE_OR_MORE,
+    }  # fmt: skip
+    (tool,) = build_tools_document("production", [outline(query=query)])["tools"]
+    for value in ("a", ["a"], ["a", "b"]):
+        Draft202012Validator(tool["inputSchema"]).validate({"query": {"tag": value}})
+    assert not Draft202012Validator(tool["inputSchema"]).is_valid({"query": {"tag": 1}})
+    (schema,) = described(outline(responses={"200": query}))["components"]["schemas"].values()
+    assert schema["properties"]["tag"] == {}
+
+
+def test_a_tool_says_which_bodies_are_not_json():
+    (tool,) = build_tools_document("production", [
+        outline(
+            "POST", request=shape({"a": "1"}), requestMediaTypes=["multipart/form-data"],
+            responses={"200": shape({"id": 1}), "202": NO_BODY, "204": NO_BODY, "400": NO_BODY},
+            responseMediaTypes={
+                "200": ["application/json", "text/csv"], "202": ["application/pdf", "image/*"], "400": ["text/html"],
+            },
+        )
+    ])["tools"]  # fmt: skip
+    assert tool["description"] == (
+        "POST /orders. Takes multipart/form-data. Answers 200 with an object (id) or text/csv, "
+        "202 with application/pdf or image/*, 204 without a body, 400 with text/html."
+    )
+    bodies = [
+        build_tools_document("production", [outline("PUT", requestMediaTypes=types)])["tools"][0]["inputSchema"]
+        for types in (["text/csv"], ["text/csv", "application/pdf"])
+    ]
+    assert [schema["properties"]["body"] for schema in bodies] == [{"type": "string"}, {}]
 
 
 def test_an_operation_has_its_parameters_body_and_answers():

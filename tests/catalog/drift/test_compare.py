@@ -183,3 +183,27 @@ def test_a_name_beside_keys_that_are_data_is_new_and_no_end_of_a_map():
     both = {**MAP, "properties": {"default": {"type": "integer"}}}
     (change,) = compare_outlines(outline_of(responses={"200": MAP}), outline_of(responses={"200": both}))
     assert (change.pointer, change.kind) == ("/default", "new")
+
+
+@pytest.mark.parametrize(("before", "after", "change"), [
+    ({}, {"requestMediaTypes": ["text/csv"]}, []),
+    ({"requestMediaTypes": ["text/csv"]}, {"requestMediaTypes": ["text/csv"]}, []),
+    ({"requestMediaTypes": ["text/csv"]}, {"requestMediaTypes": ["image/png", "text/csv"]},
+     [("request", "text/csv", "image/png, text/csv", "")]),
+    ({"responseMediaTypes": {"200": ["text/csv"]}}, {"responseMediaTypes": {"200": ["text/csv", "text/html"]}},
+     [("200", "text/csv", "text/csv, text/html", "consumer")]),
+    ({"responseMediaTypes": {"200": ["text/csv"]}}, {"responseMediaTypes": {"200": ["text/csv"], "500": ["a/*"]}}, []),
+])  # fmt: skip
+def test_an_added_media_type_is_a_change_that_breaks_who_reads_it(before, after, change):
+    responses = {"200": {"type": "unknown", "reason": "empty"}}
+    outlines = [{**outline_of(responses=responses), **members} for members in (before, after)]
+    changes = compare_outlines(*outlines)
+    assert [(c.part, c.before, c.after, c.breaks) for c in changes] == change
+    assert {(c.pointer, c.kind) for c in changes} <= {("", "media-type")}
+
+
+def test_a_field_that_became_a_file_is_a_change():
+    fields = {"type": "string"}, {"type": "string", "format": "binary"}
+    before, after = (outline_of(request={"type": "object", "properties": {"file": field}}) for field in fields)
+    (change,) = compare_outlines(before, after)
+    assert (change.pointer, change.before, change.after) == ("/file", "string", "string (binary)")

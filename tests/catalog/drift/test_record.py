@@ -164,3 +164,17 @@ def test_the_latest_drift_of_an_environment_is_its_own(api, known, other_workspa
     assert (latest.pointer, latest.operation.path, latest.words) == ("/b", "/orders/{orderId}", "new")
     assert list(list_latest_drift(environment_of(other_workspace), 9)) == []
     assert list(list_latest_drift(environment_of(known, "staging"), 9)) == []
+
+
+def test_an_added_media_type_is_drift_and_the_first_is_none(api, known):
+    version = Operation.objects.get().version
+    deliver(api, known, observation(response=BODY, responseMediaType="application/json"))
+    assert list_drift() == []
+    assert Operation.objects.get().version == version + 1
+    deliver(
+        api, known, observation(responseMediaType="text/html"), observation(status=500, responseMediaType="text/html")
+    )
+    assert list_drift() == [
+        ("500", "", "new", "", "nothing yet", ""),
+        ("200", "", "media-type", "application/json", "application/json, text/html", "consumer"),
+    ]

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from catalog.models import WitnessReport
-from tests.catalog.reports import observation, report
+from tests.catalog.reports import deliver, observation, report
 
 pytestmark = pytest.mark.django_db
 ADDRESS = "/api/witness-reports"
@@ -110,6 +110,12 @@ def test_a_report_id_is_a_uuid(api, report_id):
         ("undecided", {}, "not_a_list"),
         ("response", None, "wrong-type"),
         ("query", "string", "wrong-type"),
+        ("requestMediaType", None, "null"),
+        ("requestMediaType", ["text/csv"], "invalid"),
+        ("requestMediaType", "csv", "media-type"),
+        ("responseMediaType", "", "blank"),
+        ("responseMediaType", "text/", "media-type"),
+        ("responseMediaType", "text/csv; x=" + "y" * 1000, "max_length"),
     ],
 )
 def test_a_member_of_the_wrong_form_is_told(api, member, value, code):
@@ -212,3 +218,25 @@ def test_a_shape_deeper_than_32_levels_is_cut_and_not_refused(api):
 @pytest.mark.parametrize("name", ["", "x" * 10_000, "__proto__", "a/b~c", "\u202e", "non_field_errors", "\ud83d\ude00"])
 def test_any_property_name_is_taken(api, name):
     assert api.post(ADDRESS, report(observation(response={name: 1}))).status_code == 202
+
+
+def test_media_types_are_shown_and_a_report_without_them_is_taken(api, workspace):
+    deliver(
+        api, workspace,
+        observation("POST", "/rows", 201, requestMediaType="text/CSV; header=canary", responseMediaType="image/canary"),
+        observation("POST", "/rows", 422, requestMediaType="application/pdf", responseMediaType="text/html"),
+        observation("POST", "/rows", 201, response={"id": 1}),
+    )  # fmt: skip
+    response = api.get("/api/catalog")
+    (operation,) = response.json()["operations"]
+    assert operation["requestMediaTypes"] == ["text/csv"]
+    assert operation["responseMediaTypes"] == {"201": ["image/*"], "422": ["text/html"]}
+    assert b"canary" not in response.content
+    deliver(api, workspace, observation("POST", "/rows", 201, requestMediaType="text/plain"))
+    assert api.get("/api/catalog").json()["operations"][0]["requestMediaTypes"] == ["text/csv", "text/plain"]
+
+
+def test_an_operation_without_media_types_is_as_before(api, workspace):
+    deliver(api, workspace, observation(response={"id": 1}))
+    (operation,) = api.get("/api/catalog").json()["operations"]
+    assert not {"requestMediaTypes", "responseMediaTypes"} & operation.keys()

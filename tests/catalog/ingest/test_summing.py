@@ -24,6 +24,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=8,
 )
+MEDIA_TYPES = st.sampled_from(["", "text/csv", "application/x-unheard-of"])
 PATHS = [
     "/orders",
     "/orders/{orderId}",
@@ -49,6 +50,8 @@ def observations(draw: st.DrawFn) -> Observation:
         parameters={"id": draw(st.sampled_from(["integer", "string", "number"]))} if "{id}" in path else {},
         undecided=draw(st.sampled_from([(), (0,)])),
         shapes={name: infer(value) for name, value in shapes.items()},
+        request_media_type=draw(MEDIA_TYPES),
+        response_media_type=draw(MEDIA_TYPES),
     )
 
 
@@ -125,3 +128,13 @@ def test_observations_of_one_template_are_one_sum_whatever_its_names():
 
 def test_a_template_without_names_keeps_its_literals():
     assert strip_names("/a/{b}/c{d}.json") == "/a/{}/c{}.json"
+
+
+NAMES_OF_AUDIO = ("aac", "ac3", "flac", "midi", "mp4", "mpeg", "ogg", "opus", "wav", "wave", "webm", "x-m4a", "x-wav")
+
+
+@given(st.lists(st.sampled_from([f"audio/{name}" for name in NAMES_OF_AUDIO]), max_size=30), st.integers(1, 5))
+def test_more_media_types_than_are_kept_apart_are_any_in_whatever_order(media_types: list[str], size: int):
+    seen = [Observation("GET", "/a", 200, 1, NOW, NOW, response_media_type=media_type) for media_type in media_types]
+    batches = [seen[start : start + size] for start in range(0, len(seen), size)]
+    assert render_state(batches) == render_state([seen[::-1]]) == render_state([[observation] for observation in seen])

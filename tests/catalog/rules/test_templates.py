@@ -74,9 +74,11 @@ def shops(api: Any, workspace: Any, environment: Environment) -> Environment:
         api,
         workspace,
         *[observation(path=RED, response={"id": 1, "red": True}, lastSeenAt=AT, undecided=[1],
+                      responseMediaType="application/json",
                       parameters={"itemId": {"type": "integer"}})] * 3,
         observation(path=RED, status=404, count=2, response={"detail": "x"}, lastSeenAt=AT + 60),
-        *[observation(path=BLUE, response={"id": "x", "blue": None}, request={"a": 1}, lastSeenAt=AT - 90_000)] * 4,
+        *[observation(path=BLUE, response={"id": "x", "blue": None}, request={"a": 1}, lastSeenAt=AT - 90_000,
+                      responseMediaType="text/csv")] * 4,
     )  # fmt: skip
     return environment
 
@@ -94,6 +96,7 @@ def test_a_merge_shows_the_sum_of_both(shops):
     body = shown["responses"]["200"]
     assert (body["seen"], body["properties"]["red"]["seen"], body["properties"]["id"]["type"]) == (7, 3, "unknown")
     assert shown["request"]["seen"] == 4
+    assert shown["responseMediaTypes"] == {"200": ["application/json", "text/csv"]}
     assert list(shown["responses"]) == ["200", "404"]
 
 
@@ -295,6 +298,8 @@ class Twins:
                 response=self.chance.choice(BODIES),
                 lastSeenAt=AT + self.chance.randrange(200_000),
                 parameters={},
+                requestMediaType=self.chance.choice(["application/json", "text/csv"]),
+                responseMediaType=self.chance.choice(["application/json", "text/html", "image/canary"]),
             )
             for _ in range(self.chance.choice([1, 3]))
         ]

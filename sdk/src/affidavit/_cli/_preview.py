@@ -7,7 +7,15 @@ from typing import Any
 from affidavit._shapes.evidence import Evidence
 from affidavit._shapes.parse import from_descriptor
 from affidavit.operations._documents import build_operation_document, has_begun
-from affidavit.operations._sums import PARAMETER, Identity, OperationSum, OperationSums, Part, strip_names
+from affidavit.operations._sums import (
+    PARAMETER,
+    Identity,
+    OperationSum,
+    OperationSums,
+    Part,
+    build_media_types,
+    strip_names,
+)
 
 
 def preview_catalog(observations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -23,6 +31,7 @@ def _build_sum(observation: Mapping[str, Any]) -> OperationSum:
     """Return the sum of one observation. It was made by this program, so all its members are present."""
     count, status = observation["count"], observation["status"]
     names = PARAMETER.findall(observation["path"])
+    media_types = build_media_types(status, observation.get("requestMediaType"), observation.get("responseMediaType"))
     return OperationSum(
         first=observation["firstSeenAt"],
         last=observation["lastSeenAt"],
@@ -30,6 +39,7 @@ def _build_sum(observation: Mapping[str, Any]) -> OperationSum:
         names=[Counter({name: count}) for name in names],
         types=[Counter({observation["parameters"][name]["type"]: count}) for name in names],
         evidence=_read_evidence(observation, count, status),
+        media_types={key: Counter({media_type: count}) for key, media_type in media_types.items()},
     )
 
 

@@ -2,6 +2,7 @@
 
 from affidavit._paths.templates import is_scaffold
 from affidavit._paths.words import singularize, split_words
+from affidavit._shapes.media_types import is_form, is_json, is_url_encoded
 
 from ._documents import (
     READS,
@@ -13,25 +14,43 @@ from ._documents import (
     name_path,
 )
 from ._maps import is_alike_map
-from ._sums import PARAMETER, SECONDS_PER_DAY, DailySums, Identity, OperationSum, OperationSums, Part, strip_names
+from ._sums import (
+    PARAMETER,
+    REQUEST,
+    SECONDS_PER_DAY,
+    DailySums,
+    Identity,
+    OperationSum,
+    OperationSums,
+    Part,
+    build_media_types,
+    part_key,
+    strip_names,
+)
 
 __all__ = [
     "PARAMETER",
     "READS",
+    "REQUEST",
     "SECONDS_PER_DAY",
     "DailySums",
     "Identity",
     "OperationSum",
     "OperationSums",
     "Part",
+    "build_media_types",
     "build_operation_document",
     "choose_names",
     "fill_names",
     "has_begun",
     "is_alike_map",
+    "is_form",
+    "is_json",
     "is_scaffold",
+    "is_url_encoded",
     "merge_parameter_types",
     "name_path",
+    "part_key",
     "singularize",
     "split_words",
     "strip_names",

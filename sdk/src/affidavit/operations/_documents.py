@@ -9,7 +9,7 @@ from typing import Any
 from affidavit._shapes.describe import describe
 from affidavit._shapes.evidence import Evidence
 
-from ._sums import NAMELESS, Identity, OperationSum, Part
+from ._sums import NAMELESS, REQUEST, Identity, OperationSum, Part
 
 NOT_BEGINNING = frozenset({404, 405, 501})  # scanners get these; they create no operation (contract 4)
 READS = frozenset({"GET", "HEAD", "OPTIONS"})  # methods that pass the confirmation gate (contract 3)
@@ -48,6 +48,17 @@ def build_operation_document(identity: Identity, operation_sum: OperationSum, *,
         "responses": {
             str(status): shapes.get(Part("response", status), unseen) for status in sorted(operation_sum.statuses)
         },
+        **_list_media_types(operation_sum),
+    }
+
+
+def _list_media_types(operation_sum: OperationSum) -> dict[str, Any]:
+    """Return the media types of request and responses; without those that were not reported."""
+    by_part = {key: sorted(counts) for key, counts in sorted(operation_sum.media_types.items())}
+    request = by_part.pop(REQUEST, None)
+    return {
+        **({"requestMediaTypes": request} if request else {}),
+        **({"responseMediaTypes": by_part} if by_part else {}),
     }
 
 

@@ -13,10 +13,18 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from affidavit._shapes.evidence import Evidence
+from affidavit._shapes.media_types import bound_media_types, reduce_media_type
 
 PARAMETER = re.compile(r"\{([^{}]*)\}")
 NAMELESS = "{}"
 SECONDS_PER_DAY = 86400
+REQUEST = "request"
+
+
+def build_media_types(status: int, request: str | None, response: str | None) -> dict[str, str]:
+    """Return the media types of one observation by `part_key`; that of the request for 2xx and 3xx only."""
+    request_types = {REQUEST: reduce_media_type(request)} if request and 200 <= status < 400 else {}
+    return request_types | ({str(status): reduce_media_type(response)} if response else {})
 
 
 class Part(NamedTuple):
@@ -24,6 +32,11 @@ class Part(NamedTuple):
 
     name: str
     status: int | None = None
+
+
+def part_key(part: Part) -> str:
+    """Return how addresses, rules and drift name a part: `query`, `request`, or the status of a response."""
+    return str(part.status or part.name)
 
 
 class Identity(NamedTuple):
@@ -40,7 +53,10 @@ def strip_names(path: str) -> str:
 
 @dataclass
 class OperationSum:
-    """Everything observed of one operation. first, last: Unix seconds. names, types: by parameter position."""
+    """Everything observed of one operation. first, last: Unix seconds. names, types: by parameter position.
+
+    media_types: how often each was observed, by `part_key` of the request or response.
+    """
 
     first: int
     last: int
@@ -49,6 +65,7 @@ class OperationSum:
     types: list[Counter[str]] = field(default_factory=list)
     undecided: Counter[int] = field(default_factory=Counter)
     evidence: dict[Part, Evidence] = field(default_factory=dict)
+    media_types: dict[str, Counter[str]] = field(default_factory=dict)
 
     def add(self, other: OperationSum) -> None:
         """Add another sum of the same operation to this one."""
@@ -60,6 +77,10 @@ class OperationSum:
         self.undecided.update(other.undecided)
         for part, evidence in other.evidence.items():
             self.evidence.setdefault(part, Evidence()).add(evidence)
+        self.media_types = {
+            key: bound_media_types(self.media_types.get(key, Counter()) + other.media_types.get(key, Counter()))
+            for key in self.media_types.keys() | other.media_types.keys()
+        }
 
     @property
     def observations(self) -> int:
@@ -72,6 +93,7 @@ class OperationSum:
             "names": [_sort_by_text(counts) for counts in self.names],
             "types": [_sort_by_text(counts) for counts in self.types],
             "undecided": _sort_by_text(self.undecided),
+            "media_types": {key: _sort_by_text(self.media_types[key]) for key in sorted(self.media_types)},
         }
 
     def to_state(self) -> dict[str, Any]:
@@ -81,7 +103,10 @@ class OperationSum:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> OperationSum:
-        """Return the sum that `to_state` wrote. The state is not checked: it comes from our own storage."""
+        """Return the sum that `to_state` wrote, perhaps in a version without media types.
+
+        The state is not checked: it comes from our own storage.
+        """
         return cls(
             first=state["first"],
             last=state["last"],
@@ -90,6 +115,7 @@ class OperationSum:
             types=[Counter(counts) for counts in state["types"]],
             undecided=Counter({int(index): count for index, count in state["undecided"].items()}),
             evidence={Part(name, status): Evidence.from_state(evidence) for name, status, evidence in state["parts"]},
+            media_types={key: Counter(counts) for key, counts in state.get("media_types", {}).items()},
         )
 
 
