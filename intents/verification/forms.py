@@ -17,6 +17,7 @@ class RequestForm(forms.Form):
     path = forms.CharField(max_length=8192, strip=False)
     query = forms.CharField(required=False, strip=False)
     content_type = forms.CharField(required=False)
+    content_encoding = forms.CharField(required=False)
     body = forms.CharField(required=False, strip=False)
     step_up = forms.BooleanField(required=False)
 

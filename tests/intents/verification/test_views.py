@@ -93,6 +93,12 @@ def test_a_whole_header_line_and_line_ends_around_it_do_no_harm(inspect, header)
     assert set(read_states(response).values()) == {"passed"}
 
 
+def test_an_encoded_body_is_shown_as_refused(inspect, header):
+    response = inspect(header(), content_encoding="gzip")
+    assert read_states(response)["arguments"] == "failed"
+    assert "the body has a Content-Encoding: send it plain" in response.content.decode()
+
+
 def test_lines_of_a_body_are_taken_as_line_feeds(inspect, header):
     response = inspect(header(), body='{"amount":\r\n 1250}')
     assert read_states(response)["arguments"] == "passed"
