@@ -73,6 +73,7 @@ $(UV): requirements/uv.txt
 $(VENV)/.run: $(UV) requirements/run.txt sdk/pyproject.toml sdk/src/affidavit/_version.py
 	@test -e $(VENV)/.dev || $(INSTALL) --require-hashes -r requirements/run.txt
 	@$(INSTALL) --no-deps --editable ./sdk
+	@$(BIN)/python manage.py build_static
 	@touch $@
 
 $(VENV)/.dev: $(UV) requirements/dev.txt $(VENV)/.run

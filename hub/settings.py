@@ -310,7 +310,7 @@ TIME_ZONE = "UTC"
 USE_THOUSAND_SEPARATOR = False
 
 STATIC_URL = "static/"
-STATIC_ROOT = HUB_DATA_DIR / "static"
+STATIC_ROOT = BASE_DIR / "static.dist"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",

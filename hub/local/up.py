@@ -1,7 +1,7 @@
 """Everything a hub needs on one machine, started in order and stopped together.
 
 PostgreSQL (unless DATABASE_URL names one), migrations, static files, then the web server, a worker and its beat, which
-are kept running until Ctrl-C. The sample and the compression of static files, which may end by themselves, run apart.
+are kept running until Ctrl-C. The processes of the sample, which may end by themselves, run apart.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def prepare() -> None:
     declare_queue()
     if prepare_database(web_role=prepare_web_role()) and settings.HUB_SAMPLE:
         sample.create(now=timezone.now())
-    static_files.collect()
+    static_files.build()
 
 
 def prepare_web_role() -> str:
@@ -132,7 +132,6 @@ def supervise(server: embedded_postgres.Server | None, announce: Callable[[], No
             is_ready = True
             announce()
             side_processes.extend(sample.start_processes(build_address(local=True)))
-            side_processes.extend(static_files.start_compressing())
             connections.close_all()
         elif time.monotonic() - started_at > READY_SECONDS:
             print(f"affidavit: the web server did not answer within {READY_SECONDS} s; see above.", file=sys.stderr)

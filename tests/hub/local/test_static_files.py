@@ -1,0 +1,61 @@
+"""Static files are built whole or not at all, and are compressed from the first request on."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import brotli
+import pytest
+
+from hub.local import static_files
+
+
+@pytest.fixture
+def root(tmp_path: Path, settings: Any) -> Iterator[Path]:
+    settings.STATIC_ROOT = tmp_path / "static.dist"
+    return settings.STATIC_ROOT
+
+
+def test_each_script_and_style_has_compressed_copies_under_its_hashed_name(root):
+    static_files.build()
+    (script,) = (path for path in root.glob("plotly/plotly.min.*.js"))
+    assert brotli.decompress(Path(f"{script}.br").read_bytes()) == script.read_bytes()
+    assert gzip.decompress(Path(f"{script}.gz").read_bytes()) == script.read_bytes()
+    assert Path(f"{script}.br").stat().st_size < script.stat().st_size / 3
+
+
+def test_a_second_build_changes_nothing(root):
+    static_files.build()
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
+    static_files.build()
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
+
+
+def test_a_changed_source_is_built_again_without_the_old_file(root, monkeypatch):
+    static_files.build()
+    (root / "of-an-earlier-version.js").write_text("old")
+    monkeypatch.setattr(static_files, "compute_fingerprint", lambda: "another")
+    static_files.build()
+    assert not (root / "of-an-earlier-version.js").exists()
+    assert (root / static_files.STAMP).read_text() == "another"
+
+
+def test_a_disk_that_fills_up_meanwhile_leaves_the_former_files_and_the_next_build_is_whole(root, monkeypatch):
+    static_files.build()
+    names = sorted(path.name for path in root.rglob("*"))
+    monkeypatch.setattr(static_files, "compute_fingerprint", lambda: "another")
+
+    def fail(data: bytes) -> bytes:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr(static_files.QuickCompressor, "compress_brotli", staticmethod(fail))
+        with pytest.raises(OSError, match="No space left"):
+            static_files.build()
+    assert sorted(path.name for path in root.rglob("*")) == names
+    static_files.build()
+    assert (root / static_files.STAMP).read_text() == "another"
+    assert sorted(path.name for path in root.rglob("*")) == names

@@ -1,0 +1,21 @@
+"""Tests of one group run in one process, after each other: those with a whole hub of their own, and the browser's."""
+
+import subprocess
+import sys
+
+TEST = """
+import pytest
+
+@pytest.mark.xdist_group("whole hub")
+@pytest.mark.parametrize("number", range(20))
+def test_whose_process_is_printed(number, worker_id, tmp_path_factory):
+    (tmp_path_factory.getbasetemp().parent / f"{number}.{worker_id}").touch()
+"""
+
+
+def test_a_group_of_tests_is_not_divided(tmp_path):
+    (tmp_path / "test_of_a_group.py").write_text(TEST)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:django", "-n", "2", "--dist", "loadgroup"]
+    subprocess.run([*command, "--basetemp", str(tmp_path / "base"), str(tmp_path)], check=True, cwd=tmp_path)
+    workers = {path.suffix for path in (tmp_path / "base").glob("*.gw*")}
+    assert len(workers) == 1
