@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.utils import timezone
 from support.witness_hub import Hub, close_witnesses, make_witness
 
 from affidavit.contrib.wsgi import WitnessMiddleware
+from bench._support.exported_schemas import resolve_references
 from catalog.ingest.fold import fold_reports
 from catalog.rules import redaction as redaction_rules
 from tests.catalog.reports import environment_of
@@ -66,3 +68,48 @@ def test_what_an_app_answers_stands_in_the_catalog_under_the_hub_s_rules(api, wo
     assert 0 < shape["seen"] <= 300
     assert {of["seen"] for of in shape["properties"].values()} == {shape["seen"]}
     assert eye.stats.delivered == 301
+
+
+def test_forms_files_csv_and_repeated_names_are_in_every_document(api, workspace):
+    app = flask.Flask(__name__)
+
+    @app.post("/uploads/<shelf>")
+    def upload(shelf: str) -> Any:
+        return {"size": len(flask.request.files["file"].read())}
+
+    @app.get("/orders.csv")
+    def export() -> Any:
+        return flask.Response("canary;1\n", mimetype="text/csv")
+
+    hub = Hub()
+    app.wsgi_app = WitnessMiddleware(app.wsgi_app, eye := make_witness(hub))
+    client = app.test_client()
+    for number in range(2):
+        form = {"file": (io.BytesIO(b"canary" * 100_000), "canary.pdf"), "note": "canary"}
+        assert client.post(f"/uploads/{number}", data=form, buffered=True).status_code == 200
+    for query in ("tag=canary", "tag=canary&tag=b"):
+        client.get(f"/orders.csv?{query}", buffered=True)
+    assert eye.flush()
+    for body in hub.bodies:
+        assert b"canary" not in body
+        assert api.post("/api/witness-reports", json.loads(body)).status_code == 202
+    fold_reports(environment_of(workspace), now=timezone.now())
+    described = api.get("/api/catalog/openapi.json").json()
+    paths = resolve_references(described["paths"], described["components"]["schemas"])
+    export_operation, upload_operation = paths["/orders.csv"]["get"], paths["/uploads/{shelf}"]["post"]
+    string = {"type": "string"}
+    assert export_operation["parameters"] == [
+        {"name": "tag", "in": "query", "schema": {"anyOf": [string, {"type": "array", "items": string}]}},
+    ]  # fmt: skip
+    assert export_operation["responses"]["200"]["content"] == {"text/csv": {"schema": string}}
+    assert upload_operation["parameters"][0]["schema"] == {"type": "integer"}
+    assert upload_operation["requestBody"]["content"] == {
+        "multipart/form-data": {
+            "schema": {"type": "object", "properties": {"file": {**string, "format": "binary"}, "note": string}}
+        }
+    }
+    descriptions = [tool["description"] for tool in api.get("/api/catalog/tools.json").json()["tools"]]
+    assert descriptions == [
+        "GET /orders.csv. Answers 200 with text/csv.",
+        "POST /uploads/{shelf}. Takes multipart/form-data. Answers 200 with an object (size).",
+    ]

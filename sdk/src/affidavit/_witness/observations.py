@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from affidavit._json import ABSENT, Absent, Json
@@ -36,6 +37,7 @@ class MediaTypes(NamedTuple):
 NO_MEDIA_TYPES = MediaTypes()
 
 
+@lru_cache(maxsize=1024)
 def find_media_types(status: int, request_content_type: str | None, response_content_type: str | None) -> MediaTypes:
     """Return the media types of one exchange by their `Content-Type`; of the request for 2xx and 3xx only."""
     request = request_content_type if 200 <= status < 400 else None
