@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from catalog.evidence.outlines import Descriptor, Outline, has_fields, list_outline_parts
+from catalog.evidence.outlines import Descriptor, Outline, has_fields, is_repeated_field, list_outline_parts
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -43,9 +43,9 @@ def build_fields_schema(descriptor: Descriptor) -> dict[str, Any]:
 
 def build_field_schema(descriptor: Descriptor) -> dict[str, Any]:
     """Return the schema of one name of a query or a form."""
-    if descriptor.get("reason") != "divergent" or descriptor.keys() & {"properties", "values"}:
+    if not is_repeated_field(descriptor):
         return build_schema(descriptor)
-    item = build_schema(descriptor["items"]) if "items" in descriptor else {}
+    item = build_schema(descriptor["items"])
     return {"anyOf": [item, {"type": "array", "items": item}]} if item else {}
 
 

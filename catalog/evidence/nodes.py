@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from affidavit import Evidence, describe
-from catalog.evidence.outlines import Descriptor
+from catalog.evidence.outlines import Descriptor, is_repeated_field
 from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
 
 EPOCH = date(1970, 1, 1)
@@ -72,19 +72,34 @@ def list_nodes(
     observations: int,
     maps: Mapping[str, int] | None = None,
     resets: Mapping[str, int | None] | None = None,
+    has_fields: bool = False,
 ) -> Iterator[Node]:
     """Yield every node of a shape; `observations` is how often the root could have been present.
 
     maps: the number of names of each map, by pointer. resets: how often each reset node could have been present since
-    its reset, by pointer; None where unknown.
+    its reset, by pointer; None where unknown. has_fields: whether it is a query or a form, whose names may be repeated.
     """
     maps, resets = maps or {}, resets or {}
-    for node in _walk("", "", 0, evidence, describe(evidence, max_nodes=None), observations):
+    descriptor = describe(evidence, max_nodes=None)
+    field_types = _name_repeated_fields(descriptor) if has_fields else {}
+    for node in _walk("", "", 0, evidence, descriptor, observations):
         pointer = node.pointer
+        if pointer in field_types:
+            node = replace(node, type=field_types[pointer], reason="")
         if pointer in resets:
             parents = resets[pointer]
             node = replace(node, is_reset=True, parents=node.parents if parents is None else parents)
         yield replace(node, map_names=maps[pointer]) if pointer in maps else node
+
+
+def _name_repeated_fields(descriptor: Descriptor) -> dict[str, str]:
+    """Return `string or array of string` for each name that is sometimes repeated, by pointer."""
+    item_types = {
+        join_property("", name): describe_type(inner["items"])
+        for name, inner in descriptor.get("properties", {}).items()
+        if is_repeated_field(inner)
+    }
+    return {pointer: f"{item_type} or array of {item_type}" for pointer, item_type in item_types.items()}
 
 
 def _walk(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from affidavit.operations import REQUEST, is_form, is_json
@@ -44,10 +44,19 @@ def list_contents(outline: Outline, part: str) -> dict[str, Descriptor | None]:
 
 def has_fields(outline: Outline, part: str) -> bool:
     """Return whether a part is a query, or a request that was only ever sent as a form."""
-    if part != REQUEST:
-        return part == "query"
-    media_types = [media_type for media_type, shape in list_contents(outline, part).items() if shape]
-    return bool(media_types) and all(map(is_form, media_types))
+    return part == "query" or (part == REQUEST and are_forms(list_media_types(outline, REQUEST)))
+
+
+def are_forms(media_types: Iterable[str]) -> bool:
+    """Return whether all bodies of these media types that have a shape are forms."""
+    shaped_types = [media_type for media_type in media_types if is_json(media_type) or is_form(media_type)]
+    return bool(shaped_types) and all(map(is_form, shaped_types))
+
+
+def is_repeated_field(descriptor: Descriptor) -> bool:
+    """Return whether a name of a query or form came alone and several times: with one value, and with an array."""
+    is_divergent = descriptor.get("reason") == "divergent"
+    return is_divergent and "items" in descriptor and descriptor.keys().isdisjoint({"properties", "values"})
 
 
 def list_outline_parts(outline: Outline) -> Iterator[tuple[str, Descriptor]]:

@@ -12,6 +12,7 @@ from affidavit.operations import REQUEST, Part, choose_names, merge_parameter_ty
 from catalog.evidence.epochs import EpochEvidence, NodeReset, VisiblePart, build_visible_part
 from catalog.evidence.maps import apply_maps
 from catalog.evidence.nodes import Node, list_nodes
+from catalog.evidence.outlines import are_forms
 from catalog.models import BaselineReset, Operation, OperationPart
 
 QUERY = "query"  # its names are parameters, so only a map rule can show them as keys of a map
@@ -22,13 +23,17 @@ PartMaps = Mapping[Part, Mapping[str, int]]
 
 @dataclass(frozen=True)
 class PartShape:
-    """One visible part. observations: how often it could have been present. maps, reset_counts: as VisiblePart."""
+    """One visible part. observations: how often it could have been present. maps, reset_counts: as VisiblePart.
+
+    has_fields: whether it is a query, or a request that was only ever sent as a form.
+    """
 
     part: Part
     evidence: Evidence
     observations: int
     maps: Mapping[str, int] = field(default_factory=dict)
     reset_counts: Mapping[str, int | None] = field(default_factory=dict)
+    has_fields: bool = False
 
     @property
     def key(self) -> str:
@@ -63,7 +68,13 @@ def choose_part(shapes: Sequence[PartShape], key: str) -> PartShape:
 
 def list_part_nodes(shape: PartShape) -> Iterator[Node]:
     """Yield every node of a part, in the order of the tree."""
-    return list_nodes(shape.evidence, observations=shape.observations, maps=shape.maps, resets=shape.reset_counts)
+    return list_nodes(
+        shape.evidence,
+        observations=shape.observations,
+        maps=shape.maps,
+        resets=shape.reset_counts,
+        has_fields=shape.has_fields,
+    )
 
 
 def list_parameters(operation: Operation) -> list[tuple[str, str]]:
@@ -137,7 +148,8 @@ def _build_shape(operation: Operation, part: Part, visible: VisiblePart) -> Part
     counts = _count_statuses(operation, part_key(part))
     successes = sum(count for status, count in counts.items() if 200 <= status < 400)
     observations = counts[part.status] if part.status else successes
-    return PartShape(part, visible.evidence, observations, visible.maps, visible.reset_counts)
+    has_fields = part.name == QUERY or (part.name == REQUEST and are_forms(operation.media_types.get(REQUEST, ())))
+    return PartShape(part, visible.evidence, observations, visible.maps, visible.reset_counts, has_fields)
 
 
 def _count_statuses(operation: Operation, key: str) -> dict[int, int]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from affidavit import Evidence
 from affidavit.operations import Identity, OperationSum, build_operation_document, has_begun
-from catalog.evidence.outlines import Descriptor, Outline, list_outline_parts
+from catalog.evidence.outlines import Descriptor, Outline, has_fields, is_repeated_field, list_outline_parts
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def project(identity: Identity, total: OperationSum) -> Projection:
         outline=outline_text,
         document_digest=hashlib.sha256(document_text.encode()).digest(),
         outline_digest=hashlib.sha256(outline_text.encode()).digest(),
-        unknowns=sum(_count_unknowns(descriptor) for _, descriptor in list_outline_parts(outline)),
+        unknowns=sum(_count_unknowns_of_part(outline, *part) for part in list_outline_parts(outline)),
     )
 
 
@@ -63,6 +63,12 @@ def _list_property_types(descriptor: Descriptor) -> Iterator[str]:
 
 def _count_properties(evidence: Evidence) -> int:
     return len(evidence.properties) + sum(_count_properties(child) for child in evidence.children())
+
+
+def _count_unknowns_of_part(outline: Outline, part: str, descriptor: Descriptor) -> int:
+    """Return how many nodes are of unknown type. A name of a query or form that is sometimes repeated is none."""
+    fields = descriptor.get("properties", {}).values() if has_fields(outline, part) else ()
+    return _count_unknowns(descriptor) - sum(map(is_repeated_field, fields))
 
 
 def _count_unknowns(descriptor: Descriptor) -> int:

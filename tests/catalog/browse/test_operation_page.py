@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth import get_user_model
 
 from catalog.browse import views
+from catalog.models import Operation
 from tests.catalog.reports import deliver, observation
 
 pytestmark = pytest.mark.django_db
@@ -226,3 +227,15 @@ def test_a_file_of_a_form_is_a_binary_string(api, browser_client, workspace):
     form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}
     deliver(api, workspace, observation(requestMediaType="multipart/form-data") | {"request": form})
     assert "string (binary)" in open_page(browser_client, workspace, part="request")
+
+
+def test_a_query_name_that_is_sometimes_repeated_is_of_two_known_types(api, browser_client, workspace):
+    deliver(api, workspace, observation(query={"tag": "a"}), observation(query={"tag": ["a", "b"]}))
+    page = open_page(browser_client, workspace, part="query")
+    assert "string or array of string" in page
+    assert "different types" not in page
+    assert Operation.objects.get().unknowns == 0
+    deliver(api, workspace, observation(request={"tag": "a"}), observation(request={"tag": ["a", "b"]}))
+    assert "different types" in open_page(browser_client, workspace, part="request")
+    deliver(api, workspace, observation(requestMediaType="multipart/form-data"))
+    assert "different types" not in open_page(browser_client, workspace, part="request")
