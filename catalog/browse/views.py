@@ -46,6 +46,13 @@ FORMAT_LINKS = {
     "catalog-tools": "Tool definitions",
     "catalog-mcp": "MCP tools",
 }
+# The hints of an MCP tool, by name
+HINT_LABELS = {
+    "readOnlyHint": "Read-only",
+    "destructiveHint": "Destructive",
+    "idempotentHint": "Idempotent",
+    "openWorldHint": "Open world",
+}
 EXAMPLE_REPORT = """{%s"reportId": "7c9e6679-7425-40de-944b-e07fc1f90ae7", "observations": [
     {"method": "GET", "path": "/orders/{orderId}", "status": 200, "count": 1,
      "parameters": {"orderId": {"type": "integer"}},
@@ -172,9 +179,15 @@ def build_node_context(
 def list_hints(operation: Operation) -> list[Mapping[str, Any]]:
     """Return each hint of the operation's tool with its value, and the rule in force that set it, if any."""
     rules = {rule.hint: rule for rule in reversed(list_operation_hints(operation))}
+    default_values = derive_hints(operation.method)
     return [
-        {"name": hint, "value": rules[hint].value if hint in rules else value, "rule": rules.get(hint)}
-        for hint, value in derive_hints(operation.method).items()
+        {
+            "name": hint,
+            "label": label,
+            "value": rules[hint].value if hint in rules else default_values[hint],
+            "rule": rules.get(hint),
+        }
+        for hint, label in HINT_LABELS.items()
     ]
 
 

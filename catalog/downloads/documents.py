@@ -21,7 +21,7 @@ from catalog.rules.queries import load_hints
 from workspaces.models import Environment
 
 CHUNK_BYTES = 64 * 1024
-EDITION = "5"  # increase it when the same catalog is rendered differently, so that its ETag changes
+EDITION = "6"  # increase it when the same catalog is rendered differently, so that its ETag changes
 
 Hints = Mapping[Identity, Mapping[str, bool]]
 """What manual overrides say of the hints of tools, by operation."""

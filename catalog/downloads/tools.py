@@ -10,6 +10,7 @@ from catalog.downloads.json_schema import build_fields_schema, build_part_schema
 from catalog.downloads.operation_names import name_outlines
 from catalog.evidence.outlines import JSON_TYPE, Descriptor, Outline, list_contents, list_media_types
 
+MAX_DESCRIPTION = 1024  # characters, for OpenAI's APIs
 MAX_PROPERTIES_NAMED = 12  # of a response, in a description
 
 
@@ -86,12 +87,14 @@ def build_path_schema(outline: Outline) -> dict[str, Any]:
 def describe_operation(outline: Outline) -> str:
     """Return `GET /orders/{orderId}. Answers 200 with an object (id, total), 404 with an object (error).`
 
-    Bodies that are not JSON have their media type: `Takes multipart/form-data. Answers 200 with text/csv.`
+    Bodies that are not JSON have their media type: `Takes multipart/form-data. Answers 200 with text/csv.` What exceeds
+    MAX_DESCRIPTION ends with `…`.
     """
     requests = list(list_contents(outline, REQUEST))
     takes = f" Takes {' or '.join(requests)}." if requests not in ([], [JSON_TYPE]) else ""
     responses = (f"{status} {describe_contents(outline, status)}" for status in outline["responses"])
-    return f"{outline['method']} {outline['path']}.{takes} Answers {', '.join(responses)}."
+    description = f"{outline['method']} {outline['path']}.{takes} Answers {', '.join(responses)}."
+    return description if len(description) <= MAX_DESCRIPTION else f"{description[: MAX_DESCRIPTION - 1]}…"
 
 
 def describe_contents(outline: Outline, status: str) -> str:

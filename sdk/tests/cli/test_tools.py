@@ -154,6 +154,17 @@ def test_inputs_are_compared_node_by_node():
     ]
 
 
+def test_a_field_that_is_repeated_or_a_file_has_its_own_type():
+    repeated = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    file = {"type": "string", "format": "binary"}
+    before = {"type": "object", "properties": {"tag": {"type": "string"}, "photo": {"type": "string"}}}
+    after = {"type": "object", "properties": {"tag": repeated, "photo": file}}
+    assert describe({"outputSchema": before}, {"outputSchema": after}) == [
+        "output /photo: type changed from string to string (binary)",
+        "output /tag: type changed from string to array or string",
+    ]
+
+
 def test_items_values_and_alternatives_are_nodes():
     lines = {"type": "array", "items": schema(sku="string")}
     before = {

@@ -130,6 +130,13 @@ def test_every_observed_success_fulfils_the_output_schema(bodies):
     assert [value for value in successes if not Draft202012Validator(schema).is_valid(value)] == []
 
 
+def test_a_description_is_as_long_as_assistants_take():
+    responses = {str(status): shape({f"{'long' * 8}{number}": 1 for number in range(20)}) for status in (200, 400, 409)}
+    (tool,) = list_tools(outline(responses=responses))
+    assert len(tool["description"]) == 1024
+    assert tool["description"].endswith("…")
+
+
 @given(st.lists(OPERATIONS, unique=True, max_size=12))
 def test_every_name_is_one_that_assistants_accept_and_is_there_once(operations):
     parameters = [re.findall(r"\{(.*?)\}", path) for _, path in operations]

@@ -83,7 +83,7 @@ def test_it_is_on_the_page_with_who_set_it_and_in_the_audit_log(browser_client, 
     assert "Set destructiveHint to false" in open_page(browser_client, with_orders)
     set_hint(browser_client, with_orders)
     page = open_page(browser_client, with_orders)
-    row = re.search(r"<code>destructiveHint</code>.*?</tr>", page, re.DOTALL)[0]
+    row = re.search(r">Destructive</th>.*?</tr>", page, re.DOTALL)[0]
     assert "test-operator" in row
     assert "Undo destructiveHint false" in row
     taken_back(browser_client, with_orders, "hint-rules", HintRule.objects.get().pk)

@@ -131,8 +131,10 @@ def _add_nodes(nodes: _Nodes, schema: Any, pointer: str, *, is_required: bool) -
     """Add a schema's nodes by pointer; nodes of alternatives are one, with the types of all."""
     schema = _as_object(schema)
     known_types = nodes[pointer].types if pointer in nodes else frozenset()
-    nodes[pointer] = _Node(known_types | _read_types(schema.get("type")), is_required)
-    for alternative in _as_list(schema.get("anyOf")):
+    alternatives = _as_list(schema.get("anyOf"))
+    own_types = frozenset() if alternatives and "type" not in schema else _read_types(schema)
+    nodes[pointer] = _Node(known_types | own_types, is_required)
+    for alternative in alternatives:
         _add_nodes(nodes, alternative, pointer, is_required=is_required)
     required = [name for name in _as_list(schema.get("required")) if isinstance(name, str)]
     for name, child in _as_object(schema.get("properties")).items():
@@ -143,9 +145,11 @@ def _add_nodes(nodes: _Nodes, schema: Any, pointer: str, *, is_required: bool) -
             _add_nodes(nodes, schema[member], f"{pointer}/{step}", is_required=False)
 
 
-def _read_types(value: Any) -> frozenset[str]:
-    names = [name for name in (value if isinstance(value, list) else [value]) if isinstance(name, str)]
-    return frozenset(names or [_ANY])
+def _read_types(schema: dict[str, Any]) -> frozenset[str]:
+    types, text_format = schema.get("type"), schema.get("format")
+    names = [name for name in (types if isinstance(types, list) else [types]) if isinstance(name, str)]
+    suffix = f" ({text_format})" if isinstance(text_format, str) else ""
+    return frozenset(f"{name}{suffix}" for name in names or [_ANY])
 
 
 def _as_object(value: Any) -> dict[str, Any]:
