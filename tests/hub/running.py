@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import functools
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests.embedded_database import FOLDER
 
 ROOT = Path(__file__).resolve().parents[2]
 READY = re.compile(r"Affidavit is ready at (\S+)\. ")
@@ -43,8 +48,11 @@ class Hub:
         own = {"HUB_DATA_DIR": str(self.folder / "var"), "HUB_PORT": str(self.port), "HUB_SAMPLE": "0"}
         return {**inherited, **own, **self.settings, "DJANGO_SETTINGS_MODULE": "hub.settings"}
 
-    def start(self, *, seconds: float = 60) -> None:
-        """Start and wait for the one line."""
+    def start(self, *, seconds: float = 60, from_nothing: bool = False) -> None:
+        """Start and wait for the one line. from_nothing: make the database too, in place of a copy of an empty one."""
+        var = self.folder / "var"
+        if not (var.exists() or from_nothing or self.settings.get("HUB_SAMPLE") == "1"):
+            shutil.copytree(prepare_empty_database(), var)
         with (self.folder / "output.log").open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "up"], cwd=ROOT, env=self.environment, stdout=log,
@@ -119,6 +127,20 @@ class Hub:
         except urllib.error.HTTPError as error:
             with error:
                 return error.code, content(error), error.headers
+
+
+@functools.cache
+def prepare_empty_database() -> Path:
+    """Return a data directory with an unused database, made once for all processes of a test run."""
+    folder = Path(os.environ[FOLDER]) / "unused hub"
+    with folder.with_suffix(".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            new = folder.with_suffix(".new")
+            environment = {**os.environ, "HUB_DATA_DIR": str(new), "DJANGO_SETTINGS_MODULE": "hub.settings"}
+            subprocess.run([sys.executable, "manage.py", "migrate"], cwd=ROOT, env=environment, check=True, stdout=-1)
+            new.rename(folder)
+    return folder
 
 
 def content(response: Any) -> Any:

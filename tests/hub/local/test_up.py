@@ -56,7 +56,7 @@ def up_with(hub: Hub, **settings: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_what_was_acknowledged_survives_ctrl_c_and_kill_9_of_every_process(hub):
-    hub.start()
+    hub.start(from_nothing=True)
     created = new_workspace(hub)
     key = created["secretKey"]
     assert hub.request("/readyz")[0] == 200
