@@ -11,6 +11,7 @@ from decimal import Decimal
 from itertools import chain
 from typing import Any
 
+from django.db import transaction
 from django.http import HttpResponseBase, StreamingHttpResponse
 
 from wire.errors import NotFound
@@ -52,10 +53,22 @@ def stream_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> HttpRespon
 def stream_chunks(texts: Iterable[str]) -> Iterator[str]:
     """Join the texts into larger chunks. The first is read at once, so that a failure in it is an error answer.
 
-    A later failure ends the answer with the line INCOMPLETE: otherwise the answer would look complete.
+    A later failure ends the answer with the line INCOMPLETE: otherwise the answer would look complete. All is read in
+    one transaction, because poolers in transaction mode lose a server's cursor that outlives its transaction.
     """
-    chunks = join_chunks(texts)
-    return chain([next(chunks)], mark_failure(chunks))
+    chunks = read_chunks(texts)
+    next(chunks)
+    return chunks
+
+
+def read_chunks(texts: Iterable[str]) -> Iterator[str]:
+    """Yield an empty chunk when the first is read, then the chunks."""
+    with transaction.atomic():
+        chunks = join_chunks(texts)
+        first = next(chunks)
+        yield ""
+        yield first
+        yield from mark_failure(chunks)
 
 
 def mark_failure(chunks: Iterator[str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
 from outcomes.analytics.chart_data import Chart, ChartLine
 from outcomes.tallies.keys import contains_search
@@ -88,7 +88,8 @@ def stream_key_comparisons(
         "keys": only,
         **segment_columns(cover_period(period)),
     }
-    with connection.chunked_cursor() as cursor:
+    # A transaction, because the page has none, and poolers in transaction mode lose a cursor that outlives it.
+    with transaction.atomic(savepoint=False), connection.chunked_cursor() as cursor:
         cursor.execute(SELECT_KEY_COMPARISONS, query)
         for row in cursor:
             yield KeyComparison(*row)

@@ -6,12 +6,14 @@ import json
 import time
 
 import pytest
+from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wire.errors import NotFound
 from wire.table_exports import Table, format_cell, stream_csv, stream_json
 
+pytestmark = pytest.mark.django_db  # exports are read in a transaction
 ROWS = [("plain", 1), ("=1+1", -5), ("with, comma", 2.5), ("line\nbreak", None)]
 TABLE = Table("things", ["name", "count"], lambda: ROWS)
 
@@ -130,3 +132,15 @@ def test_no_row_is_cut_at_any_size(size):
     table = Table("t", ["n"], lambda: ((n,) for n in range(size)))
     assert [row["n"] for row in json.loads(body(stream_json([table], {})))["tables"]["t"]] == list(range(size))
     assert len(body(stream_csv([table], None, "f")).splitlines()) == size + 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_that_nobody_reads_to_its_end_leaves_no_transaction_open():
+    many = Table("t", ["n"], lambda: ((n,) for n in range(100_000)))
+    response = stream_csv([many], None, "f")
+    assert connection.in_atomic_block
+    next(response.streaming_content)
+    response.close()
+    assert not connection.in_atomic_block
+    stream_csv([many], None, "f").close()
+    assert not connection.in_atomic_block

@@ -1,0 +1,79 @@
+"""Behind PgBouncer in transaction mode each transaction may run on another connection: nothing of a session is kept."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.db import connection
+from django.urls import get_resolver
+
+from tests.hub.pooler import running_pooler
+from tests.hub.running import running_hub
+from tests.sample_data import fill_workspace, observations
+from wire.table_exports import INCOMPLETE
+
+
+@pytest.fixture
+def _pooled(tmp_path: Path, transactional_db: None) -> Iterator[None]:
+    """Send the statements of this process through PgBouncer."""
+    own_settings = dict(connection.settings_dict)
+    with running_pooler(tmp_path, own_settings) as port:
+        connection.close()
+        options = {**own_settings["OPTIONS"], "prepare_threshold": None}  # DATABASE_PREPARE=false
+        connection.settings_dict.update(HOST="127.0.0.1", PORT=str(port), USER="x", PASSWORD="x", OPTIONS=options)
+        try:
+            yield
+        finally:
+            connection.close()
+            connection.settings_dict.update(own_settings)
+
+
+QUERIES = {
+    "operation": {"method": "GET", "path": "/orders/{orderId}"},
+    "difference": {"against": "staging"},
+    "outcome": {"key": "purchase"},
+}
+
+
+def list_page_names() -> list[str]:
+    names = (str(name) for name in get_resolver().reverse_dict if isinstance(name, str))
+    return sorted(name.removesuffix(".json") for name in names if name.endswith(".json"))
+
+
+@pytest.mark.usefixtures("_pooled")
+def test_every_page_and_download_is_whole_behind_a_transaction_pooler(workspace, api, browser_client):
+    address = fill_workspace(workspace, api)
+    for name in list_page_names():
+        query = QUERIES.get(name, {})
+        assert browser_client.get(f"{address}/{name}", query).status_code == 200, name
+        answer = browser_client.get(f"{address}/{name}.json", query)
+        assert answer.status_code == 200, name
+        for table, rows in json.loads(answer.getvalue())["tables"].items():
+            text = browser_client.get(f"{address}/{name}.csv", {**query, "table": table}).getvalue().decode()
+            assert INCOMPLETE not in text, (name, table)
+            assert len(list(csv.reader(io.StringIO(text)))) == len(rows) + 1, (name, table)
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_a_hub_starts_migrates_stores_and_folds_behind_a_transaction_pooler(tmp_path, django_db_blocker):
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("CREATE DATABASE pooled")
+    with running_pooler(tmp_path, connection.settings_dict) as port, running_hub(tmp_path / "hub") as hub:
+        hub.settings = {"DATABASE_URL": f"postgresql://x:x@127.0.0.1:{port}/pooled", "SECRET_KEY": "k" * 40}
+        hub.start()
+        assert hub.request("/readyz")[0] == 200
+        created = json.loads(hub.manage("create_workspace", "Lumen Books", "--full-key", "--json").stdout)
+        report = {"reportId": str(uuid.uuid4()), "observations": observations()}
+        assert hub.request("/api/witness-reports", report, key=created["secretKey"])[0] == 202
+        deadline = time.monotonic() + 30
+        while not hub.request("/api/catalog", key=created["secretKey"])[1]["operations"]:
+            assert time.monotonic() < deadline, hub.output
+            time.sleep(0.2)
+        assert hub.stop() == 0
