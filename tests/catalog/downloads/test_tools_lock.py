@@ -14,6 +14,7 @@ from django.utils import timezone
 from affidavit._cli import main
 from catalog.models import Operation
 from catalog.rules.hints import add_hint_rule
+from catalog.rules.maps import add_map_rule
 from tests.catalog.reports import deliver, observation
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -79,6 +80,20 @@ def test_each_change_is_named_with_since_when_and_how_often(api, with_books, run
         f"           output /id: type changed from integer to any type; since {SINCE}, in 1 of 1 observations",
         "changed  post_books (POST /books)",
         "           openWorldHint: true, now false; since …, on the operation's page",
+    ]
+
+
+def test_a_manual_override_is_named_with_since_when(run):
+    run("lock")
+    operation = Operation.objects.get(method="GET", key="/books/{}")
+    add_map_rule(operation, "200", "", as_map=True, actor="ann", now=datetime.fromtimestamp(AT, UTC))
+    status, output = run("verify")
+    assert status == 1
+    assert [line.strip() for line in output.splitlines()[2:]] == [
+        "description: now GET /books/{bookId}. Answers 200 with type object.",
+        f"output /id: removed, was integer; since {SINCE}, by a manual override",
+        f"output /pages: removed, was integer; since {SINCE}, by a manual override",
+        f"output /{{}}: new, integer; since {SINCE}, by a manual override",
     ]
 
 

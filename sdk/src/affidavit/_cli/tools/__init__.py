@@ -85,7 +85,7 @@ def verify(options: argparse.Namespace) -> int:
     unchanged = len(tools_lock.tools.keys() - {difference.name for difference in differences})
     summary = ", ".join([*(f"{counts[kind]} {kind}" for kind in _KINDS if counts[kind]), f"{unchanged} as locked"])
     print(f"{options.file}: the tools of {escape_unprintable(environment)} differ: {summary}.")
-    for line in _format_differences(differences, History.read(hub, environment)):
+    for line in _format_differences(differences, History(hub, environment)):
         print(escape_unprintable(line))
     return _DIFFERENT
 

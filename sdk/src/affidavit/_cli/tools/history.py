@@ -2,34 +2,33 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from affidavit._cli._download import HubReader
 from affidavit._cli._hub import Undelivered
 from affidavit._cli.tools.changes import ToolChange
 from affidavit.operations import strip_names
 
+MAX_VERSIONS_READ = 20  # each costs a request
 _PAGES = {"operations": "catalog", "drift": "drift", "hint-rules": "rules"}  # by table
 
 Row = Mapping[str, Any]
 
 
-@dataclass
 class History:
-    """Rows of the hub's pages by operation, with nameless templates: when it was first seen, its drift, its hint rules.
+    """What a hub knows of the operations of an environment; nothing where it does not answer.
 
-    drift, hint-rules: the latest first.
+    That a tool differs is known without it, so a hub without such pages must not hide it.
     """
 
-    rows: dict[str, dict[str, list[Row]]] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, hub: HubReader, environment: str) -> "History":
-        """Return what this hub knows; nothing for what it does not answer."""
-        return cls({table: _read_rows(hub, environment, table) for table in _PAGES})
+    def __init__(self, hub: HubReader, environment: str) -> None:
+        self._hub = hub
+        self._prefix = f"/w/-/{quote(environment, safe='')}"
+        # By table, then by operation with nameless parameters; the latest drift and the latest hint rule come first.
+        self._rows = {table: self._read_by_operation(table, page) for table, page in _PAGES.items()}
+        self._versions: dict[str, list[Row]] = {}
 
     def describe_addition(self, operation: str) -> str:
         """Return `first seen 2026-11-20 10:00 UTC, 14 observations`; "" if it is not known."""
@@ -47,21 +46,38 @@ class History:
             is_described = change.subject == "description" and row["part"].isdigit()  # it names what is answered
             if (is_of_node or is_described) and row["since"] is not None:
                 return f"since {_format_time(row['since'])}{_format_counts(row)}"
+        return self._describe_override(operation) if change.part else ""
+
+    def _describe_override(self, operation: str) -> str:
+        """Return since when the operation's latest version is there, if a manual override made it: that is no drift."""
+        for version in self._list_versions(operation)[:1]:
+            if version["byHand"]:
+                return f"since {_format_time(version['at'])}, by a manual override"
         return ""
 
+    def _list_versions(self, operation: str) -> list[Row]:
+        """Return the versions of an operation, the latest first, of the first MAX_VERSIONS_READ that are asked for."""
+        if operation not in self._versions and len(self._versions) < MAX_VERSIONS_READ:
+            method, _, path = operation.partition(" ")
+            self._versions[operation] = self._read_rows("versions", "operation", method=method, path=path)
+        return self._versions.get(operation, [])
+
     def _list_rows(self, table: str, operation: str) -> list[Row]:
-        return self.rows.get(table, {}).get(strip_names(operation), [])
+        return self._rows[table].get(strip_names(operation), [])
 
-
-def _read_rows(hub: HubReader, environment: str, table: str) -> dict[str, list[Row]]:
-    target = f"/w/-/{quote(environment, safe='')}/{_PAGES[table]}.json?range=all"
-    rows: defaultdict[str, list[Row]] = defaultdict(list)
-    try:
-        for row in hub.get_json(target)["tables"].get(table, ()):
+    def _read_by_operation(self, table: str, page: str) -> dict[str, list[Row]]:
+        rows: defaultdict[str, list[Row]] = defaultdict(list)
+        for row in self._read_rows(table, page):
             rows[strip_names(f"{row['method']} {row['path']}")].append(row)
-    except (Undelivered, KeyError, TypeError, AttributeError):
-        return {}  # the difference itself is known: a hub without such pages must not hide it
-    return rows
+        return rows
+
+    def _read_rows(self, table: str, page: str, **query: str) -> list[Row]:
+        target = f"{self._prefix}/{page}.json?{urlencode({'range': 'all', **query})}"
+        try:
+            rows: list[Row] = self._hub.get_json(target)["tables"][table]
+        except (Undelivered, KeyError, TypeError):
+            return []
+        return rows
 
 
 def _format_time(seconds: float) -> str:
