@@ -375,6 +375,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_IMPORTS = ["hub.local.worker_sweep", "hub.retention.tasks"]
+CELERY_BEAT_SCHEDULER = "hub.local.beat_scheduler:Scheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat")
 if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT = "hub.local.filesystem_broker:Transport"

@@ -1,0 +1,30 @@
+"""Beat's schedule, which survives clocks that are set back."""
+
+from __future__ import annotations
+
+from celery.beat import PersistentScheduler, ScheduleEntry
+from celery.utils.time import maybe_make_aware
+
+
+class Scheduler(PersistentScheduler):
+    """Celery's scheduler, which does not wait for a time that a clock set ahead has left behind.
+
+    An entry is due some time after its last run. Where that lies in the future, it would wait until then: for years,
+    perhaps. It is taken to have run now instead, at most beat_max_loop_interval after the clock was set back.
+    """
+
+    def tick(self) -> float:  # type: ignore[override]  # the arguments of Celery's are globals, bound early
+        """Send what is due; return the seconds until the next call."""
+        future_entries = [entry for entry in self.schedule.values() if is_future(entry)]
+        for entry in future_entries:
+            entry.last_run_at = entry.default_now()
+        if future_entries:
+            self._heap = None  # its times come from the last runs
+        return float(super().tick())
+
+
+def is_future(entry: ScheduleEntry) -> bool:
+    """Whether the last run lies in the future."""
+    if entry.last_run_at is None:
+        return False
+    return bool(maybe_make_aware(entry.last_run_at) > maybe_make_aware(entry.default_now()))

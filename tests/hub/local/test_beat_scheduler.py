@@ -1,0 +1,95 @@
+"""Periodic work goes on after the clock was set ahead and back again, in the same process and after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from celery import Celery
+from celery.beat import ScheduleEntry
+from celery.schedules import crontab, schedule
+from django.conf import settings
+
+from hub.local import beat_scheduler
+
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+YEARS = timedelta(days=3 * 365)
+clock = {"now": START}
+
+
+def tell_time() -> datetime:
+    return clock["now"]
+
+
+class Scheduler(beat_scheduler.Scheduler):
+    """It notes what it would send."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.sent: list[str] = []
+        super().__init__(*args, **kwargs)
+
+    def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
+        self.sent.append(entry.name)
+
+    @property
+    def producer(self) -> None: ...
+
+    def send_due(self, now: datetime) -> list[str]:
+        """Return what is sent at this time."""
+        clock["now"], self.sent = now, []
+        while self.tick() == 0:
+            pass
+        return sorted(self.sent)
+
+
+@contextmanager
+def scheduler(folder: Path) -> Iterator[Scheduler]:
+    app = Celery(set_as_current=False)
+    app.conf.result_expires = None  # else Celery adds an entry that runs by the real clock
+    app.conf.beat_schedule = {
+        "often": {"task": "often", "schedule": schedule(timedelta(minutes=10), nowfun=tell_time, app=app)},
+        "daily": {"task": "daily", "schedule": crontab(hour="3", minute="30", nowfun=tell_time, app=app)},
+    }
+    opened = Scheduler(app=app, schedule_filename=str(folder / "beat"))
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@pytest.fixture(autouse=True)
+def _start_of_the_clock() -> None:
+    clock["now"] = START
+
+
+def test_what_ran_while_the_clock_was_ahead_runs_again_when_it_is_set_back(tmp_path):
+    with scheduler(tmp_path) as beat:
+        assert beat.send_due(START) == []
+        assert beat.send_due(START + YEARS) == ["daily", "often"]
+        assert beat.send_due(START + timedelta(minutes=1)) == []
+        assert beat.send_due(START + timedelta(minutes=12)) == ["often"]
+        assert beat.send_due(START + timedelta(days=1)) == ["daily", "often"]
+
+
+def test_so_it_does_after_a_restart_in_between(tmp_path):
+    with scheduler(tmp_path) as beat:
+        assert beat.send_due(START + YEARS) == ["daily", "often"]
+    clock["now"] = START
+    with scheduler(tmp_path) as beat:
+        assert beat.send_due(START + timedelta(minutes=1)) == []
+        assert beat.send_due(START + timedelta(minutes=12)) == ["often"]
+        assert beat.send_due(START + timedelta(days=1)) == ["daily", "often"]
+
+
+def test_a_clock_that_only_goes_on_changes_nothing(tmp_path):
+    with scheduler(tmp_path) as beat:
+        sent = [beat.send_due(START + timedelta(minutes=minutes)) for minutes in range(0, 31, 5)]
+    assert sent == [[], [], ["often"], [], ["often"], [], ["often"]]
+
+
+def test_the_hub_uses_it():
+    assert settings.CELERY_BEAT_SCHEDULER == "hub.local.beat_scheduler:Scheduler"
