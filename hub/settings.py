@@ -134,6 +134,9 @@ if not SECRET_KEY and DATABASE_URL:
 SECRET_KEY = SECRET_KEY or load_or_create_secret(HUB_DATA_DIR / "secret.key")
 if len(SECRET_KEY) < 32:
     raise StartupError("SECRET_KEY: too short to protect secrets at rest. Set at least 32 random characters.")
+METRICS_TOKEN = read_variable_or_file("METRICS_TOKEN")
+if not METRICS_TOKEN and not DATABASE_URL:  # several hosts need the same one; only the operator can give it to them
+    METRICS_TOKEN = load_or_create_secret(HUB_DATA_DIR / "metrics.token")
 SECRET_KEY_FALLBACKS = strip_items(env.list("SECRET_KEY_FALLBACKS", []))
 
 DEBUG = False
@@ -183,6 +186,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "wire.http.request_times.RequestTimesMiddleware",
     "wire.http.request_id.RequestIdMiddleware",
     "wire.http.client_address.ClientAddressMiddleware",
     "wire.http.response_headers.ResponseHeadersMiddleware",

@@ -4,6 +4,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 from hub import health
+from hub.metrics.views import metrics
 from hub.overview import views as overview
 from hub.retention import views as retention
 from hub.sample import views as sample
@@ -17,6 +18,7 @@ urlpatterns = [
     path("api/docs", read_only(overview.api_docs), name="api-docs"),
     path("healthz", read_only(health.healthz), name="healthz"),
     path("readyz", read_only(health.readyz), name="readyz"),
+    path("metrics", read_only(metrics), name="metrics"),
     path("", include("workspaces.urls")),
     *page_paths("overview", overview.overview),
     *page_paths("retention", retention.show_retention, role=Membership.ADMIN),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -12,6 +13,7 @@ from catalog.ingest.inbox import lock_batch, mark_folded, move_to_dead_letters, 
 from catalog.ingest.merge import merge_into_catalog
 from catalog.rules.reproject import lock_operations
 from wire.errors import is_outage
+from wire.metrics import FOLDED, FOLDS, count_after_commit
 from workspaces.models import Environment
 
 MAX_BATCH_REPORTS = 200
@@ -30,6 +32,7 @@ def fold_reports(environment: Environment, *, now: datetime) -> int:
 @transaction.atomic
 def fold_batch(environment: Environment, *, now: datetime) -> int:
     """Fold one batch in one transaction. A report that cannot be folded becomes a dead letter and blocks no other."""
+    began = time.perf_counter()
     if not environment.try_hold():
         return 0
     lock_operations(environment)
@@ -38,6 +41,9 @@ def fold_batch(environment: Environment, *, now: datetime) -> int:
         for report_id in batch:
             if failure := try_fold(environment, [report_id], now=now):
                 move_to_dead_letters(report_id, failure, now=now)
+    if batch:
+        FOLDS.observe(time.perf_counter() - began)
+        count_after_commit(FOLDED, len(batch))
     return len(batch)
 
 

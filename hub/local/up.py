@@ -7,6 +7,7 @@ are kept running until Ctrl-C. The processes of the sample, which may end by the
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -30,6 +31,7 @@ from hub.local.database import prepare_database
 from hub.local.startup_errors import StartupError
 from hub.local.supervisor import Child, Program, Supervisor, stop_children
 from hub.local.web_role import create_embedded_role
+from hub.metrics.views import DIRECTORY_VARIABLE
 from hub.sample import workspace as sample
 
 READY_SECONDS = 60
@@ -95,6 +97,7 @@ def run_database() -> Iterator[embedded_postgres.Server | None]:
 def prepare() -> None:
     for folder in ("broker", "broker-control"):
         make_private_folder(settings.HUB_DATA_DIR / folder)
+    empty_metrics_folder()
     declare_queue()
     if prepare_database(web_role=prepare_web_role()) and settings.HUB_SAMPLE:
         sample.create(now=timezone.now())
@@ -148,10 +151,20 @@ def supervise(server: embedded_postgres.Server | None, announce: Callable[[], No
 
 
 def build_child(name: str, command: Sequence[str]) -> Child:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), DIRECTORY_VARIABLE: str(metrics_folder())}
     if name == "web server":
         environment["DJANGO_SETTINGS_MODULE"] = "hub.web_settings"
     return Child(name, command, environment, str(settings.BASE_DIR))
+
+
+def empty_metrics_folder() -> None:
+    """Remove what the processes of earlier starts counted: each start counts from 0."""
+    shutil.rmtree(metrics_folder(), ignore_errors=True)
+    make_private_folder(metrics_folder())
+
+
+def metrics_folder() -> Path:
+    return Path(settings.HUB_DATA_DIR / "metrics")
 
 
 def stop_processes(processes: Sequence[subprocess.Popen[bytes]]) -> None:

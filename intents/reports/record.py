@@ -10,6 +10,7 @@ from django.db import connection, transaction
 
 from intents.models import Rejection
 from intents.reports.verification import ACCEPTED, Verification
+from wire.metrics import VERIFICATIONS, count_after_commit
 from wire.period import floor_to_quarter
 from workspaces.models import ApiKey, Environment
 from workspaces.secrets.uses import SecretUses, record_uses
@@ -50,6 +51,8 @@ def record_verifications(
     environment.hold()
     _add_to_tallies(environment, verifications)
     _store_rejections(environment, verifications)
+    for verification in verifications:
+        count_after_commit(VERIFICATIONS.labels(verification.result), verification.count)
     if api_key is not None:
         record_uses(environment, api_key, sum_by_secret(verifications))
     return sum(verification.count for verification in verifications)

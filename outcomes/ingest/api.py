@@ -13,6 +13,7 @@ from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.ingest.serializers import ConversationBatch, ConversationReceipt, OutcomeBatch, OutcomeReceipt
 from wire.http.machine_view import MachineView
+from wire.metrics import UNKNOWN, count_after_commit
 from workspaces.models import Environment
 
 OUTCOMES_NEW = OpenApiParameter(
@@ -35,6 +36,7 @@ class ConversationOutcomes(MachineView):
     ) -> Response:
         reports = [Report(item["conversationId"], item["outcomeKey"]) for item in data["outcomes"]]
         receipt = record_outcomes(environment, reports, reported_by=self.request.auth.pk, now=now)
+        count_after_commit(UNKNOWN, len(receipt.unknown))
         return Response(receipt.as_json(), headers={"X-Outcomes-New": str(receipt.new)})
 
 

@@ -17,6 +17,7 @@ from affidavit import Json
 from wire.http.body import parse_body, read_body
 from wire.http.fields import MAX_ITEMS
 from wire.http.problems import Problem
+from wire.metrics import ITEMS, count_after_commit
 from wire.redelivery.idempotency import Claim, answer_once
 
 
@@ -81,7 +82,10 @@ class MachineView(MethodFirstView):
         if not form.is_valid():
             raise exceptions.ValidationError(form.errors)
         data = form.validated_data
-        return self.answer(self.find_environment(request, data), data, raw, now=now, **path)
+        response = self.answer(self.find_environment(request, data), data, raw, now=now, **path)
+        if self.items and response.status_code < 300:
+            count_after_commit(ITEMS.labels(self.items), len(data[self.items]))
+        return response
 
     def answer(self, environment: Any, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str) -> Response:
         """Call the domain's verb. `data` is checked; `raw` are the bytes of the body; all or nothing is stored."""

@@ -78,7 +78,12 @@ class Anyone:
     """For everybody, signed in or not."""
 
 
-Rule = Machine | Download | Page | Action | Operator | Person | Anyone
+@dataclass(frozen=True)
+class OwnToken:
+    """For whoever has a token of its own, which no session and no key stands for."""
+
+
+Rule = Machine | Download | Page | Action | Operator | Person | Anyone | OwnToken
 
 
 def build_intent(created: NewWorkspace) -> str:
@@ -168,6 +173,7 @@ RULES: Mapping[str, Rule] = {
     "api/docs": Anyone(),
     "healthz": Anyone(),
     "readyz": Anyone(),
+    "metrics": OwnToken(),
     "sign-in": Anyone(),
     "sign-in/<str:token>": Anyone(),
     "sign-out": Anyone(),
@@ -388,6 +394,8 @@ def test_people_get_the_right_answer(callers, address):
             # A page about a second factor that is not there leads to their list, which asks to sign in.
             assert statuses["nobody"] in (302, 404, 405)
             assert {status for name, status in statuses.items() if name != "nobody"} <= {200, 302, 404, 405}
+        case OwnToken():
+            assert set(statuses.values()) == {401}
         case Anyone():
             assert 403 not in statuses.values()
             assert not asks_to_sign_in(answers["nobody"])

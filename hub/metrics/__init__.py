@@ -1,0 +1,1 @@
+"""/metrics: what a hub counts and times of itself, for Prometheus."""

@@ -1,0 +1,49 @@
+"""The state of the database at the moment of a scrape: what waits, since when, and who is connected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db import connection
+from django.utils import timezone
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from catalog.models import WitnessReport
+from catalog.queries import measure_fold_lag, unfolded_reports
+
+SELECT_CONNECTIONS = """
+SELECT coalesce(state, 'unknown'), count(*)
+  FROM pg_stat_activity
+ WHERE datname = current_database() AND backend_type = 'client backend'
+ GROUP BY 1
+"""
+
+
+class DatabaseState(Collector):
+    """Read anew for each scrape."""
+
+    def describe(self) -> Iterator[GaugeMetricFamily]:
+        """Return nothing: a registry must not ask the database when this is added to it."""
+        return iter(())
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        yield GaugeMetricFamily(
+            "affidavit_inbox_reports", "Witness reports that wait to be folded.", value=unfolded_reports().count()
+        )
+        yield GaugeMetricFamily(
+            "affidavit_inbox_oldest_seconds", "How long the oldest of them has waited; 0 if none waits.",
+            value=measure_fold_lag(now=timezone.now()) or 0,
+        )  # fmt: skip
+        yield GaugeMetricFamily(
+            "affidavit_dead_letters", "Witness reports that could not be folded.",
+            value=WitnessReport.objects.filter(dead_lettered_at__isnull=False).count(),
+        )  # fmt: skip
+        connections = GaugeMetricFamily(
+            "affidavit_database_connections", "Connections to the hub's database, by state.", labels=["state"]
+        )
+        with connection.cursor() as cursor:
+            cursor.execute(SELECT_CONNECTIONS)
+            for state, count in cursor.fetchall():
+                connections.add_metric([state], count)
+        yield connections

@@ -1,0 +1,95 @@
+"""GET /metrics: what it shows, to whom, and that it never shows what somebody sent."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from django.test import Client
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open_metrics
+from prometheus_client.parser import text_string_to_metric_families as parse_text
+
+from hub.metrics.views import DIRECTORY_VARIABLE
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def headers(settings: Any) -> dict[str, str]:
+    return {"Authorization": f"Bearer {settings.METRICS_TOKEN}"}
+
+
+def read_values(client: Client, headers: dict[str, str]) -> dict[str, float]:
+    """Return the value of each sample by its name and labels."""
+    text = client.get("/metrics", headers=headers).content.decode()
+    samples = [sample for family in parse_text(text) for sample in family.samples]
+    return {f"{sample.name}{sorted(sample.labels.values())}": sample.value for sample in samples}
+
+
+@pytest.mark.parametrize("header", [None, "Bearer", "Bearer wrong", "Basic {token}", "{token}"])
+def test_only_who_has_the_token_reads_it(client, settings, header):
+    headers = {"Accept": "application/json"}
+    if header:
+        headers["Authorization"] = header.format(token=settings.METRICS_TOKEN)
+    answer = client.get("/metrics", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (401, "not-signed-in")
+    assert "metrics.token" in answer.json()["detail"]
+    assert settings.METRICS_TOKEN not in answer.content.decode()
+
+
+def test_without_a_token_in_the_settings_nobody_reads_it(client, settings):
+    settings.METRICS_TOKEN = ""
+    for header in ("Bearer ", "Bearer", ""):
+        assert client.get("/metrics", headers={"Authorization": header}).status_code == 401
+
+
+@pytest.mark.django_db(transaction=True)
+def test_items_unknown_ids_and_verifications_are_counted_once_they_are_stored(client, headers, api):
+    before = read_values(client, headers)
+    outcomes = [{"conversationId": name, "outcomeKey": "purchase"} for name in ("a", "b", "b")]
+    assert api.post("/api/conversation-outcomes", {"outcomes": outcomes}).status_code == 200
+    assert api.post("/api/conversation-outcomes", {"outcomes": [{"conversationId": 7}]}).status_code == 400
+    report = {
+        "reportId": "0d4a3f5e-2a54-4a53-8c0c-5f7b6a2c8a11", "verifications": [{"result": "expired", "count": 3}],
+    }  # fmt: skip
+    assert api.post("/api/verification-reports", report).status_code == 200
+    assert api.post("/api/verification-reports", report).status_code == 200  # the same again counts nothing
+    after = read_values(client, headers)
+
+    def growth(name: str) -> float:
+        return after.get(name, 0) - before.get(name, 0)
+
+    assert growth("affidavit_items_total['outcomes']") == 3
+    assert growth("affidavit_unknown_conversations_total[]") == 2
+    assert growth("affidavit_verifications_total['expired']") == 3
+
+
+def test_requests_are_timed_by_route_and_never_by_what_was_sent(client, headers, workspace):
+    client.get("/w/jane-doe/secret-environment/outcomes")
+    client.get("/nowhere/jane-doe")
+    client.generic("JANE", "/healthz")
+    text = client.get("/metrics", headers=headers).content.decode()
+    assert 'route="w/<slug:slug>/<str:environment>/outcomes"' in text
+    assert 'method="other"' in text
+    assert "jane" not in text.lower()
+    assert "secret-environment" not in text
+
+
+def test_a_scraper_that_asks_for_open_metrics_gets_it_whole(client, headers):
+    answer = client.get("/metrics", headers={**headers, "Accept": "application/openmetrics-text; version=1.0.0"})
+    assert answer["Content-Type"].startswith("application/openmetrics-text")
+    names = {family.name for family in parse_open_metrics(answer.content.decode())}
+    assert {"affidavit_request_seconds", "affidavit_inbox_reports", "affidavit_inbox_oldest_seconds"} <= names
+    assert {"affidavit_dead_letters", "affidavit_database_connections", "affidavit_fold_seconds"} <= names
+
+
+def test_what_several_processes_count_is_summed(client, headers, tmp_path, monkeypatch):
+    code = "from wire.metrics import FOLDED; FOLDED.inc(2)"
+    for _ in range(2):
+        environment = {**os.environ, DIRECTORY_VARIABLE: str(tmp_path), "DJANGO_SETTINGS_MODULE": "hub.settings"}
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path))
+    assert read_values(client, headers)["affidavit_folded_reports_total[]"] == 4

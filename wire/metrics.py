@@ -1,0 +1,28 @@
+"""What a hub counts and times of itself, in the form that Prometheus reads. `hub.metrics` serves it.
+
+Processes of one machine add to files of PROMETHEUS_MULTIPROC_DIR, which `manage.py up` sets; without it, each process
+shows its own. Nothing is counted of a workspace or by a name that somebody sends: labels are of fixed sets.
+"""
+
+from __future__ import annotations
+
+from django.db import transaction
+from prometheus_client import Counter, Histogram
+
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+REQUESTS = Histogram(
+    "affidavit_request_seconds", "Time to answer a request, by route and status.", ["method", "route", "status"],
+    buckets=SECONDS,
+)  # fmt: skip
+ITEMS = Counter("affidavit_items", "Items that were accepted and stored, repeats included.", ["kind"])
+UNKNOWN = Counter("affidavit_unknown_conversations", "Reported conversation ids that were not known.")
+VERIFICATIONS = Counter("affidavit_verifications", "Verifications by result: accepted, or the reason.", ["result"])
+FOLDS = Histogram("affidavit_fold_seconds", "Time to fold one batch of witness reports.", buckets=SECONDS)
+FOLDED = Counter("affidavit_folded_reports", "Witness reports that were folded or became dead letters.")
+
+
+def count_after_commit(counter: Counter, amount: int) -> None:
+    """Count this once the current transaction has committed."""
+    if amount:
+        transaction.on_commit(lambda: counter.inc(amount))
