@@ -14,7 +14,7 @@ from kombu import Connection
 
 from affidavit import __version__
 from hub.local.data_dir import find_data_dir, load_or_create_secret
-from hub.local.embedded_postgres import Server
+from hub.local.embedded_postgres import DATABASE_ENGINE, Server
 from hub.local.startup_errors import StartupError
 
 env = Env(eager=True)
@@ -81,7 +81,7 @@ def parse_database_url(variable: str) -> dict[str, Any]:
     name = str(connection_settings.get("NAME") or "/")  # with these characters, it is part of an unescaped password
     if connection_settings.get("ENGINE") != "django.db.backends.postgresql" or set(name) & set("@/"):
         raise StartupError(f"{variable}: not a PostgreSQL address. Write postgresql://USER:PASSWORD@HOST:5432/NAME.")
-    return connection_settings
+    return {**connection_settings, "ENGINE": DATABASE_ENGINE}
 
 
 def read_broker_url() -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.db import DataError, IntegrityError
+from django.db import DataError, IntegrityError, OperationalError
 from django.db import Error as DatabaseError
 
 MAX_FAULTS = 100
@@ -69,6 +69,26 @@ class Unavailable(DomainError):
         "Nothing of this request was stored; send it again later."
     )
     retry_after = 5
+
+
+class Unconfirmed(Unavailable):
+    """The connection to the database broke while it committed: only it knows whether it did."""
+
+    detail = (
+        "The connection to the database broke just as this request was being stored, so it may have been stored: "
+        "repeat it under the same Idempotency-Key or reportId, and it counts once."
+    )
+
+
+class CommitUnconfirmed(OperationalError):
+    """The database did not answer a COMMIT, or a statement that is a transaction of its own."""
+
+
+def is_unconfirmed(error: BaseException | None) -> bool:
+    """Whether a commit was not confirmed, also where connecting again failed afterwards and hides that."""
+    while error and not isinstance(error, CommitUnconfirmed):
+        error = error.__context__
+    return error is not None
 
 
 def is_outage(error: BaseException) -> bool:

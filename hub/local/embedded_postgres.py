@@ -25,6 +25,7 @@ from hub.local.postgres_programs import POSTGRES_MAJOR, run_program
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
 
+DATABASE_ENGINE = "wire.postgresql"
 USER_NAME = DATABASE_NAME = "affidavit"
 WEB_USER_NAME = "affidavit_web"  # the role of the web processes
 SOCKET_LIMIT = 107 - len("/.s.PGSQL.5432.lock")  # sun_path of the smallest supported kernel
@@ -80,7 +81,7 @@ class Server:
         """Return Django's settings of this database; the password is empty until the cluster exists."""
         password = self.password_file.read_text() if self.password_file.exists() else ""
         return {
-            "ENGINE": "django.db.backends.postgresql",
+            "ENGINE": DATABASE_ENGINE,
             "NAME": DATABASE_NAME,
             "USER": USER_NAME,
             "PASSWORD": password,

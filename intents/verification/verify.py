@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from affidavit import Intent, IntentRejected, IntentVerifier, SqlNonces, StoreUnavailable
 from intents.gate.signing_secrets import load_valid_secrets
@@ -13,8 +13,16 @@ from intents.reports.operation_template import template_operation
 from intents.reports.record import record_verifications
 from intents.reports.verification import ACCEPTED, Verification
 from intents.verification.received_request import ReceivedRequest
-from wire.errors import Unavailable
+from wire.errors import Unavailable, is_outage
 from workspaces.models import ApiKey, Environment
+
+
+class NonceUnconfirmed(Unavailable):
+    """The database became unreachable after the intent may have been used up."""
+
+    detail = (
+        "The database cannot be reached or is full. The intent may have been used up: have a fresh one verified later."
+    )
 
 
 def verify_request(
@@ -23,7 +31,7 @@ def verify_request(
     """Return the verified intent, whose nonce is used up. api_key: of the backend that asked.
 
     No transaction spans this: a nonce stays used and a rejection tallied, whatever happens afterwards.
-    Raises IntentRejected; Unavailable where the nonce cannot be looked up.
+    Raises IntentRejected, NonceUnconfirmed.
     """
     try:
         intent = build_verifier(environment, now=now).verify(**request.verifier_arguments())
@@ -31,8 +39,13 @@ def verify_request(
         _tally(environment, request, rejection.reason, rejection.intent, api_key, now=now)
         raise
     except StoreUnavailable:
-        raise Unavailable from None
-    _tally(environment, request, ACCEPTED, intent, api_key, now=now)
+        raise NonceUnconfirmed from None
+    try:
+        _tally(environment, request, ACCEPTED, intent, api_key, now=now)
+    except DatabaseError as error:
+        if is_outage(error):
+            raise NonceUnconfirmed from error
+        raise
     return intent
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from outcomes.ingest.report_sql import RECORD
+from wire.postgresql.confirm import confirm_statement
 from wire.prepared_statements import open_prepared_cursor
 from workspaces.models import Environment, EnvironmentRemoved
 
@@ -53,7 +54,7 @@ def record_outcomes(
         "reported_by": reported_by,
         "now": now,
     }
-    with open_prepared_cursor() as cursor:
+    with open_prepared_cursor() as cursor, confirm_statement():
         cursor.execute(RECORD, parameters)
         environment_exists, recorded, new, unknown_ids = cursor.fetchone()
     if not environment_exists:

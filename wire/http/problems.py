@@ -13,7 +13,17 @@ from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
 from rest_framework.settings import api_settings
 
-from wire.errors import DomainError, Fault, InvalidBody, InvalidRequest, NotFound, Unavailable, is_outage
+from wire.errors import (
+    DomainError,
+    Fault,
+    InvalidBody,
+    InvalidRequest,
+    NotFound,
+    Unavailable,
+    Unconfirmed,
+    is_outage,
+    is_unconfirmed,
+)
 from wire.http.request_id import current_request_id
 
 log = logging.getLogger("affidavit.problems")
@@ -133,7 +143,7 @@ def find_cause(error: Exception) -> DomainError:
             return NotFound("Check the address; nothing is stored under it in this workspace.")
     if is_outage(error):
         log.error("database unavailable: %s", type(error.__cause__ or error).__name__)
-        return Unavailable()
+        return Unconfirmed() if is_unconfirmed(error) else Unavailable()
     log.error("unhandled failure", exc_info=error)
     return Problem("internal-error", "This is a fault of the hub. Name the requestId when you report it.")
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from unittest import mock
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from affidavit import REASONS, IntentRejected, StoreUnavailable, args_hash, mint_intent
@@ -213,6 +213,13 @@ def test_a_nonce_stays_burnt_when_the_tally_fails(production, minted):
         verify_request(production, request, now=timezone.now())
     with pytest.raises(IntentRejected, match="replayed"):
         verify_request(production, request, now=timezone.now())
+
+
+def test_a_tally_that_fails_once_the_nonce_is_used_up_says_that_the_intent_may_be(api, minted):
+    with mock.patch("intents.verification.verify.record_verifications", side_effect=OperationalError):
+        response = api.post(ADDRESS, build_body(minted()))
+    assert response.status_code == 503
+    assert "may have been used up" in response.json()["detail"]
 
 
 def test_a_store_that_is_away_is_503_and_no_pass(api, minted):

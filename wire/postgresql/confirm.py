@@ -1,0 +1,32 @@
+"""Tell a statement that the database refused from one whose commit it did not confirm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+from django.db import Error, transaction
+
+from wire.errors import CommitUnconfirmed
+
+
+@contextmanager
+def confirm_commit() -> Iterator[None]:
+    """Run what commits. Raises CommitUnconfirmed where the connection breaks before the database has answered."""
+    try:
+        yield
+    except Error as error:
+        if is_refusal(error):
+            raise
+        raise CommitUnconfirmed from error.__cause__
+
+
+def confirm_statement() -> AbstractContextManager[None]:
+    """Run a statement that writes; outside a transaction it is one of its own, and commits."""
+    return confirm_commit() if transaction.get_autocommit() else nullcontext()
+
+
+def is_refusal(error: Error) -> bool:
+    """Whether the database itself refused a statement and went on, so that nothing of it was stored."""
+    diagnosis = getattr(error.__cause__, "diag", None)
+    return getattr(diagnosis, "severity_nonlocalized", None) == "ERROR"
