@@ -137,7 +137,9 @@ def test_what_a_program_writes_to_its_standard_error_is_ignored(score, change):
 
 
 def test_endless_output_after_the_last_answer_is_ignored(score):
-    status, _ = score("if number == 7:\n        print(json.dumps(answer), flush=True)\n        while True: print('y')")
+    status, _ = score(
+        "if number == 7:\n        print(json.dumps(answer), flush=True)\n        while True: print('y' * 100_000)"
+    )
     assert status == 0
 
 

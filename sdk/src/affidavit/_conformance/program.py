@@ -76,8 +76,14 @@ class Program:
                 os.killpg(self._process.pid, signal.SIGKILL)
             else:
                 self._process.kill()
-        await self._process.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE):
+                while await self._answers.read(_CHUNK):  # asyncio calls a process ended once its output is read
+                    pass
+                await self._process.wait()
         self._error_reader.cancel()
+        # A child that left the group may hold the pipes; asyncio has no public way to close them.
+        self._process._transport.close()  # type: ignore[attr-defined]  # private
 
     async def _describe_end(self) -> str:
         """Say how the program ended, and the last line that it wrote to its standard error."""
