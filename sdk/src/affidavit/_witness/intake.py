@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from affidavit._paths.learner import MAX_SEGMENTS, NO_OPERATION
-from affidavit._paths.routes import MAX_BYTES, PATH_SAFE
+from affidavit._paths.routes import MAX_BYTES, PATH_SAFE, build_route_template
 from affidavit._paths.templates import Template, infer_parameter_type, is_scaffold, may_be_version
 from affidavit._shapes.data_like import detect_form
 from affidavit._shapes.forms import FormFields
 from affidavit._shapes.media_types import ANY
 
-from .bodies import RawBody, Unread
-from .observations import NO_MEDIA_TYPES, SECONDS_A_DAY, EntrySum, MediaTypes
+from .bodies import BODILESS, RawBody, Unread
+from .observations import NO_MEDIA_TYPES, SECONDS_A_DAY, EntrySum, MediaTypes, find_media_types
 from .parameter_types import find_unknown
 from .sampling import Pace
 
@@ -38,6 +39,23 @@ class OperationKey(NamedTuple):
     path: str
     status: int
     media_types: MediaTypes = NO_MEDIA_TYPES
+
+
+@lru_cache(maxsize=2048)
+def find_routed_key(
+    method: str, route: str, status: int, request_content_type: str | None, response_content_type: str | None
+) -> OperationKey | None:
+    """Return the key of the requests of a framework's route; None if the template of their path must be learned.
+
+    Kept, because adapters ask for each request, and what they ask repeats.
+    """
+    template = build_route_template(route)
+    if template is None:
+        return None
+    if method == "HEAD" or status in BODILESS:
+        response_content_type = None
+    media_types = find_media_types(status, request_content_type, response_content_type)
+    return OperationKey(method, template.path, status, media_types)
 
 
 class Operation:

@@ -22,7 +22,7 @@ from .aggregator import Aggregator
 from .bodies import BODILESS, CopiedBody, select_body
 from .delivery import build_reports, deliver_report
 from .hub_rules import apply_rules, fetch_rules
-from .intake import Intake, OperationKey
+from .intake import Intake, find_routed_key
 from .observations import EARLIEST, METHOD, SECONDS_A_DAY, find_media_types
 from .schedule import Schedule
 
@@ -187,13 +187,11 @@ class Witness(Reporter):
         try:
             if self._exempt is not None and self._exempt(method, path()):
                 return True
-            template = build_route_template(route) if route else None
-            if template is None or self._background.is_ending:
+            if route is None or self._background.is_ending:
                 return False
-            if method == "HEAD" or status in BODILESS:
-                response_content_type = None
-            media_types = find_media_types(status, request_content_type, response_content_type)
-            key = OperationKey(method, template.path, status, media_types)
+            key = find_routed_key(method, route, status, request_content_type, response_content_type)
+            if key is None:
+                return False
             was_empty = self._intake.count_settled(key, moment=self._now(), now=self._clock())
             if was_empty:
                 self._background.wake()

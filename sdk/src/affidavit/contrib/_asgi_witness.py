@@ -34,12 +34,15 @@ class WitnessMiddleware:
             return
         exchange = _Exchange(self._witness, scope, send)
         try:
-            await self._app(scope, exchange.wrap_receive(receive), exchange.send)
+            await self._app(
+                scope, exchange.wrap_receive(receive) if exchange.has_request_body else receive, exchange.send
+            )
         except Exception:  # reported as a 500, and raised on
             exchange.report(failed=True)
             raise
-        finally:  # the client may be gone halfway
-            exchange.report()
+        finally:
+            if not exchange.is_reported:  # the client may be gone halfway
+                exchange.report()
 
 
 class _Exchange:
@@ -51,19 +54,28 @@ class _Exchange:
     _headers: Mapping[bytes, str] = {}
     _request: BodyCopy | None = None
     _response: BodyCopy | None = None
-    _is_reported = False
+    is_reported = False
 
     def __init__(self, witness: Witness, scope: Scope, send: Send) -> None:
         self._witness = witness
         self._scope = scope
         self._send = send
         try:
-            self._note_request()
+            # The path and its mount prefix, before an inner mount changes them.
+            self._path, self._root = scope["path"], scope.get("root_path", "")
+            self._request_headers = headers = read_headers(scope["headers"], _REQUEST_HEADERS)
+            if b"content-type" in headers:
+                self._request = open_copy(headers[b"content-type"], witness.max_body)
         except Exception:  # whatever the scope holds, the app must be called
-            self._is_reported = True
+            self.is_reported = True
+
+    @property
+    def has_request_body(self) -> bool:
+        """Whether the request may have a body to be copied."""
+        return self._request is not None
 
     def wrap_receive(self, receive: Receive) -> Receive:
-        """Return the app's receive: the server's own, unless the body must be copied as it passes."""
+        """Return a receive for the app that copies the body as it passes."""
         copy = self._request
         if copy is None:
             return receive
@@ -78,18 +90,18 @@ class _Exchange:
 
     def send(self, message: Message) -> Awaitable[None]:
         """Note what the app sends, and return the server's own sending of it: one coroutine less for each message."""
-        if not self._is_reported:
+        if not self.is_reported:
             try:
                 self._note_response(message)
             except Exception:  # whether the message is valid is for the server to say
-                self._is_reported = True
+                self.is_reported = True
         return self._send(message)
 
     def report(self, *, failed: bool = False) -> None:
         """Report the exchange, once. failed: the app raised; unless it had begun to answer, the server sends a 500."""
-        if self._is_reported or not (self._status or failed):
+        if self.is_reported or not (self._status or failed):
             return
-        self._is_reported = True
+        self.is_reported = True
         scope = self._scope
         if has_no_route(scope):
             return
@@ -105,13 +117,6 @@ class _Exchange:
                 response_content_type=_find_response_type(self._headers),
                 response_encoding=self._headers.get(b"content-encoding"),
             )  # fmt: skip
-
-    def _note_request(self) -> None:
-        """Note the path, its mount prefix and the headers, before an inner mount changes them."""
-        self._path, self._root = self._scope["path"], self._scope.get("root_path", "")
-        self._request_headers = headers = read_headers(self._scope["headers"], _REQUEST_HEADERS)
-        if b"content-type" in headers:
-            self._request = open_copy(headers[b"content-type"], self._witness.max_body)
 
     def _find_request_type(self) -> str | None:
         """Return the type of the body that the app has read; None if it has read none."""
@@ -137,7 +142,7 @@ class _Exchange:
             scope["method"], self._build_path, self._status, route,
             request_content_type=self._find_request_type(), response_content_type=_find_response_type(headers),
         ):  # fmt: skip
-            self._is_reported = True
+            self.is_reported = True
             return
         if is_json(headers.get(b"content-type", "")):
             self._response = BodyCopy(self._witness.max_body)
