@@ -131,6 +131,7 @@ WEB_DATABASE = read_web_database()
 SECRET_KEY = read_variable_or_file("SECRET_KEY")
 if not SECRET_KEY and DATABASE_URL:
     raise StartupError("SECRET_KEY: required with DATABASE_URL, the same on every host. Set 50 random characters.")
+SECRET_KEY_PATH = None if SECRET_KEY else HUB_DATA_DIR / "secret.key"
 SECRET_KEY = SECRET_KEY or load_or_create_secret(HUB_DATA_DIR / "secret.key")
 if len(SECRET_KEY) < 32:
     raise StartupError("SECRET_KEY: too short to protect secrets at rest. Set at least 32 random characters.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import cast
 
@@ -73,15 +73,17 @@ def check_server_version() -> None:
         raise StartupError(f"DATABASE_URL: the server is older than PostgreSQL {OLDEST_POSTGRES}. Name a newer one.")
 
 
-def check_written_version() -> None:
-    """Refuse a database with migrations of our apps that this version does not know."""
+def check_written_version(applied: Iterable[tuple[str, str]] | None = None) -> None:
+    """Refuse migrations of our apps that this version does not know; by default those of the database."""
     loader = MigrationLoader(connection)
     ours = {app for app, _ in loader.disk_migrations}
-    unknown = [key for key in loader.applied_migrations if key[0] in ours and key not in loader.disk_migrations]
+    keys = loader.applied_migrations if applied is None else applied
+    unknown = [key for key in keys if key[0] in ours and key not in loader.disk_migrations]
     if unknown:
         app, name = sorted(unknown)[0]
+        subject = "database" if applied is None else "backup"
         raise StartupError(
-            f"the database was written by a newer version of Affidavit (it has {app}.{name}). "
+            f"the {subject} was written by a newer version of Affidavit (it has {app}.{name}). "
             "Install that version, or restore a backup made by this one."
         )
 

@@ -34,6 +34,7 @@ PLAIN_PATH = re.compile(r"[\w./-]+")  # unix_socket_directories is a list with q
 COMMANDS_WITHOUT_DATABASE = frozenset(
     {"up", "help", "check", "makemigrations", "build_static", "spectacular", "--help", "--version"}
 )  # `up` runs its own server; the others read files only
+LONE_COMMANDS = frozenset({"restore"})
 
 # A hub's data are small but must not be lost: durability keeps PostgreSQL's defaults, memory is limited.
 CONFIGURATION = """\
@@ -182,10 +183,14 @@ class Server:
 def lend_server(arguments: Sequence[str]) -> Iterator[None]:
     """Run the embedded server for one management command that needs it, where none is running.
 
-    The server stops with the command, so the data directory is locked: no other process may start to use it.
+    The server stops with the command, so the data directory is locked: no other process may start to use it. Raises
+    StartupError where a command that needs the server for itself would share it.
     """
     server = None if os.environ.get("DATABASE_URL") else Server(find_data_dir())
-    if server is None or not needs_database(arguments) or server.is_running():
+    if server is None or not needs_database(arguments):
+        yield
+        return
+    if arguments[0] not in LONE_COMMANDS and server.is_running():
         yield
         return
     with lock_data_dir(server.data_dir):

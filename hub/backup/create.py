@@ -1,0 +1,79 @@
+"""Write a backup: the whole database at one moment, how many rows each table had then, and the key."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.backends.postgresql.base import DatabaseWrapper
+from django.db.migrations.recorder import MigrationRecorder
+
+from affidavit import __version__
+from hub.backup.archive import Manifest, complete_archive, hash_dump, seal
+from hub.backup.client_programs import dump_database, find_clients, read_major
+from hub.backup.tables import count_rows, refuse_pooler
+from hub.local.database import is_unused, lock_migrations
+from hub.local.startup_errors import StartupError
+
+
+def write_backup(path: Path, *, with_key: bool, now: datetime) -> Manifest:
+    """Write a backup of mode 0600, which replaces a file of that name once it is whole. The hub may run meanwhile.
+
+    with_key: whether the key of the data directory goes into it. Raises StartupError.
+    """
+    refuse_pooler(connection)
+    if is_unused():
+        raise StartupError("there is nothing to back up: the database is empty.")
+    clients = find_clients(cast(DatabaseWrapper, connection).pg_version // 10_000)
+    # A migration would wait for the dump, and everybody else for the migration.
+    with lock_migrations(), new_file_beside(path) as new_path:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            cursor.execute("SELECT pg_export_snapshot()")
+            dump_database(clients, connection.settings_dict, new_path, snapshot=cursor.fetchone()[0])
+            rows = count_rows(connection)
+            migrations = sorted(MigrationRecorder(connection).applied_migrations())
+        size = new_path.stat().st_size
+        manifest = Manifest(
+            affidavit=__version__,
+            made_at=now.isoformat(),
+            pg_dump=read_major(clients),
+            migrations=migrations,
+            rows=rows,
+            dump_bytes=size,
+            dump_sha256=hash_dump(new_path, size),
+            sealed=seal(settings.SECRET_KEY),
+        )
+        complete_archive(new_path, manifest, settings.SECRET_KEY if with_key else None)
+    return manifest
+
+
+@contextmanager
+def new_file_beside(path: Path) -> Iterator[Path]:
+    """Yield an empty file of mode 0600 in the same folder, which takes the path's name once the block is done."""
+    descriptor, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+    os.close(descriptor)
+    new_path = Path(name)
+    try:
+        yield new_path
+        synchronize(new_path)
+        new_path.replace(path)
+        synchronize(path.absolute().parent)
+    finally:
+        new_path.unlink(missing_ok=True)
+
+
+def synchronize(path: Path) -> None:
+    """Return when the file or folder is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

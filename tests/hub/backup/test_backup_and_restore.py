@@ -1,0 +1,155 @@
+"""A backup by command, restored on another machine: the same bytes in every download, and the same secrets."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import time
+import uuid
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hub.backup.archive import complete_archive, read_archive
+from hub.backup.client_programs import find_clients
+from hub.local.startup_errors import StartupError
+from tests.hub.running import Hub, running_hub
+from tests.sample_data import observations
+
+pytestmark = pytest.mark.xdist_group("whole hub")
+PERIOD = "from=2026-01-01&to=2030-01-01"
+PAGES = {
+    "catalog": ["operations"],
+    "outcomes": ["keys"],
+    "joins": ["broken", "healed"],
+    "drift": ["drift"],
+    "rejections": ["rejections"],
+}
+DOWNLOADS = ("/api/catalog", "/api/catalog/openapi.json", "/api/catalog/tools.json")
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    with running_hub(tmp_path / "first") as hub:
+        yield hub
+
+
+@pytest.fixture
+def second(tmp_path: Path) -> Iterator[Hub]:
+    with running_hub(tmp_path / "second") as hub:
+        yield hub
+
+
+def fill(hub: Hub) -> dict[str, Any]:
+    """Store something of each kind; return the workspace with its keys."""
+    created = json.loads(hub.manage("create_workspace", "Lumen Books", "--full-key", "--json").stdout)
+    key = created["secretKey"]
+    hub.request("/api/conversations", {"conversations": [{"conversationId": "c1"}]}, key=key)
+    outcomes = [{"conversationId": f"c{n}", "outcomeKey": "purchase ✓"} for n in range(40)]
+    assert hub.request("/api/conversation-outcomes", {"outcomes": outcomes}, key=key)[0] == 200
+    report = {"reportId": str(uuid.uuid4()), "observations": observations()}
+    assert hub.request("/api/witness-reports", report, key=key)[0] == 202
+    deadline = time.monotonic() + 30
+    while not hub.request("/api/catalog", key=key)[1]["operations"]:
+        assert time.monotonic() < deadline, hub.output
+        time.sleep(0.2)
+    return created
+
+
+def read_downloads(hub: Hub, created: dict[str, Any]) -> dict[str, Any]:
+    pages = [
+        f"/w/{created['slug']}/production/{name}.csv?table={table}&{PERIOD}"
+        for name, tables in PAGES.items()
+        for table in tables
+    ]
+    answers = {path: hub.request(path, key=created["secretKey"]) for path in [*pages, *DOWNLOADS]}
+    assert {path: answer[0] for path, answer in answers.items() if answer[0] != 200} == {}
+    return {path: answer[1] for path, answer in answers.items()}
+
+
+def can_verify(hub: Hub, created: dict[str, Any]) -> bool:
+    """Whether an intent is signed and verified, which needs the signing secret."""
+    call = {"sub": "user_1", "operation": "GET /orders", "args": {}}
+    status, answer, _ = hub.request("/api/intents", call, key=created["secretKey"])
+    if status != 201:
+        return False
+    body = {"header": answer["header"], "method": "GET", "path": "/orders"}
+    return hub.request("/api/intents/verify", body, key=created["secretKey"])[0] == 200
+
+
+def assert_refused(done: Any, *words: str) -> None:
+    assert done.returncode == 1
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    for word in words:
+        assert word in done.stderr
+
+
+def test_downloads_are_the_same_bytes_on_the_machine_where_a_backup_is_restored(hub, second, tmp_path):
+    file = tmp_path / "affidavit.backup"
+    hub.start()
+    created = fill(hub)
+    done = hub.manage("backup", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "rows" in done.stdout
+    assert "key of its secrets" in done.stdout
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == [file.name]
+    before = read_downloads(hub, created)
+
+    assert_refused(hub.manage("restore", str(file)), "another hub is running", "Stop it")
+    assert hub.stop() == 0
+    assert_refused(hub.manage("restore", str(file)), "the database is not empty", "HUB_DATA_DIR")
+
+    done = second.manage("restore", str(file))
+    assert done.returncode == 0, done.stderr
+    second.start()
+    assert read_downloads(second, created) == before
+    assert can_verify(second, created)
+    assert second.stop() == 0
+
+
+def test_a_backup_without_its_key_says_so_and_is_not_restored_under_another(hub, second, tmp_path):
+    file = tmp_path / "affidavit.backup"
+    hub.settings = {"SECRET_KEY": "k" * 40}
+    assert hub.manage("create_workspace", "Lumen Books").returncode == 0
+    done = hub.manage("backup", str(file))
+    assert "does not hold the key" in done.stdout, done.stderr
+    assert "SECRET_KEY" in done.stdout
+    assert_refused(second.manage("restore", str(file)), "SECRET_KEY", "--without-key", "Nothing was restored")
+    second.settings = {"SECRET_KEY": "j" * 40, "SECRET_KEY_FALLBACKS": "k" * 40}
+    assert second.manage("restore", str(file)).returncode == 0
+    assert second.manage("rotate_encryption").returncode == 0
+
+
+def test_files_that_are_damaged_cut_or_newer_are_refused_before_anything_is_written(hub, second, tmp_path):
+    file, copy = tmp_path / "affidavit.backup", tmp_path / "copy"
+    assert_refused(hub.manage("backup", str(file)), "nothing to back up")
+    assert hub.manage("create_workspace", "Lumen Books").returncode == 0
+    assert hub.manage("backup", str(file)).returncode == 0
+    whole = file.read_bytes()
+    copy.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(StartupError, match="a part of it is missing"):
+        read_archive(copy)
+    copy.write_bytes(whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:])
+    with pytest.raises(StartupError, match="damaged"):
+        read_archive(copy)
+    archive = read_archive(file)
+    copy.write_bytes(whole[: archive.manifest.dump_bytes])
+    members = {**vars(archive.manifest), "migrations": [*archive.manifest.migrations, ("outcomes", "9999_future")]}
+    complete_archive(copy, type(archive.manifest)(**members), None)
+    assert_refused(second.manage("restore", str(copy)), "newer version", "9999_future")
+    assert second.manage("restore", str(file)).returncode == 0
+
+
+def test_pg_restore_and_unzip_read_a_backup(hub, tmp_path):
+    file = tmp_path / "affidavit.backup"
+    assert hub.manage("create_workspace", "Lumen Books").returncode == 0
+    assert hub.manage("backup", str(file)).returncode == 0
+    with zipfile.ZipFile(file) as archive:
+        assert archive.read("secret.key").decode() == (hub.folder / "var" / "secret.key").read_text()
+    listing = subprocess.run([find_clients(18) / "pg_restore", "--list", file], capture_output=True, text=True).stdout
+    assert "TABLE DATA public workspaces_workspace" in listing
