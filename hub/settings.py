@@ -1,23 +1,26 @@
 """Django's settings, from environment variables; docs/settings.md lists each (a test compares them)."""
 
 import logging
-from contextlib import suppress
-from importlib.util import find_spec
-from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
 from celery.schedules import crontab
-from environs import Env, EnvValidationError
-from kombu import Connection
 
 from affidavit import __version__
+from hub.environment import (
+    check_oidc,
+    env,
+    read_broker_url,
+    read_database_url,
+    read_email,
+    read_networks,
+    read_rate,
+    read_variable_or_file,
+    strip_items,
+)
 from hub.local.data_dir import find_data_dir, load_or_create_secret
-from hub.local.embedded_postgres import DATABASE_ENGINE, Server
+from hub.local.embedded_postgres import Server
 from hub.local.startup_errors import StartupError
 
-env = Env(eager=True)
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
@@ -29,104 +32,14 @@ DATABASE_URL = env.str("DATABASE_URL", "")
 WEB_DATABASE_URL = env.str("WEB_DATABASE_URL", "")
 HUB_SAMPLE = env.bool("HUB_SAMPLE", not DATABASE_URL)
 
-
-def read_variable_or_file(name: str) -> str:
-    """Return NAME, or the content of the file that NAME_FILE names, as secret stores mount them."""
-    file = env.str(f"{name}_FILE", "")
-    if not file:
-        return env.str(name, "")
-    try:
-        return Path(file).read_text().strip()
-    except OSError as error:
-        raise StartupError(f"{name}_FILE: cannot read {file} ({error.strerror}). Name a readable file.") from None
-
-
-def strip_items(items: list[str]) -> list[str]:
-    return [item.strip() for item in items if item.strip()]
-
-
-def read_networks(name: str) -> list[IPv4Network | IPv6Network]:
-    try:
-        return [ip_network(item) for item in strip_items(env.list(name, []))]
-    except ValueError as error:
-        raise StartupError(f"{name}: {error}. Write addresses or networks such as 10.0.0.0/8.") from None
-
-
-def read_rate(name: str, default: int) -> int:
-    rate = env.int(name, default)
-    if rate < 0:
-        raise StartupError(f"{name}: not a number of requests a second. Set 0, which means no limit, or more.")
-    return rate
-
-
-def read_database() -> dict[str, Any]:
-    """Return Django's settings of the database that DATABASE_URL names, or of the embedded one."""
-    if not DATABASE_URL:
-        return Server(HUB_DATA_DIR).connection_settings()
-    return parse_database_url("DATABASE_URL")
-
-
-def read_web_database() -> dict[str, Any]:
-    """Return what differs for web processes: the role that WEB_DATABASE_URL names, or the embedded server's."""
-    if not DATABASE_URL:
-        return Server(HUB_DATA_DIR).web_connection_settings()
-    web_database = parse_database_url("WEB_DATABASE_URL") if WEB_DATABASE_URL else {}
-    return {name: web_database[name] for name in ("NAME", "USER", "PASSWORD", "HOST", "PORT") if name in web_database}
-
-
-def parse_database_url(variable: str) -> dict[str, Any]:
-    connection_settings: dict[str, Any] = {}
-    with suppress(EnvValidationError, ValueError):
-        connection_settings = dict(env.dj_db_url(variable))
-    name = str(connection_settings.get("NAME") or "/")  # with these characters, it is part of an unescaped password
-    if connection_settings.get("ENGINE") != "django.db.backends.postgresql" or set(name) & set("@/"):
-        raise StartupError(f"{variable}: not a PostgreSQL address. Write postgresql://USER:PASSWORD@HOST:5432/NAME.")
-    return {**connection_settings, "ENGINE": DATABASE_ENGINE}
-
-
-def read_broker_url() -> str:
-    """Return the address of the message broker; several, separated by semicolons, are tried in turn."""
-    url = env.str("CELERY_BROKER_URL", "") or "filesystem://"
-    addresses = url.split(";")
-    if any(address.startswith(("redis", "sentinel")) for address in addresses) and not find_spec("redis"):
-        cure = "Install it: .venv/bin/python -m pip install -r requirements/redis.txt"
-        raise StartupError(f"CELERY_BROKER_URL: the package redis is not installed. {cure}")
-    if not all(is_broker(address) for address in addresses):
-        cure = "Write redis://HOST:6379/0 or another address of Celery's, or leave it out."
-        raise StartupError(f"CELERY_BROKER_URL: not a broker that can be used here. {cure}")
-    return url
-
-
-def is_broker(address: str) -> bool:
-    """Whether kombu can read the address and has its transport; kombu takes a bare word for a host."""
-    try:
-        Connection(address)
-    except Exception:  # each of kombu's transports has its own way to refuse
-        return False
-    return "://" in address
-
-
-def read_email() -> dict[str, Any]:
-    """Return Django's settings of the mail server that EMAIL_URL names; without one, mail goes to the console."""
-    try:
-        return dict(env.dj_email_url("EMAIL_URL", default="consolemail://"))
-    except (EnvValidationError, ValueError, KeyError):
-        raise StartupError("EMAIL_URL: not a mail server. Write smtp+tls://USER:PASSWORD@HOST:587.") from None
-
-
-def check_oidc(issuer: str, client_id: str, *, only: bool) -> None:
-    """Raises StartupError where the settings of OpenID Connect do not fit together."""
-    address = urlsplit(issuer)
-    if issuer and not (address.scheme == "https" or address.hostname in {"localhost", "127.0.0.1", "::1"}):
-        raise StartupError("OIDC_ISSUER: not an https:// address. Write the provider's issuer or discovery address.")
-    if issuer and not client_id:
-        raise StartupError("OIDC_CLIENT_ID: required with OIDC_ISSUER. Register this hub with the provider first.")
-    if only and not issuer:
-        raise StartupError("OIDC_ONLY: nobody could sign in without OIDC_ISSUER. Set it too.")
-
-
-DATABASE = read_database()
-WEB_DATABASE = read_web_database()
+if DATABASE_URL:
+    DATABASE = read_database_url("DATABASE_URL")
+    web_database = read_database_url("WEB_DATABASE_URL") if WEB_DATABASE_URL else {}
+    own_names = {"NAME", "USER", "PASSWORD", "HOST", "PORT"} & web_database.keys()
+    WEB_DATABASE = {name: web_database[name] for name in own_names}  # what differs for the role of the web processes
+else:
+    DATABASE = Server(HUB_DATA_DIR).connection_settings()
+    WEB_DATABASE = Server(HUB_DATA_DIR).web_connection_settings()
 
 SECRET_KEY = read_variable_or_file("SECRET_KEY")
 if not SECRET_KEY and DATABASE_URL:

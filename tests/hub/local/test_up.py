@@ -17,9 +17,9 @@ from urllib.parse import quote
 
 import pytest
 
+from hub.environment import is_broker, read_broker_url
 from hub.local.embedded_postgres import Server
 from hub.local.startup_errors import StartupError
-from hub.settings import is_broker, read_broker_url
 from tests.hub.running import ROOT, Hub, running_hub
 
 OUTCOME = {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]}
