@@ -18,6 +18,7 @@ from cryptography.fernet import InvalidToken
 from django.db import connection, transaction
 from django.http import HttpResponse
 
+from wire.batches import delete_batch
 from wire.errors import DomainError
 from wire.keyed_hash import compute_hash, is_hash_of
 from wire.models import IdempotentAnswer
@@ -131,10 +132,9 @@ def store_answer(claim: Claim, response: HttpResponse, *, secret: bool, expires_
     )
 
 
-def delete_expired_answers(*, now: datetime, batch: int = 5000) -> int:
-    """Delete expired answers; return how many."""
-    expired = IdempotentAnswer.objects.filter(expires_at__lte=now).values("pk")[:batch]
-    return IdempotentAnswer.objects.filter(pk__in=expired).delete()[0]
+def delete_expired_answers(*, now: datetime, batch: int = 1000) -> int:
+    """Delete one batch of expired answers; return how many."""
+    return delete_batch(IdempotentAnswer.objects.filter(expires_at__lte=now), batch)
 
 
 def delete_answers_about(workspace_id: str, text: str) -> int:

@@ -7,6 +7,7 @@ import threading
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from io import StringIO
 
 import pytest
@@ -16,6 +17,7 @@ from django.utils import timezone
 
 from affidavit import args_hash
 from catalog.models import WitnessReport
+from hub.retention import tasks
 from hub.retention.kinds import KINDS, REPORT_ID_DAYS
 from hub.retention.prune import prune_all, prune_workspace
 from intents.gate.confirmations import decide_confirmation, request_confirmation
@@ -33,6 +35,7 @@ from outcomes.models import Conversation, Outcome, Tally
 from tests.outcomes.recount import read_report_times, read_tallies, recount
 from tests.sample_data import fill_workspace
 from wire.period import parse_period
+from wire.turns import Turn
 from workspaces.models import AuditEntry, RetentionPolicy, SigningSecret
 
 NOW = timezone.now()
@@ -266,3 +269,19 @@ def test_reports_and_registrations_at_the_same_time_lose_nothing(workspace):
     assert faults == []
     assert not Outcome.objects.filter(broken=True).exists()
     assert sorted(Outcome.objects.values_list("conversation__conversation_id", flat=True)) == sorted(ids)
+
+
+def test_a_night_s_work_stops_after_its_turn_and_goes_on_until_nothing_is_left(workspace, production, monkeypatch):
+    for number in range(3):
+        write_all(production, NOW - (20 + number) * DAY)
+    keep(workspace, rejections=10, audit=10)
+    rings: list[object] = []
+    monkeypatch.setattr(tasks, "Turn", lambda: Turn(0))
+    monkeypatch.setattr(tasks, "prune_all", partial(prune_all, batch=2))
+    monkeypatch.setattr(tasks.wake_worker, "send_after_commit", rings.append)
+    tasks.prune()
+    assert (Rejection.objects.count(), rings) == (1, [tasks.prune])
+    tasks.prune()
+    assert (Rejection.objects.count(), len(rings)) == (0, 2)
+    tasks.prune()
+    assert len(rings) == 2
