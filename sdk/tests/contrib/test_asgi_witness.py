@@ -413,3 +413,17 @@ async def test_with_the_hub_away_the_host_answers_as_without(fault):
         assert (await exchange(app, "GET", f"/orders/{number}")).json["id"] == 1
     eye.flush()
     assert eye.stats.waiting == 50
+
+
+@in_loop
+async def test_routes_of_litestar_are_templates_and_paths_without_one_are_not_observed():
+    async def litestar(scope, receive, send):
+        scope["litestar_app"], template = litestar, {"/users/jane": "/users/{name}", "/a/b": ""}.get(scope["path"])
+        if template is not None:
+            scope["path_template"] = template  # of a mounted ASGI app it is empty
+        await JSONResponse({"id": 1}, 200 if template else 404)(scope, receive, send)
+
+    app = WitnessMiddleware(litestar, eye := make_witness(hub := Hub()))
+    for path in ("/users/jane", "/none/jane", "/a/b"):
+        await exchange(app, "GET", path)
+    assert flush_entries(eye, hub).keys() == {("GET", "/users/{name}", 200)}

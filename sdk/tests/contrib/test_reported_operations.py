@@ -139,3 +139,23 @@ def test_a_route_of_fastapi_is_known_with_the_prefixes_of_its_routers():
     assert [item["operation"] for item in hub.items] == [
         "GET /v1/a/b/users/{name}", "GET /tenants/{tenant}/c/users/{name}"
     ]  # fmt: skip
+
+
+class Litestar:
+    """What Litestar leaves in the scope, where it has found a route: its template without converters."""
+
+    async def __call__(self, scope, receive, send):
+        scope["litestar_app"] = self
+        if scope["path"].startswith("/users/") and scope["path"].count("/") == 2:
+            scope["path_template"] = "/users/{name}"
+        await asgi.intent_required(self.show)(scope, receive, send)
+
+    async def show(self, scope, receive, send):
+        raise AssertionError("no intent")
+
+
+def test_a_decorated_view_of_litestar_is_known_by_its_route():
+    def call(protection):
+        call_asgi(asgi.IntentMiddleware(Litestar(), protection, everything=False))
+
+    assert reported(call) == {"GET /users/{name}", None}

@@ -40,12 +40,14 @@ def join_path(path: str, root: str) -> str:
 
 
 def has_no_route(scope: Scope) -> bool:
-    """Return whether Starlette or FastAPI found no route: an unknown path, or one to redirect."""
-    return "router" in scope and "endpoint" not in scope
+    """Return whether Starlette, FastAPI or Litestar found no route: an unknown path, or one to redirect."""
+    return ("router" in scope and "endpoint" not in scope) or ("litestar_app" in scope and "path_template" not in scope)
 
 
 def find_route(scope: Scope) -> str | None:
-    """Return the route that Starlette or FastAPI found, its mounts included; None if it is unknown."""
+    """Return the route that Starlette, FastAPI or Litestar found, its mounts included; None if it is unknown."""
+    if "litestar_app" in scope:
+        return _find_litestar_route(scope)
     if not hasattr(scope.get("route"), "methods"):  # a mount, or none
         return None
     route = _find_effective_route(scope)
@@ -54,6 +56,12 @@ def find_route(scope: Scope) -> str | None:
         return None
     mount = _find_mount(scope, rule)
     return None if mount is None else mount + _add_converters(scope.get("endpoint"), rule, route)
+
+
+def _find_litestar_route(scope: Scope) -> str | None:
+    """Return the route with the mount prefix, without converters. Litestar leaves it empty for a mounted app."""
+    template = scope.get("path_template")
+    return str(scope.get("root_path", "")).rstrip("/") + template if isinstance(template, str) and template else None
 
 
 def _find_effective_route(scope: Scope) -> object:

@@ -17,7 +17,7 @@ _HEADERS = frozenset({b"content-type", b"content-encoding", b"content-length"})
 class WitnessMiddleware:
     """Wrap an ASGI app: `witness` observes its traffic, unchanged and undelayed. Make it the outermost.
 
-    In Starlette and FastAPI, requests without a route are not observed.
+    In Starlette, FastAPI and Litestar, requests without a route are not observed.
     """
 
     def __init__(self, app: AsgiApp, witness: Witness) -> None:

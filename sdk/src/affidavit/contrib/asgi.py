@@ -46,8 +46,6 @@ _READ_HEADERS = frozenset({_HEADER, b"content-type", b"content-encoding"})
 _DEMANDS = "_affidavit_demands"
 _POLICY_VIOLATION = 1008
 
-"""Bytes of a body. Hashing a larger one takes milliseconds: it is done in a thread, so that the event loop goes on."""
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _T = TypeVar("_T")
