@@ -410,3 +410,13 @@ def test_several_hosts_are_listed_and_one_can_be_chosen(recorded, capsys):
     assert "Skipped 1 entry: 1 of other hosts." in printed.err
     assert "hosts as one API" not in printed.err
     assert "tracker" not in printed.out
+
+
+@pytest.mark.parametrize("host", ["api.exmaple.com", "https://api.example.com", "api.example.com:8443"])
+def test_a_host_that_the_file_does_not_have_is_refused(recorded, capsys, host):
+    path = recorded([entry()])
+    assert main(["har", path, "--dry-run", "--host", "api.example.com", "--host", host]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert f"{path} has nothing of the host {host}; without --host the command lists its hosts." in printed.err
+    assert main(["har", path, "--dry-run", "--host", host]) == 2

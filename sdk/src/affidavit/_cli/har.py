@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from affidavit._cli._hub import Undelivered, add_hub_options, read_hub_options
+from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_hub_options
 from affidavit._cli._preview import preview_catalog
 from affidavit._cli._progress import show_progress_bar
 from affidavit._cli._replay import make_replayable
 from affidavit._errors import ReportError
-from affidavit._har.entries import Exchange, LeftOut, Skip, read_har
+from affidavit._har.entries import Exchange, LeftOut, Skip, hosts_differ, read_har
 from affidavit._hub.transport import Transport
 from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.learner import Learner
@@ -53,6 +53,7 @@ def run(options: argparse.Namespace) -> None:
     transport, key = (None, "") if options.dry_run else read_hub_options(options)
     hosts = frozenset(host.lower() for host in options.host)
     recording = read_recording(options.file, send_undecided=options.send_undecided, hosts=hosts)
+    _check_hosts(hosts, recording.hosts, options.file)
     if transport is None:
         catalog = {"environment": options.environment or "production", "operations": recording.operations}
         print(json.dumps(catalog, indent=2))
@@ -136,6 +137,13 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
     undecided, held_back = (undecided, []) if send_undecided else ([], undecided)
     operations = preview_catalog([*decided, *undecided])
     return Recording(decided, undecided, held_back, operations, skipped, left_out, seen_hosts)
+
+
+def _check_hosts(hosts: Collection[str], seen_hosts: Collection[str], path: str) -> None:
+    """Refuse a host of the command line that is none of the file: a typing error would send nothing, unnoticed."""
+    for host in sorted(hosts):
+        if all(hosts_differ(seen_host, {host}) for seen_host in seen_hosts):
+            raise UsageError(f"{path} has nothing of the host {host}; without --host the command lists its hosts.")
 
 
 def list_hosts(hosts: Mapping[str, int]) -> Iterator[str]:
