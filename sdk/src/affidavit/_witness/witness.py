@@ -292,7 +292,7 @@ class Witness(Reporter):
             self._redactor = apply_rules(self._own_redactor, fetch_rules(self._channel, self._key, self._environment))
         except Exception as fault:  # the host's own transport may raise anything; the thread must go on
             reason = str(fault) if isinstance(fault, ReportError) else type(fault).__name__
-            self._availability.note_failure(f"its rules are needed first, or rules=False. {reason}")
+            self._availability.note_failure(f"its redaction rules come first (rules=False ignores them). {reason}")
             self._schedule.fetch_rules_later(self._clock())
             return False
         self._schedule.note_rules()
