@@ -196,9 +196,9 @@ def list_commands() -> dict[str, list[str]]:
         "--app",
         "hub",
     ]
-    worker = [*celery, "worker", "--pool", "solo", "--loglevel", "warning"]
+    worker = [*celery, "--app", "hub", "worker", "--pool", "solo", "--loglevel", "warning"]
     worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    beat = [*celery, "beat", "--pidfile", "", "--loglevel", "warning"]
+    beat = [*celery, "--app", "hub.beat", "beat", "--pidfile", "", "--loglevel", "warning"]
     return {"web server": web, "worker": worker, "beat": beat}
 
 
