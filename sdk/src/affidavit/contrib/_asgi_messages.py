@@ -28,16 +28,15 @@ class RequestBody:
 
     async def receive(self) -> Message:
         """Receive for the app: first the messages that were read ahead."""
-        return self._unread.popleft() if self._unread else await self._receive_next()
+        return self._unread.popleft() if self._unread else self._note(await self._receive())
 
     async def read_all(self) -> bytes | None:
         """Return the whole body, which the app can still read; None if it is over the limit."""
         while not self._is_whole and self._size <= self.limit:
-            self._unread.append(await self._receive_next())
+            self._unread.append(self._note(await self._receive()))
         return b"".join(self._chunks) if self._size <= self.limit else None
 
-    async def _receive_next(self) -> Message:
-        message = await self._receive()
+    def _note(self, message: Message) -> Message:
         if message["type"] == "http.request":
             chunk = message.get("body", b"")
             self._size += len(chunk)
@@ -74,9 +73,7 @@ class HeldResponse:
         kind = message["type"]
         if kind == "http.response.start":
             self.status = int(message["status"])
-            self.headers = _decode_headers(message.get("headers", ()))
-            self._has_length = any(name.lower() == "content-length" for name, _ in self.headers)
-            return _is_event_stream(self.headers)
+            return self._note_headers(message.get("headers", ()))
         if kind != "http.response.body":  # an extension: a file by its path, trailers …
             return True
         self._size += len(message.get("body", b""))
@@ -87,13 +84,17 @@ class HeldResponse:
         self.body = b"".join([part.get("body", b"") for part in self.messages])
         return True
 
-
-def _is_event_stream(headers: Iterable[tuple[str, str]]) -> bool:
-    return any(name.lower() == "content-type" and value.startswith("text/event-stream") for name, value in headers)
-
-
-def _decode_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
-    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
+    def _note_headers(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Return whether they begin a stream of events, which cannot wait for its end."""
+        is_event_stream = False
+        for name, value in headers:
+            key = name.lower()
+            if key == b"content-length":
+                self._has_length = True
+            elif key == b"content-type":
+                is_event_stream = value.startswith(b"text/event-stream")
+            self.headers.append((name.decode("latin-1"), value.decode("latin-1")))
+        return is_event_stream
 
 
 async def run_lifespan(app: AsgiApp, scope: Any, receive: Receive, send: Send) -> None:
