@@ -15,6 +15,14 @@ from hub.private_files import write_private_file
 # What the role may do with these tables; with all others it may do everything that rows allow.
 NARROW_TABLES = {"workspaces_auditentry": "SELECT, INSERT", "django_migrations": "SELECT"}
 
+SELECT_UNWRITABLE_TABLE = """
+SELECT relname FROM pg_class
+WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND relname <> ALL(%(narrow)s)
+  AND NOT (has_table_privilege(%(role)s, oid, 'SELECT') AND has_table_privilege(%(role)s, oid, 'INSERT')
+           AND has_table_privilege(%(role)s, oid, 'UPDATE') AND has_table_privilege(%(role)s, oid, 'DELETE'))
+ORDER BY relname LIMIT 1
+"""
+
 
 def create_embedded_role(server: Server) -> None:
     """Make the embedded server's role, or give it the password of its file again."""
@@ -33,23 +41,45 @@ def grant_web_role(role: str) -> None:
     Raises StartupError where there is no such role, or where it may change the audit log all the same.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", [role])
-        if not cursor.rowcount:
+        if not _role_exists(role):
             raise StartupError(f"the database has no role {role}. Make it: CREATE ROLE {role} LOGIN PASSWORD '…'.")
         cursor.execute("SELECT current_schema()")
         schema = cursor.fetchone()[0]
         for statement in _grant_statements(role, schema):
             cursor.execute(statement)
-        cursor.execute(
-            "SELECT has_table_privilege(%(role)s, 'workspaces_auditentry', 'UPDATE, DELETE, TRUNCATE')"
-            " OR has_schema_privilege(%(role)s, %(schema)s, 'CREATE')",
-            {"role": role, "schema": schema},
-        )
-        if cursor.fetchone()[0]:
+        if _may_change_audit_log(role):
             raise StartupError(
                 f"the role {role} could change the audit log: it or a role that it belongs to is a superuser, owns the "
                 f"tables or may make some. Make a role of its own, and REVOKE CREATE ON SCHEMA {schema} FROM PUBLIC."
             )
+
+
+def describe_fault(role: str) -> str:
+    """Say what the role lacks, or may do beyond its work; empty where its rights are right."""
+    if not _role_exists(role):
+        return f"The database has no role {role}."
+    if _may_change_audit_log(role):
+        return f"The role {role} could change the audit log."
+    with connection.cursor() as cursor:
+        cursor.execute(SELECT_UNWRITABLE_TABLE, {"role": role, "narrow": list(NARROW_TABLES)})
+        row = cursor.fetchone()
+    return f"The role {role} may not write to the table {row[0]}." if row else ""
+
+
+def _role_exists(role: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_roles WHERE rolname = %s", [role])
+        return bool(cursor.rowcount)
+
+
+def _may_change_audit_log(role: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT has_table_privilege(%(role)s, 'workspaces_auditentry', 'UPDATE, DELETE, TRUNCATE')"
+            " OR has_schema_privilege(%(role)s, current_schema(), 'CREATE')",
+            {"role": role},
+        )
+        return bool(cursor.fetchone()[0])
 
 
 def _grant_statements(role: str, schema: str) -> Iterator[sql.Composed]:

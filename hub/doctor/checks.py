@@ -1,0 +1,75 @@
+"""The list of checks, and how they are run: one after the other, whatever one of them raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from django.db import DatabaseError
+
+from hub.doctor.database import (
+    check_clock,
+    check_database,
+    check_keys,
+    check_migrations,
+    check_tallies,
+    check_web_role,
+)
+from hub.doctor.machine import check_disk, check_email, check_static_files
+from hub.doctor.messages import check_broker, check_fold_lag, check_worker
+from hub.doctor.result import Result
+from hub.doctor.variables import check_deployment, check_hosts, check_secret_key, check_tls
+from hub.local.startup_errors import EXPECTED_ERRORS, format_error
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check. needs: the name of an earlier check without which this one says nothing."""
+
+    name: str
+    run: Callable[[], Result]
+    needs: str = ""
+
+
+def list_checks(seed: int) -> list[Check]:
+    """Return all checks in the order in which their faults should be mended. seed: chooses the day to recount."""
+    return [
+        Check("hosts", check_hosts),
+        Check("TLS", check_tls),
+        Check("secret key", check_secret_key),
+        Check("security", check_deployment),
+        Check("disk", check_disk),
+        Check("static files", check_static_files),
+        Check("e-mail", check_email),
+        Check("database", check_database),
+        Check("migrations", check_migrations, needs="database"),
+        Check("web role", check_web_role, needs="migrations"),
+        Check("clock", check_clock, needs="database"),
+        Check("keys", check_keys, needs="migrations"),
+        Check("broker", check_broker),
+        Check("worker", check_worker, needs="broker"),
+        Check("fold lag", check_fold_lag, needs="migrations"),
+        Check("tallies", partial(check_tallies, seed), needs="migrations"),
+    ]
+
+
+def run_checks(checks: Iterable[Check]) -> Iterator[tuple[str, Result]]:
+    """Yield the name and the result of each check, as soon as it is known."""
+    states = {"": "ok"}
+    for check in checks:
+        if states[check.needs] == "ok":
+            result = run_check(check)
+        else:
+            result = Result("skipped", f"Not checked, because of: {check.needs}.")
+        states[check.name] = result.state
+        yield check.name, result
+
+
+def run_check(check: Check) -> Result:
+    try:
+        return check.run()
+    except EXPECTED_ERRORS as error:
+        return Result("wrong", format_error(error).removeprefix("affidavit: "))  # it says the cure
+    except DatabaseError as error:
+        return Result("wrong", f"The database refused a statement ({type(error).__name__}).", "Look into its log.")

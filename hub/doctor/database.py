@@ -1,0 +1,109 @@
+"""Checks of the database: that it answers, fits this version, and holds what its counts say."""
+
+from __future__ import annotations
+
+import time
+from typing import cast
+
+from cryptography.fernet import InvalidToken
+from django.conf import settings
+from django.db import connection
+from django.db.backends.postgresql.base import DatabaseWrapper
+
+from hub.doctor.result import Result
+from hub.local.database import check_fitness, count_pending_migrations
+from hub.local.embedded_postgres import Server
+from hub.local.web_role import describe_fault
+from outcomes.tallies.recount import recount_random_day
+from wire.redelivery.encryption import decrypt
+from workspaces.models import SigningSecret
+
+MOST_CLOCK_SECONDS = 5.0
+
+
+def check_database() -> Result:
+    """Connect, and check the versions of the server and of what wrote the database. Raises StartupError."""
+    if not settings.DATABASE_URL and not Server(settings.HUB_DATA_DIR).is_running():
+        return Result(
+            "wrong", "The hub's PostgreSQL does not run.", "Start the hub. If it does not start, it says why."
+        )
+    check_fitness()
+    version = cast(DatabaseWrapper, connection).pg_version
+    return Result("ok", f"PostgreSQL {version // 10_000}.{version % 10_000} answers.")
+
+
+def check_migrations() -> Result:
+    pending = count_pending_migrations()
+    if pending:
+        return Result(
+            "wrong", f"{pending} migrations are not applied.", "Run `manage.py migrate`, or restart `manage.py up`."
+        )
+    return Result("ok", "All are applied.")
+
+
+def check_web_role() -> Result:
+    """Check that the web server's role can do its work, and cannot change the audit log."""
+    role = str(settings.WEB_DATABASE.get("USER", ""))
+    if not role:
+        return Result(
+            "ok", "The web server connects as the owner of the tables; WEB_DATABASE_URL may name a narrower role."
+        )
+    if fault := describe_fault(role):
+        return Result(
+            "wrong", fault, f"Run `manage.py grant_web_role {role}`; it mends this, or says what prevents it."
+        )
+    return Result("ok", f"{role} may write rows, but not change the audit log.")
+
+
+def check_clock() -> Result:
+    """Compare the database's clock with this machine's. Intents and confirmations expire by both."""
+    sent_at = time.time()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+        database_time = cursor.fetchone()[0]
+    difference = abs(database_time - (sent_at + time.time()) / 2)
+    if difference > MOST_CLOCK_SECONDS:
+        return Result(
+            "wrong",
+            f"The database's clock and this machine's differ by {difference:,.0f} s.",
+            "Set both by NTP (chrony, timesyncd).",
+        )
+    return Result("ok", f"The database's clock differs by {difference:.1f} s.")
+
+
+def check_keys() -> Result:
+    """Decrypt every signing secret with SECRET_KEY and SECRET_KEY_FALLBACKS."""
+    secrets = list(SigningSecret.objects.select_related("workspace").iterator())
+    unreadable = [secret for secret in secrets if not is_readable(secret)]
+    if unreadable:
+        return Result(
+            "wrong",
+            f"{len(unreadable)} of {len(secrets)} signing secrets cannot be decrypted, such as {unreadable[0]} of "
+            f"{unreadable[0].workspace.slug}.",
+            "Set the SECRET_KEY that encrypted them, or add it to SECRET_KEY_FALLBACKS. If it is lost, rotate them.",
+        )
+    return Result("ok", f"All {len(secrets)} signing secrets can be decrypted.")
+
+
+def is_readable(secret: SigningSecret) -> bool:
+    try:
+        decrypt(bytes(secret.ciphertext))
+    except InvalidToken:
+        return False
+    return True
+
+
+def check_tallies(seed: int) -> Result:
+    """Recount some outcome keys of a random day, and compare them with their tallies."""
+    recount = recount_random_day(seed)
+    if recount is None:
+        return Result("ok", "There are no outcomes yet.")
+    environment = f"{recount.environment.workspace.slug}/{recount.environment.name}"
+    scope = f"{recount.keys} keys of {recount.day:%Y-%m-%d} in {environment} (seed {seed})"
+    if recount.difference:
+        return Result(
+            "wrong",
+            f"{scope}: {recount.difference}.",
+            "Keep a backup and report this: charts differ from what is stored. Stored outcomes are not affected.",
+        )
+    return Result("ok", f"{scope}: {recount.outcomes:,} outcomes, as the tallies say.")

@@ -1,0 +1,68 @@
+"""Checks of this machine: its disk, its static files, and the mail server that it sends to."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.staticfiles.storage import ManifestFilesMixin
+from django.core.mail import get_connection
+
+from hub.doctor.result import Result
+from hub.health import LEAST_FREE_BYTES
+from hub.local.static_files import HashedNames, compute_fingerprint, read_stamp
+
+COMFORTABLE_BYTES = 16 * LEAST_FREE_BYTES  # for growth, and for a migration that writes a table anew
+MEBIBYTE = 1024 * 1024
+
+
+def check_disk() -> Result:
+    """Check the free space of the data directory; that of another database's machine is not known here."""
+    free = shutil.disk_usage(settings.HUB_DATA_DIR).free
+    least = LEAST_FREE_BYTES if settings.DATABASE_URL else COMFORTABLE_BYTES
+    detail = f"{free // MEBIBYTE:,} MiB are free beside {settings.HUB_DATA_DIR}"
+    if free < least:
+        return Result(
+            "wrong",
+            f"{detail}; less than {least // MEBIBYTE:,} MiB is too little.",
+            "Free space there: with too little, writes are answered 503.",
+        )
+    return Result("ok", f"{detail}.")
+
+
+def check_static_files() -> Result:
+    """Check that scripts and styles were built from the files of this version, and are all there."""
+    cure = "Run `manage.py build_static`, then restart the web server."
+    root = Path(settings.STATIC_ROOT)
+    if read_stamp(root) != compute_fingerprint():
+        return Result("wrong", f"{root} is missing or of another version: pages have no style.", cure)
+    names = read_names(root)
+    missing = [name for name in names if not (root / name).exists()]
+    if missing:
+        return Result("wrong", f"{len(missing)} files are missing in {root}, such as {missing[0]}.", cure)
+    return Result("ok", f"{len(names)} files, of this version.")
+
+
+def read_names(root: Path) -> list[str]:
+    """Return the hashed names that pages refer to."""
+    storage: ManifestFilesMixin = HashedNames(location=root)
+    return sorted(storage.hashed_files.values())
+
+
+def check_email() -> Result:
+    """Connect to the mail server and sign in as sending does; nothing is sent."""
+    if not settings.EMAIL_URL:
+        return Result("ok", "EMAIL_URL is not set: mail is printed to the hub's output.")
+    server = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
+    mail_server = get_connection()
+    try:
+        mail_server.open()
+    except OSError as error:  # smtplib's errors are OSErrors too
+        return Result(
+            "wrong",
+            f"{server} does not take mail ({type(error).__name__}).",
+            "Correct EMAIL_URL (host, port, user, password), or let the mail server in through the firewall.",
+        )
+    mail_server.close()
+    return Result("ok", f"{server} answers.")

@@ -1,0 +1,15 @@
+"""What one check says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of one check. cure: what to do about what is wrong, unless the detail says so."""
+
+    state: Literal["ok", "wrong", "skipped"]
+    detail: str
+    cure: str = ""

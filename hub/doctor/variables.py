@@ -1,0 +1,81 @@
+"""Checks of settings that are valid each by itself, but do not fit together or leave a door open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.core.checks import Tags, run_checks
+
+from hub.doctor.result import Result
+
+THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
+ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})
+LEAST_DIFFERENT_CHARACTERS = 10
+
+
+def check_hosts() -> Result:
+    """Check that the hub can be called under the names that it will be called by."""
+    public_names = list_public_names(settings.ALLOWED_HOSTS)
+    if "*" in public_names:
+        return Result(
+            "wrong",
+            "ALLOWED_HOSTS takes every name, so that links in mails can be forged.",
+            "Set ALLOWED_HOSTS to the names under which the hub is called.",
+        )
+    if not public_names and (settings.BEHIND_TLS or settings.HUB_HOST in ALL_ADDRESSES):
+        return Result(
+            "wrong",
+            "ALLOWED_HOSTS has no public name: calls from other machines get 400.",
+            "Set ALLOWED_HOSTS to the names under which the hub is called.",
+        )
+    return Result("ok", f"The hub is called {', '.join(public_names) or 'from this machine only'}.")
+
+
+def check_tls() -> Result:
+    """Check that what leaves the machine is encrypted, and that the proxy that does it is known."""
+    public_names = list_public_names(settings.ALLOWED_HOSTS)
+    if public_names and not settings.BEHIND_TLS:
+        return Result(
+            "wrong",
+            f"{public_names[0]} is called without TLS: keys and sign-in cookies can be read on the way.",
+            "Put a proxy with TLS in front and set BEHIND_TLS=true.",
+        )
+    if settings.BEHIND_TLS and not settings.TRUSTED_PROXIES:
+        return Result(
+            "wrong",
+            "BEHIND_TLS is set, but no proxy is trusted: all people share its address, and its limits.",
+            "Set TRUSTED_PROXIES to the address of the proxy.",
+        )
+    return Result("ok", "A proxy terminates TLS." if settings.BEHIND_TLS else "Nothing leaves this machine.")
+
+
+def check_secret_key() -> Result:
+    """Check that SECRET_KEY cannot be guessed, and that nobody else can read its file."""
+    if len(set(settings.SECRET_KEY)) < LEAST_DIFFERENT_CHARACTERS:
+        return Result(
+            "wrong",
+            f"SECRET_KEY has only {len(set(settings.SECRET_KEY))} different characters: it can be guessed.",
+            "Set 50 random characters, in the three steps of docs/settings.md.",
+        )
+    file = settings.SECRET_KEY_PATH
+    if file and file.stat().st_mode & 0o077:
+        return Result("wrong", f"Other users may read {file}.", f"chmod 600 {file}")
+    earlier = len(settings.SECRET_KEY_FALLBACKS)
+    return Result("ok", f"Long and private; {earlier} earlier ones still decrypt." if earlier else "Long and private.")
+
+
+def check_deployment() -> Result:
+    """Run the checks of Django's `check --deploy` that are about security."""
+    messages = run_checks(tags=[Tags.security], include_deployment_checks=True)
+    remarks = [message for message in messages if not message.is_silenced()]
+    if remarks:
+        return Result(
+            "wrong", f"{remarks[0].id}: {remarks[0].msg}", remarks[0].hint or "Run `manage.py check --deploy`."
+        )
+    return Result("ok", "Django's own checks have no remark.")
+
+
+def list_public_names(allowed_hosts: Sequence[str]) -> list[str]:
+    """Return the allowed names that lead to this machine from others."""
+    return [name for name in allowed_hosts if name not in THIS_MACHINE | ALL_ADDRESSES]

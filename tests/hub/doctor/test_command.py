@@ -1,0 +1,67 @@
+"""`manage.py doctor` on a hub whose parts stop one after the other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hub.running import Hub, running_hub
+
+pytestmark = pytest.mark.xdist_group("whole hub")
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    with running_hub(tmp_path) as hub:
+        yield hub
+
+
+def examine(hub: Hub) -> tuple[int, dict[str, Any]]:
+    """Return the exit status, and the checks that are not ok."""
+    done = hub.manage("doctor", "--json", "--seed", "1")
+    assert done.stdout.count("\n") == 1, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    assert (report["ok"], report["seed"]) == (done.returncode == 0, 1)
+    return done.returncode, {name: check for name, check in report["checks"].items() if check["state"] != "ok"}
+
+
+def find_worker(hub: Hub) -> int:
+    """Return the process id of the worker itself; `nice` has become it."""
+    for pid in hub.processes():
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        if b"celery" in words and b"worker" in words:
+            return pid
+    raise AssertionError("no worker runs")
+
+
+def test_a_hub_is_examined_while_it_runs_without_its_worker_or_broker_and_after_its_end(hub):
+    hub.start()
+    lines = hub.manage("doctor").stdout.splitlines()
+    assert [line for line in lines if not line.startswith("ok ")] == []
+    assert len(lines) == 16
+
+    os.kill(find_worker(hub), signal.SIGSTOP)
+    status, faults = examine(hub)
+    assert (status, list(faults)) == (1, ["worker"])
+    assert "No worker answered" in faults["worker"]["detail"]
+    os.kill(find_worker(hub), signal.SIGCONT)
+
+    hub.settings["CELERY_BROKER_URL"] = "redis://:password@127.0.0.1:1/0"
+    status, faults = examine(hub)
+    assert (status, {name: check["state"] for name, check in faults.items()}) == (
+        1, {"broker": "wrong", "worker": "skipped"},
+    )  # fmt: skip
+    assert "password" not in faults["broker"]["detail"]
+    del hub.settings["CELERY_BROKER_URL"]
+
+    assert hub.stop() == 0
+    status, faults = examine(hub)
+    assert (status, faults["database"]["state"], faults["worker"]["state"]) == (1, "wrong", "wrong")
+    assert faults["tallies"]["state"] == "skipped"
+    assert not (hub.folder / "var/postgres/postmaster.pid").exists()

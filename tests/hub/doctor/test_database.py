@@ -1,0 +1,149 @@
+"""The doctor sees a database that does not fit: migrations, rights, clock, keys, and tallies that do not add up."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from catalog.models import WitnessReport
+from hub.doctor import database
+from hub.doctor.checks import Check, run_check, run_checks
+from hub.doctor.database import (
+    check_clock,
+    check_database,
+    check_keys,
+    check_migrations,
+    check_tallies,
+    check_web_role,
+)
+from hub.doctor.messages import check_fold_lag
+from hub.doctor.result import Result
+from hub.local.web_role import grant_web_role
+from outcomes.models import Outcome, Tally
+from workspaces.models import Environment
+
+pytestmark = pytest.mark.django_db
+OUTCOMES = [{"conversationId": f"conv {n}", "outcomeKey": key} for n in range(3) for key in ("purchase", "renewal")]
+
+
+def execute(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def test_the_version_of_the_server():
+    assert check_database().detail.startswith("PostgreSQL 18.")
+
+
+def test_a_migration_that_is_missing():
+    assert check_migrations().state == "ok"
+    execute("DELETE FROM django_migrations WHERE id = (SELECT max(id) FROM django_migrations WHERE app = 'outcomes')")
+    assert check_migrations().detail == "1 migrations are not applied."
+
+
+def test_a_database_of_a_newer_version():
+    execute("INSERT INTO django_migrations (app, name, applied) VALUES ('catalog', '9999_later', now())")
+    result = run_check(Check("database", check_database))
+    assert (result.state, "newer version" in result.detail) == ("wrong", True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "REVOKE INSERT ON outcomes_outcome FROM doctor_web",
+        "GRANT UPDATE ON workspaces_auditentry TO doctor_web",
+        "REVOKE ALL ON ALL TABLES IN SCHEMA public FROM doctor_web; REVOKE ALL ON ALL SEQUENCES IN SCHEMA public "
+        "FROM doctor_web; REVOKE ALL ON SCHEMA public FROM doctor_web; DROP ROLE doctor_web",
+    ],
+)
+def test_rights_of_the_web_role_that_are_too_few_or_too_many(settings, change):
+    settings.WEB_DATABASE = {"USER": "doctor_web"}
+    execute("CREATE ROLE doctor_web")
+    grant_web_role("doctor_web")
+    assert check_web_role().state == "ok"
+    execute(change)
+    result = check_web_role()
+    assert (result.state, "grant_web_role doctor_web" in result.cure) == ("wrong", True)
+
+
+def test_a_clock_that_is_an_hour_behind(monkeypatch):
+    assert check_clock().state == "ok"
+    now = database.time.time()
+    monkeypatch.setattr(database.time, "time", lambda: now - 3600)
+    assert (check_clock().state, "3,600 s" in check_clock().detail) == ("wrong", True)
+
+
+def test_secrets_that_another_key_encrypted(settings, workspace, other_workspace):
+    assert check_keys().detail == "All 2 signing secrets can be decrypted."
+    earlier, settings.SECRET_KEY = settings.SECRET_KEY, "another key, of another hub, which is long"
+    result = check_keys()
+    assert (result.state, result.detail[:6]) == ("wrong", "2 of 2")
+    settings.SECRET_KEY_FALLBACKS = [earlier]
+    assert check_keys().state == "ok"
+
+
+def test_no_outcomes_are_no_fault():
+    assert check_tallies(1).state == "ok"
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_tally_that_was_changed(api, broken):
+    if not broken:
+        conversations = [{"conversationId": f"conv {n}", "startedAt": 1767225600} for n in range(3)]
+        assert api.post("/api/conversations", {"conversations": conversations}).status_code == 200
+    assert api.post("/api/conversation-outcomes", {"outcomes": OUTCOMES}).status_code == 200
+    assert check_tallies(1).detail.startswith("2 keys of "), check_tallies(1)
+    assert check_tallies(1).state == "ok"
+    Tally.objects.filter(grain="d", outcome_key="renewal").update(outcomes=2, broken=2)
+    result = check_tallies(1)
+    assert (result.state, "(seed 1)" in result.detail, "renewal: " in result.detail) == ("wrong", True, True)
+
+
+def test_tallies_of_all_keys_that_do_not_come_to_those_of_each(api):
+    api.post("/api/conversation-outcomes", {"outcomes": OUTCOMES})
+    Tally.objects.filter(grain="d", outcome_key="").update(outcomes=7)
+    assert "all keys: the tallies say 7 outcomes" in check_tallies(1).detail
+
+
+def test_broken_joins_that_retention_deleted_are_no_fault(api):
+    api.post("/api/conversation-outcomes", {"outcomes": OUTCOMES})
+    Outcome.objects.filter(outcome_key="renewal").delete()
+    assert check_tallies(1).state == "ok"
+
+
+def test_the_seed_chooses_the_day(workspace):
+    environment = Environment.objects.get(workspace=workspace.workspace, name="production")
+    numbers = {"outcomes": 0, "broken": 0, "reports": 0, "reached": 0, "conversations": 0}
+    for day in range(1, 7):
+        starts_at = datetime(2026, 1, day, tzinfo=UTC)
+        Tally.objects.create(
+            environment=environment, grain="d", outcome_key="", starts_at=starts_at, shard=0, **numbers
+        )  # fmt: skip
+    details = [check_tallies(seed).detail for seed in range(20)]
+    days = {re.search(r"2026-01-0\d", detail)[0] for detail in details}
+    assert len(days) > 3
+    assert check_tallies(3).detail == details[3]
+
+
+def test_a_report_that_waits_too_long(workspace):
+    environment = Environment.objects.get(workspace=workspace.workspace, name="production")
+    assert check_fold_lag().state == "ok"
+    WitnessReport.objects.create(
+        workspace=workspace.workspace, environment=environment, report_id="0" * 32, digest=b"", size=1,
+        received_at=timezone.now() - timedelta(hours=1),
+    )  # fmt: skip
+    assert check_fold_lag().state == "wrong"
+
+
+def test_what_needs_a_check_that_failed_is_skipped_and_a_refusal_of_the_database_is_a_result():
+    def refuse() -> Result:
+        execute("SELECT FROM no_such_table")
+        raise AssertionError
+
+    checks = [Check("first", refuse), Check("second", refuse, needs="first"), Check("third", refuse, needs="second")]
+    states = [(name, result.state) for name, result in run_checks(checks)]
+    assert states == [("first", "wrong"), ("second", "skipped"), ("third", "skipped")]

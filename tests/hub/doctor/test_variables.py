@@ -1,0 +1,62 @@
+"""The doctor sees settings that do not fit together."""
+
+from __future__ import annotations
+
+from ipaddress import ip_network
+
+import pytest
+
+from hub.doctor.variables import check_deployment, check_hosts, check_secret_key, check_tls
+
+PUBLIC = ["affidavit.example.com"]
+PROXIES = [ip_network("10.0.0.0/8")]
+
+
+@pytest.mark.parametrize(
+    ("host", "names", "behind_tls", "state"),
+    [
+        ("127.0.0.1", ["localhost", "127.0.0.1"], False, "ok"),
+        ("0.0.0.0", ["localhost", "0.0.0.0"], False, "wrong"),
+        ("127.0.0.1", ["localhost"], True, "wrong"),
+        ("127.0.0.1", PUBLIC, True, "ok"),
+        ("127.0.0.1", ["*"], True, "wrong"),
+    ],
+)
+def test_the_names_under_which_the_hub_is_called(settings, host, names, behind_tls, state):
+    settings.HUB_HOST, settings.ALLOWED_HOSTS, settings.BEHIND_TLS = host, names, behind_tls
+    assert check_hosts().state == state
+
+
+@pytest.mark.parametrize(
+    ("names", "behind_tls", "proxies", "state"),
+    [
+        (["localhost"], False, [], "ok"),
+        (PUBLIC, False, [], "wrong"),
+        (PUBLIC, True, [], "wrong"),
+        (PUBLIC, True, PROXIES, "ok"),
+    ],
+)
+def test_tls_and_the_proxy_in_front(settings, names, behind_tls, proxies, state):
+    settings.ALLOWED_HOSTS, settings.BEHIND_TLS, settings.TRUSTED_PROXIES = names, behind_tls, proxies
+    assert check_tls().state == state
+
+
+def test_a_secret_key_that_can_be_guessed(settings):
+    assert check_secret_key().state == "ok"
+    settings.SECRET_KEY = "ab" * 25
+    assert check_secret_key().state == "wrong"
+
+
+def test_a_secret_key_that_other_users_can_read(settings, tmp_path):
+    file = tmp_path / "secret.key"
+    file.touch(mode=0o600)
+    settings.SECRET_KEY_PATH = file
+    assert check_secret_key().state == "ok"
+    file.chmod(0o640)
+    assert check_secret_key().cure == f"chmod 600 {file}"
+
+
+def test_a_remark_of_django(settings):
+    assert check_deployment().state == "ok"
+    settings.SECURE_CONTENT_TYPE_NOSNIFF = False
+    assert "security.W006" in check_deployment().detail
