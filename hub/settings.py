@@ -31,6 +31,7 @@ HUB_DATA_DIR = find_data_dir()
 DATABASE_URL = env.str("DATABASE_URL", "")
 WEB_DATABASE_URL = env.str("WEB_DATABASE_URL", "")
 HUB_SAMPLE = env.bool("HUB_SAMPLE", not DATABASE_URL)
+HUB_START_EMPTY = env.bool("HUB_START_EMPTY", False)
 
 if DATABASE_URL:
     DATABASE = read_database_url("DATABASE_URL")

@@ -26,7 +26,7 @@ def restore_backup(archive: Archive, *, without_key: bool) -> bool:
     """
     refuse_pooler(connection)
     check_server_version()
-    check_written_version(archive.manifest.migrations)
+    check_written_version(archive.manifest.migrations, subject="backup")
     major = cast(DatabaseWrapper, connection).pg_version // 10_000
     clients = find_clients(max(major, archive.manifest.pg_dump))
     with lock_migrations():

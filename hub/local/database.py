@@ -6,19 +6,24 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import cast
 
+from django.conf import settings
 from django.core.management import call_command
+from django.core.management.commands.migrate import Command as Migrate
 from django.db import DatabaseError, NotSupportedError, connection
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.migrations.exceptions import MigrationSchemaMissing
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from psycopg import sql
 
+from hub.local.embedded_postgres import Server
 from hub.local.startup_errors import StartupError
 from hub.local.web_role import grant_web_role
 
 OLDEST_POSTGRES = 15
 INSUFFICIENT_PRIVILEGE = "42501"
+MIGRATION_TABLES = {"auth_permission", "django_content_type", "django_migrations"}
 
 
 def prepare_database(*, web_role: str = "") -> bool:
@@ -62,6 +67,26 @@ def count_pending_migrations() -> int:
 def check_fitness() -> None:
     check_server_version()
     check_written_version()
+    refuse_forgotten_data()
+
+
+def refuse_forgotten_data() -> None:
+    """Refuse an empty database where the data directory holds the data of an embedded one: they were not moved."""
+    cluster = Server(settings.HUB_DATA_DIR).cluster
+    if settings.DATABASE_URL and not settings.HUB_START_EMPTY and cluster.exists() and is_empty():
+        raise StartupError(
+            f"DATABASE_URL: the database is empty, but {cluster} holds data. Move them with `manage.py move_database`, "
+            "or set HUB_START_EMPTY=true to begin without them."
+        )
+
+
+def is_empty() -> bool:
+    """Whether the database has no rows other than those that migrations write."""
+    tables = {*connection.introspection.table_names()} - MIGRATION_TABLES
+    has_rows = [sql.SQL("EXISTS (SELECT FROM {})").format(sql.Identifier(table)) for table in sorted(tables)]
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL("SELECT {}").format(sql.SQL(" OR ").join([sql.SQL("false"), *has_rows])))
+        return not cursor.fetchone()[0]
 
 
 def check_server_version() -> None:
@@ -73,15 +98,14 @@ def check_server_version() -> None:
         raise StartupError(f"DATABASE_URL: the server is older than PostgreSQL {OLDEST_POSTGRES}. Name a newer one.")
 
 
-def check_written_version(applied: Iterable[tuple[str, str]] | None = None) -> None:
-    """Refuse migrations of our apps that this version does not know; by default those of the database."""
+def check_written_version(applied: Iterable[tuple[str, str]] | None = None, *, subject: str = "database") -> None:
+    """Refuse migrations of our apps that this version does not know: by default those of the database."""
     loader = MigrationLoader(connection)
     ours = {app for app, _ in loader.disk_migrations}
     keys = loader.applied_migrations if applied is None else applied
     unknown = [key for key in keys if key[0] in ours and key not in loader.disk_migrations]
     if unknown:
         app, name = sorted(unknown)[0]
-        subject = "database" if applied is None else "backup"
         raise StartupError(
             f"the {subject} was written by a newer version of Affidavit (it has {app}.{name}). "
             "Install that version, or restore a backup made by this one."
@@ -90,7 +114,7 @@ def check_written_version(applied: Iterable[tuple[str, str]] | None = None) -> N
 
 def migrate() -> None:
     try:
-        call_command("migrate", verbosity=0, interactive=False)
+        call_command(Migrate(), verbosity=0, interactive=False)  # not our command, which makes the checks again
     except DatabaseError as error:
         may_create = getattr(error.__cause__, "sqlstate", None) != INSUFFICIENT_PRIVILEGE
         if may_create and not isinstance(error, MigrationSchemaMissing):

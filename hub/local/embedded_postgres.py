@@ -70,6 +70,11 @@ class Server:
         return self.data_dir / "postgres-web.password"
 
     @property
+    def moved_file(self) -> Path:
+        """Return the file that says where `manage.py move_database` copied the data to."""
+        return self.data_dir / "postgres.moved"
+
+    @property
     def sockets(self) -> Path:
         """Return the socket's folder: in the data directory, or under /tmp where that path is too long."""
         own_folder = self.data_dir.resolve() / "run"
@@ -115,6 +120,7 @@ class Server:
         """
         make_private_folder(self.data_dir)
         make_private_folder(self.sockets)
+        self._refuse_moved_data()
         if not self.cluster.exists():
             self._create_cluster()
         self._check_version()
@@ -165,12 +171,19 @@ class Server:
         run_program("postgres", "--single", "-D", str(new_cluster), "postgres", stdin=create)
         new_cluster.rename(self.cluster)
 
+    def _refuse_moved_data(self) -> None:
+        if self.moved_file.exists():
+            raise StartupError(
+                f"the data of {self.data_dir} were moved to {self.moved_file.read_text()}. Set DATABASE_URL to it; or "
+                f"delete {self.moved_file}, to go on with the copy that stayed here."
+            )
+
     def _check_version(self) -> None:
         major = (self.cluster / "PG_VERSION").read_text().strip()
         if major != str(POSTGRES_MAJOR):
             raise StartupError(
                 f"the data in {self.cluster} were written by PostgreSQL {major}; this version brings {POSTGRES_MAJOR}. "
-                f"Use the Affidavit that wrote them, or move them with pg_dump and set DATABASE_URL."
+                f"Back up with the Affidavit that wrote them and restore here, or move them and set DATABASE_URL."
             )
 
     def _run_pg_ctl(

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import stat
 import subprocess
-import time
-import uuid
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hub.backup.archive import complete_archive, read_archive
 from hub.backup.client_programs import find_clients
 from hub.local.startup_errors import StartupError
+from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_downloads
 from tests.hub.running import Hub, running_hub
-from tests.sample_data import observations
 
 pytestmark = pytest.mark.xdist_group("whole hub")
-PERIOD = "from=2026-01-01&to=2030-01-01"
-PAGES = {
-    "catalog": ["operations"],
-    "outcomes": ["keys"],
-    "joins": ["broken", "healed"],
-    "drift": ["drift"],
-    "rejections": ["rejections"],
-}
-DOWNLOADS = ("/api/catalog", "/api/catalog/openapi.json", "/api/catalog/tools.json")
 
 
 @pytest.fixture
@@ -42,50 +29,6 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
 def second(tmp_path: Path) -> Iterator[Hub]:
     with running_hub(tmp_path / "second") as hub:
         yield hub
-
-
-def fill(hub: Hub) -> dict[str, Any]:
-    """Store something of each kind; return the workspace with its keys."""
-    created = json.loads(hub.manage("create_workspace", "Lumen Books", "--full-key", "--json").stdout)
-    key = created["secretKey"]
-    hub.request("/api/conversations", {"conversations": [{"conversationId": "c1"}]}, key=key)
-    outcomes = [{"conversationId": f"c{n}", "outcomeKey": "purchase ✓"} for n in range(40)]
-    assert hub.request("/api/conversation-outcomes", {"outcomes": outcomes}, key=key)[0] == 200
-    report = {"reportId": str(uuid.uuid4()), "observations": observations()}
-    assert hub.request("/api/witness-reports", report, key=key)[0] == 202
-    deadline = time.monotonic() + 30
-    while not hub.request("/api/catalog", key=key)[1]["operations"]:
-        assert time.monotonic() < deadline, hub.output
-        time.sleep(0.2)
-    return created
-
-
-def read_downloads(hub: Hub, created: dict[str, Any]) -> dict[str, Any]:
-    pages = [
-        f"/w/{created['slug']}/production/{name}.csv?table={table}&{PERIOD}"
-        for name, tables in PAGES.items()
-        for table in tables
-    ]
-    answers = {path: hub.request(path, key=created["secretKey"]) for path in [*pages, *DOWNLOADS]}
-    assert {path: answer[0] for path, answer in answers.items() if answer[0] != 200} == {}
-    return {path: answer[1] for path, answer in answers.items()}
-
-
-def can_verify(hub: Hub, created: dict[str, Any]) -> bool:
-    """Whether an intent is signed and verified, which needs the signing secret."""
-    call = {"sub": "user_1", "operation": "GET /orders", "args": {}}
-    status, answer, _ = hub.request("/api/intents", call, key=created["secretKey"])
-    if status != 201:
-        return False
-    body = {"header": answer["header"], "method": "GET", "path": "/orders"}
-    return hub.request("/api/intents/verify", body, key=created["secretKey"])[0] == 200
-
-
-def assert_refused(done: Any, *words: str) -> None:
-    assert done.returncode == 1
-    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
-    for word in words:
-        assert word in done.stderr
 
 
 def test_downloads_are_the_same_bytes_on_the_machine_where_a_backup_is_restored(hub, second, tmp_path):
