@@ -6,10 +6,12 @@ before anything is stored, so that neither reaches the inbox.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeVar
 
 from affidavit import Evidence, Template, retemplate
 from affidavit.operations import (
@@ -23,6 +25,8 @@ from affidavit.operations import (
     strip_names,
 )
 from catalog.path_template import split_path
+
+Shape = TypeVar("Shape")
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,11 @@ def sum_observations(observations: Iterable[Observation], *, received_at: dateti
     return sums
 
 
+def render_sums(observations: Iterable[Observation], *, received_at: datetime) -> str:
+    """Return the state of their sum as JSON, for the inbox."""
+    return json.dumps(sum_observations(observations, received_at=received_at).to_state())
+
+
 def _build_sum(observation: Observation, template: Template, received_at: datetime) -> OperationSum:
     first, last = _choose_times(observation, received_at)
     count = observation.count
@@ -67,7 +76,10 @@ def _build_sum(observation: Observation, template: Template, received_at: dateti
         types=[Counter({template.parameters.get(name, "unknown"): count}) for name in names],
         undecided=Counter(dict.fromkeys(_list_undecided(observation, template.path), count)),
         media_types=_count_media_types(observation),
-        evidence={part: _stamp(evidence, first, last) for part, evidence in _list_counted_parts(observation)},
+        evidence={
+            part: _stamp(evidence, first, last)
+            for part, evidence in list_counted_parts(observation.status, observation.shapes)
+        },
     )
 
 
@@ -88,13 +100,13 @@ def _choose_times(observation: Observation, received_at: datetime) -> tuple[int,
     return int(first.timestamp()), int(last.timestamp())
 
 
-def _list_counted_parts(observation: Observation) -> Iterator[tuple[Part, Evidence]]:
+def list_counted_parts(status: int, shapes: Mapping[str, Shape]) -> Iterator[tuple[Part, Shape]]:
     """Yield query and request of 2xx and 3xx only, the response under its status (contract 4)."""
-    for name, evidence in observation.shapes.items():
+    for name, shape in shapes.items():
         if name == "response":
-            yield Part(name, observation.status), evidence
-        elif 200 <= observation.status < 400:
-            yield Part(name), evidence
+            yield Part(name, status), shape
+        elif 200 <= status < 400:
+            yield Part(name), shape
 
 
 def _list_undecided(observation: Observation, path: str) -> set[int]:

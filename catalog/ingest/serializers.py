@@ -23,6 +23,7 @@ from wire.http.fields import MAX_COUNT, Count, EnvironmentName, ExactText, Momen
 TOKEN = re.compile(r"\A[A-Z0-9!#$%&'*+.^_`|~-]+\Z")
 MEDIA_TYPE = re.compile(r"\A[^\s/;]+/[^\s/;]+\s*(?:;|\Z)")
 MAX_MEDIA_TYPE = 1000  # characters, with parameters
+MAX_REPORTER = 200
 PARAMETER_TYPES = ("string", "number", "integer", "boolean", "unknown")
 SHAPES = ("query", "request", "response")
 
@@ -151,7 +152,7 @@ class WitnessObservation(BatchItem):
         except serializers.ValidationError as error:
             member_faults: Any = error.detail
             raise serializers.ValidationError({**member_faults, **faults}) from None
-        if faults := {**faults, **_find_contradictions(members)}:
+        if faults := {**faults, **find_contradictions(members)}:
             raise serializers.ValidationError(faults)
         return Observation(
             members["method"],
@@ -173,11 +174,11 @@ class WitnessReportForm(serializers.Serializer[Any]):
 
     environment = EnvironmentName()
     reportId = UuidText()
-    reporter = ExactText(max_length=200, required=False)
+    reporter = ExactText(max_length=MAX_REPORTER, required=False)
     observations = WitnessObservation(many=True)
 
 
-def _find_contradictions(members: Mapping[str, Any]) -> dict[str, Any]:
+def find_contradictions(members: Mapping[str, Any]) -> dict[str, Any]:
     """Return the faults between members that are each well-formed."""
     faults: dict[str, Any] = {}
     unknown_names = set(members.get("parameters", {})) - set(PARAMETER.findall(members["path"]))

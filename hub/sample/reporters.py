@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from affidavit import ABSENT, InvalidJson, Observations, parse_json, template
 from catalog.ingest.receive import receive_report as receive_witness_report
+from catalog.ingest.sanitize import render_sums
 from catalog.ingest.serializers import WitnessReportForm
 from intents.reports.operation_template import template_operation
 from intents.reports.receive import receive_report as receive_verification_report
@@ -86,7 +87,9 @@ class SampleShapes:
         form.is_valid(raise_exception=True)
         report_id, observations = form.validated_data["reportId"], form.validated_data["observations"]
         body = json.dumps(document).encode()
-        receive_witness_report(self._environment, report_id, body, observations, now=now_of(self._clock))
+        now = now_of(self._clock)
+        sums = render_sums(observations, received_at=now)
+        receive_witness_report(self._environment, report_id, body, sums, now=now)
 
 
 class VerificationKey(NamedTuple):

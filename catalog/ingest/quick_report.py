@@ -1,0 +1,227 @@
+"""Read a well-formed report quickly; whatever is in doubt is left to the form, which alone says what is wrong.
+
+A witness sends the same descriptors again and again. So each descriptor is read once per process and remembered by its
+bytes; in the body a short object takes its place. What remains of the body is small. It is read by the one strict
+parser (affidavit._json) and checked by a compiled form (msgspec). A remembered shape depends on its bytes alone, never
+on a workspace: rules are applied when shapes are shown.
+
+Why this accepts no body that the strict parser refuses: a descriptor is replaced only if it is a strict JSON object by
+itself. Where its bytes begin a value of the body, an object stands in for an object. Where they stand within a string,
+their first quotation mark ends that string too early, and so does that of the stand-in: neither body is JSON. Depth
+adds up, so each of the two parts may use half of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import Annotated, NamedTuple
+from uuid import UUID
+
+from msgspec import UNSET, Meta, MsgspecError, Raw, Struct, UnsetType, convert
+from msgspec.json import Decoder
+from rest_framework.exceptions import ValidationError
+
+from affidavit import from_descriptor, parse_json
+from affidavit.operations import SECONDS_PER_DAY
+from catalog.ingest.sanitize import Observation, list_counted_parts, sum_observations
+from catalog.ingest.serializers import (
+    MAX_MEDIA_TYPE,
+    MAX_REPORTER,
+    MEDIA_TYPE,
+    PARAMETER_TYPES,
+    SHAPES,
+    TOKEN,
+    find_contradictions,
+)
+from catalog.models import MAX_METHOD
+from catalog.path_template import MAX_PATH_BYTES, MAX_SEGMENTS, find_path_errors
+from wire.http.fields import MAX_COUNT, MAX_ITEMS, UUID_FORM, Moment
+
+MAX_SHAPES = 2000  # that a process remembers
+MAX_SHAPE_BYTES = 8 * 1024  # of a descriptor that is remembered
+HALF_DEPTH = 64  # of the 128 levels that a body may have
+_MARK = "#"
+_DAYS = '"days":[0,0]'  # within a string, its quotation marks would be escaped
+_MOMENT = Moment()
+
+
+class ReadReport(NamedTuple):
+    """A report of the right form. sums: its sanitized sums as JSON, as DailySums.from_state reads them."""
+
+    environment: str
+    report_id: UUID
+    reporter: str
+    accepted: int
+    sums: str
+
+
+class _Doubt(Exception):
+    """Something may be wrong with the report: the form decides."""
+
+
+class _Shape(NamedTuple):
+    """What is stored of a descriptor: the state of its evidence as JSON, stamped with day 0. seen: of its root."""
+
+    state: str
+    seen: int
+
+
+class _RawObservation(Struct):
+    """Where the descriptors of an observation are."""
+
+    query: Raw | UnsetType = UNSET
+    request: Raw | UnsetType = UNSET
+    response: Raw | UnsetType = UNSET
+    count: int = 0
+
+
+class _RawReport(Struct):
+    observations: list[_RawObservation]
+
+
+class _Parameter(Struct):
+    type: str
+
+
+_StandIn = dict[str, int] | UnsetType
+_MediaType = Annotated[str, Meta(min_length=1, max_length=MAX_MEDIA_TYPE, pattern=MEDIA_TYPE.pattern)]
+_Index = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
+
+
+class _ObservationForm(Struct, rename="camel"):
+    """The compiled form of WitnessObservation."""
+
+    method: Annotated[str, Meta(min_length=1, max_length=MAX_METHOD, pattern=TOKEN.pattern)]
+    path: Annotated[str, Meta(min_length=1, max_length=MAX_PATH_BYTES)]
+    status: Annotated[int, Meta(ge=100, le=599)]
+    count: Annotated[int, Meta(ge=1, le=MAX_COUNT)]
+    first_seen_at: int | float | UnsetType = UNSET
+    last_seen_at: int | float | UnsetType = UNSET
+    parameters: Annotated[dict[str, _Parameter], Meta(max_length=MAX_SEGMENTS)] = {}
+    undecided: Annotated[list[_Index], Meta(max_length=MAX_SEGMENTS)] = []
+    query: _StandIn = UNSET
+    request: _StandIn = UNSET
+    response: _StandIn = UNSET
+    request_media_type: _MediaType = ""
+    response_media_type: _MediaType = ""
+
+
+class _ReportForm(Struct, rename="camel"):
+    """The compiled form of WitnessReportForm."""
+
+    report_id: str
+    observations: Annotated[list[_ObservationForm], Meta(max_length=MAX_ITEMS)]
+    environment: str = "production"
+    reporter: Annotated[str, Meta(min_length=1, max_length=MAX_REPORTER)] = ""
+
+
+_FINDER = Decoder(_RawReport)
+
+
+def read_report(body: bytes, *, received_at: datetime) -> ReadReport | None:
+    """Return the report if it is certainly what WitnessReportForm accepts, else None."""
+    try:
+        return _read_report(body, received_at)
+    except (_Doubt, MsgspecError, ValueError, ValidationError, RecursionError):
+        return None
+
+
+def _read_report(body: bytes, received_at: datetime) -> ReadReport:
+    descriptors = [_list_descriptors(observation) for observation in _FINDER.decode(body).observations]
+    shapes = {text: _find_shape(text, count) for texts, count in descriptors for text in texts.values()}
+    stand_ins = {text: {_MARK: number} for number, text in enumerate(sorted(shapes, key=len, reverse=True))}
+    for text, stand_in in stand_ins.items():  # the longest first: another may be part of it
+        body = body.replace(text, json.dumps(stand_in).encode())
+    form = convert(parse_json(body, max_depth=HALF_DEPTH), _ReportForm)
+    if not UUID_FORM.fullmatch(form.report_id):
+        raise _Doubt
+    states = []
+    for observation, (texts, count) in zip(form.observations, descriptors, strict=True):
+        # It follows from what was said above; if it did not, a shape would be lost silently.
+        if {name: stand_ins[text] for name, text in texts.items()} != _list_stand_ins(observation):
+            raise _Doubt
+        parts = {name: shapes[text] for name, text in texts.items()}
+        if any(shape.seen > count for shape in parts.values()):
+            raise _Doubt
+        states.append(_render_state(_build_observation(observation), parts, received_at))
+    sums = f"[{','.join(states)}]"
+    return ReadReport(form.environment, UUID(form.report_id), form.reporter, len(states), sums)
+
+
+def _list_descriptors(observation: _RawObservation) -> tuple[dict[str, bytes], int]:
+    """Return the bytes of each descriptor of an observation, and its count."""
+    texts = {name: getattr(observation, name) for name in SHAPES}
+    return {name: bytes(text) for name, text in texts.items() if text is not UNSET}, observation.count
+
+
+def _list_stand_ins(observation: _ObservationForm) -> dict[str, dict[str, int]]:
+    stand_ins = {name: getattr(observation, name) for name in SHAPES}
+    return {name: stand_in for name, stand_in in stand_ins.items() if stand_in is not UNSET}
+
+
+def _find_shape(text: bytes, count: int) -> _Shape:
+    """Return the shape of a descriptor in an observation of `count`. Raises _Doubt or ValueError."""
+    read = _remember_shape if len(text) <= MAX_SHAPE_BYTES else _read_shape
+    shape = read(text, None) or read(text, count)
+    if shape is None:
+        raise _Doubt
+    return shape
+
+
+def _read_shape(text: bytes, count: int | None) -> _Shape | None:
+    """Return the shape; None if it depends on the count of its observation and that is None."""
+    descriptor = parse_json(text, max_depth=HALF_DEPTH)
+    if not isinstance(descriptor, dict) or (count is None and "seen" not in descriptor):
+        return None
+    evidence = from_descriptor(descriptor, seen=count or 0)  # the count is not read where it has its own
+    evidence.stamp(0)
+    return _Shape(json.dumps(evidence.to_state(), separators=(",", ":")), evidence.seen)
+
+
+_remember_shape = lru_cache(MAX_SHAPES)(_read_shape)
+
+
+def _build_observation(form: _ObservationForm) -> Observation:
+    """Return the observation without its shapes. Raises _Doubt or ValidationError."""
+    parameters = {name: parameter.type for name, parameter in form.parameters.items()}
+    first, last = (
+        None if moment is UNSET else _MOMENT.to_internal_value(moment)
+        for moment in (form.first_seen_at, form.last_seen_at)
+    )
+    if not _is_path(form.path) or not set(PARAMETER_TYPES).issuperset(parameters.values()):
+        raise _Doubt
+    members = {"path": form.path, "parameters": parameters, "undecided": form.undecided}
+    if find_contradictions({**members, "firstSeenAt": first, "lastSeenAt": last}):
+        raise _Doubt
+    return Observation(
+        form.method,
+        form.path,
+        form.status,
+        form.count,
+        first,
+        last,
+        parameters,
+        form.undecided,
+        request_media_type=form.request_media_type,
+        response_media_type=form.response_media_type,
+    )
+
+
+@lru_cache(MAX_SHAPES)
+def _is_path(path: str) -> bool:
+    return not find_path_errors(path)
+
+
+def _render_state(observation: Observation, shapes: Mapping[str, _Shape], received_at: datetime) -> str:
+    """Return the state of the sum of one observation, as JSON."""
+    (state,) = sum_observations([observation], received_at=received_at).to_state()
+    del state["parts"]
+    days = f'"days":[{state["first"] // SECONDS_PER_DAY},{state["last"] // SECONDS_PER_DAY}]'
+    parts = [
+        f'["{part.name}",{part.status or "null"},{shape.state.replace(_DAYS, days)}]'
+        for part, shape in list_counted_parts(observation.status, shapes)
+    ]
+    return f'{json.dumps(state)[:-1]}, "parts": [{",".join(parts)}]}}'

@@ -1,0 +1,217 @@
+"""The quick reading of a report accepts nothing that the form refuses, and stores the same sums."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from affidavit.operations import DailySums
+from catalog.ingest import quick_report
+from catalog.ingest.quick_report import MAX_SHAPE_BYTES, ReadReport, read_report
+from catalog.ingest.sanitize import render_sums
+from catalog.ingest.serializers import WitnessReportForm
+from tests.catalog.json_values import VALUES as JSON_VALUES
+from tests.catalog.reports import observation, report
+from wire.http.body import parse_body
+from wire.http.problems import Problem
+
+NOW = timezone.now()
+SECONDS = int(NOW.timestamp())
+BOOK = {"id": 1, "title": "text", "tags": ["text"], "author": {"name": "text", "born": None}}
+HOSTILE_TEXTS = [
+    b'"seen":1,"seen":1', b'{"#":0}', b'{"#": 0}', b"\\ud800", b"\\u0000", b"\xff", b"\xef\xbb\xbf", b"NaN", b"1e999",
+    b"Infinity", b"[", b"]", b"{", b"}", b'"', b"\\", b",", b":", b" ", b"\n", b"null", b"true", b"[]", b"{}", b"2.0",
+    b"-1", b"9007199254740993", b'"type":"string",', b'"x":', b'"response":', b'"query":{"type":"string","seen":1},',
+    b"[" * 130, b'{"a":' * 60, b"get", b"/", b"\\u0073", b"1" * 400,
+]  # fmt: skip
+
+
+def read_by_form(body: bytes) -> ReadReport | None:
+    """Return what the strict parser and the form make of a body; None where they refuse it."""
+    try:
+        form = WitnessReportForm(data=parse_body(body))
+    except Problem:
+        return None
+    if not form.is_valid():
+        return None
+    data = form.validated_data
+    sums = render_sums(data["observations"], received_at=NOW)
+    return ReadReport(data["environment"], data["reportId"], data.get("reporter", ""), len(data["observations"]), sums)
+
+
+def normalize(read: ReadReport) -> ReadReport:
+    """Return the report with its sums in the form that any batching comes to."""
+    return read._replace(sums=json.dumps(DailySums.from_state(json.loads(read.sums)).to_state()))
+
+
+def compare(body: bytes) -> ReadReport | None:
+    """Return what was read quickly, after comparing it with what the form says."""
+    quick = read_report(body, received_at=NOW)
+    if quick is not None:
+        by_form = read_by_form(body)
+        assert by_form is not None, body
+        assert normalize(quick) == normalize(by_form)
+    return quick
+
+
+def dump(document: Any) -> bytes:
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
+def build_report() -> dict[str, Any]:
+    return report(
+        observation("POST", "/books", 201, 3, request=BOOK, response=BOOK, query={"q": "x"}, undecided=[0]),
+        observation(
+            "GET", "/books/{bookId}", 200, 2, response=[BOOK], firstSeenAt=SECONDS - 90_000, lastSeenAt=SECONDS,
+            parameters={"bookId": {"type": "integer"}}, responseMediaType="application/json",
+        ),
+        observation("GET", "/books/{id}", 404, 1, request=BOOK, response={"error": "text"}, lastSeenAt=SECONDS * 1000),
+        observation("GET", "/books/1774", 200, 1, response=BOOK, requestMediaType="text/csv; header=x"),
+        environment="staging",
+        reporter="web-1",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_what_a_witness_sends_is_read_quickly_and_gives_the_same_sums(indent, ascii_only):
+    document = build_report()
+    document["observations"].append(observation(response={"naïve ❄ \U0001f600": 1, 'quo"days":[0,0]te': 2, "days": 3}))
+    for _ in range(2):  # the second time, its descriptors are known
+        assert compare(json.dumps(document, indent=indent, ensure_ascii=ascii_only).encode()) is not None
+
+
+def test_a_descriptor_without_a_count_takes_that_of_its_observation_each_time():
+    for count in (1, 2, 1):
+        sent = {**observation(count=count), "response": {"type": "object", "properties": {"a": {"type": "string"}}}}
+        assert compare(dump(report(sent))) is not None
+
+
+def test_a_descriptor_with_a_count_of_its_own_is_read_once_whatever_the_count_of_its_observation():
+    for count in (7, 8, 9):
+        misses = quick_report._remember_shape.cache_info().misses
+        shape = {"type": "object", "seen": 7, "values": {"type": "string", "seen": 7}}
+        assert compare(dump(report({**observation(count=count), "response": shape}))) is not None
+    assert quick_report._remember_shape.cache_info().misses == misses
+
+
+def test_a_descriptor_with_a_count_larger_than_its_observation_is_left_to_the_form():
+    for count, is_read in ((3, True), (2, False), (3, True)):
+        sent = {**observation(count=count), "response": {"type": "string", "seen": 3}}
+        assert (compare(dump(report(sent))) is not None) is is_read
+
+
+def test_a_descriptor_that_is_part_of_another_is_no_obstacle():
+    inner = {"type": "string", "seen": 1}
+    outer = {"type": "object", "seen": 1, "properties": {"a": inner}}
+    sent = {**observation(), "query": inner, "response": outer}
+    assert compare(dump(report(sent))) is not None
+
+
+def test_a_large_descriptor_is_read_quickly_without_being_remembered():
+    response = {f"name{'x' * n}": 1 for n in range(MAX_SHAPE_BYTES // 100)}
+    assert compare(dump(report(observation(response=response)))) is not None
+
+
+def test_what_stands_in_for_a_descriptor_is_no_descriptor():
+    known = dump(report(observation(response=BOOK)))
+    assert compare(known) is not None
+    for stand_in in (b'{"#":0}', b'{"#": 0}', b'{"\\u0023": 0}'):
+        sent = b'{"response":' + stand_in + b"," + dump(observation())[1:]
+        assert compare(dump(report("X")).replace(b'"X"', sent)) is None
+        two = b'{"query":{"type":"string","seen":1},"response":' + stand_in + b"," + dump(observation())[1:]
+        assert compare(dump(report("X")).replace(b'"X"', two)) is None
+
+
+@pytest.mark.parametrize("name", ["response", "respons\\u0065"])
+def test_two_descriptors_of_the_same_name_are_refused(name):
+    sent = dump(report(observation(response=BOOK)))
+    again = sent.replace(b'"response"', b'"' + name.encode() + b'": {"type":"string","seen":1}, "response"')
+    assert compare(again) is None
+
+
+def test_a_descriptor_within_a_string_is_refused():
+    descriptor = dump({"type": "string", "seen": 1})
+    sent = dump(report({**observation(), "query": {"type": "string", "seen": 1}}, reporter="MARK"))
+    assert compare(sent.replace(b"MARK", descriptor)) is None
+    assert compare(sent.replace(b"MARK", descriptor.replace(b'"', b'\\"'))) is not None
+
+
+def test_depth_is_that_of_the_whole_body():
+    descriptor = dump({"type": "string", "seen": 1, "x": json.loads("[" * 62 + "]" * 62)})
+    for depth in range(55, 135):
+        sent = dump({**report(observation()), "x": "MARK"}).replace(b'"MARK"', b"[" * depth + descriptor + b"]" * depth)
+        compare(sent.replace(b'"status"', b'"response":' + descriptor + b',"status"'))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_no_mutation_of_a_body_is_accepted_that_the_form_refuses(data):
+    body = dump(build_report())
+    compare(body)
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(body)))
+        end = min(len(body), start + data.draw(st.sampled_from([0, 0, 1, 2, 10])))
+        body = body[:start] + data.draw(st.sampled_from(HOSTILE_TEXTS) | st.binary(max_size=2)) + body[end:]
+    compare(body)
+
+
+MEMBERS = (
+    "method", "path", "status", "count", "firstSeenAt", "lastSeenAt", "parameters", "undecided", "query", "request",
+     "response", "requestMediaType", "responseMediaType", "other",
+)  # fmt: skip
+VALUES = (
+    0, 1, 2, 2.0, 99, 100, 599, 600, 2**53, 2**53 + 1, 2**70, True, None, "", "GET", "get", "GET\n", "/a/{b}", "/a\n",
+     "/a b", "/{a}/{a}", "a/b", "text/csv", "text/csv\n", "text", " /", [0], [1], [0, 0], [5], ["0"], {}, SECONDS,
+     SECONDS * 1000, SECONDS + 90_000, 1e300, -1, {"bookId": {"type": "string"}}, {"bookId": {"type": "date"}},
+     {"a": {"type": "string"}}, {"bookId": {"type": "string", "x": 1}}, {"type": "string"},
+     {"type": "string", "seen": 2},
+     {"type": "object", "seen": 1, "properties": {"a": {"type": "string", "seen": 2}}}, "x" * 201,
+    "x/" + "y" * 1000,
+    "{7c9e6679-7425-40de-944b-e07fc1f90ae7}", "0" * 32, "7C9E6679-7425-40DE-944B-E07FC1F90AE7", "\x7f",
+)  # fmt: skip
+
+
+ANY_VALUE = JSON_VALUES | st.sampled_from(VALUES)
+
+
+@pytest.mark.parametrize("member", MEMBERS)
+def test_no_value_of_a_member_is_accepted_that_the_form_refuses(member):
+    for index, value in itertools.product((0, 1), VALUES):
+        document = build_report()
+        document["observations"][index][member] = value
+        compare(dump(document))
+
+
+@pytest.mark.parametrize("member", ["environment", "reportId", "reporter", "observations", "other"])
+def test_no_value_of_a_member_of_the_report_is_accepted_that_the_form_refuses(member):
+    for value in VALUES:
+        compare(dump({**build_report(), member: value}))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(MEMBERS), ANY_VALUE), min_size=1, max_size=3))
+def test_no_member_is_accepted_that_the_form_refuses(changes):
+    document = copy.deepcopy(build_report())
+    for index, member, value in changes:
+        document["observations"][index][member] = value
+    compare(dump(document))
+
+
+@settings(max_examples=200, deadline=None)
+@given(JSON_VALUES, JSON_VALUES)
+def test_any_shape_gives_the_same_sums(request, response):
+    assert compare(dump(report(observation(request=request, response=response)))) is not None
+
+
+def test_a_body_that_no_program_would_send_is_left_to_the_form():
+    for body in (b"", b"[]", b"{}", b"null", b'{"observations":[]}', b"\xff", b'{"observations":[1]}', b"[" * 100_000):
+        assert compare(body) is None
+    assert compare(dump(report(*[observation()] * 501))) is None
