@@ -8,10 +8,9 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema, inline_serializer
 from rest_framework import serializers
-from rest_framework.request import Request
 from rest_framework.response import Response
 
-from catalog.ingest.quick_report import ReadReport, read_report
+from catalog.ingest.quick_report import read_report
 from catalog.ingest.receive import receive_report
 from catalog.ingest.sanitize import render_sums
 from catalog.ingest.serializers import WitnessReportForm
@@ -34,21 +33,16 @@ class WitnessReports(MachineView):
     def post(self, *args: Any, **kwargs: Any) -> Any:
         return super().post(*args, **kwargs)
 
-    def process(self, request: Request, raw: bytes, now: datetime, path: Mapping[str, str]) -> Response:
-        report = read_report(raw, received_at=now)
-        if report is None:
-            return super().process(request, raw, now, path)
-        environment = self.find_environment(request, {"environment": report.environment})
-        return self.store(environment, report, raw, now=now)
+    def check_body(self, raw: bytes, now: datetime) -> Mapping[str, Any]:
+        """Return the members of the report, with its `sums` as JSON."""
+        if report := read_report(raw, received_at=now):
+            return report
+        members = super().check_body(raw, now)
+        return {**members, "sums": render_sums(members["observations"], received_at=now)}
 
     def answer(
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
     ) -> Response:
-        observations = data["observations"]
-        sums = render_sums(observations, received_at=now)
-        report = ReadReport(environment.name, data["reportId"], data.get("reporter", ""), len(observations), sums)
-        return self.store(environment, report, raw, now=now)
-
-    def store(self, environment: Environment, report: ReadReport, raw: bytes, *, now: datetime) -> Response:
-        receive_report(environment, report.report_id, raw, report.sums, reporter=report.reporter, now=now)
-        return Response({"accepted": report.accepted, "reportId": str(report.report_id)}, status=202)
+        report_id = data["reportId"]
+        receive_report(environment, report_id, raw, data["sums"], reporter=data.get("reporter", ""), now=now)
+        return Response({"accepted": len(data["observations"]), "reportId": str(report_id)}, status=202)

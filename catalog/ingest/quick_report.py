@@ -17,7 +17,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from uuid import UUID
 
 from msgspec import UNSET, Meta, MsgspecError, Raw, Struct, UnsetType, convert
@@ -46,16 +46,6 @@ HALF_DEPTH = 64  # of the 128 levels that a body may have
 _MARK = "#"
 _DAYS = '"days":[0,0]'  # within a string, its quotation marks would be escaped
 _MOMENT = Moment()
-
-
-class ReadReport(NamedTuple):
-    """A report of the right form. sums: its sanitized sums as JSON, as DailySums.from_state reads them."""
-
-    environment: str
-    report_id: UUID
-    reporter: str
-    accepted: int
-    sums: str
 
 
 class _Doubt(Exception):
@@ -121,15 +111,18 @@ class _ReportForm(Struct, rename="camel"):
 _FINDER = Decoder(_RawReport)
 
 
-def read_report(body: bytes, *, received_at: datetime) -> ReadReport | None:
-    """Return the report if it is certainly what WitnessReportForm accepts, else None."""
+def read_report(body: bytes, *, received_at: datetime) -> dict[str, Any] | None:
+    """Return the members of the report if it is certainly what WitnessReportForm accepts, else None.
+
+    Its observations are without shapes. `sums` are its sanitized sums as JSON, as DailySums.from_state reads them.
+    """
     try:
         return _read_report(body, received_at)
     except (_Doubt, MsgspecError, ValueError, ValidationError, RecursionError):
         return None
 
 
-def _read_report(body: bytes, received_at: datetime) -> ReadReport:
+def _read_report(body: bytes, received_at: datetime) -> dict[str, Any]:
     descriptors = [_list_descriptors(observation) for observation in _FINDER.decode(body).observations]
     shapes = {text: _find_shape(text, count) for texts, count in descriptors for text in texts.values()}
     stand_ins = {text: {_MARK: number} for number, text in enumerate(sorted(shapes, key=len, reverse=True))}
@@ -138,17 +131,23 @@ def _read_report(body: bytes, received_at: datetime) -> ReadReport:
     form = convert(parse_json(body, max_depth=HALF_DEPTH), _ReportForm)
     if not UUID_FORM.fullmatch(form.report_id):
         raise _Doubt
+    observations = [_build_observation(observation) for observation in form.observations]
     states = []
-    for observation, (texts, count) in zip(form.observations, descriptors, strict=True):
+    for observation, observation_form, (texts, count) in zip(observations, form.observations, descriptors, strict=True):
         # It follows from what was said above; if it did not, a shape would be lost silently.
-        if {name: stand_ins[text] for name, text in texts.items()} != _list_stand_ins(observation):
+        if {name: stand_ins[text] for name, text in texts.items()} != _list_stand_ins(observation_form):
             raise _Doubt
         parts = {name: shapes[text] for name, text in texts.items()}
         if any(shape.seen > count for shape in parts.values()):
             raise _Doubt
-        states.append(_render_state(_build_observation(observation), parts, received_at))
-    sums = f"[{','.join(states)}]"
-    return ReadReport(form.environment, UUID(form.report_id), form.reporter, len(states), sums)
+        states.append(_render_state(observation, parts, received_at))
+    return {
+        "environment": form.environment,
+        "reportId": UUID(form.report_id),
+        "reporter": form.reporter,
+        "observations": observations,
+        "sums": f"[{','.join(states)}]",
+    }
 
 
 def _list_descriptors(observation: _RawObservation) -> tuple[dict[str, bytes], int]:

@@ -76,16 +76,20 @@ class MachineView(MethodFirstView):
         )
 
     def process(self, request: Request, raw: bytes, now: datetime, path: Mapping[str, str]) -> Response:
+        data = self.check_body(raw, now)
+        response = self.answer(self.find_environment(request, data), data, raw, now=now, **path)
+        if self.items and response.status_code < 300:
+            count_after_commit(ITEMS.labels(self.items), len(data[self.items]))
+        return response
+
+    def check_body(self, raw: bytes, now: datetime) -> Mapping[str, Any]:
+        """Return the members of a valid body. Raises Problem or ValidationError with every fault of it."""
         body = parse_body(raw)
         self.check_batch_size(body)
         form = self.form(data=body, context={"raw": raw})
         if not form.is_valid():
             raise exceptions.ValidationError(form.errors)
-        data = form.validated_data
-        response = self.answer(self.find_environment(request, data), data, raw, now=now, **path)
-        if self.items and response.status_code < 300:
-            count_after_commit(ITEMS.labels(self.items), len(data[self.items]))
-        return response
+        return cast(Mapping[str, Any], form.validated_data)
 
     def answer(self, environment: Any, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str) -> Response:
         """Call the domain's verb. `data` is checked; `raw` are the bytes of the body; all or nothing is stored."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import itertools
 import json
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from affidavit.operations import DailySums
 from catalog.ingest import quick_report
-from catalog.ingest.quick_report import MAX_SHAPE_BYTES, ReadReport, read_report
+from catalog.ingest.quick_report import MAX_SHAPE_BYTES, read_report
 from catalog.ingest.sanitize import render_sums
 from catalog.ingest.serializers import WitnessReportForm
 from tests.catalog.json_values import VALUES as JSON_VALUES
@@ -33,7 +34,7 @@ HOSTILE_TEXTS = [
 ]  # fmt: skip
 
 
-def read_by_form(body: bytes) -> ReadReport | None:
+def read_by_form(body: bytes) -> dict[str, Any] | None:
     """Return what the strict parser and the form make of a body; None where they refuse it."""
     try:
         form = WitnessReportForm(data=parse_body(body))
@@ -41,17 +42,23 @@ def read_by_form(body: bytes) -> ReadReport | None:
         return None
     if not form.is_valid():
         return None
-    data = form.validated_data
-    sums = render_sums(data["observations"], received_at=NOW)
-    return ReadReport(data["environment"], data["reportId"], data.get("reporter", ""), len(data["observations"]), sums)
+    members = form.validated_data
+    return {"reporter": "", **members, "sums": render_sums(members["observations"], received_at=NOW)}
 
 
-def normalize(read: ReadReport) -> ReadReport:
-    """Return the report with its sums in the form that any batching comes to."""
-    return read._replace(sums=json.dumps(DailySums.from_state(json.loads(read.sums)).to_state()))
+def normalize(members: dict[str, Any]) -> dict[str, Any]:
+    """Return the members with observations without shapes, and the sums in the form that any batching comes to."""
+    return {
+        **members,
+        "observations": [
+            dataclasses.replace(observation, shapes={}, undecided=tuple(observation.undecided))
+            for observation in members["observations"]
+        ],
+        "sums": json.dumps(DailySums.from_state(json.loads(members["sums"])).to_state()),
+    }
 
 
-def compare(body: bytes) -> ReadReport | None:
+def compare(body: bytes) -> dict[str, Any] | None:
     """Return what was read quickly, after comparing it with what the form says."""
     quick = read_report(body, received_at=NOW)
     if quick is not None:
