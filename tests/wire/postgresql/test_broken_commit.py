@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 
 from catalog.models import WitnessReport
+from intents.models import VerificationReport
 from outcomes.models import Outcome
 from tests.wire.postgresql.cutting_proxy import CuttingProxy, run_proxy
 
@@ -33,14 +34,14 @@ def detail_of(response) -> str:
 
 @pytest.mark.parametrize("refuse", [False, True])
 def test_a_commit_without_an_answer_may_have_been_stored(api, proxy, refuse):
-    body = {"reportId": str(uuid.uuid4()), "observations": []}
+    body = {"reportId": str(uuid.uuid4()), "verifications": []}
     proxy.cut_at(b"COMMIT", refuse=refuse)
-    detail = detail_of(api.post("/api/witness-reports", body))
+    detail = detail_of(api.post("/api/verification-reports", body))
     assert (proxy.cuts, "may have been stored" in detail, "Nothing" in detail) == (1, True, False)
     proxy.refuse = False
-    assert WitnessReport.objects.count() == 1
-    assert api.post("/api/witness-reports", body).status_code == 202
-    assert WitnessReport.objects.count() == 1
+    assert VerificationReport.objects.count() == 1
+    assert api.post("/api/verification-reports", body).status_code == 200
+    assert VerificationReport.objects.count() == 1
 
 
 def test_so_may_a_statement_that_is_a_transaction_of_its_own(api, proxy):
@@ -49,6 +50,16 @@ def test_so_may_a_statement_that_is_a_transaction_of_its_own(api, proxy):
     assert (proxy.cuts, "may have been stored" in detail) == (1, True)
     connection.close()  # as before every request; Django's test client keeps it
     assert Outcome.objects.get().conversation.conversation_id == ID
+
+
+def test_so_may_a_witness_report(api, proxy):
+    body = {"reportId": str(uuid.uuid4()), "reporter": ID, "observations": []}
+    proxy.cut_at(ID.encode())
+    detail = detail_of(api.post("/api/witness-reports", body))
+    assert (proxy.cuts, "may have been stored" in detail) == (1, True)
+    connection.close()
+    assert api.post("/api/witness-reports", body).status_code == 202
+    assert WitnessReport.objects.count() == 1
 
 
 def test_repeated_under_its_key_it_counts_once(api, proxy):
