@@ -1,22 +1,32 @@
 """The worker's tasks for the catalog. Each can be repeated or lost without harm."""
 
 from celery import shared_task
-from django.utils import timezone
 
 from catalog import queries
 from catalog.ingest.fold import fold_reports
+from wire import wake_worker
+from wire.turns import Turn
 from workspaces.models import Environment
 
 
 @shared_task
 def fold(environment_id: int) -> None:
-    """Fold every unfolded report of one environment."""
-    environment = Environment.objects.filter(pk=environment_id).first()
-    if environment:
-        fold_reports(environment, now=timezone.now())
+    """Fold the unfolded reports of one environment; after a turn, let other tasks run first."""
+    if fold_for_a_turn(environment_id):
+        wake_worker.send_after_commit(fold, environment_id)
 
 
 def sweep() -> None:
     """Fold, in this process, the reports for which no task was queued, because the broker was unreachable."""
-    for environment_id in queries.list_environments_to_fold():
-        fold(environment_id)
+    environment_ids = queries.list_environments_to_fold()
+    while environment_ids:
+        environment_ids = [environment_id for environment_id in environment_ids if fold_for_a_turn(environment_id)]
+
+
+def fold_for_a_turn(environment_id: int) -> bool:
+    """Fold reports of one environment. Return whether some may be left."""
+    environment = Environment.objects.filter(pk=environment_id).first()
+    turn = Turn()
+    if environment:
+        fold_reports(environment, turn=turn)
+    return turn.is_unfinished

@@ -8,21 +8,27 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from queue import Full, Queue
+import time
 from typing import Any
 
 from celery import Task
 from django.db import transaction
 
 AnyTask = Task[Any, Any]
+Message = tuple[AnyTask, tuple[int | str, ...]]
 
 log = logging.getLogger("affidavit.doorbell")
 MAX_PENDING = 1000
+PAUSE_SECONDS = 0.25  # between two sends of the same message by one process
+EXPIRE_SECONDS = 60  # of a message that no worker took; the sweep has done its work long before
 
 
 def send_after_commit(task: AnyTask, *ids: int | str) -> None:
-    """Send `task` with these ids once the current transaction has committed."""
-    transaction.on_commit(lambda: _get_sender().enqueue(task, ids))
+    """Send `task` with these ids once the current transaction has committed.
+
+    Equal messages that wait to be sent are one: the task finds the work of all of them.
+    """
+    transaction.on_commit(lambda: _get_sender().enqueue((task, ids)))
 
 
 class _Sender:
@@ -30,22 +36,34 @@ class _Sender:
 
     def __init__(self) -> None:
         self.pid = os.getpid()
-        self._messages: Queue[tuple[AnyTask, tuple[int | str, ...]]] = Queue(MAX_PENDING)
+        self._pending: dict[Message, None] = {}  # in their order
+        self._changed = threading.Condition()
         threading.Thread(target=self._run, name="doorbell", daemon=True).start()
 
-    def enqueue(self, task: AnyTask, ids: tuple[int | str, ...]) -> None:
-        try:
-            self._messages.put_nowait((task, ids))
-        except Full:
-            log.warning("doorbell queue is full; the sweep will find the work")
+    def enqueue(self, message: Message) -> None:
+        with self._changed:
+            if len(self._pending) < MAX_PENDING:
+                self._pending[message] = None
+                self._changed.notify()
+            elif message not in self._pending:
+                log.warning("doorbell queue is full; the sweep will find the work")
 
     def _run(self) -> None:
         while True:
-            task, ids = self._messages.get()
-            try:
-                task.apply_async(args=ids, retry=False)
-            except Exception as error:  # whatever a broker raises: the sweep finds the work
-                log.warning("doorbell not delivered: %s", type(error).__name__)
+            for task, ids in self._take_pending():
+                try:
+                    task.apply_async(args=ids, retry=False, expires=EXPIRE_SECONDS)
+                except Exception as error:  # whatever a broker raises: the sweep finds the work
+                    log.warning("doorbell not delivered: %s", type(error).__name__)
+            time.sleep(PAUSE_SECONDS)
+
+    def _take_pending(self) -> list[Message]:
+        """Wait for messages and return all that wait. What comes from now on is sent in the next round."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._pending)
+            messages = list(self._pending)
+            self._pending.clear()
+            return messages
 
 
 _lock = threading.Lock()

@@ -1,32 +1,71 @@
-"""The broker of one machine: kombu's folder of files, with messages that appear complete.
+"""The broker of one machine: kombu's folder of files, with messages that appear complete and wait once.
 
 kombu opens a message under its final name and then writes it. A worker that reads it in between finds it empty and
-exits.
+exits. kombu also keeps every message: a task that is to be run with the same arguments is named once here, because
+one run does the work of all.
 """
 
 from __future__ import annotations
 
-import time
+import hashlib
+import os
 import uuid
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 from kombu.exceptions import ChannelError
 from kombu.transport import filesystem
-from kombu.utils.json import dumps
+from kombu.utils.json import dumps, loads
 
 
 class Channel(filesystem.Channel):
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # as kombu's own
-        """Write under a hidden name, then rename, so that a reader finds it complete."""
-        name = f"{time.monotonic_ns() // 1_000_000}_{uuid.uuid4()}.{queue}.msg"
-        hidden_path = Path(self.data_folder_out, f".{name}")
+        """Write under a hidden name, then rename, so that a reader finds it complete.
+
+        A message that replaces its equal takes over its age, and so its place in the queue.
+        """
+        path = Path(self.data_folder_out, f"{name_message(payload)}.{queue}.msg")
+        hidden_path = path.with_name(f".{uuid.uuid4()}")
         try:
             hidden_path.write_text(dumps(payload))
-            hidden_path.rename(hidden_path.with_name(name))
+            with suppress(FileNotFoundError):
+                age = path.stat().st_mtime_ns
+                os.utime(hidden_path, ns=(age, age))
+            hidden_path.rename(path)
         except OSError as error:
+            hidden_path.unlink(missing_ok=True)
             raise ChannelError(f"cannot add a message to {self.data_folder_out}") from error
+
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
+        """Take the oldest message; raises Empty. It is renamed first, so that no other worker takes it too."""
+        for _, path in sorted(self._list_messages(queue)):
+            taken_path = path.with_name(f".{uuid.uuid4()}")
+            with suppress(FileNotFoundError):
+                path.rename(taken_path)
+                payload = taken_path.read_text()
+                taken_path.unlink()
+                return loads(payload)
+        raise Empty
+
+    def _list_messages(self, queue: str) -> Iterator[tuple[int, Path]]:
+        """Yield the age and the path of each message of a queue."""
+        for entry in os.scandir(self.data_folder_in):
+            if entry.name.partition(".")[2] == f"{queue}.msg":
+                with suppress(FileNotFoundError):
+                    yield entry.stat().st_mtime_ns, Path(entry.path)
+
+
+def name_message(payload: Any) -> str:
+    """Return the same name for the same task with the same arguments; to any other message, a name of its own."""
+    task = payload.get("headers", {}).get("task")
+    if not task:
+        return str(uuid.uuid4())
+    return hashlib.sha256(f"{task} {payload['body']}".encode()).hexdigest()[:32]
 
 
 class Transport(filesystem.Transport):
     Channel = Channel
+    polling_interval = 0.2  # seconds between looks into an empty folder

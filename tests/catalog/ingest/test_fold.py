@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -15,8 +15,9 @@ from django.utils import timezone
 from catalog import queries, tasks
 from catalog.ingest import fold as folding
 from catalog.ingest.fold import fold_batch, fold_reports
-from catalog.models import Operation, OperationPart, WitnessReport
+from catalog.models import Drift, Operation, OperationPart, WitnessReport
 from tests.catalog.reports import environment_of, observation, report
+from wire.turns import Turn
 from workspaces.create import create_workspace
 
 pytestmark = pytest.mark.django_db
@@ -146,6 +147,48 @@ def test_the_sweep_finds_what_no_doorbell_announced(api, workspace):
     send(api, *REPORTS)
     tasks.sweep()
     assert not queries.unfolded_reports().exists()
+
+
+@pytest.fixture
+def short_turns(monkeypatch) -> list[Any]:
+    """Let a turn end after one batch of one report; return the ids for which the worker was woken again."""
+    rings: list[Any] = []
+    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 1)
+    monkeypatch.setattr(tasks, "Turn", lambda: Turn(0))
+    monkeypatch.setattr(tasks.wake_worker, "send_after_commit", lambda task, *ids: rings.append((task, *ids)))
+    return rings
+
+
+def test_a_busy_environment_gets_a_turn_and_rings_again(api, workspace, short_turns):
+    send(api, *REPORTS)
+    del short_turns[:]
+    environment = environment_of(workspace)
+    tasks.fold(environment.pk)
+    assert queries.unfolded_reports().count() == len(REPORTS) - 1
+    assert short_turns == [(tasks.fold, environment.pk)]
+
+
+def test_the_sweep_goes_on_after_a_turn_because_no_task_may_come(api, short_turns):
+    send(api, *REPORTS)
+    tasks.sweep()
+    assert not queries.unfolded_reports().exists()
+
+
+def test_drift_is_dated_after_the_report_that_caused_it(api, workspace, monkeypatch):
+    first, second = (report(observation(response={"id": value})) for value in (1, "x"))
+    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 1)
+    merge = folding.merge_into_catalog
+
+    def merge_while_another_report_comes(*arguments: Any, now: datetime) -> None:
+        merge(*arguments, now=now)
+        if WitnessReport.objects.count() == 1:
+            send(api, second)
+
+    monkeypatch.setattr(folding, "merge_into_catalog", merge_while_another_report_comes)
+    send(api, first)
+    tasks.fold(environment_of(workspace).pk)
+    cause = WitnessReport.objects.get(report_id=second["reportId"])
+    assert Drift.objects.get().at >= cause.received_at
 
 
 def test_a_task_for_an_environment_that_is_gone_does_nothing():

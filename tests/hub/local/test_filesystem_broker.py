@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from kombu import Connection
+from kombu.simple import SimpleQueue
 
 WRITERS, EACH = 3, 200
 
@@ -42,3 +43,36 @@ def test_a_message_is_never_read_half_written(tmp_path):
             message.ack()
             received.append(tuple(message.payload))
     assert sorted(received) == [(writer, number) for writer in range(WRITERS) for number in range(EACH)]
+
+
+def take_all(queue: SimpleQueue) -> list[object]:
+    payloads = []
+    while True:
+        try:
+            message = queue.get(block=False)
+        except queue.Empty:
+            return payloads
+        message.ack()
+        payloads.append(message.payload)
+
+
+def test_a_task_with_the_same_arguments_waits_once_and_keeps_its_place(tmp_path):
+    with connection(tmp_path) as own:
+        queue = own.SimpleQueue("equal-bells")
+        for argument in (1, 2, 1):
+            queue.put([argument], headers={"task": "fold"})
+            time.sleep(0.02)  # more than the resolution of a file's time
+        queue.put([2], headers={"task": "prune"})
+        for _ in range(500):
+            queue.put([1], headers={"task": "fold"})
+        assert len(list(tmp_path.glob("*.equal-bells.msg"))) == 3
+        assert take_all(queue) == [[1], [2], [2]]
+
+
+def test_a_task_that_was_taken_can_wait_again(tmp_path):
+    with connection(tmp_path) as own:
+        queue = own.SimpleQueue("repeated-bells")
+        for _ in range(2):
+            queue.put([1], headers={"task": "fold"})
+            assert take_all(queue) == [[1]]
+    assert not list(tmp_path.glob("*.msg"))

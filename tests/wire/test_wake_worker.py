@@ -1,0 +1,71 @@
+"""Doorbells of one process: equal ones that wait are one, none is lost, and a slow broker delays nobody."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from wire import wake_worker
+from wire.wake_worker import EXPIRE_SECONDS, MAX_PENDING, send_after_commit
+
+REPORTS = 300
+pytestmark = pytest.mark.django_db(transaction=True)  # nothing commits inside a test's own transaction
+
+
+class Task:
+    """A task that counts how often it is sent, once its broker answers."""
+
+    def __init__(self) -> None:
+        self.sent: Counter[tuple[int, ...]] = Counter()
+        self.broker_answers = threading.Event()
+
+    def apply_async(self, args: tuple[int, ...], **options: Any) -> None:
+        self.broker_answers.wait(10)
+        assert options == {"retry": False, "expires": EXPIRE_SECONDS}
+        self.sent[args] += 1
+
+    def wait_until_sent(self, *ids: int) -> None:
+        deadline = time.monotonic() + 10
+        while not self.sent[ids] and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert self.sent[ids]
+
+
+@pytest.fixture
+def task(monkeypatch) -> Task:
+    monkeypatch.setattr(wake_worker, "PAUSE_SECONDS", 0.01)
+    return Task()
+
+
+def test_many_reports_of_an_environment_ring_a_few_times(task):
+    started_at = time.monotonic()
+    for _ in range(REPORTS):
+        send_after_commit(task, 1)
+    send_after_commit(task, 2)
+    assert time.monotonic() - started_at < 5
+    task.broker_answers.set()
+    task.wait_until_sent(2)
+    assert task.sent[(1,)] <= 3
+    assert task.sent[(2,)] == 1
+
+
+def test_what_is_sent_while_its_equal_is_on_its_way_is_sent_after_it(task):
+    task.broker_answers.set()
+    for count in (1, 2, 3):
+        send_after_commit(task, 1)
+        deadline = time.monotonic() + 10
+        while task.sent[(1,)] < count and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert task.sent[(1,)] == count
+
+
+def test_no_more_wait_than_fit(task, caplog):
+    for number in range(2 * MAX_PENDING):
+        send_after_commit(task, number)
+    assert "doorbell queue is full" in caplog.text
+    task.broker_answers.set()
+    task.wait_until_sent(MAX_PENDING - 1)
