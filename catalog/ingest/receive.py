@@ -14,6 +14,7 @@ from catalog import tasks
 from catalog.models import WitnessReport
 from wire import wake_worker
 from wire.keyed_hash import compute_hash
+from wire.postgresql.confirm import confirm_statement
 from wire.prepared_statements import open_prepared_cursor
 from wire.redelivery.reports import get_or_create_report
 from workspaces.models import Environment, EnvironmentRemoved
@@ -64,7 +65,7 @@ def _insert_report(
         "sums": sums,
         "received_at": now,
     }
-    with open_prepared_cursor() as cursor:
+    with open_prepared_cursor() as cursor, confirm_statement():
         cursor.execute(INSERT_REPORT, parameters)
         environment_exists, is_new = cursor.fetchone()
     if not environment_exists:
