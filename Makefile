@@ -11,7 +11,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-ind
 TEMPLATES := find templates -name '*.html' -print0
 PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # else its Pythons do not answer
 
-.PHONY: help run test format lint types coverage matrix bench hooks lock clean
+.PHONY: help run test format lint types coverage matrix bench faults hooks lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -50,6 +50,9 @@ matrix: $(VENV)/.dev  ## the SDK's tests with each Python and Django at hand; on
 
 bench: $(VENV)/.bench  ## measure; only=NAME for one module of bench/
 	$(BIN)/python -m bench $(only)
+
+faults: $(VENV)/.dev  ## kill -9 and other faults under load, then compare with the clients' ledger; kills=200 minutes=60
+	$(BIN)/python -m tests.faults --kills $(or $(kills),200) --minutes $(or $(minutes),60) $(if $(seed),--seed $(seed))
 
 hooks: $(VENV)/.dev  ## run format and lint before each commit
 	$(BIN)/pre-commit install

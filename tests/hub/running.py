@@ -15,7 +15,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,6 +157,26 @@ def running_hub(folder: Path) -> Iterator[Hub]:
         yield hub
     finally:
         hub.kill()
+
+
+def find_processes(hub: Hub, *words: str) -> list[int]:
+    """Return the processes of a hub whose command line has all these words, the oldest first."""
+    pids = []
+    for pid in sorted(hub.processes()):
+        try:
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+        except OSError:
+            continue
+        if all(word in arguments for word in words):
+            pids.append(pid)
+    return pids
+
+
+def wait_for(condition: Callable[[], object], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come true"
+        time.sleep(0.1)
 
 
 def free_port() -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,29 +21,9 @@ from hub.local.supervisor import (
     Supervisor,
     stop_children,
 )
-from tests.hub.running import Hub, running_hub
+from tests.hub.running import Hub, find_processes, running_hub, wait_for
 
 BACK_WITHIN = 30  # seconds
-
-
-def wait_for(condition: Callable[[], object], seconds: float = BACK_WITHIN) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come true"
-        time.sleep(0.1)
-
-
-def find_processes(hub: Hub, *words: str) -> list[int]:
-    """Return the processes of a hub whose command line has all these words, the oldest first."""
-    pids = []
-    for pid in sorted(hub.processes()):
-        try:
-            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-        except OSError:
-            continue
-        if all(word in arguments for word in words):
-            pids.append(pid)
-    return pids
 
 
 def is_ready(hub: Hub) -> bool:
@@ -69,8 +48,8 @@ def test_all_that_is_killed_is_back_within_seconds_twice_in_a_row(hub):
         for pids in victims.values():
             os.kill(pids[0], signal.SIGKILL)
         for words, pids in victims.items():
-            wait_for(lambda words=words, pids=pids: set(find_processes(hub, *words)) - set(pids))
-        wait_for(lambda: is_ready(hub))
+            wait_for(lambda words=words, pids=pids: set(find_processes(hub, *words)) - set(pids), BACK_WITHIN)
+        wait_for(lambda: is_ready(hub), BACK_WITHIN)
     assert hub.stop() == 0
     assert hub.processes() == []
 
@@ -79,7 +58,7 @@ def test_all_that_is_killed_is_back_within_seconds_twice_in_a_row(hub):
 def test_what_a_killed_hub_leaves_ends_but_its_database_which_the_next_start_finds(hub):
     os.kill(hub.process.pid, signal.SIGKILL)
     hub.process.wait()
-    wait_for(lambda: not find_processes(hub, "-m"))
+    wait_for(lambda: not find_processes(hub, "-m"), BACK_WITHIN)
     hub.start()
     assert is_ready(hub)
     assert hub.stop() == 0
@@ -130,11 +109,14 @@ def test_what_a_killed_process_started_ends_with_it(tmp_path):
     child = Child("parent", [sys.executable, "-c", code], dict(os.environ), str(tmp_path))
     child.start()
     children = Path(f"/proc/{child.process.pid}/task/{child.process.pid}/children")
-    wait_for(children.read_text)
+    wait_for(children.read_text, BACK_WITHIN)
     (grandchild,) = children.read_text().split()
     os.kill(child.process.pid, signal.SIGKILL)
-    wait_for(lambda: child.describe_end() == "ended by SIGKILL")
+    wait_for(lambda: child.describe_end() == "ended by SIGKILL", BACK_WITHIN)
     child.start()
-    wait_for(lambda: not Path(f"/proc/{grandchild}").exists() or "Z" in Path(f"/proc/{grandchild}/stat").read_text())
+    wait_for(
+        lambda: not Path(f"/proc/{grandchild}").exists() or "Z" in Path(f"/proc/{grandchild}/stat").read_text(),
+        BACK_WITHIN,
+    )
     stop_children([child])
     assert child.describe_end() == "ended by SIGTERM"

@@ -1,0 +1,199 @@
+"""The faults: each does one thing to a running hub and names the processes that it ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from hub.local.embedded_postgres import Server
+from tests.faults.clients import OUTCOMES
+from tests.faults.ledger import Item, Ledger
+from tests.hub.running import Hub, find_processes
+
+HOLD_SECONDS = 3.0
+MOST_CONNECTIONS = 60
+PROGRAMS: Mapping[str, tuple[str, ...]] = {
+    "worker": ("celery", "worker"),
+    "beat": ("celery", "beat"),
+    "PostgreSQL": ("-D",),
+}
+INSERT_POISON = """
+INSERT INTO catalog_witnessreport
+       (workspace_id, environment_id, report_id, digest, reporter, size, sums, received_at, fault)
+SELECT workspace_id, id, %s, decode(repeat('00', 32), 'hex'), '', 100, '{"poison": 1}', now(), ''
+FROM workspaces_environment WHERE name = 'production'
+"""
+
+
+@dataclass
+class Site:
+    """A running hub and what faults need of it."""
+
+    hub: Hub
+    key: str
+    ledger: Ledger
+    chance: random.Random
+    small_disk: bool = False
+    clock_file: Path | None = None
+    connections: list[socket.socket] = field(default_factory=list)
+
+    @property
+    def var(self) -> Path:
+        return self.hub.folder / "var"
+
+    def connect(self) -> psycopg.Connection[Any]:
+        """Return a connection of the database's owner."""
+        facts = Server(self.var).connection_settings()
+        return psycopg.connect(
+            make_conninfo(
+                host=str(facts["HOST"]), user=str(facts["USER"]), password=str(facts["PASSWORD"]),
+                dbname=str(facts["NAME"]), connect_timeout=30,
+            ),
+            autocommit=True,
+        )  # fmt: skip
+
+    def list_processes(self) -> dict[str, list[int]]:
+        """Return the processes of each program of the hub."""
+        web = find_processes(self.hub, "granian")
+        parents = [pid for pid in web if self.hub.process and read_parent(pid) == self.hub.process.pid]
+        programs = {name: find_processes(self.hub, *words) for name, words in PROGRAMS.items()}
+        return {"web parent": parents, "web worker": [pid for pid in web if pid not in parents], **programs}
+
+
+def read_parent(pid: int) -> int:
+    """Return the process id of a process' parent; 0 where the process has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def kill_program(name: str) -> Callable[[Site], None]:
+    def kill(site: Site) -> None:
+        if pids := site.list_processes()[name]:
+            with suppress(ProcessLookupError):
+                os.kill(site.chance.choice(pids), signal.SIGKILL)
+
+    return kill
+
+
+def kill_everything(site: Site) -> None:
+    """A power cut, but for the disk: every process at once. Somebody starts the hub again."""
+    site.hub.kill()
+    site.hub.start(seconds=180)
+
+
+def restart(site: Site) -> None:
+    """Ctrl-C under load, and a start."""
+    process = site.hub.process
+    if process:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=180)
+    site.hub.start(seconds=180)
+
+
+def wipe_broker(site: Site) -> None:
+    for folder in (site.var / "broker", site.var / "broker-control"):
+        for file in folder.glob("*"):
+            with suppress(OSError):
+                shutil.rmtree(file) if file.is_dir() else file.unlink()
+
+
+def use_up_connections(site: Site) -> None:
+    """Hold every connection that the database gives its owner, for some seconds."""
+    connections: list[psycopg.Connection[Any]] = []
+    try:
+        for _ in range(MOST_CONNECTIONS):
+            connections.append(site.connect())
+    except psycopg.OperationalError:
+        pass
+    time.sleep(HOLD_SECONDS)
+    for connection in connections:
+        connection.close()
+
+
+def stop_half_way(site: Site) -> None:
+    """Twenty clients send half a body; half of them hang up, the others are silent until the next time."""
+    for connection in site.connections:
+        connection.close()
+    site.connections.clear()
+    for number in range(20):
+        name = f"half {uuid.UUID(int=site.chance.getrandbits(128))}"
+        item = Item("outcome", f"{name} purchase")
+        site.ledger.note_sent({item: 1})
+        site.ledger.note_refused({item: 1})
+        body = json.dumps({"outcomes": [{"conversationId": name, "outcomeKey": "purchase"}]}).encode()
+        head = (
+            f"POST {OUTCOMES} HTTP/1.1\r\nHost: hub\r\nContent-Type: application/json\r\nx-service-api-key: {site.key}"
+        )
+        message = f"{head}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body[: len(body) // 2]
+        with suppress(OSError):
+            connection = socket.create_connection(("127.0.0.1", site.hub.port), timeout=10)
+            connection.sendall(message)
+            if number % 2:
+                connection.close()
+            else:
+                site.connections.append(connection)
+
+
+def poison_inbox(site: Site) -> None:
+    """Put a report into the inbox that cannot be folded: it becomes a dead letter, and the others are folded."""
+    report_id = str(uuid.UUID(int=site.chance.getrandbits(128), version=4))
+    item = Item("dead letter", report_id)
+    site.ledger.note_sent({item: 1})
+    with site.connect() as connection:
+        connection.execute(INSERT_POISON, [report_id])
+    site.ledger.note_acknowledged({item: 1})
+
+
+def fill_disk(site: Site) -> None:
+    """Take all the space that is left on the small disk of the hub, for some seconds."""
+    filler = site.hub.folder / "filler"
+    with filler.open("wb") as file, suppress(OSError):
+        while True:
+            file.write(bytes(1 << 20))
+            file.flush()
+    time.sleep(HOLD_SECONDS)
+    filler.unlink()
+
+
+def set_clock(hours: int) -> Callable[[Site], None]:
+    def set_clock_file(site: Site) -> None:
+        assert site.clock_file
+        site.clock_file.write_text(f"{hours * 3600:+d}\n")
+        time.sleep(HOLD_SECONDS)
+
+    return set_clock_file
+
+
+KILLS: Mapping[str, Callable[[Site], None]] = {
+    **{f"kill -9 of {name}": kill_program(name) for name in ("web parent", "web worker", *PROGRAMS)},
+}
+KILL_EVERYTHING = "kill -9 of everything, start"
+RESTART = "Ctrl-C, start"
+OTHER_FAULTS: Mapping[str, Callable[[Site], None]] = {
+    "broker wiped": wipe_broker,
+    "connections used up": use_up_connections,
+    "clients stop half-way": stop_half_way,
+    "poison report": poison_inbox,
+}
+DISK_FULL = "disk full"
+CLOCK_FAULTS: Mapping[str, Callable[[Site], None]] = {
+    "clock 3 h ahead": set_clock(3),
+    "clock 3 h back": set_clock(-3),
+    "clock right again": set_clock(0),
+}

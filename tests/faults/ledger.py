@@ -1,0 +1,93 @@
+"""What a hub must hold after everything that clients sent it, and the comparison with what it does hold (pure rules).
+
+A client notes what it sends before it sends it, and each answer. So for every item there is a least number, what was
+acknowledged, and a most, what may have arrived. An item that was only ever refused must not be there at all.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Item(NamedTuple):
+    """Something that a hub counts: an outcome, a conversation, the observations of an operation."""
+
+    kind: str
+    name: str
+
+
+class Bounds(NamedTuple):
+    least: int
+    most: int
+
+
+@dataclass
+class Row:
+    """The comparison of one kind. Numbers are sums over its items; the lists are names of items."""
+
+    acknowledged: int = 0
+    unanswered: int = 0  # sent without a final answer, so that both is right
+    refused: int = 0
+    lost: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+    stored_though_refused: list[str] = field(default_factory=list)
+
+    @property
+    def is_exact(self) -> bool:
+        return not (self.lost or self.doubled or self.stored_though_refused)
+
+
+class Ledger:
+    """Safe for several threads."""
+
+    def __init__(self) -> None:
+        self._least: Counter[Item] = Counter()
+        self._most: Counter[Item] = Counter()
+        self._refused: Counter[Item] = Counter()
+        self._lock = threading.Lock()
+
+    def note_sent(self, items: Mapping[Item, int]) -> None:
+        """Note what may arrive from now on. Call it before sending."""
+        with self._lock:
+            self._most.update(items)
+
+    def note_acknowledged(self, items: Mapping[Item, int]) -> None:
+        with self._lock:
+            self._least.update(items)
+
+    def note_refused(self, items: Mapping[Item, int]) -> None:
+        """Note what was sent, refused for good, and must not count."""
+        with self._lock:
+            self._most.subtract(items)
+            self._refused.update(items)
+
+    def read_bounds(self) -> dict[Item, Bounds]:
+        with self._lock:
+            return {item: Bounds(self._least[item], most) for item, most in self._most.items()}
+
+    def count_refused(self) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        for item, number in self._refused.items():
+            counts[item.kind] += number
+        return counts
+
+
+def compare(bounds: Mapping[Item, Bounds], stored: Mapping[Item, int]) -> dict[str, Row]:
+    """Return a row for each kind. What is stored without ever having been sent is stored though refused."""
+    rows: dict[str, Row] = defaultdict(Row)
+    for item in bounds.keys() | stored.keys():
+        least, most = bounds.get(item, Bounds(0, 0))
+        number, row = stored.get(item, 0), rows[item.kind]
+        row.acknowledged += least
+        row.unanswered += most - least
+        if number < least:
+            row.lost.append(f"{item.name}: {number} of {least}")
+        elif number > most and most:
+            row.doubled.append(f"{item.name}: {number}, at most {most}")
+        elif number > most:
+            row.stored_though_refused.append(item.name)
+    return dict(sorted(rows.items()))

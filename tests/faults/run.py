@@ -1,0 +1,259 @@
+"""Play faults against a real hub under load, and compare afterwards what it holds with what its clients noted."""
+
+from __future__ import annotations
+
+import json
+import random
+import statistics
+import subprocess
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from tests.faults.clients import SHAPE, Client
+from tests.faults.kinds import (
+    CLOCK_FAULTS,
+    DISK_FULL,
+    KILL_EVERYTHING,
+    KILLS,
+    OTHER_FAULTS,
+    RESTART,
+    Site,
+    fill_disk,
+    kill_everything,
+    restart,
+)
+from tests.faults.ledger import Ledger, Row, compare
+from tests.faults.stored import compare_totals, count_stored
+from tests.hub.running import Hub, running_hub, wait_for
+
+BACK_SECONDS = 240.0  # generous: other work may share the machine; what it took is printed
+KILLS_UNTIL_A_RESTART = 8  # of one program within a minute each, the supervisor ends after ten
+SMALL_DISK = "1500m"
+PROBE_ENVIRONMENT = "probe"
+LIBFAKETIME = "/usr/lib/*/faketime/libfaketime.so.1"
+SELECT_UNFOLDED = "SELECT count(*) FROM catalog_witnessreport WHERE folded_at IS NULL AND parked_at IS NULL"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """kills: how many processes are killed, in `minutes` at most; other faults come between them."""
+
+    kills: int
+    minutes: float
+    seed: int
+    clients: int = 4
+    share_of_others: float = 0.25
+    clock_faults: int = 0
+
+
+@dataclass
+class Recovery:
+    """How long a fault of one kind kept the hub from storing, and from folding, in seconds after it was over."""
+
+    fault: str
+    storing: float
+    folding: float
+
+
+@dataclass
+class Result:
+    plan: Plan
+    kills: int = 0
+    recoveries: list[Recovery] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    rows: dict[str, Row] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
+    surprises: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+    @property
+    def is_exact(self) -> bool:
+        return all(row.is_exact for row in self.rows.values())
+
+
+def play(plan: Plan, folder: Path, report: Callable[[str], None] = print) -> Result:
+    """Play a plan against a new hub in this folder. Raise AssertionError where the hub does not come back."""
+    result, chance, started_at = Result(plan), random.Random(plan.seed), time.monotonic()
+    with small_disk(folder, result) as is_small, running_hub(folder) as hub:
+        clock_file = prepare_clock(hub, folder, plan, result)
+        hub.start(seconds=180)
+        created = hub.manage(
+            "create_workspace", "Fault Works", "--environment", PROBE_ENVIRONMENT, "--full-key", "--json"
+        )
+        key = json.loads(created.stdout)["secretKey"]
+        ledger = Ledger()
+        site = Site(hub, key, ledger, chance, is_small, clock_file)
+        clients = [Client(number, hub.address, key, ledger, plan.seed) for number in range(plan.clients)]
+        for client in clients:
+            client.start()
+        try:
+            play_faults(site, plan, result, report)
+            play_clock_faults(site, plan, result, report)
+        except (AssertionError, OSError, psycopg.Error, subprocess.SubprocessError) as error:
+            result.surprises[f"the hub did not come back, so the run ended early: {error!r}"] += 1
+        finally:
+            for client in clients:
+                client.end()
+            for client in clients:
+                client.join()
+                result.statuses += client.statuses
+                result.surprises += client.surprises
+        failures = [client.failure for client in clients if client.failure]
+        assert not failures, failures
+        result.rows, result.refused = compare_with_hub(site), ledger.count_refused()
+    result.seconds = time.monotonic() - started_at
+    return result
+
+
+def play_faults(site: Site, plan: Plan, result: Result, report: Callable[[str], None]) -> None:
+    deadline = time.monotonic() + plan.minutes * 60
+    kills_since_start: Counter[str] = Counter()
+    others = {**OTHER_FAULTS, **({DISK_FULL: fill_disk} if site.small_disk else {})}
+    while result.kills < plan.kills and time.monotonic() < deadline:
+        time.sleep(site.chance.uniform(0, 1.5))
+        if max(kills_since_start.values(), default=0) >= KILLS_UNTIL_A_RESTART or site.chance.random() < 0.02:
+            name, cause = site.chance.choice([(RESTART, restart), (KILL_EVERYTHING, kill_everything)])
+            kills_since_start.clear()
+        elif site.chance.random() < plan.share_of_others:
+            name, cause = site.chance.choice(list(others.items()))
+        else:
+            name, cause = site.chance.choice(list(KILLS.items()))
+            kills_since_start[name] += 1
+        result.kills += name in KILLS or name == KILL_EVERYTHING
+        result.recoveries.append(recover_from(site, name, cause))
+        report(f"{result.kills:4} kills  {describe(result.recoveries[-1])}")
+
+
+def play_clock_faults(site: Site, plan: Plan, result: Result, report: Callable[[str], None]) -> None:
+    """Set the clock of the running hub, without kills: a process that is killed inside libfaketime holds its lock."""
+    if site.clock_file:
+        for name, cause in list(CLOCK_FAULTS.items()) * (plan.clock_faults // len(CLOCK_FAULTS)):
+            result.recoveries.append(recover_from(site, name, cause))
+            report(describe(result.recoveries[-1]))
+
+
+def recover_from(site: Site, name: str, cause: Callable[[Site], None]) -> Recovery:
+    """Cause a fault and wait until the hub stores and folds again, with all of its processes."""
+    former = site.list_processes()
+    began = time.monotonic() if name in (RESTART, KILL_EVERYTHING) else None
+    cause(site)
+    began = began or time.monotonic()
+    victims = set(former.get(name.removeprefix("kill -9 of "), [])) if name in KILLS else set()
+    wait_for(lambda: is_complete(site, former, victims), BACK_SECONDS)
+    wait_for(lambda: is_storing(site), BACK_SECONDS)
+    storing = time.monotonic() - began
+    path = f"/probe/{''.join(site.chance.choices('abcdefghijklm', k=7))}"
+    wait_for(lambda: post_probe_report(site, path), BACK_SECONDS)
+    wait_for(lambda: is_folded(site, path), BACK_SECONDS)
+    return Recovery(name, storing, time.monotonic() - began)
+
+
+def is_complete(site: Site, former: dict[str, list[int]], victims: set[int]) -> bool:
+    """Whether as many processes of each program run as before, one of the killed program's being new."""
+    processes = site.list_processes()
+    is_replaced = not victims or victims != {pid for pids in processes.values() for pid in pids} & victims
+    return is_replaced and all(len(processes[name]) >= max(len(pids), 1) for name, pids in former.items())
+
+
+def is_storing(site: Site) -> bool:
+    outcome = {"conversationId": str(uuid.uuid4()), "outcomeKey": "probe"}
+    body = {"environment": PROBE_ENVIRONMENT, "outcomes": [outcome]}
+    return post(site, "/api/conversation-outcomes", body) == 200
+
+
+def post_probe_report(site: Site, path: str) -> bool:
+    observation = {"method": "GET", "path": path, "status": 200, "count": 1, "response": SHAPE}
+    body = {"environment": PROBE_ENVIRONMENT, "reportId": str(uuid.uuid4()), "observations": [observation]}
+    return post(site, "/api/witness-reports", body) == 202
+
+
+def post(site: Site, path: str, body: Any) -> int:
+    """Return the status; 0 where there is no answer."""
+    with suppress(OSError):
+        return site.hub.request(path, body, key=site.key)[0]
+    return 0
+
+
+def is_folded(site: Site, path: str) -> bool:
+    with suppress(OSError):
+        status, catalog, _ = site.hub.request(f"/api/catalog?environment={PROBE_ENVIRONMENT}", key=site.key)
+        return status == 200 and any(operation["path"] == path for operation in catalog["operations"])
+    return False
+
+
+def compare_with_hub(site: Site) -> dict[str, Row]:
+    with site.connect() as connection:
+        wait_for(lambda: is_inbox_empty(connection), BACK_SECONDS)
+        stored = count_stored(site.hub, site.key, connection)
+        bounds, totals = compare_totals(site.hub, site.key, stored)
+    return compare({**site.ledger.read_bounds(), **bounds}, stored + totals)
+
+
+def is_inbox_empty(connection: psycopg.Connection[Any]) -> bool:
+    return connection.execute(SELECT_UNFOLDED).fetchone() == (0,)
+
+
+@contextmanager
+def small_disk(folder: Path, result: Result) -> Iterator[bool]:
+    """Mount a small file system for the hub's data where this process may; say why where not."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK},mode=0700", "tmpfs", str(folder)]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        result.skipped[DISK_FULL] = f"no small file system can be mounted here: {getattr(error, 'stderr', '') or error}"
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=False)
+
+
+def prepare_clock(hub: Hub, folder: Path, plan: Plan, result: Result) -> Path | None:
+    """Let the hub read its clock through libfaketime, if that is installed; return the file of its offset."""
+    if not plan.clock_faults:
+        return None
+    libraries = sorted(Path("/").glob(LIBFAKETIME.removeprefix("/")))
+    if not libraries:
+        result.skipped["clock"] = f"{LIBFAKETIME} is not installed (Debian: libfaketime)"
+        return None
+    clock_file = folder / "clock"
+    clock_file.write_text("+0\n")
+    hub.settings |= {
+        "LD_PRELOAD": str(libraries[0]),
+        "FAKETIME_TIMESTAMP_FILE": str(clock_file),
+        "FAKETIME_CACHE_DURATION": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "DONT_FAKE_MONOTONIC": "1",
+    }
+    return clock_file
+
+
+def describe(recovery: Recovery) -> str:
+    return f"{recovery.fault}: stores after {recovery.storing:.1f} s, folds after {recovery.folding:.1f} s"
+
+
+def summarize_recoveries(result: Result) -> list[dict[str, Any]]:
+    """Return a row for each kind of fault: how often, and median and worst seconds until it stores and folds again."""
+    rows = []
+    for name in dict.fromkeys(recovery.fault for recovery in result.recoveries):
+        storing = [recovery.storing for recovery in result.recoveries if recovery.fault == name]
+        folding = [recovery.folding for recovery in result.recoveries if recovery.fault == name]
+        rows.append(
+            {
+                "fault": name, "times": len(storing),
+                "storesMedian": round(statistics.median(storing), 1), "storesWorst": round(max(storing), 1),
+                "foldsMedian": round(statistics.median(folding), 1), "foldsWorst": round(max(folding), 1),
+            }
+        )  # fmt: skip
+    return rows
