@@ -6,6 +6,7 @@ import argparse
 import json
 import random
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -24,7 +25,8 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="a file for the same as JSON")
     options = parser.parse_args()
     plan = Plan(options.kills, options.minutes, options.seed)
-    print(f"seed {plan.seed}", flush=True)
+    print(f"seed {plan.seed}; Ctrl-C ends it early, with the comparison", flush=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     folder = Path(tempfile.mkdtemp(prefix="affidavit-faults-"))
     try:
         result = play(plan, folder, lambda line: print(line, flush=True))

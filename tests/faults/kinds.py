@@ -8,9 +8,10 @@ import random
 import shutil
 import signal
 import socket
+import struct
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "beat": ("celery", "beat"),
     "PostgreSQL": ("-D",),
 }
+PROGRAM_NAMES = ("web parent", "web worker", *PROGRAMS)
 INSERT_POISON = """
 INSERT INTO catalog_witnessreport
        (workspace_id, environment_id, report_id, digest, reporter, size, sums, received_at, fault)
@@ -82,11 +84,14 @@ def read_parent(pid: int) -> int:
         return 0
 
 
-def kill_program(name: str) -> Callable[[Site], None]:
+def kill_programs(names: Sequence[str]) -> Callable[[Site], None]:
+    """Return a fault: kill one process of each of these programs."""
+
     def kill(site: Site) -> None:
-        if pids := site.list_processes()[name]:
+        processes = site.list_processes()
+        for name in names:
             with suppress(ProcessLookupError):
-                os.kill(site.chance.choice(pids), signal.SIGKILL)
+                os.kill(site.chance.choice(processes[name]), signal.SIGKILL)
 
     return kill
 
@@ -172,17 +177,20 @@ def fill_disk(site: Site) -> None:
 
 
 def set_clock(hours: int) -> Callable[[Site], None]:
-    def set_clock_file(site: Site) -> None:
+    """Set the clock of all the hub's processes this far from the right time, until the next fault of this kind."""
+
+    def write_offset(site: Site) -> None:
         assert site.clock_file
-        site.clock_file.write_text(f"{hours * 3600:+d}\n")
-        time.sleep(HOLD_SECONDS)
+        with site.clock_file.open("r+b") as file:  # in place: the processes have mapped it
+            file.write(pack_offset(hours * 3600))
 
-    return set_clock_file
+    return write_offset
 
 
-KILLS: Mapping[str, Callable[[Site], None]] = {
-    **{f"kill -9 of {name}": kill_program(name) for name in ("web parent", "web worker", *PROGRAMS)},
-}
+def pack_offset(seconds: int) -> bytes:
+    return struct.pack("l", seconds)
+
+
 KILL_EVERYTHING = "kill -9 of everything, start"
 RESTART = "Ctrl-C, start"
 OTHER_FAULTS: Mapping[str, Callable[[Site], None]] = {

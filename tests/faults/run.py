@@ -9,7 +9,7 @@ import subprocess
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,12 +22,14 @@ from tests.faults.kinds import (
     CLOCK_FAULTS,
     DISK_FULL,
     KILL_EVERYTHING,
-    KILLS,
     OTHER_FAULTS,
+    PROGRAM_NAMES,
     RESTART,
     Site,
     fill_disk,
     kill_everything,
+    kill_programs,
+    pack_offset,
     restart,
 )
 from tests.faults.ledger import Ledger, Row, compare
@@ -38,7 +40,7 @@ BACK_SECONDS = 240.0  # generous: other work may share the machine; what it took
 KILLS_UNTIL_A_RESTART = 8  # of one program within a minute each, the supervisor ends after ten
 SMALL_DISK = "1500m"
 PROBE_ENVIRONMENT = "probe"
-LIBFAKETIME = "/usr/lib/*/faketime/libfaketime.so.1"
+CLOCK_SOURCE = Path(__file__).with_name("clock.c")
 SELECT_UNFOLDED = "SELECT count(*) FROM catalog_witnessreport WHERE folded_at IS NULL AND parked_at IS NULL"
 
 
@@ -50,8 +52,7 @@ class Plan:
     minutes: float
     seed: int
     clients: int = 4
-    share_of_others: float = 0.25
-    clock_faults: int = 0
+    share_of_others: float = 0.2
 
 
 @dataclass
@@ -84,7 +85,7 @@ def play(plan: Plan, folder: Path, report: Callable[[str], None] = print) -> Res
     """Play a plan against a new hub in this folder. Raise AssertionError where the hub does not come back."""
     result, chance, started_at = Result(plan), random.Random(plan.seed), time.monotonic()
     with small_disk(folder, result) as is_small, running_hub(folder) as hub:
-        clock_file = prepare_clock(hub, folder, plan, result)
+        clock_file = prepare_clock(hub, folder, result)
         hub.start(seconds=180)
         created = hub.manage(
             "create_workspace", "Fault Works", "--environment", PROBE_ENVIRONMENT, "--full-key", "--json"
@@ -97,7 +98,8 @@ def play(plan: Plan, folder: Path, report: Callable[[str], None] = print) -> Res
             client.start()
         try:
             play_faults(site, plan, result, report)
-            play_clock_faults(site, plan, result, report)
+        except KeyboardInterrupt:
+            report("ended early; comparing what was sent until now")
         except (AssertionError, OSError, psycopg.Error, subprocess.SubprocessError) as error:
             result.surprises[f"the hub did not come back, so the run ended early: {error!r}"] += 1
         finally:
@@ -117,38 +119,43 @@ def play(plan: Plan, folder: Path, report: Callable[[str], None] = print) -> Res
 def play_faults(site: Site, plan: Plan, result: Result, report: Callable[[str], None]) -> None:
     deadline = time.monotonic() + plan.minutes * 60
     kills_since_start: Counter[str] = Counter()
-    others = {**OTHER_FAULTS, **({DISK_FULL: fill_disk} if site.small_disk else {})}
+    others = {
+        **OTHER_FAULTS,
+        **({DISK_FULL: fill_disk} if site.small_disk else {}),
+        **(CLOCK_FAULTS if site.clock_file else {}),
+    }
     while result.kills < plan.kills and time.monotonic() < deadline:
         time.sleep(site.chance.uniform(0, 1.5))
+        programs: list[str] = []
         if max(kills_since_start.values(), default=0) >= KILLS_UNTIL_A_RESTART or site.chance.random() < 0.02:
             name, cause = site.chance.choice([(RESTART, restart), (KILL_EVERYTHING, kill_everything)])
             kills_since_start.clear()
         elif site.chance.random() < plan.share_of_others:
             name, cause = site.chance.choice(list(others.items()))
         else:
-            name, cause = site.chance.choice(list(KILLS.items()))
-            kills_since_start[name] += 1
-        result.kills += name in KILLS or name == KILL_EVERYTHING
-        result.recoveries.append(recover_from(site, name, cause))
+            count = min(site.chance.choice([1, 1, 2, 3]), plan.kills - result.kills)
+            programs = site.chance.sample(PROGRAM_NAMES, k=count)
+            name, cause = name_kill(programs), kill_programs(programs)
+            kills_since_start.update(programs)
+        result.kills += len(programs) or name == KILL_EVERYTHING
+        result.recoveries.append(recover_from(site, name, cause, programs))
         report(f"{result.kills:4} kills  {describe(result.recoveries[-1])}")
 
 
-def play_clock_faults(site: Site, plan: Plan, result: Result, report: Callable[[str], None]) -> None:
-    """Set the clock of the running hub, without kills: a process that is killed inside libfaketime holds its lock."""
-    if site.clock_file:
-        for name, cause in list(CLOCK_FAULTS.items()) * (plan.clock_faults // len(CLOCK_FAULTS)):
-            result.recoveries.append(recover_from(site, name, cause))
-            report(describe(result.recoveries[-1]))
+def name_kill(programs: Sequence[str]) -> str:
+    return f"kill -9 of {programs[0]}" if len(programs) == 1 else f"kill -9 of {len(programs)} programs at once"
 
 
-def recover_from(site: Site, name: str, cause: Callable[[Site], None]) -> Recovery:
-    """Cause a fault and wait until the hub stores and folds again, with all of its processes."""
+def recover_from(site: Site, name: str, cause: Callable[[Site], None], programs: Sequence[str]) -> Recovery:
+    """Cause a fault and wait until the hub stores and folds again, with all of its processes.
+
+    programs: of which one process is killed.
+    """
     former = site.list_processes()
     began = time.monotonic() if name in (RESTART, KILL_EVERYTHING) else None
     cause(site)
     began = began or time.monotonic()
-    victims = set(former.get(name.removeprefix("kill -9 of "), [])) if name in KILLS else set()
-    wait_for(lambda: is_complete(site, former, victims), BACK_SECONDS)
+    wait_for(lambda: is_complete(site, former, programs), BACK_SECONDS)
     wait_for(lambda: is_storing(site), BACK_SECONDS)
     storing = time.monotonic() - began
     path = f"/probe/{''.join(site.chance.choices('abcdefghijklm', k=7))}"
@@ -157,11 +164,11 @@ def recover_from(site: Site, name: str, cause: Callable[[Site], None]) -> Recove
     return Recovery(name, storing, time.monotonic() - began)
 
 
-def is_complete(site: Site, former: dict[str, list[int]], victims: set[int]) -> bool:
-    """Whether as many processes of each program run as before, one of the killed program's being new."""
+def is_complete(site: Site, former: Mapping[str, Sequence[int]], killed_programs: Sequence[str]) -> bool:
+    """Whether as many processes of each program run as before, and a new one of each that was killed."""
     processes = site.list_processes()
-    is_replaced = not victims or victims != {pid for pids in processes.values() for pid in pids} & victims
-    return is_replaced and all(len(processes[name]) >= max(len(pids), 1) for name, pids in former.items())
+    are_as_many = all(len(processes[program]) >= max(len(pids), 1) for program, pids in former.items())
+    return are_as_many and all(set(processes[program]) - set(former[program]) for program in killed_programs)
 
 
 def is_storing(site: Site) -> bool:
@@ -219,23 +226,17 @@ def small_disk(folder: Path, result: Result) -> Iterator[bool]:
         subprocess.run(["umount", "--lazy", str(folder)], check=False)
 
 
-def prepare_clock(hub: Hub, folder: Path, plan: Plan, result: Result) -> Path | None:
-    """Let the hub read its clock through libfaketime, if that is installed; return the file of its offset."""
-    if not plan.clock_faults:
+def prepare_clock(hub: Hub, folder: Path, result: Result) -> Path | None:
+    """Let the hub's processes read a clock that can be set, and return its file; say why where that cannot be built."""
+    library, clock_file = folder / "clock.so", folder / "clock"
+    command = ["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(CLOCK_SOURCE), "-ldl"]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        result.skipped["clock"] = f"{CLOCK_SOURCE.name} cannot be compiled: {getattr(error, 'stderr', '') or error}"
         return None
-    libraries = sorted(Path("/").glob(LIBFAKETIME.removeprefix("/")))
-    if not libraries:
-        result.skipped["clock"] = f"{LIBFAKETIME} is not installed (Debian: libfaketime)"
-        return None
-    clock_file = folder / "clock"
-    clock_file.write_text("+0\n")
-    hub.settings |= {
-        "LD_PRELOAD": str(libraries[0]),
-        "FAKETIME_TIMESTAMP_FILE": str(clock_file),
-        "FAKETIME_CACHE_DURATION": "1",
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        "DONT_FAKE_MONOTONIC": "1",
-    }
+    clock_file.write_bytes(pack_offset(0))
+    hub.settings |= {"LD_PRELOAD": str(library), "HUB_TEST_CLOCK": str(clock_file)}
     return clock_file
 
 
