@@ -32,8 +32,9 @@ SOCKET_LIMIT = 107 - len("/.s.PGSQL.5432.lock")  # sun_path of the smallest supp
 ZOMBIE_SECONDS = 30
 PLAIN_PATH = re.compile(r"[\w./-]+")  # unix_socket_directories is a list with quoting rules of its own
 COMMANDS_WITHOUT_DATABASE = frozenset(
-    {"up", "doctor", "help", "check", "makemigrations", "build_static", "spectacular", "--help", "--version"}
-)  # `up` runs its own server, `doctor` says that none runs; the others read files only
+    {"up", "doctor", "prepare", "run", "help", "check", "makemigrations", "build_static", "spectacular", "--help"}
+    | {"--version"}
+)  # `up` runs its own server, `doctor` says that none runs, two want DATABASE_URL; the others read files only
 LONE_COMMANDS = frozenset({"restore"})
 
 # A hub's data are small but must not be lost: durability keeps PostgreSQL's defaults, memory is limited.

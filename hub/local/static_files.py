@@ -71,12 +71,12 @@ def build() -> None:
 
 
 def compute_fingerprint() -> str:
-    """Return a digest of the sources: their names, sizes and times."""
+    """Return a digest of the sources: their names, sizes and times. Images keep whole seconds only."""
     lines = [str(BROTLI_QUALITY)]
     for finder in get_finders():
         for name, storage in finder.list([]):
             status = Path(storage.path(name)).stat()
-            lines.append(f"{name} {status.st_size} {status.st_mtime_ns}")
+            lines.append(f"{name} {status.st_size} {int(status.st_mtime)}")
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 from django.conf import settings
 from django.db import connections
@@ -152,7 +153,7 @@ def supervise(server: embedded_postgres.Server | None, announce: Callable[[], No
 
 def build_child(name: str, command: Sequence[str]) -> Child:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), DIRECTORY_VARIABLE: str(metrics_folder())}
-    if name == "web server":
+    if name == "web":
         environment["DJANGO_SETTINGS_MODULE"] = "hub.web_settings"
     return Child(name, command, environment, str(settings.BASE_DIR))
 
@@ -165,6 +166,23 @@ def empty_metrics_folder() -> None:
 
 def metrics_folder() -> Path:
     return Path(settings.HUB_DATA_DIR / "metrics")
+
+
+def run_process(name: str) -> NoReturn:
+    """Become one process of the hub, for a supervisor of the operator's; `name` is one of list_commands.
+
+    Raises StartupError without DATABASE_URL: the embedded server is started and watched by `up` alone.
+    """
+    require_own_database()
+    make_private_folder(metrics_folder())
+    child = build_child(name, list_commands()[name])
+    os.chdir(child.folder)
+    os.execvpe(child.command[0], list(child.command), child.environment)
+
+
+def require_own_database() -> None:
+    if not settings.DATABASE_URL:
+        raise StartupError("DATABASE_URL: required here. Without it, `manage.py up` runs everything, PostgreSQL too.")
 
 
 def stop_processes(processes: Sequence[subprocess.Popen[bytes]]) -> None:
@@ -185,21 +203,11 @@ def list_commands() -> dict[str, list[str]]:
     web += ["--no-ws", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
     # `nice`, because the web server comes first. As root, as in many containers, Celery warns of pickles, but no
     # task here takes any.
-    celery = [
-        "nice",
-        sys.executable,
-        "-W",
-        "ignore:You're running the worker",
-        "-m",
-        "celery",
-        "--quiet",
-        "--app",
-        "hub",
-    ]
+    celery = ["nice", sys.executable, "-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
     worker = [*celery, "--app", "hub", "worker", "--pool", "solo", "--loglevel", "warning"]
     worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     beat = [*celery, "--app", "hub.beat", "beat", "--pidfile", "", "--loglevel", "warning"]
-    return {"web server": web, "worker": worker, "beat": beat}
+    return {"web": web, "worker": worker, "beat": beat}
 
 
 def is_answering() -> bool:

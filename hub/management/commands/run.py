@@ -1,0 +1,21 @@
+"""`manage.py run`: one process of the hub, for a supervisor of the operator's own."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from hub.local.up import list_commands, run_process
+
+
+class Command(BaseCommand):
+    help = "Run the web server, a worker or beat with DATABASE_URL; `manage.py prepare` comes first."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("process", choices=list(list_commands()))
+
+    def handle(self, *args: Any, process: str, **options: Any) -> None:
+        run_process(process)

@@ -1,0 +1,52 @@
+"""`manage.py prepare` and `manage.py run`: a hub's processes without `manage.py up`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hub.local.up import list_commands
+from tests.hub.running import ROOT, Hub, running_hub
+
+DATABASE = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "SECRET_KEY": "k" * 40}  # nobody listens there
+pytestmark = pytest.mark.xdist_group("whole hub")
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    with running_hub(tmp_path) as hub:
+        yield hub
+
+
+@pytest.mark.parametrize("command", [["prepare"], ["run", "web"]])
+def test_without_a_database_of_ones_own_it_names_the_command_that_brings_one(hub, command):
+    done = hub.manage(*command)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("affidavit: DATABASE_URL: required here.")
+    assert not (hub.folder / "var/postgres").exists()
+
+
+@pytest.mark.parametrize("name", list_commands())
+def test_a_process_becomes_its_program(hub, name):
+    program = list_commands()[name][-1]
+    command = [sys.executable, "manage.py", "run", name]
+    environment = {**hub.environment, **DATABASE}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL) as process:
+        try:
+            deadline = time.monotonic() + 60
+            words: list[bytes] = []
+            while time.monotonic() < deadline and program.encode() not in words:
+                words = Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")
+                time.sleep(0.1)
+            assert program.encode() in words
+            variables = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
+            module = "hub.web_settings" if name == "web" else "hub.settings"
+            assert f"DJANGO_SETTINGS_MODULE={module}".encode() in variables
+            assert f"PROMETHEUS_MULTIPROC_DIR={hub.folder}/var/metrics".encode() in variables
+        finally:
+            process.kill()
