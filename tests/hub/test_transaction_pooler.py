@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.urls import get_resolver
 
+from hub.local.startup_errors import StartupError
 from tests.hub.pooler import running_pooler
 from tests.hub.running import running_hub
 from tests.sample_data import fill_workspace, observations
@@ -59,6 +61,13 @@ def test_every_page_and_download_is_whole_behind_a_transaction_pooler(workspace,
             text = browser_client.get(f"{address}/{name}.csv", {**query, "table": table}).getvalue().decode()
             assert INCOMPLETE not in text, (name, table)
             assert len(list(csv.reader(io.StringIO(text)))) == len(rows) + 1, (name, table)
+
+
+@pytest.mark.usefixtures("_pooled")
+def test_commands_that_need_the_server_itself_refuse_a_pooler(tmp_path):
+    with pytest.raises(StartupError, match="connection pooler"):
+        call_command("backup", str(tmp_path / "affidavit.backup"))
+    assert not (tmp_path / "affidavit.backup").exists()
 
 
 @pytest.mark.xdist_group("whole hub")

@@ -96,3 +96,13 @@ def test_pg_restore_and_unzip_read_a_backup(hub, tmp_path):
         assert archive.read("secret.key").decode() == (hub.folder / "var" / "secret.key").read_text()
     listing = subprocess.run([find_clients(18) / "pg_restore", "--list", file], capture_output=True, text=True).stdout
     assert "TABLE DATA public workspaces_workspace" in listing
+
+
+def test_what_an_older_version_wrote_is_migrated_when_it_is_restored(hub, second, tmp_path):
+    file = tmp_path / "affidavit.backup"
+    assert hub.manage("migrate", "workspaces", "0001").returncode == 0
+    assert hub.manage("backup", str(file)).returncode == 0
+    assert not any(app == "outcomes" for app, _ in read_archive(file).manifest.migrations)
+    done = second.manage("restore", str(file))
+    assert done.returncode == 0, done.stderr
+    assert second.manage("migrate", "--check").returncode == 0
