@@ -20,8 +20,8 @@ PART_IDENTITY = ["operation", "part", "status", "epoch"]
 class WitnessReport(models.Model):
     """One delivered report. `sums` is dropped once it is folded; id and digest stay for 400 days.
 
-    sums: affidavit.operations.DailySums.to_state(); size: bytes of the body as received; digest: keyed hash of
-    its SHA-256.
+    sums: affidavit.operations.DailySums.to_state(), packed by catalog.ingest.inbox; size: bytes of the body as
+    received; digest: keyed hash of its SHA-256.
     dead_lettered_at, fault: when and why it was set aside, because it could not be folded.
     """
 

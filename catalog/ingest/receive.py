@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import transaction
 
 from catalog import tasks
+from catalog.ingest.inbox import pack_sums
 from catalog.models import WitnessReport
 from wire import wake_worker
 from wire.keyed_hash import compute_hash
@@ -62,7 +63,7 @@ def _insert_report(
         "digest": compute_hash(workspace_id, hashlib.sha256(body).digest()),
         "reporter": reporter,
         "size": len(body),
-        "sums": sums,
+        "sums": json.dumps(pack_sums(sums)),
         "received_at": now,
     }
     with open_prepared_cursor() as cursor, confirm_statement():
@@ -83,7 +84,7 @@ def _compare_report(
         "environment": environment,
         "reporter": reporter,
         "size": len(body),
-        "sums": json.loads(sums),
+        "sums": pack_sums(sums),
         "received_at": now,
     }
     reports = WitnessReport.objects.defer("sums")

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import TypeVar
 
 from affidavit import Evidence, Template, retemplate
@@ -26,6 +27,7 @@ from affidavit.operations import (
 )
 from catalog.path_template import split_path
 
+MAX_TEMPLATES = 2000  # that a process remembers: reporters send the same paths again and again
 Shape = TypeVar("Shape")
 
 
@@ -53,7 +55,7 @@ def sum_observations(observations: Iterable[Observation], *, received_at: dateti
     """Return the sanitized sum by operation and day. received_at: used where a reporter left out a time."""
     sums = DailySums()
     for observation in observations:
-        template = retemplate(observation.path, _list_parameter_types(observation))
+        template = _find_template(observation.path, tuple(_list_parameter_types(observation).items()))
         identity = Identity(observation.method, strip_names(template.path))
         sums.add(identity, _build_sum(observation, template, received_at))
     return sums
@@ -86,6 +88,11 @@ def _build_sum(observation: Observation, template: Template, received_at: dateti
 def _count_media_types(observation: Observation) -> dict[str, Counter[str]]:
     types = build_media_types(observation.status, observation.request_media_type, observation.response_media_type)
     return {key: Counter({media_type: observation.count}) for key, media_type in types.items()}
+
+
+@lru_cache(MAX_TEMPLATES)
+def _find_template(path: str, parameter_types: tuple[tuple[str, str], ...]) -> Template:
+    return retemplate(path, dict(parameter_types))
 
 
 def _list_parameter_types(observation: Observation) -> dict[str, str]:

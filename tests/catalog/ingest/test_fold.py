@@ -15,6 +15,7 @@ from django.utils import timezone
 from catalog import queries, tasks
 from catalog.ingest import fold as folding
 from catalog.ingest.fold import fold_batch, fold_reports
+from catalog.ingest.inbox import unpack_sums
 from catalog.models import Drift, Operation, OperationPart, WitnessReport
 from tests.catalog.reports import environment_of, observation, report
 from wire.turns import Turn
@@ -99,6 +100,15 @@ def test_a_redelivery_after_the_fold_changes_nothing(api, workspace):
     assert list_everything() == before
 
 
+def test_a_report_that_an_earlier_version_stored_is_folded(api, workspace):
+    send(api, report(observation(response={"id": 1}, count=3)))
+    stored_report = WitnessReport.objects.get()
+    stored_report.sums = unpack_sums(stored_report.sums)
+    stored_report.save()
+    fold_reports(environment_of(workspace), now=timezone.now())
+    assert Operation.objects.get().observations == 3
+
+
 def test_an_operation_begins_when_another_status_arrives_and_then_shows_all(api, workspace):
     environment = environment_of(workspace)
     send(api, report(observation("GET", "/a", 404, count=5)))
@@ -117,6 +127,7 @@ def test_a_report_that_cannot_be_folded_is_parked_and_blocks_no_other(api, works
     send(api, *REPORTS[:3])
     victim = WitnessReport.objects.order_by("id")[1]
     if broken == "overflow":
+        victim.sums = unpack_sums(victim.sums)
         victim.sums[0]["statuses"]["200"] = 2**70
     else:
         victim.sums = broken
