@@ -66,8 +66,10 @@ def unfolded_reports() -> QuerySet[WitnessReport]:
     return WitnessReport.objects.filter(folded_at=None, dead_lettered_at=None)
 
 
-def list_environments_to_fold() -> list[int]:
-    return list(unfolded_reports().order_by("environment_id").values_list("environment_id", flat=True).distinct())
+def list_environments_to_fold(*, before: datetime) -> list[int]:
+    """Return the ids of environments with unfolded reports from before this time."""
+    reports = unfolded_reports().filter(received_at__lt=before)
+    return list(reports.order_by("environment_id").values_list("environment_id", flat=True).distinct())
 
 
 def measure_fold_lag(now: datetime) -> float | None:

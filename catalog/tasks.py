@@ -1,12 +1,17 @@
 """The worker's tasks for the catalog. Each can be repeated or lost without harm."""
 
+from datetime import timedelta
+
 from celery import shared_task
+from django.utils import timezone
 
 from catalog import queries
 from catalog.ingest.fold import fold_reports
 from wire import wake_worker
 from wire.turns import Turn
 from workspaces.models import Environment
+
+LONGEST_WAIT = timedelta(seconds=3)  # of a report for its task, after which the sweep folds it
 
 
 @shared_task
@@ -17,8 +22,11 @@ def fold(environment_id: int) -> None:
 
 
 def sweep() -> None:
-    """Fold, in this process, the reports for which no task was queued, because the broker was unreachable."""
-    environment_ids = queries.list_environments_to_fold()
+    """Fold, in this process, the reports for which no task was queued, because the broker was unreachable.
+
+    Younger ones are left to their task: it would only wait for the lock of their environment, and others for it.
+    """
+    environment_ids = queries.list_environments_to_fold(before=timezone.now() - LONGEST_WAIT)
     while environment_ids:
         environment_ids = [environment_id for environment_id in environment_ids if fold_for_a_turn(environment_id)]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test import Client
 from django.utils import timezone
 
@@ -154,8 +155,20 @@ def test_a_batch_is_bounded_in_bytes_but_never_empty(api, workspace, monkeypatch
     assert fold_batch(environment_of(workspace), now=timezone.now()) == 1
 
 
+def let_reports_wait(time: timedelta) -> None:
+    WitnessReport.objects.update(received_at=F("received_at") - time)
+
+
+def test_the_sweep_leaves_fresh_reports_to_their_doorbell(api, workspace):
+    send(api, *REPORTS)
+    let_reports_wait(tasks.LONGEST_WAIT - timedelta(seconds=2))
+    tasks.sweep()
+    assert queries.unfolded_reports().count() == len(REPORTS)
+
+
 def test_the_sweep_finds_what_no_doorbell_announced(api, workspace):
     send(api, *REPORTS)
+    let_reports_wait(tasks.LONGEST_WAIT)
     tasks.sweep()
     assert not queries.unfolded_reports().exists()
 
@@ -181,6 +194,7 @@ def test_a_busy_environment_gets_a_turn_and_rings_again(api, workspace, short_tu
 
 def test_the_sweep_goes_on_after_a_turn_because_no_task_may_come(api, short_turns):
     send(api, *REPORTS)
+    let_reports_wait(tasks.LONGEST_WAIT)
     tasks.sweep()
     assert not queries.unfolded_reports().exists()
 
