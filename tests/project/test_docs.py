@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import get_commands
 
 from affidavit import REASONS, IntentVerifier, MemoryNonces, args_hash, canonical_json, describe, infer, merge
 from affidavit import mint_intent as mint
@@ -21,6 +22,7 @@ from wire.http.problems import CODES
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("hub", "wire", "workspaces", "catalog", "outcomes", "intents")
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("sdk/*.md")])
+UNDOCUMENTED_COMMANDS = {"sample_history"}  # a process of `up`, not for operators
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
@@ -109,6 +111,13 @@ def test_settings_md_lists_exactly_the_variables_that_the_code_reads():
     listed = first_column(text_of("docs/settings.md"), "variable")
     assert set(listed) == read
     assert len(listed) == len(set(listed))
+
+
+def test_every_command_is_documented_and_every_documented_command_exists():
+    own = {path.stem for path in (ROOT / "hub/management/commands").glob("[!_]*.py")} - UNDOCUMENTED_COMMANDS
+    named = {name for path in DOCUMENTS for name in re.findall(r"manage\.py ([a-z]\w*)", path.read_text())}
+    assert own - named == set()
+    assert named - get_commands().keys() == set()
 
 
 @pytest.mark.parametrize("name", ["docs/api.md", "docs/contract.md"])
