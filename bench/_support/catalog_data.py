@@ -34,8 +34,7 @@ class Catalog:
 
 def fill(operations: int, address: str, folder: Path) -> Catalog:
     """Create a workspace with `operations` operations in production; the last of them has a shape of 2,000 nodes."""
-    command = [sys.executable, "manage.py", "create_workspace", "--full-key", "--json", f"Catalog {uuid.uuid4()}"]
-    workspace = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    workspace = create_workspace(f"Catalog {uuid.uuid4()}")
     observations = [*generate_observations(operations - 1), build_large_observation()]
     start = time.perf_counter()
     for first in range(0, operations, OPERATIONS_PER_REPORT):
@@ -46,6 +45,13 @@ def fill(operations: int, address: str, folder: Path) -> Catalog:
         connection.execute("VACUUM ANALYZE")
     print(f"{operations:,} operations reported and folded in {time.perf_counter() - start:.0f} s", flush=True)
     return Catalog(workspace["slug"], workspace["secretKey"])
+
+
+def create_workspace(name: str) -> dict[str, Any]:
+    """Create a workspace with one full key; return what the command prints."""
+    command = [sys.executable, "manage.py", "create_workspace", "--full-key", "--json", name]
+    workspace: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return workspace
 
 
 def generate_observations(operations: int) -> Iterator[dict[str, Any]]:

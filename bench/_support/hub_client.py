@@ -56,7 +56,7 @@ def make_poster(
 
 
 def measure_rate(address: str, clients: Sequence[Callable[[], bytes]], seconds: float) -> Rate:
-    """Run all clients at once for some seconds. Raise SystemExit if any response is not 200."""
+    """Run all clients at once for some seconds. Raise SystemExit if any response is not 2xx."""
     with FORK.Pool(len(clients), _initialize_worker, (address, clients, seconds)) as pool:
         times_by_client = pool.map(_run_client, range(len(clients)), chunksize=1)
     return Rate(seconds, [duration for part in times_by_client for duration in part])
@@ -87,8 +87,8 @@ def _read_response(connection: socket.socket) -> None:
     while b"\r\n\r\n" not in data:
         data += connection.recv(65536)
     headers, _, body = data.partition(b"\r\n\r\n")
-    if not headers.startswith(b"HTTP/1.1 200"):
-        raise SystemExit(f"Expected 200, got: {headers.splitlines()[0].decode()}")
+    if not headers.startswith(b"HTTP/1.1 2"):
+        raise SystemExit(f"Expected 2xx, got: {headers.splitlines()[0].decode()}")
     lengths = [line for line in headers.lower().splitlines() if line.startswith(b"content-length:")]
     remaining = int(lengths[0].split(b":")[1]) - len(body)
     while remaining > 0:

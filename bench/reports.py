@@ -1,0 +1,116 @@
+"""Measure the acceptance of witness reports: 10 observations each, 20 KB, whose descriptors were sent before.
+
+First through the whole stack, with the load generator and the fold on the same machine. Then the processor time of one
+request in this process, compared with the least that could be done for it: parse the body by json.loads, insert a row.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import django
+from django.core.handlers.wsgi import WSGIHandler
+from django.db import connection
+
+from bench._support.catalog_data import create_workspace, generate_observations
+from bench._support.hub_client import measure_rate
+from bench._support.measure import Row, print_table
+from bench.outcomes import run_hub
+
+OBSERVATIONS = 10
+CLIENTS = 8
+SECONDS = float(os.environ.get("BENCH_SECONDS", "4"))
+CALLS = 200
+WANTED = 1000  # reports a second
+LIMIT = 4.0  # times json.loads and one insert
+ADDRESS = "/api/witness-reports"
+ID_MARK = "ID"
+CREATE_TABLE = "CREATE TEMPORARY TABLE bare_report (id bigserial PRIMARY KEY, report_id text, size integer)"
+INSERT = "INSERT INTO bare_report (report_id, size) VALUES (%s, %s)"
+
+
+def make_body_builder() -> Callable[[], bytes]:
+    """Return a function that builds the same report under a new id each time."""
+    now = int(time.time())
+    times = {"firstSeenAt": now, "lastSeenAt": now}
+    observations = [{**observation, **times} for observation in islice(generate_observations(1000), OBSERVATIONS)]
+    document = json.dumps({"reportId": ID_MARK, "observations": observations}, separators=(",", ":"))
+    begin, end = document.encode().split(ID_MARK.encode(), 1)
+    return lambda: begin + str(uuid.uuid4()).encode() + end
+
+
+def make_request_builder(key: str) -> Callable[[], bytes]:
+    build_body = make_body_builder()
+    head = f"POST {ADDRESS} HTTP/1.1\r\nHost: localhost\r\nx-service-api-key: {key}\r\ncontent-type: application/json"
+    head += f"\r\ncontent-length: {len(build_body())}\r\n\r\n"
+    return lambda: head.encode() + build_body()
+
+
+def measure_whole_stack(address: str, key: str) -> Row:
+    clients = [make_request_builder(key) for _ in range(CLIENTS)]
+    measure_rate(address, clients, 1)  # until the descriptors are known
+    rate = measure_rate(address, clients, SECONDS).per_second
+    return Row(f"reports/s, {CLIENTS} clients", f"{rate:,.0f}", f"wanted {WANTED:,}", WANTED / rate, 1, "of it")
+
+
+def measure_processor_time(key: str) -> Row:
+    """Compare the processor time of one request with that of json.loads and one insert, in turns."""
+    build_body, application = make_body_builder(), WSGIHandler()
+    with connection.cursor() as cursor:
+        cursor.execute(CREATE_TABLE)
+
+    def report() -> None:
+        statuses: list[str] = []
+        response = application(build_environ(build_body(), key), lambda status, _: statuses.append(status))
+        response.close()
+        if not statuses[0].startswith("202"):
+            raise SystemExit(f"Expected 202, got: {statuses[0]}")
+
+    def insert() -> None:
+        body = build_body()
+        with connection.cursor() as cursor:
+            cursor.execute(INSERT, [json.loads(body)["reportId"], len(body)])
+
+    seconds = {report: 0.0, insert: 0.0}
+    report()
+    for _ in range(CALLS):
+        for call in seconds:
+            start = time.process_time()
+            call()
+            seconds[call] += time.process_time() - start
+    micros = {call: total / CALLS * 1e6 for call, total in seconds.items()}
+    label = f"one report of {OBSERVATIONS} observations, processor time"
+    reference = f"json.loads and one insert {micros[insert]:.0f} µs"
+    return Row(label, f"{micros[report]:.0f} µs", reference, micros[report] / micros[insert], LIMIT)
+
+
+def build_environ(body: bytes, key: str) -> dict[str, Any]:
+    return {
+        "REQUEST_METHOD": "POST", "PATH_INFO": ADDRESS, "QUERY_STRING": "", "SERVER_NAME": "localhost",
+        "SERVER_PORT": "80", "REMOTE_ADDR": "127.0.0.1", "CONTENT_TYPE": "application/json",
+        "CONTENT_LENGTH": str(len(body)), "HTTP_HOST": "localhost", "HTTP_X_SERVICE_API_KEY": key,
+        "wsgi.url_scheme": "http", "wsgi.input": BytesIO(body),
+    }  # fmt: skip
+
+
+def rows() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder, run_hub(Path(folder)) as address:
+        workspace = create_workspace("Reports")
+        yield measure_whole_stack(address, workspace["secretKey"])
+        os.environ["DJANGO_SETTINGS_MODULE"] = "hub.web_settings"
+        django.setup()
+        yield measure_processor_time(workspace["secretKey"])
+        connection.close()
+
+
+if __name__ == "__main__":
+    print_table(rows())
