@@ -172,6 +172,13 @@ def find_processes(hub: Hub, *words: str) -> list[int]:
     return pids
 
 
+def is_ready(hub: Hub) -> bool:
+    try:
+        return hub.request("/readyz")[0] == 200
+    except OSError:
+        return False
+
+
 def wait_for(condition: Callable[[], object], seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while not condition():

@@ -21,16 +21,9 @@ from hub.local.supervisor import (
     Supervisor,
     stop_children,
 )
-from tests.hub.running import Hub, find_processes, running_hub, wait_for
+from tests.hub.running import Hub, find_processes, is_ready, running_hub, wait_for
 
 BACK_WITHIN = 30  # seconds
-
-
-def is_ready(hub: Hub) -> bool:
-    try:
-        return hub.request("/readyz")[0] == 200
-    except OSError:
-        return False
 
 
 @pytest.fixture
