@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from typing import Any
 from affidavit._har.entries import Exchange, LeftOut, read_har
 from affidavit._har.scan import scan
 from affidavit._json import ABSENT, Absent, Json
+
+SAMPLE_SIZES = (8, 30, 100)
+"""Exchanges of the short parts of a recording."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +47,30 @@ def list_recordings(directory: str | os.PathLike[str]) -> list[Path]:
 
 def read_path_recording(path: str | os.PathLike[str]) -> PathRecording:
     """Read one HAR. Its API is what stands before the first hyphen of its name."""
-    name = Path(path).name.partition(".")[0]
+    return make_recording(Path(path).name.partition(".")[0], _read_exchanges(path))
+
+
+def make_recording(name: str, entries: Iterable[tuple[PathExchange, str | None]]) -> PathRecording:
+    """Return a recording of exchanges with their true templates, None where it is not known."""
     exchanges, truth = list[PathExchange](), dict[tuple[str, str], str]()
     counts = Counter[tuple[str, str]]()
-    for exchange, template in _read_exchanges(path):
+    for exchange, template in entries:
         exchanges.append(exchange)
         if template is not None and 200 <= exchange.status < 300:
             truth[exchange.method, exchange.path] = template
             counts[exchange.method, exchange.path] += 1
     return PathRecording(name.partition("-")[0], name, exchanges, truth, counts)
+
+
+def take_samples(recording: PathRecording) -> list[PathRecording]:
+    """Return short parts of a recording: what a learner has seen soon after its start."""
+    rng, samples = random.Random(recording.name), list[PathRecording]()
+    for size in SAMPLE_SIZES:
+        start = rng.randrange(max(1, len(recording.exchanges) - size))
+        part = recording.exchanges[start : start + size]
+        entries = [(exchange, recording.truth.get((exchange.method, exchange.path))) for exchange in part]
+        samples.append(make_recording(f"{recording.name}-{size}", entries))
+    return samples
 
 
 def _read_exchanges(path: str | os.PathLike[str]) -> Iterator[tuple[PathExchange, str | None]]:

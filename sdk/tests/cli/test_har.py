@@ -72,11 +72,11 @@ def test_a_file_is_sent_as_shapes_and_the_message_counts_everything(recorded, ca
     assert request.path == "/api/witness-reports"
     assert request.headers["x-service-api-key"] == KEY
     assert request.json["environment"] == "staging"
-    assert sum(observation["count"] for observation in sent_observations(hub)) == 6
+    assert sum(observation["count"] for observation in sent_observations(hub)) == 5
     assert capsys.readouterr().out == (
-        "Sent 6 observations of 3 operations, refused none. "
+        "Sent 5 observations of 3 operations, refused none. "
         "Skipped 3 entries: 1 WebSocket, 1 not HTTP, 1 without an answer. "
-        "1 observation of nothing but 404, 405 and 501: no operation.\n"
+        "Held back 1 observation whose path may hold a value; --send-undecided sends such.\n"
     )
 
 
@@ -119,7 +119,7 @@ def test_a_refusal_is_one_line_and_exit_status_1(recorded, capsys):
     assert output.out == ""
     assert output.err.count("\n") == 1
     assert "Make a key with the scope report. (scope-missing, HTTP 403)" in output.err
-    assert "Sent 0 of 6 observations, refused 6." in output.err
+    assert "Sent 0 of 5 observations, refused 5." in output.err
     assert KEY not in output.err
 
 
@@ -136,8 +136,8 @@ def test_a_refusal_halfway_tells_how_much_was_sent(recorded, capsys):
 NAMED = [
     entry("GET", "/teams/storm", 200, {"name": "storm", "members": 4}),
     entry("GET", "/teams/reef", 200, {"name": "reef", "members": 2}),
-    entry("GET", "/lounges/ann-marie/seats", 200, {"seats": 4}),
-    entry("GET", "/lounges/ann-marie/seats", 404),
+    entry("GET", "/lounges/marie/seats", 200, {"seats": 4}),
+    entry("GET", "/lounges/marie/seats", 404),
 ]
 
 
@@ -153,14 +153,14 @@ def test_a_path_that_may_hold_a_value_is_held_back_counted_and_listed(recorded, 
     with ScriptedHub(ACCEPTED) as hub:
         options = ["--dry-run"] if dry_run else ["--hub", hub.url, "--key", KEY]
         assert main(["har", recorded(NAMED), *options]) == 0
-        assert b"ann-marie" not in b"".join(request.body for request in hub.received)
+        assert b"marie" not in b"".join(request.body for request in hub.received)
     output = capsys.readouterr()
-    assert "ann-marie" not in output.out
+    assert "marie" not in output.out
     assert "2 observations of 1 operation" in output.out + output.err
     assert (
         "Held back 2 observations whose path may hold a value; --send-undecided sends such." in output.out + output.err
     )
-    assert "  GET /lounges/[ann-marie]/seats\n" in output.err
+    assert "  GET /lounges/[marie]/seats  (a value with a probability of " in output.err
     assert output.err.count("/lounges/") == 1
 
 
@@ -168,7 +168,7 @@ def test_send_undecided_sends_it_with_the_index_of_the_segment(recorded, capsys)
     with ScriptedHub(ACCEPTED) as hub:
         assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY, "--send-undecided"]) == 0
     found = [(observation["path"], observation.get("undecided")) for observation in sent_observations(hub)]
-    assert found == [("/teams/{teamId}", None)] + [("/lounges/ann-marie/seats", [1])] * 2
+    assert found == [("/teams/{teamId}", None)] + [("/lounges/marie/seats", [1])] * 2
     assert "Held back" not in capsys.readouterr().out
 
 
@@ -183,7 +183,7 @@ def test_what_was_held_back_can_be_sent_later_and_the_rest_goes_again_under_the_
 
 
 def test_of_very_many_that_are_held_back_the_first_fifty_are_listed(recorded, capsys):
-    names = [f"{one}{two}x" for one in "bcdfghklmn" for two in "aeiouy"]
+    names = [f"{one}{two}q" for one in "bcdfghklmn" for two in "aeiouy"]
     _, errors = dry(capsys, recorded([entry(path=f"/halls/{name}", status=204) for name in names]))
     assert errors.count("  GET /halls/[") == 50
     assert errors.endswith("  and 10 more\n")
@@ -242,7 +242,7 @@ def test_a_dry_run_prints_the_catalog_and_sends_nothing(recorded, capsys):
         ("/orders/{orderId}", "GET"),
         ("/sessions/{sessionId}", "DELETE"),
     ]
-    assert errors.startswith("Nothing sent of 6 observations of 3 operations. Skipped 3 entries")
+    assert errors.startswith("Nothing sent of 5 observations of 3 operations. Skipped 3 entries")
 
 
 def test_an_operation_of_a_dry_run_sums_its_days_and_keeps_its_statuses_apart(recorded, capsys):
@@ -272,7 +272,7 @@ def test_an_answer_without_a_body_is_listed_without_a_shape(recorded, capsys):
 
 @pytest.mark.parametrize("status", [404, 405, 501])
 def test_a_status_that_begins_no_operation_adds_to_one_that_has_begun(recorded, capsys, status):
-    lost, found = entry(path="/x", status=status, body={}), entry(path="/x", body={})
+    lost, found = entry(path="/orders", status=status, body={}), entry(path="/orders", body={})
     assert dry(capsys, recorded([lost]))[0]["operations"] == []
     (operation,) = dry(capsys, recorded([lost, found]))[0]["operations"]
     assert operation["observations"] == 2

@@ -55,8 +55,17 @@ class Recorded:
         self.response = json.loads(entry["response"]["content"].get("text") or "null")
 
 
+# Operations that Linode has and the document, with which the recording was marked, has not: it marks them as ids.
+UNDOCUMENTED = frozenset({
+    "/v4beta/images/sharegroups", "/v4beta/networking/firewalls/rulesets", "/v4beta/networking/firewalls/settings",
+    "/v4beta/networking/firewalls/templates", "/v4beta/regions/vpc-availability", "/v4beta/vpcs/default-ranges",
+    "/v4beta/vpcs/ipv6s",
+})  # fmt: skip
+
+
 def recorded_exchanges(name):
-    return [(Recorded(entry), entry["_template"]) for entry in read_har_entries(name)]
+    pairs = [(Recorded(entry), entry["_template"]) for entry in read_har_entries(name)]
+    return [(call, call.path if call.path in UNDOCUMENTED and true else true) for call, true in pairs]
 
 
 def judged(exchanges):

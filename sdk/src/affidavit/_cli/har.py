@@ -18,6 +18,7 @@ from affidavit._errors import ReportError
 from affidavit._har.entries import Exchange, LeftOut, Skip, hosts_differ, read_har
 from affidavit._hub.transport import Transport
 from affidavit._json import ABSENT, Absent, Json
+from affidavit._paths.classify import Judgement
 from affidavit._paths.learner import Learner
 from affidavit._paths.templates import Template
 from affidavit._shapes.forms import FormFields
@@ -30,6 +31,7 @@ listed and held back."""
 
 _HOW_TO_SEND = "--send-undecided sends such"
 _MAX_LISTED = 50  # lines
+_MAX_SIGNS = 3  # that are named for a path that is held back
 _MAX_PATH = 2000  # characters of a template that the hub takes
 
 
@@ -61,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
     else:
         send_recording(recording, transport, key, options.environment)
         print(f"Sent {recording.size}, refused none.{recording.remarks}")
-    for line in [*list_hosts(recording.hosts), *list_held_back(recording.held_back)]:
+    for line in [*list_hosts(recording.hosts), *list_held_back(recording.held_back, recording.reasons)]:
         print(line, file=sys.stderr)
 
 
@@ -71,6 +73,7 @@ class Recording:
 
     decided, undecided: wire observations to send, the latter with a segment that may be a value. held_back: undecided
     ones that are not sent. operations: the catalog of all that is sent. hosts: the number of exchanges of each.
+    reasons: why a path is undecided, by template.
     """
 
     decided: Sequence[Mapping[str, Any]]
@@ -80,6 +83,7 @@ class Recording:
     skipped: Counter[Skip]
     left_out: Counter[LeftOut]
     hosts: Counter[str]
+    reasons: Mapping[str, str]
 
     @property
     def entries(self) -> Sequence[Mapping[str, Any]]:
@@ -120,6 +124,7 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
     """
     observations, skipped, left_out = Observations(), Counter[Skip](), Counter[LeftOut]()
     seen_hosts = Counter[str]()
+    reasons: dict[str, str] = {}
     with make_replayable(path) as file:
         learner = _learn_templates(file, path, hosts)
         for item in _read_items(file, path, "Reading", hosts):
@@ -131,12 +136,14 @@ def read_recording(path: str, *, send_undecided: bool = False, hosts: Collection
                 skipped[Skip.TOO_LARGE] += 1
             else:
                 _add(observations, item, path_template, left_out)
+                if path_template.undecided and path_template.path not in reasons:
+                    reasons[path_template.path] = _explain(learner.judge(item.path)[path_template.undecided[0]])
     decided, undecided = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     for entry in observations.entries():
         (undecided if "undecided" in entry else decided).append(entry)
     undecided, held_back = (undecided, []) if send_undecided else ([], undecided)
     operations = preview_catalog([*decided, *undecided])
-    return Recording(decided, undecided, held_back, operations, skipped, left_out, seen_hosts)
+    return Recording(decided, undecided, held_back, operations, skipped, left_out, seen_hosts, reasons)
 
 
 def _check_hosts(hosts: Collection[str], seen_hosts: Collection[str], path: str) -> None:
@@ -156,9 +163,9 @@ def list_hosts(hosts: Mapping[str, int]) -> Iterator[str]:
             yield f"  and {len(hosts) - _MAX_LISTED} more"
 
 
-def list_held_back(held_back: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each operation that is held back, with the segments that may be values in brackets."""
-    lines = sorted({f"  {_mark_undecided(entry)}" for entry in held_back})
+def list_held_back(held_back: Iterable[Mapping[str, Any]], reasons: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each operation that is held back: the segments that may be values in brackets, and why."""
+    lines = sorted({f"  {_mark_undecided(entry)}  ({reasons[entry['path']]})" for entry in held_back})
     yield from lines[:_MAX_LISTED]
     if len(lines) > _MAX_LISTED:
         yield f"  and {len(lines) - _MAX_LISTED} more"
@@ -228,6 +235,13 @@ def _mark_undecided(entry: Mapping[str, Any]) -> str:
     for index in entry["undecided"]:
         segments[index + 1] = f"[{segments[index + 1]}]"
     return f"{entry['method']} {'/'.join(segments)}"
+
+
+def _explain(judgement: Judgement) -> str:
+    """Return the probability that a segment is a value, and the signs that weigh most."""
+    signs = sorted(((sign, weight) for sign, weight in judgement.signs.items() if sign), key=lambda item: -abs(item[1]))
+    weighty = [f"{sign} {weight:+.1f}" for sign, weight in signs[:_MAX_SIGNS]]
+    return "; ".join([f"a value with a probability of {100 * judgement.probability:.0f} %", *weighty])
 
 
 def _count_observations(entries: Iterable[Mapping[str, Any]]) -> int:

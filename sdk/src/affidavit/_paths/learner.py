@@ -1,34 +1,36 @@
-"""Learn path templates from traffic: the exchanges show which segments are parameters (contract 4).
+"""Path templates learned from traffic: what is a parameter shows in the exchanges around it (contract 4).
 
-A learner holds a bounded number of path words, property names and keyed hashes of values, but never a value. The same
-exchanges give the same templates in any order.
+A learner holds words of paths, names of properties and keyed hashes of values, all bounded, never a value.
+The same exchanges make the same templates, in whatever order they come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from urllib.parse import unquote
 
 from affidavit._json import ABSENT, Absent, Json
-from affidavit._shapes.data_like import detect_form
 
-from .classify import Decision, Sign, TrafficFacts, decide
-from .templates import Template, is_scaffold, place_parameters
+from .classify import DATA_BY_FORM, Decision, Judgement, Verdict, decide
+from .segments import detect_segment_form, replace_values, strip_values
+from .signs import TrafficFacts, count_paths
+from .templates import Template, is_scaffold, may_be_version, place_parameters
 from .tree import NO_READING, PathNode, split_segments
 from .value_index import ExchangeFacts, KeyedHash, bound_shape, read_bodies
-from .vocabulary import Vocabulary
-from .words import Reading
+from .vocabulary import Style, Vocabulary
+from .words import Reading, singularize, split_words
 
 MAX_HASHES = 300_000  # of different values
-MAX_TREE_NODES = 100_000  # a full tree learns nothing more
-MAX_SHAPES = 10_000  # held once for equal shapes
+MAX_TREE_NODES = 100_000  # of the tree; one that is full learns no more
+MAX_SHAPES = 10_000  # that are shared
 MAX_SEGMENTS = 32  # a longer path teaches nothing
 HASH_RANGE = 2**64
-NO_OPERATION = frozenset({404, 405, 501})  # as scanners get; nothing is learned from them
+NO_OPERATION = frozenset({404, 405, 501})  # a scanner teaches nothing
 
 
 class Learner:
-    """Learn from exchanges, then return the template of any path."""
+    """Learns from exchanges, then tells the template of any path."""
 
     def __init__(self, hashes: KeyedHash | None = None) -> None:
         self._hashes = hashes or KeyedHash()
@@ -50,7 +52,7 @@ class Learner:
         request: Json | Absent = ABSENT,
         response: Json | Absent = ABSENT,
     ) -> None:
-        """Learn from one exchange; from its bodies only for 2xx and 3xx. path: raw, percent-encoded."""
+        """Take in one exchange. path: raw, percent-encoded. Bodies of 2xx and 3xx teach, others do not."""
         length = path.count("/")
         if status in NO_OPERATION or length > MAX_SEGMENTS or not self._has_room(length):
             return
@@ -64,59 +66,70 @@ class Learner:
             node.add_exchange(method, self._share_shape(bound_shape(facts.shape)), self._bound_values(facts.scalars))
 
     def template(self, path: str) -> Template:
-        """Return the template of a raw path, without query or fragment, as the traffic so far shows it.
+        """The template of a raw path, as far as the traffic so far tells; without query or fragment.
 
-        The first call after `learn` decides again, which takes time in proportion to the tree. So learn many exchanges,
-        then ask for many templates.
+        The first call after `learn` decides anew, in time that grows with the tree: learn a lot, then ask a lot.
         """
         path = _strip_query(path)
-        node: Decision | None = self._decide()
-        parameters, undecided, leading = list[int](), list[int](), True
-        for index, segment in enumerate(map(unquote, split_segments(path))):
-            judgement = self._judge_segment(node, segment, leading=leading)
-            if judgement is Sign.PARAMETER:
-                parameters.append(index)
-                node = node.parameter if node else None
-            else:
-                undecided += [index] if judgement is Sign.UNDECIDED else []
-                node = node.literals.get(segment) if node else None
-            leading = leading and is_scaffold(segment)
-        return place_parameters(path, parameters, undecided)
+        verdicts = [judgement.verdict for judgement in self.judge(path)]
+        return place_parameters(
+            path,
+            [index for index, verdict in enumerate(verdicts) if verdict is Verdict.PARAMETER],
+            [index for index, verdict in enumerate(verdicts) if verdict is Verdict.UNDECIDED],
+        )
 
-    def _judge_segment(self, node: Decision | None, segment: str, *, leading: bool) -> Sign:
-        """Return LITERAL, PARAMETER or UNDECIDED. node: the decision at this position; None if nothing was learned."""
-        if is_scaffold(segment, leading=leading):
-            return Sign.LITERAL
-        if node and segment in node.literals:
-            return Sign.UNDECIDED if segment in node.undecided else Sign.LITERAL
-        if detect_form(segment) is not None or (node and segment in node.words):
-            return Sign.PARAMETER
-        if segment in self._vocabulary:
-            return Sign.LITERAL
-        if node and node.parameter:
-            return Sign.PARAMETER
-        return Sign.LITERAL if leading and not (node and node.undecided) else Sign.UNDECIDED
+    def forget_decision(self) -> None:
+        """Decide anew at the next question, though nothing was learned since."""
+        self._decision = None
+
+    def judge(self, path: str) -> list[Judgement]:
+        """Return what speaks for and against each segment of a raw path."""
+        node, judgements = self._decide(), list[Judgement]()
+        segments, leading = decode_segments(_strip_query(path)), True
+        for index, segment in enumerate(segments):
+            judgement = self._judge_segment(node, segment, leading=leading, first=index == 0 < len(segments) - 1)
+            leading = leading and is_scaffold(segment)
+            judgements.append(judgement)
+            node = node.follow(segment, judgement)
+        return judgements
+
+    def _judge_segment(self, node: Decision, segment: str, *, leading: bool, first: bool) -> Judgement:
+        if segment in node.judgements:
+            return node.judgements[segment]
+        if not (is_scaffold(segment, leading=leading) or (first and may_be_version(segment))) and detect_segment_form(
+            segment
+        ):
+            return DATA_BY_FORM
+        return node.judge_new(segment)
 
     def _walk(self, path: str, facts: ExchangeFacts | None) -> PathNode:
-        """Return the node at the end of a path, and add to each node what the bodies say about its segment.
+        """The node where a path ends; on the way, what its own bodies say of each segment.
 
-        If a value is in the path twice, only the last segment counts: a parameter follows the word for it.
+        A value that stands twice in a path is the last of both: a parameter follows the word for it.
         """
         node, leading = self._root, True
         scalars = dict(facts.scalars) if facts else {}
+        holders = facts.holders if facts else {}
         steps: list[tuple[int, PathNode]] = []
-        segments = [*map(unquote, split_segments(path))]
+        parents: list[int] = []
+        segments = decode_segments(path)
         for index, segment in enumerate(segments):
-            hashed = self._hashes.digest(segment)
-            node = node.open_branch(segment, hashed, leading=leading, first=index == 0 < len(segments) - 1)
+            hashed = self._hashes.digest(strip_values(segment))
+            parent, node = (
+                node,
+                node.open_branch(segment, hashed, leading=leading, first=index == 0 < len(segments) - 1),
+            )
+            node.add_parents(parents)
+            parents = [hashed] if node is parent.data and not parent.crowded else []
             leading = leading and is_scaffold(segment)
             steps.append((hashed, node))
-        for hashed, step in reversed(steps):
-            step.echo_reading |= scalars.pop(hashed, NO_READING)
+        for (hashed, step), before in zip(reversed(steps), reversed(["", *segments[:-1]]), strict=True):
+            reading = scalars.pop(hashed, NO_READING)
+            step.echo_reading |= reading | (_read_relation(holders[hashed], before) if reading else NO_READING)
         return node
 
     def _bound_values(self, scalars: Mapping[int, Reading]) -> dict[int, Reading]:
-        """Return the values to keep. Beyond MAX_HASHES, keep only hashes below a limit, which is halved as needed."""
+        """Return the values that may be kept: beyond the bound, those with hashes below a limit that falls."""
         within_limit = [(hashed, reads) for hashed, reads in scalars.items() if hashed < self._limit]
         shared = {self._known_hashes.setdefault(hashed, hashed): reads for hashed, reads in within_limit}
         while len(self._known_hashes) > MAX_HASHES:
@@ -127,7 +140,7 @@ class Learner:
         return {hashed: reads for hashed, reads in shared.items() if hashed < self._limit}
 
     def _has_room(self, segments: int) -> bool:
-        """Return whether that many more nodes fit. The tree is counted only when it may be full."""
+        """Whether that many nodes more can be held; they are counted only now and then."""
         self._unchecked += segments
         if self._unchecked > MAX_TREE_NODES and not self._full:
             self._unchecked = sum(1 for _ in self._root.walk()) + segments
@@ -135,7 +148,7 @@ class Learner:
         return not self._full
 
     def _share_shape(self, shape: frozenset[str]) -> frozenset[str]:
-        """Return an equal shape, always the same object."""
+        """An equal shape, the same object each time."""
         if len(self._shapes) >= MAX_SHAPES:
             self._shapes.clear()
         return self._shapes.setdefault(shape, shape)
@@ -147,7 +160,8 @@ class Learner:
 
     def _collect_facts(self) -> TrafficFacts:
         nodes = list(self._root.walk())
-        hashes = {segment: self._hashes.digest(segment) for node in nodes for segment in node.words}
+        places = Counter(segment for node in nodes for segment in node.words)
+        hashes = {segment: self._hashes.digest(strip_values(segment)) for segment in places}
         segments = {hashed: segment for segment, hashed in hashes.items()}
         scalars: dict[str, Reading] = {}
         for node in nodes:
@@ -156,7 +170,31 @@ class Learner:
                 scalars[segment] = scalars.get(segment, NO_READING) | node.value_readings[hashed]
         branches = [word for node in nodes if node.data is not None for word in node.data.words.items()]
         parts = {segment for segment, following in branches if following.data is not None}
-        return TrafficFacts(self._vocabulary, parts, scalars, hashes)
+        echoed = {
+            word
+            for node in nodes
+            for word, following in node.words.items()
+            if following.echo_reading & (Reading.IDENTITY | Reading.OTHER)
+        }
+        return TrafficFacts(
+            self._vocabulary, echoed, parts, places, scalars, hashes, Style(places), count_paths(self._root)
+        )
+
+
+def decode_segments(path: str) -> list[str]:
+    """The segments of a raw path, decoded and without the values inside them."""
+    return [unquote(replace_values(segment, _erase)) for segment in split_segments(path)]
+
+
+def _erase(name: str, value: str) -> str:
+    return ""
+
+
+def _read_relation(names: Iterable[str], before: str) -> Reading:
+    """Whether one of the properties is named after the segment before: `user` or `user_name` behind `users`."""
+    words = split_words(before)
+    last = singularize(words[-1]) if words else ""
+    return Reading.RELATED if any(last in split_words(name) for name in names) else NO_READING
 
 
 def _strip_query(path: str) -> str:

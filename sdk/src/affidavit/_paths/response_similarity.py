@@ -5,19 +5,15 @@ The same shape behind many siblings is one operation, different shapes are not (
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Mapping, Set
 from statistics import median_low
 from typing import NamedTuple
 
 from .templates import is_scaffold
 from .tree import PathNode
 from .value_index import ROOTS
-from .vocabulary import is_action
 
 MAX_COMPARED_SEGMENTS = 3  # segments, scaffold apart, that are looked at behind the one in question
-MAX_COMPARED = 12  # siblings that are compared each with each
 ALIKE_SIMILARITY = 0.7
 UNLIKE_SIMILARITY = 0.5
 
@@ -49,29 +45,9 @@ def measure_similarity(first: Shapes, second: Shapes) -> float | None:
     return _find_median(_measure_overlap(first[end], second[end]) for end in ends)
 
 
-def measure_group_similarity(groups: Sequence[Shapes]) -> float | None:
-    """The same for several, each compared with each."""
-    return _find_median(measure_similarity(*pair) for pair in combinations(groups[:MAX_COMPARED], 2))
-
-
 def _find_median(similarities: Iterable[float | None]) -> float | None:
     comparable = sorted(similarity for similarity in similarities if similarity is not None)
     return median_low(comparable) if comparable else None
-
-
-def find_alike_continuations(beginnings: Mapping[str, Shapes]) -> set[str]:
-    """Those that go on with a word of the API, and an answer to it, which two others have as well."""
-    sharing: dict[End, list[str]] = defaultdict(list)
-    for segment, shapes in beginnings.items():
-        for end in shapes:
-            if any(word and not is_scaffold(word) and not is_action(word) for word in end.segments):
-                sharing[end].append(segment)
-    alike_segments = set[str]()
-    for end, segments in sharing.items():
-        alike = measure_group_similarity([{end: beginnings[segment][end]} for segment in segments])
-        if len(segments) > 2 and alike is not None and alike >= ALIKE_SIMILARITY:
-            alike_segments.update(segments)
-    return alike_segments
 
 
 def _add_shapes(shapes: dict[End, frozenset[str]], node: PathNode, segments: tuple[str | None, ...]) -> None:

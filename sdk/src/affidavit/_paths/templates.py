@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from affidavit._shapes.data_like import detect_form, is_data
+from affidavit._shapes.data_like import is_data
 
+from .segments import detect_segment_form, replace_values, strip_values
 from .words import singularize
 
 _PARAMETER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_.-]*)\}")
@@ -58,7 +59,7 @@ def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
         leading = leading and (is_version or is_scaffold(segment))
         if stays:
             types.update((name, parameters.get(name, "string")) for name in names)
-            namer.pass_literal(segment)
+            segments[index] = _place_literal(segment, namer, types)
         else:
             name = namer.name_parameter()
             types[name] = parameters.get(names[0], "string") if names else infer_parameter_type(unquote(segment))
@@ -78,8 +79,23 @@ def place_parameters(path: str, parameters: Collection[int], undecided: Iterable
             types[name] = infer_parameter_type(unquote(segment))
             segments[index] = f"{{{name}}}"
         else:
-            namer.pass_literal(segment)
+            segments[index] = _place_literal(segment, namer, types)
     return Template("/".join([head, *segments]), types, tuple(undecided))
+
+
+def _place_literal(segment: str, namer: _Namer, types: dict[str, str]) -> str:
+    """Return a segment that stays, with parameters in place of the values inside it: `Customers('{customerId}')`."""
+    namer.pass_literal(strip_values(segment))
+
+    def place_value(name: str, value: str) -> str:
+        if "{" in value:
+            return value
+        namer.pass_literal(name)
+        parameter = namer.name_parameter()
+        types[parameter] = infer_parameter_type(unquote(value))
+        return f"{{{parameter}}}"
+
+    return replace_values(segment, place_value)
 
 
 class _Namer:
@@ -132,7 +148,7 @@ def _may_stay(segment: str, names: list[str], types: Mapping[str, str], *, leadi
 
 def _is_raw(segment: str, *, leading: bool) -> bool:
     """Whether a literal segment, decoded, is data."""
-    return not is_scaffold(segment, leading=leading) and detect_form(segment) is not None
+    return not is_scaffold(segment, leading=leading) and detect_segment_form(segment) is not None
 
 
 def infer_parameter_type(segment: str) -> str:

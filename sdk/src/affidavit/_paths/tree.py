@@ -6,16 +6,16 @@ Whatever the order of arrival, the same exchanges make the same tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from affidavit._shapes.data_like import detect_form
-
+from .segments import detect_segment_form
 from .templates import is_scaffold, may_be_version
 from .value_index import bound_shape
 from .words import Reading
 
 MAX_WORDS = 500  # different words in one node; no API has so many, so all of them are data
 MAX_DATA = 8  # how many different data segments are told apart; more are as good as these
+MAX_PARENTS = 4  # how many different data segments before a word are told apart
 
 NO_READING = Reading(0)
 
@@ -25,23 +25,30 @@ class PathNode:
 
     echoed: how the properties read whose value, in the same exchange, was the segment that leads here.
     held: how those read whose value, by hash, stood in an exchange that ended here. shapes: of such
-    exchanges by method; empty where there was no JSON.
+    exchanges by method; empty where there was no JSON. constant: nothing but `0` leads here. parents: hashes of
+    data, by its form, that stood right before.
     """
 
-    __slots__ = ("crowded", "data", "data_hashes", "echo_reading", "shapes", "value_readings", "words")
+    __slots__ = (
+        "constant", "crowded", "data", "data_hashes", "echo_reading", "parents", "shapes", "value_readings", "words",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.words: dict[str, PathNode] = {}
         self.data: PathNode | None = None
         self.data_hashes: frozenset[int] = frozenset()
         self.crowded = False
+        self.constant = False
         self.echo_reading = NO_READING
+        self.parents: frozenset[int] = frozenset()
         self.value_readings: dict[int, Reading] = {}
         self.shapes: dict[str, frozenset[str]] = {}
 
     @property
     def data_count(self) -> int:
-        """How many different segments are known to be data."""
+        """How many different segments are known to be data; a constant such as `0` is none."""
+        if self.data is None or self.data.constant:
+            return 0
         return MAX_DATA if self.crowded else len(self.data_hashes)
 
     def open_branch(self, segment: str, hashed: int, *, leading: bool, first: bool = False) -> PathNode:
@@ -50,10 +57,15 @@ class PathNode:
         first: nothing at all does, and something follows, so that it may be a version.
         """
         scaffold = is_scaffold(segment, leading=leading) or (first and may_be_version(segment))
-        if scaffold or not (self.crowded or detect_form(segment)):
+        if scaffold or not (self.crowded or detect_segment_form(segment)):
             return self._open_word(segment)
         self.data_hashes = frozenset(sorted(self.data_hashes | {hashed})[:MAX_DATA])
-        return self._open_data()
+        return self._open_data(constant=len(self.data_hashes) == 1 and segment == "0")
+
+    def add_parents(self, hashes: Collection[int]) -> None:
+        """Remember data that stood right before the segment that leads here."""
+        if hashes:
+            self.parents = frozenset(sorted(self.parents.union(hashes))[:MAX_PARENTS])
 
     def add_exchange(self, method: str, shape: frozenset[str], scalars: Mapping[int, Reading]) -> None:
         """Take in one exchange that ended here."""
@@ -70,9 +82,12 @@ class PathNode:
         for node in [*self.words.values(), *([self.data] if self.data else [])]:
             yield from node.walk()
 
-    def _open_data(self) -> PathNode:
+    def _open_data(self, *, constant: bool = False) -> PathNode:
+        """constant: whether nothing but `0` led there so far."""
         if self.data is None:
             self.data = PathNode()
+            self.data.constant = constant
+        self.data.constant = self.data.constant and constant
         return self.data
 
     def _open_word(self, segment: str) -> PathNode:
@@ -93,6 +108,7 @@ class PathNode:
         words, self.words = self.words, {}
         for segment, node in words.items():
             self._open_word(segment).absorb(node)  # scaffold stays a word, all else is data
+        self._forget_parents()
 
     def absorb(self, source: PathNode) -> None:
         """Take in all that another node has; as if all that arrived there had arrived here."""
@@ -100,13 +116,21 @@ class PathNode:
             self._turn_words_into_data()
         for segment, node in source.words.items():
             self._open_word(segment).absorb(node)
-        if source.data is not None:
-            self._open_data().absorb(source.data)
         self.data_hashes = frozenset(sorted(self.data_hashes | source.data_hashes)[:MAX_DATA])
+        if source.data is not None:
+            self._open_data(constant=source.data.constant and len(self.data_hashes) == 1).absorb(source.data)
+        self._forget_parents()
         self.echo_reading |= source.echo_reading
+        self.add_parents(source.parents)
         self._add_values(source.value_readings)
         for method, shape in source.shapes.items():
             self._add_shape(method, shape)
+
+    def _forget_parents(self) -> None:
+        """Where words became data, nobody knows any more which of them stood before what follows."""
+        if self.crowded and self.data is not None:
+            for node in self.data.words.values():
+                node.parents = frozenset()
 
     def _add_shape(self, method: str, shape: frozenset[str]) -> None:
         existing = self.shapes.get(method)

@@ -1,6 +1,6 @@
-"""What a learner of path templates takes from one exchange: names, shapes, and hashes of values (contract 4).
+"""What one exchange tells a learner of path templates: names, shapes, and hashes in place of values (contract 4).
 
-The key of the hashes is random for each process. Neither the key nor a hash is ever sent.
+The key is random and of this process; neither it nor a hash is ever sent.
 """
 
 from __future__ import annotations
@@ -16,38 +16,41 @@ from affidavit._shapes.data_like import detect_form, is_data
 
 from .words import Reading, read_name
 
-MAX_TEXT = 80  # characters; longer texts are not names in a path
-MAX_LEVEL = 6  # deeper properties are not part of a shape
+MAX_TEXT = 80  # characters; longer ones are no names that stand in a path
+MAX_LEVEL = 6  # of the properties that make a shape
 MAX_SHAPE_POINTERS = 300  # properties of one shape
 HASH_BYTES = 8
 ROOTS = frozenset("><")
 
 
 class KeyedHash:
-    """Keyed hashes of texts, which show that two texts are equal without keeping either."""
+    """Keyed hashes of texts, so that equal ones can be told without keeping any."""
 
     def __init__(self, key: bytes | None = None) -> None:
         """key: up to 64 bytes; random if left out."""
         self._key = key or secrets.token_bytes(32)
 
     def digest(self, text: str) -> int:
-        """Return the hash of a text, 64 bits."""
+        """64 bits."""
         digest = blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=HASH_BYTES)
         return int.from_bytes(digest.digest(), "big")
 
 
 @dataclass
 class ExchangeFacts:
-    """names: of properties, unless they are data. shape: pointers of properties. scalars: by the hash of a value, what
-    the name of its property says about it."""
+    """names: of properties that are no data. shape: their places.
+
+    scalars, holders: how the properties that hold a value read, and their names, by its hash.
+    """
 
     names: set[str] = field(default_factory=set)
     shape: set[str] = field(default_factory=set)
     scalars: dict[int, Reading] = field(default_factory=dict)
+    holders: dict[int, set[str]] = field(default_factory=dict)
 
 
 def read_bodies(hashes: KeyedHash, *bodies: Json | Absent) -> ExchangeFacts:
-    """Return the facts of the bodies of one exchange, request first."""
+    """What the bodies of one exchange, request first, tell together."""
     facts = ExchangeFacts()
     for mark, body in zip("><", bodies, strict=False):
         if not isinstance(body, Absent):
@@ -56,12 +59,12 @@ def read_bodies(hashes: KeyedHash, *bodies: Json | Absent) -> ExchangeFacts:
 
 
 def bound_shape(shape: Set[str]) -> frozenset[str]:
-    """Return a shape, cut to MAX_SHAPE_POINTERS. Equal shapes are cut equally."""
+    """The same part of a shape that is too large, in whatever order it came about."""
     return frozenset(shape if len(shape) <= MAX_SHAPE_POINTERS else sorted(shape)[:MAX_SHAPE_POINTERS])
 
 
 def _read_value(into: ExchangeFacts, hashes: KeyedHash, value: Json, name: str, pointer: str, level: int) -> None:
-    """Add the facts of a value. name: of the property that has it. pointer: to the value, like `>order.items[]`."""
+    """name: of the property that holds the value. pointer: of the value, as `>order.items[]`."""
     if isinstance(value, dict):
         for key, member in value.items():
             is_name = not is_data(key)
@@ -82,7 +85,7 @@ def _read_value(into: ExchangeFacts, hashes: KeyedHash, value: Json, name: str, 
 
 def _add_text(into: ExchangeFacts, hashed: int, text: str, name: str) -> None:
     earlier = into.scalars.get(hashed)
-    if earlier is not None:
-        into.scalars[hashed] = earlier | read_name(name)
-    elif detect_form(text) is None:  # a text with the form of data is a parameter in any case
-        into.scalars[hashed] = read_name(name)
+    if earlier is None and detect_form(text) is not None:
+        return  # what is data by its form needs no other sign
+    into.scalars[hashed] = read_name(name) if earlier is None else earlier | read_name(name)
+    into.holders.setdefault(hashed, set()).add(name)

@@ -1,12 +1,17 @@
-"""The words of an API: those of its property names, and the common words for actions.
+"""The words of an API: those of its property names, and those that any API uses for what it does.
 
-A path segment that is one of these words is part of the API, not a value of a user. Only property names are held.
+A path segment among them is part of the API, no value of its users. Holds names of properties only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
+from .path_words import MANY, SEVERAL
+from .segments import strip_ending
 from .words import singularize, split_words
 
 MAX_PHRASES = 200_000
@@ -31,14 +36,14 @@ _ACTIONS = frozenset({
 
 
 class Vocabulary:
-    """Phrases of one to three words from property names, in the singular."""
+    """Phrases of one to three words out of property names, in the singular."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
         self._phrases: set[str] = set()
 
     def add(self, name: str) -> None:
-        """Add a property name that is not data."""
+        """Take in one property name that is no data."""
         if name in self._names or len(self._phrases) > MAX_PHRASES:
             return
         self._names.add(name)
@@ -48,30 +53,99 @@ class Vocabulary:
                 self._phrases.add(_join_phrase(parts[first : last + 1], capital=capital))
 
     def __contains__(self, segment: str) -> bool:
-        """Return whether a decoded path segment is such a phrase, singular or plural, with the same capital."""
+        """Whether a path segment, decoded, is such a phrase, singular or plural, written in the same way."""
         return _join_phrase(split_words(segment), capital=segment[:1].isupper()) in self._phrases
 
-    def reads_like_collection(self, segment: str) -> bool:
-        """Return whether a segment is a plural of several known words: `retention-filters`."""
-        parts = split_words(segment)
-        return (
-            len(parts) > 1
-            and singularize(parts[-1]) != parts[-1]
-            and all(_join_phrase([word], capital=False) in self._phrases for word in parts)
-        )
+    def knows_word(self, word: str) -> bool:
+        """Whether a single word, in lower case, is part of a property name."""
+        return singularize(word) in self._phrases
+
+
+WORDS_OF_OTHERS = (
+    "a word of many APIs",
+    "a word of several APIs",
+    "made of words of many APIs",
+    "made of words of several APIs",
+    "made partly of words of other APIs",
+    "made of words that no other API has",
+)
+"""The signs about the words of a segment in the paths of other APIs, one of which each segment with words has."""
+STRANGE_ORIGINS = frozenset(WORDS_OF_OTHERS[4:])
+
+LEAST_WORDS = 3  # of the API that must be known before others are compared with them
+_HUMP = re.compile(r"[a-z][A-Z]")
+
+
+class Style:
+    """How an API writes the words of its paths: in capitals or not, joined by which sign.
+
+    Only segments count that are made of words of other APIs, too.
+    """
+
+    def __init__(self, segments: Iterable[str]) -> None:
+        known = [segment for segment in segments if find_origin(segment) in WORDS_OF_OTHERS[:4]]
+        self._cases = Counter(map(_read_case, known))
+        self._joints = Counter(filter(None, map(_read_joint, known)))
+
+    def compare(self, segment: str) -> Iterator[str]:
+        """Yield what the words of a segment say, and whether they are written as others of the API are."""
+        origin, case = find_origin(segment), _read_case(segment)
+        if origin is None:
+            return
+        strange = False
+        if case and self._cases.total() >= LEAST_WORDS:
+            strange = 2 * self._cases[case] < self._cases.total()
+            yield "capital letters unlike the words of the API" if strange else "capital letters as words of the API"
+        if not strange:
+            yield origin
+        yield from self._compare_joint(_read_joint(segment))
+
+    def _compare_joint(self, joint: str) -> Iterator[str]:
+        if joint and self._joints.total() >= LEAST_WORDS:
+            if 10 * self._joints[joint] < self._joints.total():
+                yield "joined unlike the words of the API"
+            elif 2 * self._joints[joint] > self._joints.total():
+                yield "joined like the words of the API"
+
+
+@lru_cache(maxsize=20_000)
+def find_origin(segment: str) -> str | None:
+    """Return which of `WORDS_OF_OTHERS` is true of a segment; None if it has no words."""
+    words = [singularize(word) for word in split_words(strip_ending(segment)) if not word.isdigit()]
+    if not words:
+        return None
+    if all(word in MANY for word in words):
+        return WORDS_OF_OTHERS[2 if len(words) > 1 else 0]
+    if all(word in MANY or word in SEVERAL for word in words):
+        return WORDS_OF_OTHERS[3 if len(words) > 1 else 1]
+    return WORDS_OF_OTHERS[4 if any(word in MANY or word in SEVERAL for word in words) else 5]
+
+
+def _read_case(segment: str) -> str:
+    stem = strip_ending(segment).strip("_-")
+    if not stem[:1].isupper():
+        return ""
+    return "capitals" if stem.isupper() else "capitalised"
+
+
+def _read_joint(segment: str) -> str:
+    """The sign between the words of a segment, or `aA` for a capital letter that takes its place."""
+    stem = strip_ending(segment).strip("_-")
+    joint = next((sign for sign in "-_." if sign in stem), "")
+    return joint or ("aA" if _HUMP.search(stem) else "")
 
 
 def is_action(segment: str) -> bool:
-    """Return whether a segment is a common word for an action: `search`, `cancel`."""
+    """Whether a segment is a word for what any API does: `search`, `cancel`."""
     return segment.lower() in _ACTIONS
 
 
 def begins_with_action(segment: str) -> bool:
-    """Return whether a segment of several words begins with an action: `generate-notes`."""
+    """As in `generate-notes`."""
     parts = split_words(segment)
     return len(parts) > 1 and parts[0] in _ACTIONS
 
 
 def _join_phrase(parts: Sequence[str], *, capital: bool) -> str:
-    """Return a phrase as one text. `Orders` and `orders` differ, since names given by users often have capitals."""
+    """One text for a phrase; `Orders` and `orders` are two, since a name that users gave is often capitalised."""
     return " ".join([*("^" if capital else ""), *parts[:-1], *map(singularize, parts[-1:])])

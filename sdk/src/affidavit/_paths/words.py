@@ -1,4 +1,4 @@
-"""Split names into words, make words singular, and judge a property by its name."""
+"""Names taken apart: the words that they are made of, singular and plural, and what they read like."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ _IRREGULAR = {
 class Reading(IntFlag):
     """What the name of a property says about its values."""
 
-    ENUMERATION = 1  # one of a few values: `status`
+    ENUMERATION = 1  # one of a few, as `status`
     OTHER = 2
-    IDENTITY = 4  # the value identifies something: `name`
+    IDENTITY = 4  # this one and no other, as `name`
+    RELATED = 8  # named after the segment that stands before it, as `user` in `/users/anna`
 
 
 def split_words(name: str) -> list[str]:
-    """Split a name into words: `cardNumber`, `card_number` and `Card-Number` are all `card`, `number`."""
+    """`cardNumber`, `card_number` and `Card-Number` are all `card`, `number`."""
     return [word.lower() for word in _WORD.findall(name)]
 
 
 def singularize(word: str) -> str:
-    """Return the singular: `policies` -> `policy`, `boxes` -> `box`, `orders` -> `order`; `status` and `news` stay."""
+    """Simply: `policies` -> `policy`, `boxes` -> `box`, `orders` -> `order`; `status`, `address` and `news` stay."""
     lower = word.lower()
     if lower in _IRREGULAR:
         return _IRREGULAR[lower] if word.islower() else _IRREGULAR[lower].capitalize()
@@ -57,7 +58,7 @@ def singularize(word: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def read_name(name: str) -> Reading:
-    """Judge a property by the last word of its name: `event_name` is a name, `nameFormat` a format."""
+    """By its last word, which says what it is: `event_name` is a name, `nameFormat` a format."""
     parts = split_words(name)
     last = singularize(parts[-1]) if parts else ""
     if last in _IDENTITIES:

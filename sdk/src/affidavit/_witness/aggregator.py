@@ -146,9 +146,13 @@ class Aggregator:
         return total
 
     def _learn(self, exchange: QueuedExchange, request: Json | Absent, response: Json | Absent) -> None:
-        """Teach the learner the exchange, without the properties that the redactor drops."""
-        bodies = {name: self._apply_drops(body) for name, body in (("request", request), ("response", response))}
-        self._learner.learn(exchange.operation.method, exchange.path, exchange.operation.status, **bodies)
+        """Teach the learner; dropped properties are not learned from either, nor bodies on which a redactor raises."""
+        operation = exchange.operation
+        bodies: dict[str, Json | Absent] = {}
+        try:
+            bodies = {name: self._apply_drops(body) for name, body in (("request", request), ("response", response))}
+        finally:
+            self._learner.learn(operation.method, exchange.path, operation.status, **bodies)
 
     def _apply_drops(self, body: Json | Absent) -> Json | Absent:
         if isinstance(body, Absent) or not (self._redactor.drop or self._redactor.replace):

@@ -15,8 +15,8 @@ from urllib.parse import quote, unquote
 
 from affidavit._paths.learner import MAX_SEGMENTS, NO_OPERATION
 from affidavit._paths.routes import MAX_BYTES, PATH_SAFE, build_route_template
+from affidavit._paths.segments import detect_segment_form, replace_values
 from affidavit._paths.templates import Template, infer_parameter_type, is_scaffold, may_be_version
-from affidavit._shapes.data_like import detect_form
 from affidavit._shapes.forms import FormFields
 from affidavit._shapes.media_types import ANY
 
@@ -295,7 +295,13 @@ def erase_data(path: str) -> str:
     for index, segment in enumerate(map(unquote, segments[1:]), 1):
         scaffold = is_scaffold(segment, leading=leading)
         version = index == 1 < len(segments) - 1 and may_be_version(segment)
-        if not (scaffold or version) and detect_form(segment) is not None:
-            segments[index] = _PLACEHOLDERS[infer_parameter_type(segment)]
+        if not (scaffold or version) and detect_segment_form(segment) is not None:
+            segments[index] = _place_stand_in("", segment)
+        else:
+            segments[index] = replace_values(segments[index], _place_stand_in)
         leading = leading and scaffold
     return "/".join(segments)
+
+
+def _place_stand_in(name: str, value: str) -> str:
+    return _PLACEHOLDERS[infer_parameter_type(unquote(value))]

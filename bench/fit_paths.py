@@ -1,0 +1,302 @@
+"""Fit the weights by which the SDK tells data from words in a path, on recordings of many APIs.
+
+    python -m bench.fit_paths DIRECTORY [--documents DIRECTORY [--without NAME,...]] [--half API,...] [--write]
+
+The recordings and the OpenAPI documents are described in `bench/README.md`. Prints the figures of each API under
+weights that were fitted on all other APIs; with `--half`, of the APIs that are not named, under weights fitted on those
+that are. `--write` fits on all and writes `affidavit/_paths/weights.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+import affidavit._paths.classify as classify
+from affidavit._paths.learner import Learner, decode_segments
+from affidavit._paths.signs import Prefix, Siblings, TrafficFacts, list_sibling_signs
+from affidavit._paths.tree import PathNode
+from bench._support.described_apis import describe_recordings
+from bench._support.invented_apis import invent_recordings
+from bench._support.path_figures import EITHER, PathFigures, average_figures, format_figures, measure_paths
+from bench._support.recordings import PathRecording, list_recordings, read_path_recording, take_samples
+
+WEIGHTS = Path(classify.__file__).with_name("weights.py")
+RIDGE = 0.7  # strength of the pull towards zero
+ROUNDS = 25  # of Newton's method
+BALANCE = 8.0
+SHARES = {"invented": 1.5, "described": 0.25}  # of the weight of a recorded API
+EITHER_SHARE = 0.05  # of the weight of a segment that is either data or a word
+
+Table = dict[str, float]
+Tables = tuple[Table, Table]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A segment at one position, which `paths` true paths go through. either: whether it is as well a word as data."""
+
+    api: str
+    segment: str
+    siblings: Siblings
+    is_data: bool
+    paths: int
+    either: bool
+
+    @property
+    def source(self) -> str:
+        """`invented` or `described`, or the recorded API."""
+        return self.api.partition("_")[0]
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """What is known of the segment alone."""
+        return self.siblings.own_signs(self.segment)
+
+
+def learn_all(recording: PathRecording) -> Learner:
+    """Return a learner that has seen the whole recording."""
+    learner = Learner()
+    for exchange in recording.exchanges:
+        learner.learn(
+            exchange.method, exchange.path, exchange.status, request=exchange.request, response=exchange.response
+        )
+    return learner
+
+
+def collect_examples(recording: PathRecording, learner: Learner) -> list[Example]:
+    """Walk what was learned of a recording along its true templates."""
+    labels, paths, either = _collect_labels(recording)
+    return [
+        Example(recording.api, segment, siblings, labels[key], paths[key], key in either)
+        for siblings in _walk([learner._root], learner._collect_facts(), (), labels)
+        for segment in sorted(siblings.words)
+        if (key := (siblings.prefix, segment)) in labels
+        and not siblings.is_fixed(segment)
+        and segment not in siblings.versions
+    ]
+
+
+def _collect_labels(
+    recording: PathRecording,
+) -> tuple[dict[tuple[Prefix, str], bool], Counter[tuple[Prefix, str]], set[tuple[Prefix, str]]]:
+    """Whether each segment is data, in how many paths, and which may be either.
+
+    The keys are a segment and those before it, None for a parameter.
+    """
+    votes: dict[tuple[Prefix, str], Counter[bool]] = defaultdict(Counter)
+    either = set[tuple[Prefix, str]]()
+    for (_, path), template in recording.truth.items():
+        prefix: tuple[str | None, ...] = ()
+        for segment, true in zip(decode_segments(path), template.split("/")[1:], strict=True):
+            is_data = "{" in true
+            votes[prefix, segment][is_data] += 1
+            if EITHER.search(true):
+                either.add((prefix, segment))
+            prefix = (*prefix, None if is_data else segment)
+    labels = {key: counts[True] > counts[False] for key, counts in votes.items()}
+    return labels, Counter({key: counts.total() for key, counts in votes.items()}), either
+
+
+def _walk(
+    nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix, labels: Mapping[tuple[Prefix, str], bool]
+) -> Iterator[Siblings]:
+    siblings = Siblings(nodes, facts, prefix)
+    yield siblings
+    data = {segment for segment in siblings.words if labels.get((prefix, segment))}
+    for segment in sorted(siblings.words.keys() - data):
+        yield from _walk(siblings.words[segment], facts, (*prefix, segment), labels)
+    following = siblings.collect_data(data)
+    if following:
+        yield from _walk(following, facts, (*prefix, None), labels)
+
+
+# --- the fit
+
+
+def fit(examples: Sequence[Example], start: Tables = ({}, {})) -> Tables:
+    """Return the weights of the first look and of the second, which sees its neighbours by the first.
+
+    start: weights near those that are to be found, which saves time.
+    """
+    weights = _balance(examples)
+    first = fit_logistic(
+        [(example.own, example.is_data, weight) for example, weight in zip(examples, weights, strict=True)], start[0]
+    )
+    probabilities: dict[int, Mapping[str, float]] = {}
+    rows = []
+    for example, weight in zip(examples, weights, strict=True):
+        siblings = example.siblings
+        if id(siblings) not in probabilities:
+            probabilities[id(siblings)] = _look(siblings, first)
+        beside = list_sibling_signs(siblings, example.segment, probabilities[id(siblings)])
+        rows.append(((*example.own, *beside), example.is_data, weight))
+    return first, fit_logistic(rows, start[1])
+
+
+def _look(siblings: Siblings, table: Table) -> dict[str, float]:
+    return {
+        segment: 0.0
+        if siblings.is_fixed(segment)
+        else classify.to_probability(sum(table.get(sign, 0.0) for sign in ("", *siblings.own_signs(segment))))
+        for segment in siblings.words
+    }
+
+
+def _balance(examples: Sequence[Example]) -> list[float]:
+    """Return weights by which an API counts with the root of its examples, and a segment with the root of its paths."""
+    sizes = Counter(example.api for example in examples)
+    return [
+        BALANCE
+        * (example.paths / sizes[example.api]) ** 0.5
+        * SHARES.get(example.source, 1)
+        * (EITHER_SHARE if example.either else 1)
+        for example in examples
+    ]
+
+
+def fit_logistic(rows: Iterable[tuple[Sequence[str], bool, float]], start: Mapping[str, float]) -> Table:
+    """Maximise the likelihood with a ridge, by Newton's method. The weight of no name belongs to every row."""
+    total: dict[tuple[tuple[int, ...], bool], float] = defaultdict(float)
+    numbers: dict[str, int] = {"": 0}
+    for signs, is_data, weight in rows:
+        indexes = tuple(sorted({0, *(numbers.setdefault(sign, len(numbers)) for sign in signs)}))
+        total[indexes, is_data] += weight
+    table = [start.get(sign, 0.0) for sign in numbers]
+    for _ in range(ROUNDS):
+        step = _newton_step(total, table)
+        table = [weight + change for weight, change in zip(table, step, strict=True)]
+        if max(map(abs, step)) < 1e-4:
+            break
+    return {sign: table[index] for sign, index in numbers.items()}
+
+
+def _newton_step(total: Mapping[tuple[tuple[int, ...], bool], float], table: Sequence[float]) -> list[float]:
+    size = len(table)
+    gradient = [-RIDGE * weight for weight in table]
+    gradient[0] = 0.0
+    hessian = [[0.0] * size for _ in range(size)]
+    for index in range(size):
+        hessian[index][index] = RIDGE if index else 1e-6
+    for (indexes, is_data), weight in total.items():
+        probability = classify.to_probability(sum(table[index] for index in indexes))
+        slope, curve = weight * (is_data - probability), weight * probability * (1 - probability)
+        for position, index in enumerate(indexes):
+            gradient[index] += slope
+            row = hessian[index]
+            for column in indexes[position:]:
+                row[column] += curve
+    for index in range(size):
+        for column in range(index):
+            hessian[index][column] = hessian[column][index]
+    return _solve(hessian, gradient)
+
+
+def _solve(matrix: list[list[float]], vector: list[float]) -> list[float]:
+    """Gaussian elimination; the matrix is positive definite."""
+    size = len(vector)
+    rows = [[*row, value] for row, value in zip(matrix, vector, strict=True)]
+    for pivot in range(size):
+        pivot_row = rows[pivot]
+        for index in range(pivot + 1, size):
+            row = rows[index]
+            if row[pivot]:
+                factor = row[pivot] / pivot_row[pivot]
+                for column in range(pivot, size + 1):
+                    row[column] -= factor * pivot_row[column]
+    solution = [0.0] * size
+    for pivot in reversed(range(size)):
+        rest = sum(rows[pivot][column] * solution[column] for column in range(pivot + 1, size))
+        solution[pivot] = (rows[pivot][size] - rest) / rows[pivot][pivot]
+    return solution
+
+
+# --- the report
+
+
+def measure(recording: PathRecording, learner: Learner, tables: Tables) -> PathFigures:
+    """Return the figures of a recording under other weights than those that are shipped."""
+    shipped = classify.WEIGHTS
+    classify.WEIGHTS = join_tables(*tables)
+    learner.forget_decision()
+    try:
+        templates = {call: learner.template(call[1]) for call in recording.truth}
+    finally:
+        classify.WEIGHTS = shipped
+    return measure_paths(templates, recording.truth, recording.counts)
+
+
+def join_tables(first: Table, second: Table) -> dict[str, tuple[float, float]]:
+    return {sign: (first.get(sign, 0.0), weight) for sign, weight in second.items()}
+
+
+def write_weights(tables: Tables) -> None:
+    """Write the module that the SDK ships; what speaks for data comes first."""
+    rows = sorted(join_tables(*tables).items(), key=lambda row: (row[0] != "", -row[1][1], row[0]))
+    lines = [f"    {_quote(sign)}: ({first:.2f}, {second:.2f})," for sign, (first, second) in rows]
+    WEIGHTS.write_text("\n".join([HEADING, *lines, "}", ""]), encoding="utf-8")
+
+
+def _quote(text: str) -> str:
+    return f'"{text}"'
+
+
+HEADING = '''"""How much each sign of a path segment speaks for data. Written by `bench/fit_paths.py`; not to be edited.
+
+The sum of the weights of a segment is the logarithm of its odds to be data. Of the two numbers the first is for the
+look at a segment alone, the second for the look at it among those beside it; no name: every segment.
+"""
+
+from collections.abc import Mapping
+
+WEIGHTS: Mapping[str, tuple[float, float]] = {'''
+
+
+def main() -> None:
+    options = _read_options()
+    recordings = [read_path_recording(path) for path in list_recordings(options.directory)]
+    learners = {recording.name: learn_all(recording) for recording in recordings}
+    examples = [
+        example for recording in recordings for example in collect_examples(recording, learners[recording.name])
+    ]
+    more = [sample for recording in recordings for sample in take_samples(recording)] + invent_recordings()
+    if options.documents:
+        more += describe_recordings(options.documents, _split_names(options.without))
+    for recording in more:
+        examples += collect_examples(recording, learn_all(recording))
+    named = frozenset(_split_names(options.half))
+    tables = fit([item for item in examples if item.source in named or item.source in SHARES] if named else examples)
+    figures: dict[str, list[PathFigures]] = defaultdict(list)
+    for api, parts in groupby(recordings, key=attrgetter("api")):
+        if api in named:
+            continue
+        used = tables if named else fit([example for example in examples if example.api != api], tables)
+        for recording in parts:
+            figures[api].append(measure(recording, learners[recording.name], used))
+            print(recording.name.ljust(20), format_figures(figures[api][-1]), flush=True)
+    print("mean of APIs".ljust(20), format_figures(average_figures(map(average_figures, figures.values()))))
+    if options.write:
+        write_weights(fit(examples, tables))
+
+
+def _split_names(text: str) -> list[str]:
+    return list(filter(None, text.split(",")))
+
+
+def _read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("directory", metavar="DIRECTORY")
+    parser.add_argument("--documents", metavar="DIRECTORY")
+    parser.add_argument("--without", default="", metavar="NAME,...")
+    parser.add_argument("--half", default="", metavar="API,...")
+    parser.add_argument("--write", action="store_true")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

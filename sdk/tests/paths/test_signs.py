@@ -1,0 +1,114 @@
+"""What misled the learner on APIs that nobody had tuned it for: each cause with the smallest traffic that shows it."""
+
+import pytest
+from support.lessons import learned, template
+from support.witness_hub import Hub, make_witness, observe_get
+
+from affidavit._json import ABSENT
+from affidavit._paths.learner import Learner
+
+NAMES = ("amber-otter", "jane-doe", "brisk-falcon", "lunar", "acme_corp", "harbor")
+
+
+def leaks(found, path, *values):
+    """Whether a template shows one of the values and is decided."""
+    return not found.undecided and any(value in found.path for value in values)
+
+
+@pytest.mark.parametrize("answer", [{"name": "members", "size": 3}, {"slug": "members"}])
+def test_a_value_that_is_a_word_of_some_property_name_too_is_not_sent(answer):
+    learner = learned(
+        ("GET /teams/17", {"members": 4}),
+        ("GET /labels", [{"name": "members"}, {"name": "urgent"}]),
+        ("GET /labels/members", answer),
+        ("GET /labels/urgent", {"name": "urgent", "size": 3}),
+    )
+    assert not leaks(learner.template("/labels/members"), "/labels/members", "members")
+
+
+def test_a_value_that_begins_with_an_action_is_not_sent():
+    rooms = ("fetch-orders-room-1", "fetch-orders-room-2", "send-room-1")
+    learner = learned(*((f"GET /v1/channels/{room}/messages", [{"text": ""}]) for room in rooms))
+    for room in rooms:
+        assert not leaks(learner.template(f"/v1/channels/{room}/messages"), room, room)
+
+
+@pytest.mark.parametrize("constant", ["0", "_", "-"])
+def test_what_stands_between_two_constants_is_no_part_of_the_api(constant):
+    calls = [f"/publish/k-5f2a9c7e01b3d/{constant}/{name}/{constant}" for name in NAMES]
+    learner = learned(*((f"GET {path}", [1, "Sent"]) for path in calls))
+    for path, name in zip(calls, NAMES, strict=True):
+        assert not leaks(learner.template(path), path, name)
+
+
+def test_a_tenant_right_behind_the_version_is_not_sent():
+    parcels = [{"weight": 1, "made": ""}]
+    learner = learned(
+        *((f"GET /v3/{name}/parcels", parcels) for name in NAMES),
+        ("GET /v3/routes", [{"id": 17}]),
+        ("GET /v3/routes/17", {"id": 17}),
+    )
+    for name in NAMES:
+        assert not leaks(learner.template(f"/v3/{name}/parcels"), name, name)
+    assert template(learner, "/v3/routes/17") == "/v3/routes/{routeId}"
+
+
+def test_fixed_words_beside_numbers_stay_words():
+    ticket = {"ticket": {"id": 1, "subject": ""}}
+    learner = learned(
+        *((f"GET /api/v2/tickets/{number}.json", ticket) for number in (17, 4711, 33)),
+        ("GET /api/v2/tickets/me.json", {"user": {"role": ""}}),
+        ("GET /api/v2/tickets/show_many.json", {"tickets": [], "count": 2}),
+    )
+    assert template(learner, "/api/v2/tickets/17.json") == "/api/v2/tickets/{ticketId}"
+    for word in ("me.json", "show_many.json"):
+        found = learner.template(f"/api/v2/tickets/{word}")
+        assert (found.path, found.undecided) == (f"/api/v2/tickets/{word}", ())
+
+
+def test_what_is_sent_is_surer_to_be_a_word_than_what_is_held_back():
+    learner = learned(
+        ("GET /teams", [{"name": "storm", "members": 4}]),
+        ("GET /teams/17/members", [{"name": ""}]),
+        ("GET /lounges/ann-marie/seats", ABSENT),
+    )
+    held = [learner.judge("/lounges/ann-marie/seats")[1].probability]
+    sent = [learner.judge("/teams/17/members")[index].probability for index in (0, 2)]
+    assert max(sent) < 0.1 <= min(held)
+
+
+@pytest.mark.parametrize("pattern", ["/{}", "/api/{}", "/Customers('{}')", "/p;owner={}", "/v1/Customers(%27{}%27)"])
+@pytest.mark.parametrize("number", [1, 6])
+def test_a_live_witness_without_routes_sends_no_name(pattern, number):
+    eye = make_witness(hub := Hub())
+    for name in NAMES[:number]:
+        observe_get(eye, pattern.format(name), {"clicks": 1})
+    eye.flush()
+    eye.close()
+    assert [name for name in NAMES if any(name.encode() in body for body in hub.bodies)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "expected", "types"),
+    [
+        ("/Customers('anna')", "/Customers('{customerId}')", {"customerId": "string"}),
+        ("/Customers(17)/Orders", "/Customers({customerId})/Orders", {"customerId": "integer"}),
+        ("/parcels;owner=anna/notes", "/parcels;owner={ownerId}/notes", {"ownerId": "string"}),
+        ("/Customers%28%27anna%27%29", "/Customers('{customerId}')", {"customerId": "string"}),
+    ],
+)
+def test_a_value_inside_a_segment_is_a_parameter_there(path, expected, types):
+    customers = [{"customers": 1, "parcels": 2, "orders": 3, "notes": ""}]
+    learner = learned((f"GET {path}", customers), ("GET /Customers", customers), ("GET /parcels", customers))
+    found = learner.template(path)
+    assert (found.path, dict(found.parameters)) == (expected, types)
+
+
+def test_a_judgement_names_its_signs_with_their_weights():
+    judgement = learned(("GET /teams/storm", {"slug": "storm"})).judge("/teams/storm")[1]
+    assert judgement.signs["value of an identifying property of its own exchange"] > 1
+    assert judgement.probability > 0.8
+
+
+def test_a_word_that_no_exchange_told_of_is_held_back_at_the_beginning_too():
+    assert Learner().template("/jane-doe/notes").undecided == (0, 1)
