@@ -5,7 +5,8 @@ The same shape behind many siblings is one operation, different shapes are not (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
+from functools import lru_cache
 from statistics import median_low
 from typing import NamedTuple
 
@@ -81,10 +82,11 @@ def _count_comparable(extra: Set[str], shape: Set[str]) -> int:
     )
 
 
-def _list_ancestors(pointer: str) -> Iterator[str]:
+@lru_cache(maxsize=20_000)
+def _list_ancestors(pointer: str) -> tuple[str, ...]:
     """`>.orders[].id` stands below `>.orders`."""
-    while pointer := _parent_pointer(pointer):
-        yield pointer
+    parent = _parent_pointer(pointer)
+    return (parent, *_list_ancestors(parent)) if parent else ()
 
 
 def _parent_pointer(pointer: str) -> str:

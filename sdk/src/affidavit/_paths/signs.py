@@ -393,10 +393,12 @@ def _read_digits(stem: str) -> Iterator[str]:
 
 def list_sibling_signs(siblings: Siblings, segment: str, probabilities: Mapping[str, float]) -> Iterator[str]:
     """Yield what those beside a segment say. probabilities: that each is data, by what is known of it alone."""
-    others = {word: probabilities[word] for word in siblings.words if word != segment and not siblings.is_fixed(word)}
-    data_words = sorted(word for word, probability in others.items() if probability > SURE_DATA)
-    sure_words = [word for word, probability in others.items() if probability < SURE_WORD]
-    unsure = len(others) - len(data_words) - len(sure_words)
+    neighbours = {
+        word: probabilities[word] for word in siblings.words if word != segment and not siblings.is_fixed(word)
+    }
+    data_words = sorted(word for word, probability in neighbours.items() if probability > SURE_DATA)
+    sure_words = [word for word, probability in neighbours.items() if probability < SURE_WORD]
+    unsure = len(neighbours) - len(data_words) - len(sure_words)
     yield from siblings.place_signs(_compare_numbers(siblings.data_count, len(data_words), len(sure_words), unsure))
     if data_words:
         own_text = list_text_signs(strip_values(segment))
@@ -408,11 +410,11 @@ def list_sibling_signs(siblings: Siblings, segment: str, probabilities: Mapping[
     if nodes:
         likenesses.add(likeness := _name_likeness(measure_similarity(own, collect_shapes(nodes))))
         yield f"{likeness} the data beside it"
-    other_words = sorted(others.keys() - set(data_words))
+    other_words = sorted(neighbours.keys() - set(data_words))
     if other_words:
         likenesses.add(likeness := _name_likeness(_measure_median(siblings, own, other_words[:MAX_COMPARED])))
         yield f"{likeness} the words beside it"
-        if likeness == "answers like" and len(others) + siblings.data_count >= CROWD_SIZE:
+        if likeness == "answers like" and len(neighbours) + siblings.data_count >= CROWD_SIZE:
             yield "one of a crowd that answers alike"
     if "answers unlike" in likenesses and "answers like" not in likenesses:
         if any(sign.endswith("right before") for sign in siblings.own_signs(segment)):

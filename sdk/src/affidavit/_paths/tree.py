@@ -23,8 +23,8 @@ NO_READING = Reading(0)
 class PathNode:
     """Where a path goes on or ends. words: branches by segment, decoded. data: the one of all data.
 
-    echoed: how the properties read whose value, in the same exchange, was the segment that leads here.
-    held: how those read whose value, by hash, stood in an exchange that ended here. shapes: of such
+    echo_reading: how the properties read whose value, in the same exchange, was the segment that leads here.
+    value_readings: how those read whose value, by hash, stood in an exchange that ended here. shapes: of such
     exchanges by method; empty where there was no JSON. constant: nothing but `0` leads here. parents: hashes of
     data, by its form, that stood right before.
     """

@@ -61,7 +61,7 @@ class Vocabulary:
         return singularize(word) in self._phrases
 
 
-WORDS_OF_OTHERS = (
+WORD_ORIGINS = (
     "a word of many APIs",
     "a word of several APIs",
     "made of words of many APIs",
@@ -70,7 +70,7 @@ WORDS_OF_OTHERS = (
     "made of words that no other API has",
 )
 """The signs about the words of a segment in the paths of other APIs, one of which each segment with words has."""
-STRANGE_ORIGINS = frozenset(WORDS_OF_OTHERS[4:])
+STRANGE_ORIGINS = frozenset(WORD_ORIGINS[4:])
 
 LEAST_WORDS = 3  # of the API that must be known before others are compared with them
 _HUMP = re.compile(r"[a-z][A-Z]")
@@ -83,9 +83,9 @@ class Style:
     """
 
     def __init__(self, segments: Iterable[str]) -> None:
-        known = [segment for segment in segments if find_origin(segment) in WORDS_OF_OTHERS[:4]]
-        self._cases = Counter(map(_read_case, known))
-        self._joints = Counter(filter(None, map(_read_joint, known)))
+        familiar_segments = [segment for segment in segments if find_origin(segment) in WORD_ORIGINS[:4]]
+        self._cases = Counter(map(_read_case, familiar_segments))
+        self._joints = Counter(filter(None, map(_read_joint, familiar_segments)))
 
     def compare(self, segment: str) -> Iterator[str]:
         """Yield what the words of a segment say, and whether they are written as others of the API are."""
@@ -110,15 +110,15 @@ class Style:
 
 @lru_cache(maxsize=20_000)
 def find_origin(segment: str) -> str | None:
-    """Return which of `WORDS_OF_OTHERS` is true of a segment; None if it has no words."""
+    """Return which of `WORD_ORIGINS` is true of a segment; None if it has no words."""
     words = [singularize(word) for word in split_words(strip_ending(segment)) if not word.isdigit()]
     if not words:
         return None
     if all(word in MANY for word in words):
-        return WORDS_OF_OTHERS[2 if len(words) > 1 else 0]
+        return WORD_ORIGINS[2 if len(words) > 1 else 0]
     if all(word in MANY or word in SEVERAL for word in words):
-        return WORDS_OF_OTHERS[3 if len(words) > 1 else 1]
-    return WORDS_OF_OTHERS[4 if any(word in MANY or word in SEVERAL for word in words) else 5]
+        return WORD_ORIGINS[3 if len(words) > 1 else 1]
+    return WORD_ORIGINS[4 if any(word in MANY or word in SEVERAL for word in words) else 5]
 
 
 def _read_case(segment: str) -> str:
