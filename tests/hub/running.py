@@ -51,7 +51,7 @@ class Hub:
     def start(self, *, seconds: float = 60, from_nothing: bool = False) -> None:
         """Start and wait for the one line. from_nothing: make the database too, in place of a copy of an empty one."""
         var = self.folder / "var"
-        if not (var.exists() or from_nothing or self.settings.get("HUB_SAMPLE") == "1"):
+        if not (var.exists() or from_nothing or self.environment["HUB_SAMPLE"] == "1"):
             shutil.copytree(prepare_empty_database(), var)
         with (self.folder / "output.log").open("wb") as log:
             self.process = subprocess.Popen(
