@@ -98,7 +98,7 @@ def invent_recordings() -> list[PathRecording]:
     kinds = (
         _one_link, _short_links, _tenants_first, _listed_parents, _beside_values, _keys_behind_data,
         _many_behind_data, _named_resources, _behind_a_singular, _words_as_names, _actions_as_names, _constants,
-        _fixed_words, _ordinary,
+        _fixed_words, _ordinary, _domains_first,
     )  # fmt: skip
     return [
         make_recording(f"invented_{kind.__name__}-{seed}", map(_split_call, kind(random.Random(seed))))
@@ -185,6 +185,19 @@ def _tenants_first(rng: random.Random) -> Iterator[Call]:
             yield f"GET {prefix}/{{tenant}}|{name}{inner}/{noun}", [answer]
             if rng.random() < 0.4:
                 yield f"GET {prefix}/{{tenant}}|{name}{inner}/{noun}/{{id}}|{rng.randint(9, 9999)}", {"total": 1}
+
+
+def _domains_first(rng: random.Random) -> Iterator[Call]:
+    prefix, nouns = rng.choice(("", "/v3", "/v1", "/api/v2")), rng.sample(_NOUNS, 8)
+    for noun in nouns[4 : rng.randint(4, 8)]:
+        yield f"GET {prefix}/{noun}", [{"id": 17, "made": ""}]
+        yield f"GET {prefix}/{noun}/{{id}}|{rng.randint(9, 9999)}", {"id": 17, "made": ""}
+    for _ in range(rng.randint(1, 3)):
+        name = f"{rng.choice(('', 'mg.', 'mail.'))}{rng.choice(_FIRST)}{rng.choice(_SECOND)}"
+        domain = f"{name}.{rng.choice(('com', 'org', 'io', 'example', 'test', 'co.uk'))}"
+        for noun in nouns[: rng.randint(1, 4)]:
+            shown = domain if rng.random() < 0.9 else domain.upper()
+            yield f"{rng.choice(('GET', 'POST'))} {prefix}/{{domain}}|{shown}/{noun}", [{"total": 1, "made": ""}]
 
 
 def _named_resources(rng: random.Random) -> Iterator[Call]:

