@@ -11,6 +11,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -127,17 +128,15 @@ class Client(threading.Thread):
         """Send the same over two connections before either is answered, then until it is acknowledged."""
         sending = self._choose_repeatable()
         self._ledger.note_sent(sending.items)
-        connections = [self._connect() for _ in range(2)]
-        for connection in connections:
-            try:
+        open_connections: list[http.client.HTTPConnection] = []
+        for _ in range(2):
+            connection = self._connect()
+            with self._count_breaks():
                 connection.request("POST", sending.path, sending.body, self._headers(sending))
-            except (OSError, http.client.HTTPException):
-                self.statuses["closed"] += 1
-        for connection in connections:
-            try:
+                open_connections.append(connection)
+        for connection in open_connections:
+            with self._count_breaks():
                 connection.getresponse().read()
-            except (OSError, http.client.HTTPException):
-                self.statuses["closed"] += 1
             connection.close()
         self._deliver(sending, is_noted=True)
 
@@ -281,6 +280,13 @@ class Client(threading.Thread):
             return None
         self.statuses[str(answer.status)] += 1
         return answer
+
+    @contextmanager
+    def _count_breaks(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, http.client.HTTPException):
+            self.statuses["closed"] += 1
 
     def _connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(self._target.hostname or "", self._target.port, timeout=60)
