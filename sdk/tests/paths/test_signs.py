@@ -128,6 +128,16 @@ def test_strange_words_behind_several_values_are_part_of_the_api():
     assert template(learner, f"/orders/17/{names[0]}") == f"/orders/{{orderId}}/{names[0]}"
 
 
+def test_a_strange_word_that_was_only_refused_is_not_sent():
+    learner = learned(
+        *((f"GET /v1/data_sets/{number}", {"size": 1}) for number in range(17, 40)),
+        *((f"GET /v1/{word}", [{"id": 17}]) for word in ("audit_logs", "user_groups", "rate_limits")),
+    )
+    learner.learn("DELETE", "/v1/data_sets/malformed_id", 400)
+    assert "never answered with success" in learner.judge("/v1/data_sets/malformed_id")[2].signs
+    assert not leaks(learner.template("/v1/data_sets/malformed_id"), "malformed")
+
+
 def test_a_word_of_many_apis_is_one_though_no_property_has_it():
     learner = learned(("GET /crates/17/history", [{"weight": 1}]))
     path_template = learner.template("/crates/17/history")

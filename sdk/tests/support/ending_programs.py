@@ -88,7 +88,7 @@ class Program:
         deadline = time.monotonic() + 30
         while times:
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/x", timeout=10) as response:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/orders", timeout=10) as response:
                     response.read()
                 times -= 1
             except ConnectionError as error:

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from math import exp
 from typing import NamedTuple
 
-from .signs import KNOWN_WORDS, NEVER_SEEN, Prefix, Siblings, TrafficFacts, list_sibling_signs
+from .signs import KNOWN_WORDS, NEVER_SEEN, Prefix, Siblings, TrafficFacts, count_paths, list_sibling_signs
 from .tree import PathNode
 from .weights import WEIGHTS
 
@@ -42,6 +42,7 @@ class Judgement(NamedTuple):
 
 
 LEAST_IN_DOUBT = 3
+NEVER_ANSWERED = "never answered with success"
 IN_DOUBT = "most strange words beside it may be data"
 
 UNKNOWN_SIGN = (0.0, 0.0)
@@ -100,12 +101,14 @@ def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) 
 
 
 def _doubt_strange_words(siblings: Siblings, judgements: dict[str, Judgement]) -> None:
-    """Where most strange words of a position may be data, hold back the rest of them, too."""
+    """Hold back strange words that no answer confirms, and all where most of a position may be data."""
     strange = [segment for segment in judgements if siblings.is_strange(segment) and not siblings.is_fixed(segment)]
     literal = [segment for segment in strange if judgements[segment].verdict is Verdict.LITERAL]
-    if len(strange) - len(literal) >= max(LEAST_IN_DOUBT, len(literal) + 1):
-        for segment in literal:
-            judgements[segment] = Judgement(LITERAL_BELOW, {**judgements[segment].signs, IN_DOUBT: 0.0})
+    most_in_doubt = len(strange) - len(literal) >= max(LEAST_IN_DOUBT, len(literal) + 1)
+    for segment in literal:
+        if most_in_doubt or not any(map(count_paths, siblings.words[segment])):
+            reason = IN_DOUBT if most_in_doubt else NEVER_ANSWERED
+            judgements[segment] = Judgement(LITERAL_BELOW, {**judgements[segment].signs, reason: 0.0})
 
 
 def take_first_look(siblings: Siblings) -> dict[str, float]:
