@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -63,12 +64,17 @@ def stream_chunks(texts: Iterable[str]) -> Iterator[str]:
 
 def read_chunks(texts: Iterable[str]) -> Iterator[str]:
     """Yield an empty chunk when the first is read, then the chunks."""
-    with transaction.atomic():
+    with ensure_transaction():
         chunks = join_chunks(texts)
         first = next(chunks)
         yield ""
         yield first
         yield from mark_failure(chunks)
+
+
+def ensure_transaction() -> AbstractContextManager[object]:
+    """Begin a transaction unless one is open, so that nobody's is ended when an export is abandoned halfway."""
+    return transaction.atomic() if transaction.get_autocommit() else nullcontext()
 
 
 def mark_failure(chunks: Iterator[str]) -> Iterator[str]:

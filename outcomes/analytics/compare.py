@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection
 
 from outcomes.analytics.chart_data import Chart, ChartLine
 from outcomes.tallies.keys import contains_search
@@ -15,6 +15,7 @@ from outcomes.tallies.series import Totals, chart_buckets, read_series_of_all_ke
 from outcomes.tallies.spans import cover_period, segment_columns
 from outcomes.tallies.top_keys import find_top_keys
 from wire.period import Period
+from wire.table_exports import ensure_transaction
 from workspaces.models import Environment
 
 
@@ -89,7 +90,7 @@ def stream_key_comparisons(
         **segment_columns(cover_period(period)),
     }
     # A transaction, because the page has none, and poolers in transaction mode lose a cursor that outlives it.
-    with transaction.atomic(savepoint=False), connection.chunked_cursor() as cursor:
+    with ensure_transaction(), connection.chunked_cursor() as cursor:
         cursor.execute(SELECT_KEY_COMPARISONS, query)
         for row in cursor:
             yield KeyComparison(*row)

@@ -51,7 +51,8 @@ class Hub:
     def start(self, *, seconds: float = 60, from_nothing: bool = False) -> None:
         """Start and wait for the one line. from_nothing: make the database too, in place of a copy of an empty one."""
         var = self.folder / "var"
-        if not (var.exists() or from_nothing or self.environment["HUB_SAMPLE"] == "1"):
+        is_new = from_nothing or self.environment["HUB_SAMPLE"] == "1" or "DATABASE_URL" in self.settings
+        if not (var.exists() or is_new):
             shutil.copytree(prepare_empty_database(), var)
         with (self.folder / "output.log").open("wb") as log:
             self.process = subprocess.Popen(
