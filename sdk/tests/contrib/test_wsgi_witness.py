@@ -314,19 +314,19 @@ def test_a_file_is_left_to_the_server():
 def test_beside_signed_intents_both_do_their_work():
     app = flask.Flask(__name__)
 
-    @app.post("/shop/<int:shop_id>/orders")
-    def order(shop_id):
+    @app.post("/accounts/<int:account_id>/orders")
+    def order(account_id):
         return {"for": current_intent().sub, "body": flask.request.get_json()}
 
     eye = make_witness(hub := Hub())
     app.wsgi_app = WitnessMiddleware(IntentMiddleware(app.wsgi_app, make_protection()), eye)
-    header = sign_call("POST /shop/7/orders", {"a": 1})
+    header = sign_call("POST /accounts/7/orders", {"a": 1})
     facts = {"data": encode_json({"a": 1}), "content_type": JSON, "buffered": True}
-    assert app.test_client().post("/shop/7/orders", **facts, headers={"X-Service-Intent": header}).status_code == 200
-    assert app.test_client().post("/shop/7/orders", **facts).status_code == 403
+    assert app.test_client().post("/accounts/7/orders", **facts, headers={"X-Service-Intent": header}).status_code == 200
+    assert app.test_client().post("/accounts/7/orders", **facts).status_code == 403
     entries = flush_entries(eye, hub)
-    assert "a" in entries["POST", "/shop/{shop_id}/orders", 200]["request"]["properties"]
-    assert "reason" in entries["POST", "/shop/{shopId}/orders", 403]["response"]["properties"]
+    assert "a" in entries["POST", "/accounts/{account_id}/orders", 200]["request"]["properties"]
+    assert "reason" in entries["POST", "/accounts/{accountId}/orders", 403]["response"]["properties"]
     assert header.encode() not in hub.bodies[0]
 
 
