@@ -5,7 +5,7 @@ COPY requirements/redis.txt requirements/
 RUN python -m venv .venv && .venv/bin/pip install --no-cache-dir --require-hashes -r requirements/redis.txt
 COPY . .
 ENV PYTHONPATH=/affidavit/sdk/src
-RUN HUB_DATA_DIR=/tmp/build .venv/bin/python manage.py build_static
+RUN HUB_DATA_DIR=/build .venv/bin/python manage.py build_static
 
 FROM python:3.11-slim-bookworm
 RUN useradd --uid 10001 --no-create-home affidavit && install --directory --owner=10001 --mode=0700 /data

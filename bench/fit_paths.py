@@ -269,15 +269,19 @@ def main() -> None:
         more += describe_recordings(options.documents, _split_names(options.without))
     for recording in more:
         examples += collect_examples(recording, learn_all(recording))
-    named = frozenset(_split_names(options.half))
-    tables = fit([item for item in examples if item.source in named or item.source in SHARES] if named else examples)
+    learning_apis = frozenset(_split_names(options.half))
+    tables = fit(
+        [item for item in examples if item.source in learning_apis or item.source in SHARES]
+        if learning_apis
+        else examples
+    )
     figures: dict[str, list[PathFigures]] = defaultdict(list)
     for api, parts in groupby(recordings, key=attrgetter("api")):
-        if api in named:
+        if api in learning_apis:
             continue
-        used = tables if named else fit([example for example in examples if example.api != api], tables)
+        weights = tables if learning_apis else fit([example for example in examples if example.api != api], tables)
         for recording in parts:
-            figures[api].append(measure(recording, learners[recording.name], used))
+            figures[api].append(measure(recording, learners[recording.name], weights))
             print(recording.name.ljust(20), format_figures(figures[api][-1]), flush=True)
     print("mean of APIs".ljust(20), format_figures(average_figures(map(average_figures, figures.values()))))
     if options.write:

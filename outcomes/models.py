@@ -37,7 +37,7 @@ class Conversation(models.Model):
     started_at = models.DateTimeField(null=True)
     registered_at = models.DateTimeField(null=True)
     # Null while not known, so that its index holds known conversations only.
-    bare_form = models.CharField(  # noqa: DJ001 - null and empty differ
+    bare_form = models.CharField(  # noqa: DJ001  # null and empty differ
         max_length=255,
         db_collation="C",
         null=True,

@@ -196,8 +196,11 @@ def _domains_first(rng: random.Random) -> Iterator[Call]:
         name = f"{rng.choice(('', 'mg.', 'mail.'))}{rng.choice(_FIRST)}{rng.choice(_SECOND)}"
         domain = f"{name}.{rng.choice(('com', 'org', 'io', 'example', 'test', 'co.uk'))}"
         for noun in nouns[: rng.randint(1, 4)]:
-            shown = domain if rng.random() < 0.9 else domain.upper()
-            yield f"{rng.choice(('GET', 'POST'))} {prefix}/{{domain}}|{shown}/{noun}", [{"total": 1, "made": ""}]
+            written_domain = domain if rng.random() < 0.9 else domain.upper()
+            yield (
+                f"{rng.choice(('GET', 'POST'))} {prefix}/{{domain}}|{written_domain}/{noun}",
+                [{"total": 1, "made": ""}],
+            )
 
 
 def _named_resources(rng: random.Random) -> Iterator[Call]:
@@ -224,10 +227,10 @@ def _behind_a_singular(rng: random.Random) -> Iterator[Call]:
 def _words_as_names(rng: random.Random) -> Iterator[Call]:
     noun, words = rng.choice(_NOUNS), rng.sample(["urgent", "billing", "members", "archive", "private", "status"], 3)
     yield "GET /teams/{id}|17", dict.fromkeys(words, 4)
-    if listed := rng.random() < 0.5:
+    if is_listed := rng.random() < 0.5:
         yield f"GET /{noun}", [{"name": word} for word in words]
     for word in words[: rng.randint(1, 3)]:
-        echoed = not listed or rng.random() < 0.5
+        echoed = not is_listed or rng.random() < 0.5
         method = "GET" if echoed else rng.choice(("DELETE", "PUT"))
         yield f"{method} /{noun}/{{name}}|{word}", {"name": word, "size": 3} if echoed else None
     for name in _names(rng, 4):

@@ -91,11 +91,11 @@ class ComponentSchemas:
             number: min(uses, key=lambda use: use.rank) for number, uses in self._uses.items() if number not in names
         }
         level = names | assign_names(body_uses, {name.lower() for name in names.values()})
-        taken: set[str] = set()
+        taken_names: set[str] = set()
         while level:
             names |= level
-            taken.update(name.lower() for name in level.values())
-            level = assign_names(self._find_nested_uses(level, names), taken)
+            taken_names.update(name.lower() for name in level.values())
+            level = assign_names(self._find_nested_uses(level, names), taken_names)
         return names
 
     def _find_nested_uses(self, parents: Mapping[int, str], names: Mapping[int, str]) -> dict[int, NestedUse]:

@@ -150,21 +150,23 @@ def assign_names(uses: Mapping[int, Use], taken_names: Collection[str]) -> dict[
     taken_names: in lower case, of other schemas.
     """
     names: dict[int, str] = {}
-    taken = set(taken_names)
+    used_names = set(taken_names)
     proposals = {number: use.propose_names() for number, use in uses.items()}
     last_wishes: dict[int, str] = {}
     while wishes := propose_next(proposals):
         last_wishes |= wishes
         rivals = Counter(name.lower() for name in wishes.values())
         winners = {
-            number: name for number, name in wishes.items() if rivals[name.lower()] == 1 and name.lower() not in taken
+            number: name
+            for number, name in wishes.items()
+            if rivals[name.lower()] == 1 and name.lower() not in used_names
         }
         names |= winners
-        taken.update(name.lower() for name in winners.values())
+        used_names.update(name.lower() for name in winners.values())
         proposals = {number: proposals[number] for number in wishes.keys() - winners.keys()}
     for number in sorted(uses.keys() - names.keys(), key=lambda number: uses[number].location):
-        names[number] = add_digest(last_wishes[number], uses[number].location, taken)
-        taken.add(names[number].lower())
+        names[number] = add_digest(last_wishes[number], uses[number].location, used_names)
+        used_names.add(names[number].lower())
     return names
 
 
@@ -174,10 +176,10 @@ def propose_next(proposals: Mapping[int, Iterator[str]]) -> dict[int, str]:
     return {number: shorten(name) for number, name in next_names.items() if name}
 
 
-def add_digest(name: str, text: str, taken: Collection[str]) -> str:
+def add_digest(name: str, text: str, used_names: Collection[str]) -> str:
     digest = hashlib.sha256(text.encode()).hexdigest()
     lengths = range(HASH_LENGTH, len(digest) + 1)
-    return next(longer for length in lengths if (longer := f"{name}{digest[:length]}").lower() not in taken)
+    return next(longer for length in lengths if (longer := f"{name}{digest[:length]}").lower() not in used_names)
 
 
 def choose_common_error(uses: Mapping[int, Sequence[BodyUse]]) -> int | None:

@@ -57,9 +57,9 @@ def provide_key(archive: Archive) -> bool:
         return False
     path: Path | None = settings.SECRET_KEY_PATH
     if archive.secret_key is None:
-        place = f"write it into {path}" if path else "set SECRET_KEY to it"
+        cure = f"write it into {path}" if path else "set SECRET_KEY to it"
         raise StartupError(
-            f"the backup does not hold its SECRET_KEY, and no key here is the same: {place}, or restore with "
+            f"the backup does not hold its SECRET_KEY, and no key here is the same: {cure}, or restore with "
             f"--without-key, and rotate the signing secrets of every workspace. Nothing was restored."
         )
     if path is None:

@@ -322,7 +322,9 @@ def test_beside_signed_intents_both_do_their_work():
     app.wsgi_app = WitnessMiddleware(IntentMiddleware(app.wsgi_app, make_protection()), eye)
     header = sign_call("POST /accounts/7/orders", {"a": 1})
     facts = {"data": encode_json({"a": 1}), "content_type": JSON, "buffered": True}
-    assert app.test_client().post("/accounts/7/orders", **facts, headers={"X-Service-Intent": header}).status_code == 200
+    assert (
+        app.test_client().post("/accounts/7/orders", **facts, headers={"X-Service-Intent": header}).status_code == 200
+    )
     assert app.test_client().post("/accounts/7/orders", **facts).status_code == 403
     entries = flush_entries(eye, hub)
     assert "a" in entries["POST", "/accounts/{account_id}/orders", 200]["request"]["properties"]

@@ -83,7 +83,7 @@ class Program:
                 await self._process.wait()
         self._error_reader.cancel()
         # A child that left the group may hold the pipes; asyncio has no public way to close them.
-        self._process._transport.close()  # type: ignore[attr-defined]  # private
+        self._process._transport.close()  # type: ignore[attr-defined]  # a private name, so untyped
 
     async def _describe_end(self) -> str:
         """Say how the program ended, and the last line that it wrote to its standard error."""

@@ -64,7 +64,7 @@ def report_outcomes(
     return OutcomeReceipt(recorded, tuple(unknown))
 
 
-reportOutcomes = report_outcomes  # noqa: N816 - the spec's name
+reportOutcomes = report_outcomes  # noqa: N816  # the spec's name
 
 
 def _require_list(outcomes: object) -> Iterable[object]:

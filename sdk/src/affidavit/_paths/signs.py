@@ -111,8 +111,8 @@ class Siblings:
         In `templates/welcome/versions/v2` it may be somebody's second version of something.
         """
         before = self.prefix[-1] if self.prefix else ""
-        named = None in self.prefix and before is not None and not is_scaffold(before)
-        scaffold = is_scaffold(segment, leading=self.is_leading) and not (named and segment)
+        follows_value = None in self.prefix and before is not None and not is_scaffold(before)
+        scaffold = is_scaffold(segment, leading=self.is_leading) and not (follows_value and segment)
         is_known = scaffold or not any(map(str.isalnum, segment))
         return is_known or (segment in self.versions and len(self.versions) == 1 and not self.data)
 
@@ -227,21 +227,23 @@ class Siblings:
     # --- bodies
 
     def _list_body_signs(self, segment: str) -> Iterator[str]:
-        echo = join_readings(node.echo_reading for node in self.words.get(segment, ()))
+        own_reading = join_readings(node.echo_reading for node in self.words.get(segment, ()))
         hashed = self.facts.hashes.get(segment)
-        listed = join_readings(node.value_readings.get(hashed, NO_READING) for node in self.nodes) if hashed else echo
-        elsewhere = self.facts.scalars.get(segment, NO_READING)
+        reading_before = (
+            join_readings(node.value_readings.get(hashed, NO_READING) for node in self.nodes) if hashed else own_reading
+        )
+        reading_elsewhere = self.facts.scalars.get(segment, NO_READING)
         for reading, name in (
             (Reading.RELATED, "the property named after the segment before"),
             (Reading.IDENTITY, "an identifying property"),
             (Reading.OTHER, "a property"),
             (Reading.ENUMERATION, "an enumeration"),
         ):
-            if reading in echo:
+            if reading in own_reading:
                 yield f"value of {name} of its own exchange"
-            elif reading in listed:
+            elif reading in reading_before:
                 yield f"value of {name} right before"
-            elif reading in elsewhere:
+            elif reading in reading_elsewhere:
                 yield f"value of {name} elsewhere"
         if not self.is_leading and any(
             pointer.endswith(f".{segment}")

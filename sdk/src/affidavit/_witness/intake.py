@@ -232,8 +232,8 @@ class Intake:
         operation = operations.get(key)
         if operation is not None:
             return operation
-        asked = (key.method, key.path)
-        if not key.path or not (template or key.status not in NO_OPERATION or asked in self._unrouted_paths):
+        method_and_path = (key.method, key.path)
+        if not key.path or not (template or key.status not in NO_OPERATION or method_and_path in self._unrouted_paths):
             self.ignored += 1
             return None
         family = key._replace(media_types=NO_MEDIA_TYPES)
@@ -245,7 +245,7 @@ class Intake:
         operation = operations[key] = Operation(key, template)
         self._variants[family] += 1
         if template is None:
-            self._unrouted_paths.add(asked)
+            self._unrouted_paths.add(method_and_path)
         else:
             self.has_new_operation = True
         return operation
