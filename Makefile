@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
+# Installing works behind a proxy that opens TLS connections, where the system trusts its certificate.
+export UV_SYSTEM_CERTS ?= true
 PYTEST_WORKERS ?= 2
 PYTEST := pytest $(or $(only),-n $(PYTEST_WORKERS) --dist loadgroup)
 INSTALL := VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
