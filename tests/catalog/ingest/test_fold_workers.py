@@ -1,0 +1,210 @@
+"""Several workers fold one environment: each report counts once, as if one worker had folded all (contract 4)."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, connection
+
+from catalog import queries
+from catalog.ingest import fold as folding
+from catalog.ingest.fold import fold_reports
+from catalog.models import Drift, ExcessOperation, Operation, OperationPart, OperationVersion, WitnessReport
+from tests.catalog.reports import environment_of, observation, report
+from workspaces.models import Environment
+
+pytestmark = pytest.mark.django_db(transaction=True)
+AT = 1_790_000_000
+NAMES = "abcdefgh"
+PATIENCE = 20  # seconds for what takes milliseconds
+
+
+class KilledError(BaseException):
+    """Ends a worker wherever it is; nothing catches it on the way."""
+
+
+def send(api: Any, *observations: dict[str, Any], environment: str = "production") -> None:
+    response = api.post("/api/witness-reports", report(*observations, environment=environment))
+    assert response.status_code == 202, response.content
+
+
+def run_in_thread(work: Callable[[], object]) -> threading.Thread:
+    def run() -> None:
+        try:
+            work()
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+@contextmanager
+def first_worker_stopped_at(monkeypatch: Any, function: str, environment: Environment) -> Iterator[None]:
+    """Fold in another thread, which waits before it calls this function of the fold for as long as the block runs."""
+    original, reached, released = getattr(folding, function), threading.Event(), threading.Event()
+
+    def stop_once(*arguments: Any, **options: Any) -> Any:
+        if not reached.is_set():
+            reached.set()
+            assert released.wait(PATIENCE)
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(folding, function, stop_once)
+    thread = run_in_thread(lambda: fold_reports(environment))
+    try:
+        assert reached.wait(PATIENCE)
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '5s'")
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("RESET lock_timeout")
+        released.set()
+        thread.join(PATIENCE)
+
+
+def test_a_second_worker_folds_what_the_first_has_not_locked(api, workspace, monkeypatch):
+    environment = environment_of(workspace)
+    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 2)
+    for _ in range(6):
+        send(api, observation(response={"id": 1}))
+    with first_worker_stopped_at(monkeypatch, "sum_reports", environment):
+        assert fold_reports(environment) == 4
+    assert queries.visible_operations(environment).get().observations == 6
+
+
+def test_another_environment_is_folded_while_one_is_merged(api, workspace, monkeypatch):
+    send(api, observation(response={"id": 1}))
+    send(api, observation(response={"id": 1}), environment="staging")
+    with first_worker_stopped_at(monkeypatch, "merge_into_catalog", environment_of(workspace)):
+        assert fold_reports(environment_of(workspace, "staging")) == 1
+
+
+def test_a_merge_is_dated_after_those_that_it_waited_for(api, workspace, monkeypatch):
+    """Versions of an operation are in the order of their times, though an earlier batch was merged later."""
+    environment = environment_of(workspace)
+    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 1)
+    for value in (1, "x"):
+        send(api, observation(response={"id": value}))
+    with first_worker_stopped_at(monkeypatch, "lock_operations", environment):
+        fold_reports(environment)
+    earlier, later = OperationVersion.objects.order_by("number")
+    assert earlier.at <= later.at
+
+
+def list_everything(environment: Environment) -> list[Any]:
+    """What the catalog holds, but for the ids of rows, the times of folds and the counts within a batch."""
+    own = {"environment": environment}
+    operations = Operation.objects.filter(**own).order_by("method", "key")
+    facts = operations.values_list("method", "key", "statuses", "names", "begun", "observations", "document", "version")
+    parts = OperationPart.objects.filter(operation__environment=environment)
+    evidence = parts.order_by("operation__key", "part", "status").values_list("operation__key", "status", "evidence")
+    versions = OperationVersion.objects.filter(operation__environment=environment).order_by("operation__key", "number")
+    drift = Drift.objects.filter(**own).order_by("operation__key", "version", "pointer", "kind")
+    excess = ExcessOperation.objects.filter(**own).order_by("key")
+    return [
+        *map(str, facts),
+        *evidence,
+        *versions.values_list("operation__key", "number", "outline"),
+        *drift.values_list("operation__key", "version", "pointer", "kind", "before"),
+        *excess.values_list("key", "observations"),
+    ]
+
+
+def send_two_rounds(api: Any, chance: random.Random, environment: str, fold: Callable[[], object]) -> None:
+    """Send reports of which the first round sets the shapes, and the second changes each operation that it names once.
+
+    So versions and drift do not depend on the order in which the reports of a round are folded.
+    """
+    for value in ({"id": 1, "tags": ["a"]}, {"id": "x", "tags": ["a"]}):
+        for _ in range(20):
+            chosen = chance.sample(NAMES, 4)
+            observations = (
+                observation(path=f"/{name}/{{id}}", response=value, count=chance.randint(1, 9), lastSeenAt=AT)
+                for name in chosen
+            )
+            send(api, *observations, environment=environment)
+        fold()
+
+
+def fold_with_kills(environment: Environment, chance: random.Random, kills: list[str]) -> None:
+    """Fold until nothing is left; now and then the worker is killed at some statement, or its connection breaks."""
+
+    def fail_sometimes(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        result = execute(sql, params, many, context)
+        if chance.random() < 0.015:
+            kills.append(sql)
+            raise KilledError
+        if chance.random() < 0.01:
+            kills.append(sql)
+            connection.connection.pgconn.finish()
+        return result
+
+    while queries.unfolded_reports().filter(environment=environment).exists():
+        try:
+            with connection.execute_wrapper(fail_sometimes):
+                fold_reports(environment)
+        except (KilledError, DatabaseError):
+            connection.close()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_workers_that_are_killed_at_any_statement_count_every_report_once(api, workspace, monkeypatch, settings, seed):
+    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 3)
+    calm, wild = environment_of(workspace), environment_of(workspace, "staging")
+    send_two_rounds(api, random.Random(seed), calm.name, lambda: fold_reports(calm))
+    kills: list[str] = []
+    failures: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            fold_with_kills(wild, random.Random(f"{seed} {number}"), kills)
+        except BaseException as error:  # compared below: a thread's failure must fail the test
+            failures.append(error)
+
+    def fold_in_threads() -> None:
+        for thread in [run_in_thread(partial(work, number)) for number in range(3)]:
+            thread.join()
+
+    send_two_rounds(api, random.Random(seed), wild.name, fold_in_threads)
+    assert failures == []
+    assert kills
+    assert not WitnessReport.objects.filter(dead_lettered_at__isnull=False).exists()
+    assert list_everything(wild) == list_everything(calm)
+
+
+def test_workers_at_the_limit_of_operations_lose_and_double_nothing(api, workspace, monkeypatch, settings):
+    settings.MAX_OPERATIONS = 4
+    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 2)
+    environment = environment_of(workspace)
+    for number in range(30):
+        send(api, observation(path=f"/{NAMES[number % len(NAMES)]}", response={"id": 1}, count=number + 1))
+    for thread in [run_in_thread(lambda: fold_reports(environment)) for _ in range(3)]:
+        thread.join()
+    shown = queries.visible_operations(environment)
+    excess = ExcessOperation.objects.filter(environment=environment)
+    counts = [*shown.values_list("observations", flat=True), *excess.values_list("observations", flat=True)]
+    assert (shown.count(), excess.count(), sum(counts)) == (4, 4, sum(range(1, 31)))
+
+
+def test_one_report_among_many_that_cannot_be_folded_is_found_by_few_merges(api, workspace, monkeypatch):
+    for _ in range(16):
+        send(api, observation(response={"id": 1}))
+    victim = WitnessReport.objects.order_by("id")[9]
+    WitnessReport.objects.filter(pk=victim.pk).update(sums={"not": "a list"})
+    attempts: list[int] = []
+    sum_reports = folding.sum_reports
+    monkeypatch.setattr(folding, "sum_reports", lambda batch: (attempts.append(len(batch)), sum_reports(batch))[1])
+    fold_reports(environment_of(workspace))
+    victim.refresh_from_db()
+    assert victim.dead_lettered_at
+    assert queries.visible_operations(environment_of(workspace)).get().observations == 15
+    assert len(attempts) <= 9
