@@ -76,6 +76,17 @@ class Rejection(models.Model):
     def __str__(self) -> str:
         return f"{self.reason} at {self.occurred_at:%Y-%m-%d %H:%M}"
 
+    @property
+    def method(self) -> str:
+        """The method of the operation; "" where none or one of another transport was reported."""
+        return self.operation.partition(" /")[0] if " /" in self.operation else ""
+
+    @property
+    def path(self) -> str:
+        """The path template of the operation, as `method`."""
+        _, separator, path = self.operation.partition(" /")
+        return f"/{path}" if separator else ""
+
 
 class Confirmation(models.Model):
     """A request to allow one call, decided by a person or a machine; it can be used once (contract 3).

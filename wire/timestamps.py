@@ -2,9 +2,18 @@
 
 from datetime import UTC, datetime
 
+MILLISECONDS_FROM = 1e11  # a time of at least this value is in milliseconds, a smaller one in seconds
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # no reported time is earlier
 
 
 def unix_seconds(moment: datetime) -> int:
     """Return whole Unix seconds, as in every answer."""
     return int(moment.timestamp())
+
+
+def moment_from_unix(number: float) -> datetime:
+    """Return the moment of Unix seconds, or of milliseconds from 1e11 on, in UTC.
+
+    Raises ValueError, OverflowError or OSError for what no calendar holds.
+    """
+    return datetime.fromtimestamp(number / 1000 if abs(number) >= MILLISECONDS_FROM else number, UTC)

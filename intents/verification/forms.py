@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from django import forms
+from django.utils import timezone
 
 from intents.verification.received_request import ReceivedRequest
+from wire.timestamps import EARLIEST, moment_from_unix
 
 HEADER_NAME = "x-service-intent:"
+EXAMPLE_MOMENT = "2026-03-01T14:02:12Z"
 
 
 class RequestForm(forms.Form):
-    """What a backend received. Only method and path are required."""
+    """What a backend received, and when. Only method and path are required."""
 
     header = forms.CharField(required=False)
     method = forms.CharField(max_length=32)
@@ -19,6 +24,7 @@ class RequestForm(forms.Form):
     content_type = forms.CharField(required=False)
     content_encoding = forms.CharField(required=False)
     body = forms.CharField(required=False, strip=False)
+    received_at = forms.CharField(required=False)
     step_up = forms.BooleanField(required=False)
 
     def clean_header(self) -> str:
@@ -26,10 +32,33 @@ class RequestForm(forms.Form):
         header: str = self.cleaned_data["header"]
         return header[len(HEADER_NAME) :].strip() if header.lower().startswith(HEADER_NAME) else header
 
+    def clean_received_at(self) -> datetime | None:
+        """Read an ISO 8601 time, in UTC where it names no zone, or a Unix time; None where the field is empty."""
+        text: str = self.cleaned_data["received_at"]
+        if not text:
+            return None
+        try:
+            moment = parse_moment(text)
+        except (ValueError, OverflowError, OSError):
+            raise forms.ValidationError(f"Write it like {EXAMPLE_MOMENT}, or as a Unix time.") from None
+        if not EARLIEST <= moment <= timezone.now() + timedelta(days=1):
+            raise forms.ValidationError("A request was received between the year 2000 and now.")
+        return moment
+
     def build_request(self) -> ReceivedRequest:
         """Build the received request from the cleaned fields."""
-        fields = dict(self.cleaned_data)
+        fields = {name: value for name, value in self.cleaned_data.items() if name != "received_at"}
         # A browser sends the lines of a text area with CR LF; a backend rarely receives that.
         body = fields.pop("body").replace("\r\n", "\n").encode()
         query = fields.pop("query").removeprefix("?")
         return ReceivedRequest(body=body, query=query, **fields)
+
+
+def parse_moment(text: str) -> datetime:
+    """Read an ISO 8601 time or a Unix time. Raises ValueError, OverflowError or OSError."""
+    try:
+        number = float(text)
+    except ValueError:
+        moment = datetime.fromisoformat(text)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment_from_unix(number)

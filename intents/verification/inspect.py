@@ -1,4 +1,4 @@
-"""Explain why a request would be rejected, check by check. Nothing is stored, and no nonce is used up."""
+"""Explain why a request is rejected, check by check. Nothing is stored, and no nonce is used up."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from affidavit import REASONS, Check, Reason, StoreUnavailable
+from intents.verification.payload_fields import PayloadField, list_payload_fields
 from intents.verification.received_request import ReceivedRequest
 from intents.verification.verify import build_verifier
 from wire.errors import Unavailable
@@ -15,27 +16,39 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class Inspection:
-    """All checks in their order; `reason` is that of the failed check, None if the request would pass."""
+    """All checks in their order; `reason` is that of the first failed one, None if the request passes.
+
+    received_at: the moment at which the checks looked at their clock. fields: the members of the payload, empty where
+    the header cannot be read. is_proven: whether one of the workspace's secrets signed them.
+    """
 
     checks: Sequence[Check]
     reason: Reason | None
+    received_at: datetime
+    fields: Sequence[PayloadField]
+    is_proven: bool
 
     @property
-    def reached(self) -> int:
-        """How many checks were run."""
-        return sum(check.state != "not-reached" for check in self.checks)
+    def failed(self) -> int:
+        """How many checks failed."""
+        return sum(check.state == "failed" for check in self.checks)
 
     @property
     def not_reached(self) -> int:
-        """How many checks come after the one that failed."""
-        return len(self.checks) - self.reached
+        """How many checks could not be run after a failed one."""
+        return sum(check.state == "not-reached" for check in self.checks)
 
 
-def inspect_request(environment: Environment, request: ReceivedRequest, *, now: datetime) -> Inspection:
-    """Check a request without using its intent up. Raises Unavailable where the nonce cannot be looked up."""
+def inspect_request(environment: Environment, request: ReceivedRequest, *, received_at: datetime) -> Inspection:
+    """Check a request as at the moment of its receipt, without using its intent up.
+
+    Raises Unavailable where the nonce cannot be looked up.
+    """
     try:
-        checks = build_verifier(environment, now=now).explain(**request.verifier_arguments())
+        checks = build_verifier(environment, now=received_at).explain(**request.verifier_arguments())
     except StoreUnavailable:
         raise Unavailable from None
     slug = next((check.reason for check in checks if check.reason), None)
-    return Inspection(checks, REASONS[slug] if slug else None)
+    is_proven = any(check.name == "signature" and check.state == "passed" for check in checks)
+    fields = list_payload_fields(request.header)
+    return Inspection(checks, REASONS[slug] if slug else None, received_at, fields, is_proven)

@@ -3,7 +3,7 @@
 import math
 import re
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -12,9 +12,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from affidavit import whole_number
-from wire.timestamps import EARLIEST, unix_seconds
+from wire.timestamps import EARLIEST, moment_from_unix, unix_seconds
 
-MILLISECONDS_FROM = 1e11
 MAX_COUNT = 2**53
 MAX_ITEMS = 500
 UUID_FORM = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
@@ -66,10 +65,13 @@ class Moment(serializers.Field[Any, Any, Any, Any]):
     def to_internal_value(self, data: Any) -> datetime:
         if type(data) not in (int, float) or not math.isfinite(data):
             self.fail("invalid")
-        seconds = data / 1000 if abs(data) >= MILLISECONDS_FROM else data
-        if not EARLIEST.timestamp() <= seconds <= (timezone.now() + timedelta(days=1)).timestamp():
+        try:
+            moment = moment_from_unix(data)
+        except (ValueError, OverflowError, OSError):
             self.fail("out-of-range")
-        return datetime.fromtimestamp(seconds, UTC)
+        if not EARLIEST <= moment <= timezone.now() + timedelta(days=1):
+            self.fail("out-of-range")
+        return moment
 
     def to_representation(self, value: datetime) -> int:
         return unix_seconds(value)

@@ -5,7 +5,7 @@ from ._errors import AffidavitError, HarError, HubUnreachable, ReportError
 from ._hub.api_keys import is_well_formed as is_well_formed_key
 from ._hub.api_keys import make_key
 from ._intents.args import InvalidArgs, RequestArgs, args_hash, member_args, request_args
-from ._intents.explain import Check
+from ._intents.explain import Check, read_unproven_payload
 from ._intents.intent import Intent, MintedIntent, mint_intent
 from ._intents.nonces import MemoryNonces, NonceStore, RedisNonces, SqliteNonces, SqlNonces
 from ._intents.reasons import REASONS, Reason
@@ -92,6 +92,7 @@ __all__ = [
     "mint_intent",
     "observe",
     "parse_json",
+    "read_unproven_payload",
     "reportOutcomes",
     "report_outcomes",
     "request_args",

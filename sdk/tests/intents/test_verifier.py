@@ -283,17 +283,42 @@ def test_no_rejection_repeats_a_secret_a_signature_or_a_body_value():
 @pytest.mark.parametrize(
     ("expected", "header", "request_"), [*REJECTIONS, (None, minted().header, {}), (None, v1(), {})]
 )
-def test_an_explanation_ends_where_verification_does(expected, header, request_):
+def test_an_explanation_first_fails_where_verification_does(expected, header, request_):
     checks = verifier().explain(header, **{**REQUEST, **request_})
     assert [check.name for check in checks] == list(CHECKS)
     failed = [check for check in checks if check.state == "failed"]
-    assert [check.reason for check in failed] == ([expected] if expected else [])
+    assert [check.reason for check in failed][:1] == ([expected] if expected else [])
     if failed:
-        place = checks.index(failed[0])
-        assert failed[0].detail
-        assert all(check.state in ("passed", "not-bound") for check in checks[:place])
-        assert all(check.state == "not-reached" for check in checks[place + 1 :])
+        position = checks.index(failed[0])
+        assert all(check.detail for check in failed)
+        assert all(check.state in ("passed", "not-bound") for check in checks[:position])
+    if expected in ("missing-header", "malformed"):
+        assert [check.state for check in checks][-1] == "not-reached"
     assert SECRET not in repr(checks)
+
+
+def test_an_explanation_goes_on_after_a_failure_and_names_every_reason():
+    header = minted(OTHER_SECRET, tenant_id="ws_9", aud="staging", args={}, now=NOW - 7200).header
+    checks = verifier().explain(header, **{**REQUEST, "path": "/refunds"})
+    assert {check.name: check.reason for check in checks if check.reason} == {
+        "signature": "bad-signature",
+        "time": "expired",
+        "workspace": "tenant-mismatch",
+        "audience": "audience-mismatch",
+        "operation": "operation-mismatch",
+        "arguments": "args-mismatch",
+    }
+    assert {check.state for check in checks} == {"passed", "failed"}
+    sides = {check.name: (check.signed, check.actual) for check in checks}
+    assert sides["audience"] == ("staging", AUDIENCE)
+    assert sides["operation"] == ("POST /orders", "POST /refunds")
+
+
+def test_an_explanation_of_a_closed_version_one_window_still_compares_the_rest():
+    checks = {check.name: check for check in verifier(accept_v1=False).explain(v1(), **{**REQUEST, "path": "/refunds"})}
+    assert checks["payload"].reason == "unsupported-version"
+    assert checks["operation"].reason == "path-mismatch"
+    assert checks["nonce"].state == "not-bound"
 
 
 def test_an_explanation_shows_both_sides():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+from datetime import UTC, datetime
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
+from django.utils import timezone
 from django.utils.html import escape
 
 from affidavit import REASONS, mint_intent
@@ -34,8 +36,8 @@ def header(workspace, production):
 
 @pytest.fixture
 def inspect(browser_client, address):
-    def post(header: str, **members):
-        return browser_client.post(f"{address}/checks", {**FORM, "header": header, **members})
+    def post(header: str, headers=None, **members):
+        return browser_client.post(f"{address}/checks", {**FORM, "header": header, **members}, headers=headers)
 
     return post
 
@@ -62,13 +64,73 @@ def test_the_first_failure_is_shown_with_both_sides_and_its_fix(inspect, header,
     check_states = read_states(response)
     assert list(check_states) == list(dict.fromkeys(reason.check for reason in REASONS.values()))
     assert check_states["workspace"] == "passed"
-    assert (check_states["audience"], check_states["operation"]) == ("failed", "not-reached")
+    assert (check_states["audience"], check_states["operation"]) == ("failed", "passed")
     text = response.content.decode()
-    assert "Failed at check 7 of 11; 4 not run" in " ".join(text.split())
+    assert "1 of 11 checks failed" in " ".join(text.split())
     assert "https://api.lumen.example" in text
     assert production.audience in text
     assert production.workspace_id in text
     assert escape(REASONS["audience-mismatch"].usual_fix) in text
+
+
+def test_an_older_header_is_judged_as_it_was_received(inspect, header):
+    issued = int(timezone.now().timestamp()) - 86_400
+    pasted = header(now=issued, aud="https://api.lumen.example")
+    assert inspect(pasted).context["inspection"].reason.slug == "expired"
+    for moment in (str(issued + 2), str((issued + 2) * 1000), datetime.fromtimestamp(issued + 2, UTC).isoformat()):
+        response = inspect(pasted, received_at=moment)
+        assert response.context["inspection"].reason.slug == "audience-mismatch", moment
+        assert {state for name, state in read_states(response).items() if name != "audience"} == {"passed"}
+        assert moment in response.content.decode()
+
+
+@pytest.mark.parametrize("moment", ["yesterday", "1e400", "nan", "-1", "9999-01-01", "2026-02-30", "²"])
+def test_a_time_of_receipt_that_cannot_be_is_refused_with_the_cure(inspect, header, moment):
+    response = inspect(header(), received_at=moment)
+    assert (response.status_code, response.context["inspection"]) == (200, None)
+    assert response.context["form"].errors["received_at"]
+
+
+def test_every_failed_check_is_shown_and_the_payload_decoded(inspect, header):
+    response = inspect(header(aud="https://api.lumen.example", args={}), path="/other")
+    failed = {check.name: check.reason for check in response.context["inspection"].checks if check.reason}
+    assert failed == {
+        "audience": "audience-mismatch", "operation": "operation-mismatch", "arguments": "args-mismatch",
+    }  # fmt: skip
+    text = " ".join(response.content.decode().split())
+    assert "3 of 11 checks failed" in text
+    assert "Signed by a secret of this workspace" in text
+    assert "&quot;user_17&quot;" in text
+    assert "the end user to authorize against" in text
+
+
+def test_an_unsigned_payload_is_decoded_and_said_to_be_anybodys(inspect, workspace, production):
+    forged = mint_intent(
+        "gas_" + "x" * 40, tenant_id="ws_other", sub="<b>eve</b>", aud=production.audience,
+        operation="POST /refunds", args={"amount": 1250},
+    ).header  # fmt: skip
+    response = inspect(forged)
+    text = response.content.decode()
+    assert read_states(response)["workspace"] == "failed"
+    assert "anybody may have written it" in text
+    assert "&lt;b&gt;eve&lt;/b&gt;" in text
+    assert "<b>eve" not in text
+
+
+def test_a_reload_shows_the_result_again_and_no_browser_keeps_it(inspect, header):
+    pasted = header()
+    first = inspect(pasted)
+    assert "no-store" in first["Cache-Control"]
+    again = inspect(pasted, headers={"if-none-match": first.get("ETag", "*")})
+    assert again.status_code == 200
+    assert "Would pass" in again.content.decode()
+
+
+def test_a_link_fills_in_what_a_rejection_knows(browser_client, address):
+    text = browser_client.get(f"{address}?method=PUT&path=/a&received_at=2026-03-01T14:02:12Z").content.decode()
+    assert 'value="PUT"' in text
+    assert 'value="/a"' in text
+    assert 'value="2026-03-01T14:02:12Z"' in text
 
 
 def test_looking_stores_nothing_and_uses_nothing_up(inspect, header):

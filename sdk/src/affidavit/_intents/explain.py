@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+from affidavit._json import Json
+
+from .envelope import Unreadable, open_envelope
 from .intent import Intent
 from .reasons import CHECKS, REASONS
 from .verification_attempt import Attempt
@@ -19,9 +22,9 @@ _NOT_BOUND_BY_V1 = frozenset({"audience", "arguments", "step-up", "nonce"})
 class Check:
     """One step of a verification.
 
-    name, title: from `CHECKS`. state: `not-bound` if version 1 has nothing to compare, `not-reached` after a
-    failure. reason: the reason of a failure. detail: its cause in plain words. signed, actual: what the
-    intent says and what the request or this backend has, where neither is a secret; hashes, never values.
+    name, title: from `CHECKS`. state: `not-bound` if version 1 has nothing to compare, `not-reached` if an earlier
+    failure left nothing to check. reason: the reason of a failure. detail: its cause in plain words. signed, actual:
+    what the intent says and what the request or this backend has, where neither is a secret; hashes, never values.
     """
 
     name: str
@@ -34,7 +37,7 @@ class Check:
 
 
 def skip_check(name: str) -> Check:
-    """Return a check that was not reached, because an earlier one failed."""
+    """Return a check that could not be run, because an earlier one left nothing to check."""
     return Check(name, CHECKS[name], "not-reached")
 
 
@@ -65,6 +68,14 @@ def _compare_sides(name: str, attempt: Attempt, intent: Intent, workspace: str |
         "step-up": lambda: ("required" if intent.requires_step_up else "not required", None),
     }
     return sides[name]() if name in sides else (None, None)
+
+
+def read_unproven_payload(header: str) -> dict[str, Json] | None:
+    """Return what the payload of a header says, None where it cannot be read. It proves nothing: for people only."""
+    try:
+        return open_envelope(header).payload
+    except Unreadable:
+        return None
 
 
 def format_moment(seconds: float) -> str:

@@ -185,20 +185,26 @@ class IntentVerifier:
         raw_path: str | None = None,
         content_encoding: str | None = None,
     ) -> list[Check]:
-        """Every check in order, both sides of each shown; takes what `verify` takes, burns no nonce."""
+        """Every check in order, both sides of each shown; takes what `verify` takes, burns no nonce.
+
+        The first failed check has the reason that `verify` would raise. Those after it are run all the same, where
+        they can be, on what the header says, proven or not: a request often fails for several reasons.
+        """
         attempt = Attempt(
             header, method, path, query, body, content_type, operation, minimum_version, request, raw_path,
             content_encoding, dry_run=True,
         )  # fmt: skip
         attempt.now = self._now()
         steps: list[Check] = []
-        reason: str | None = None
+        can_go_on = True
         for name, check in zip(CHECKS, self._checks, strict=True):
-            if reason is None:
-                reason = check(attempt)
-                steps.append(describe_check(name, reason, attempt, self.workspace, self.audience))
-            else:
+            if not can_go_on:
                 steps.append(skip_check(name))
+                continue
+            attempt.detail = ""
+            reason = check(attempt)
+            steps.append(describe_check(name, reason, attempt, self.workspace, self.audience))
+            can_go_on = reason is None or _assume_passed(name, attempt)
         return steps
 
     def _check_presence(self, attempt: Attempt) -> str | None:
@@ -300,6 +306,23 @@ class IntentVerifier:
             return "replayed" if self._nonces.is_burnt(intent.workspace, nonce) else None
         fresh = self._nonces.burn(intent.workspace, nonce, intent.expires_at, now=attempt.now)
         return None if fresh else "replayed"
+
+
+def _assume_passed(name: str, attempt: Attempt) -> bool:
+    """Give an attempt what the failed check `name` would have found; return whether later checks can be run."""
+    if name in ("presence", "decoding"):
+        return False
+    if name == "signature":
+        attempt.payload = attempt.envelope.payload
+    elif name == "payload":
+        version = detect_version(attempt.payload)
+        if version is None:
+            return False
+        try:
+            attempt.intent = read_intent(attempt.payload, version)
+        except Unreadable:
+            return False
+    return True
 
 
 def _refuse_mistakes(secrets: Secrets, workspace: str | None, audience: str | None) -> None:
