@@ -6,15 +6,20 @@ from collections.abc import Mapping
 
 from workspaces.models import Environment
 
+CONVERSATION = '{"conversationId": "conv_81"}'
 ITEM = '{"conversationId": "conv_81", "outcomeKey": "purchase"}'
 
 
 def first_report_snippets(environment: Environment) -> Mapping[str, str]:
-    """Return a body for curl and lines for Python; a report without an environment goes to production."""
+    """Return two bodies for curl and lines for Python; what names no environment goes to production.
+
+    The conversation comes first: its outcome then finds it, and no join breaks.
+    """
     is_default = environment.name == "production"
     member = "" if is_default else f'"environment": "{environment.name}", '
     argument = "" if is_default else f'environment="{environment.name}", '
     return {
+        "first_conversation": f'{{{member}"conversations": [{CONVERSATION}]}}',
         "first_body": f'{{{member}"outcomes": [{ITEM}]}}',
         "first_lines": "from affidavit import report_outcomes\n\n"
         f"report_outcomes(API_KEY, [{ITEM}], {argument}base_url=BASE_URL)",

@@ -16,7 +16,8 @@
 
   function isInUse(element) {
     const selection = getSelection();
-    return element.contains(document.activeElement)
+    const focused = document.activeElement;
+    return (element.contains(focused) && !focused.matches("[data-copy]")) // a button that only copies stays focused
       || Boolean(element.querySelector("[data-menu][open], dialog[open]"))
       || (!selection.isCollapsed && element.contains(selection.anchorNode));
   }
@@ -28,7 +29,9 @@
 
   function replaceBlock(element, act) {
     element.dispatchEvent(new Event("replacing", { bubbles: true }));
+    const focused = [...element.querySelectorAll("[data-copy]")].indexOf(document.activeElement);
     const fresh = act();
+    if (focused >= 0) (fresh.querySelectorAll("[data-copy]")[focused] ?? main).focus({ preventScroll: true });
     window.htmx?.process(fresh);
     fresh.dispatchEvent(new Event("replaced", { bubbles: true }));
   }

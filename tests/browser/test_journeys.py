@@ -1,6 +1,7 @@
 """What a person does with the pages, start to end."""
 
 import re
+import subprocess
 
 from django.contrib.auth import get_user_model
 from django.utils import timezone
@@ -70,3 +71,22 @@ def test_the_spec_s_own_request_shows_on_the_page_at_once(new_tab, transactional
     tab = new_tab()
     assert "purchase" in tab.open(f"{start}/outcomes").inner_text("main")
     assert "conv_2" in tab.open(f"{start}/joins").inner_text("main")
+
+
+def test_the_empty_page_s_own_calls_bring_the_first_outcome_and_no_broken_join(new_tab, transactional_db, workspace):
+    tab = new_tab()
+    tab.page.clock.install()
+    page = tab.open(f"/w/{workspace.workspace.slug}/staging/outcomes")
+    keys = {key[:12]: key for key in (workspace.platform_key, workspace.report_key)}
+    for call in page.locator(".empty .code", has_text="curl").all():
+        command = call.locator("code").inner_text()
+        call.get_by_role("button", name="Copy").click()
+        prefix = next(prefix for prefix in keys if prefix in command)
+        command = re.sub(rf"{prefix}[^']*", keys[prefix], command)
+        subprocess.run(["bash", "-c", f"{command} --silent --fail-with-body"], check=True, timeout=30)
+    page.clock.run_for(16_000)  # the pressed button still has the focus
+    page.wait_for_selector("main .empty", state="detached")
+    facts = re.sub(r"\s+", " ", tab.open(f"/w/{workspace.workspace.slug}/staging/overview").inner_text(".facts"))
+    assert "Conversations 1" in facts
+    assert "Outcomes 1" in facts
+    assert "0 of 1" in facts
