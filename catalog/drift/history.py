@@ -5,26 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from catalog.drift.absence import NO_LONGER_SEEN, NOT_ALWAYS, SEEN_AGAIN
 from catalog.drift.compare import Change, compare_outlines
-from catalog.drift.queries import list_versions, load_version_outlines
+from catalog.drift.queries import list_versions, load_outlines_by_number
 from catalog.models import Drift, Operation, OperationVersion
 
 MAX_VERSIONS_SHOWN = 20
 MAX_CHANGES_SHOWN = 6  # of each version
+PRESENCE_KINDS = (NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS)
 
 
 @dataclass(frozen=True)
 class TimelineEntry:
-    """A version with the first of its changes, and how many more it has."""
+    """A version with the first of its changes, and how many more it has.
+
+    changes: its drift; of a manual override, which is no drift, how it changed the version before.
+    """
 
     version: OperationVersion
-    changes: Sequence[Drift]
+    changes: Sequence[Change | Drift]
     more: int
 
 
 @dataclass(frozen=True)
 class VersionComparison:
-    """The changes from one version to another, by their numbers."""
+    """The changes from one version to another, by their numbers: of their outlines, then of presence."""
 
     before: int
     after: int
@@ -38,11 +43,26 @@ def build_timeline(operation: Operation) -> list[TimelineEntry]:
     drift_by_version: dict[int, list[Drift]] = {number: [] for number in numbers}
     for drift in operation.drift.filter(version__in=numbers).order_by("id"):
         drift_by_version[drift.version].append(drift)
-    return [_build_entry(version, drift_by_version[version.number]) for version in versions]
+    overrides = _list_override_changes(operation, versions)
+    return [
+        _build_entry(version, [*overrides.get(version.number, ()), *drift_by_version[version.number]])
+        for version in versions
+    ]
 
 
-def _build_entry(version: OperationVersion, drift: Sequence[Drift]) -> TimelineEntry:
-    return TimelineEntry(version, drift[:MAX_CHANGES_SHOWN], max(len(drift) - MAX_CHANGES_SHOWN, 0))
+def _list_override_changes(operation: Operation, versions: Sequence[OperationVersion]) -> dict[int, list[Change]]:
+    """Return what each version that a manual override made changed in the version before it, by number."""
+    numbers = [version.number for version in versions if version.by_hand]
+    outlines = load_outlines_by_number(operation, [*numbers, *(number - 1 for number in numbers)])
+    return {
+        number: compare_outlines(outlines[number - 1], outlines[number])
+        for number in numbers
+        if outlines.keys() >= {number - 1, number}
+    }
+
+
+def _build_entry(version: OperationVersion, changes: Sequence[Change | Drift]) -> TimelineEntry:
+    return TimelineEntry(version, changes[:MAX_CHANGES_SHOWN], max(len(changes) - MAX_CHANGES_SHOWN, 0))
 
 
 def compare_versions(operation: Operation, address: Mapping[str, str]) -> VersionComparison | None:
@@ -51,5 +71,26 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
     if not all(number.isascii() and number.isdigit() and len(number) < 9 for number in numbers):
         return None
     before, after = map(int, numbers)
-    outlines = load_version_outlines(operation, before, after)
-    return VersionComparison(before, after, compare_outlines(*outlines)) if outlines else None
+    outlines = load_outlines_by_number(operation, [before, after])
+    if not outlines.keys() >= {before, after}:
+        return None
+    changes = compare_outlines(outlines[before], outlines[after])
+    if before < after:
+        changes += _list_presence_changes(operation, before, after)
+    return VersionComparison(before, after, changes)
+
+
+def _list_presence_changes(operation: Operation, before: int, after: int) -> list[Change]:
+    """Return the last change of presence of each node after one version up to another: no outline holds these.
+
+    A property that was seen again before the later version is left out, as if it had never been absent.
+    """
+    last_drift: dict[tuple[str, str], Drift] = {}
+    drift = operation.drift.filter(version__gt=before, version__lte=after, kind__in=PRESENCE_KINDS)
+    for item in drift.order_by("id"):
+        last_drift[item.part, item.pointer] = item
+    return [
+        Change(item.part, item.pointer, item.kind, item.before, item.after, item.breaks)
+        for item in last_drift.values()
+        if item.kind != SEEN_AGAIN
+    ]

@@ -46,10 +46,10 @@ def list_versions(operation: Operation) -> QuerySet[OperationVersion]:
     return operation.versions.defer("outline")
 
 
-def load_version_outlines(operation: Operation, *numbers: int) -> list[Outline] | None:
-    """Return the outlines of these versions, in their order; None where one of them does not exist."""
-    texts = dict(operation.versions.filter(number__in=numbers).values_list("number", "outline"))
-    return [json.loads(texts[number]) for number in numbers] if texts.keys() >= set(numbers) else None
+def load_outlines_by_number(operation: Operation, numbers: Collection[int]) -> dict[int, Outline]:
+    """Return the outlines of those of these versions that exist."""
+    texts = operation.versions.filter(number__in=numbers).values_list("number", "outline")
+    return {number: json.loads(text) for number, text in texts}
 
 
 def load_outline_digests(environment: Environment) -> dict[OperationKey, tuple[str, bytes]]:

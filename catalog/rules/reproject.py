@@ -66,7 +66,8 @@ def clear_projection(row: Operation) -> None:
 def reproject_rows(environment: Environment, row_ids: Collection[int], rules: RuleSet, *, now: datetime) -> None:
     """Project these rows again after a manual override. The caller holds the lock of the environment.
 
-    A changed outline becomes a version that is marked as an override; it is never drift.
+    A changed outline becomes a version that is marked as an override; it is never drift. Undoing the override that made
+    the last version takes this version back.
     """
     rows = Operation.objects.filter(environment=environment, pk__in=row_ids).order_by("pk")
     for row in rows.defer(*LARGE_TEXTS).prefetch_related("baseline_resets__through__operation"):
@@ -119,8 +120,15 @@ def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
 
 
 def _add_version(row: Operation, *, now: datetime) -> None:
-    """Store the changed outline of a visible row as its next version."""
-    if not row.begun or row.shown_under_id is not None or row.outline == _read_latest_outline(row):
+    """Store the changed outline of a visible row as its next version, or take back the version that it undoes."""
+    if not row.begun or row.shown_under_id is not None:
+        return
+    latest, previous = _load_last_versions(row)
+    if latest is not None and latest.outline == row.outline:
+        return
+    if latest is not None and previous is not None and _is_undone(latest, previous, row):
+        latest.delete()
+        row.version = previous.number
         return
     row.version += 1
     OperationVersion.objects.create(
@@ -134,5 +142,13 @@ def _add_version(row: Operation, *, now: datetime) -> None:
     )
 
 
-def _read_latest_outline(row: Operation) -> str | None:
-    return row.versions.values_list("outline", flat=True).first()
+def _is_undone(latest: OperationVersion, previous: OperationVersion, row: Operation) -> bool:
+    """Whether an override made the last version, nothing drifted since, and the row is as before it."""
+    is_override = latest.by_hand and previous.outline == row.outline
+    return is_override and not row.drift.filter(version=latest.number).exists()
+
+
+def _load_last_versions(row: Operation) -> tuple[OperationVersion | None, OperationVersion | None]:
+    """Return the last version and the one before it, where they exist."""
+    latest, previous, *_ = [*row.versions.all()[:2], None, None]
+    return latest, previous

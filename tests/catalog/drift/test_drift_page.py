@@ -122,6 +122,36 @@ def test_an_operation_shows_its_versions_and_the_difference_of_any_two(browser_c
     assert "are the same" in open_page(browser_client, filled_workspace, "operation", before="2", after="2", **query)
 
 
+def test_a_comparison_of_versions_has_what_is_no_longer_seen_as_the_timeline_has(api, browser_client, workspace):
+    deliver(api, workspace, *[observation(response={"id": 1, "note": "x", "kind": "a"})] * 30)
+    deliver(api, workspace, observation(response={"id": 1, "note": "x", "kind": "a", "total": 2}))
+    deliver(api, workspace, *[observation(response={"id": 1, "total": 2})] * 90)
+    deliver(api, workspace, observation(response={"id": 1, "total": 2, "kind": "a"}))
+    query = {"method": "GET", "path": PATH}
+    comparison = list_rows(browser_client, workspace, "operation", "changes", before="1", after="2", **query)
+    assert [(row["pointer"], row["change"], row["breaksFor"]) for row in comparison] == [
+        ("/total", "new", ""),
+        ("/note", "quiet", "consumer"),
+    ]
+    timeline = open_page(browser_client, workspace, "operation", **query)
+    assert (
+        timeline[timeline.index('id="versions"') :].count("no longer seen") == 2
+    )  # of /note, and of /kind before it was seen again
+    back = list_rows(browser_client, workspace, "operation", "changes", before="2", after="1", **query)
+    assert [(row["pointer"], row["change"]) for row in back] == [("/total", "gone")]
+
+
+def test_the_timeline_says_what_a_manual_override_changed(api, browser_client, workspace):
+    deliver(api, workspace, observation(response={"by": {"one": 1, "two": 2}}))
+    address_of_maps = address(workspace, "operation/maps")
+    form = {"method": "GET", "path": PATH, "part": "200", "pointer": "/by", "as": "map"}
+    assert browser_client.post(address_of_maps, form).status_code in (302, 303)
+    page = open_page(browser_client, workspace, "operation", method="GET", path=PATH)
+    versions = page[page.index('id="versions"') :]
+    assert "manual override" in versions
+    assert "<code>/by</code>" in versions
+
+
 @pytest.mark.parametrize("numbers", [("1", "9"), ("", "1"), ("x", "1"), ("-1", "1"), ("9" * 30, "1")])
 def test_versions_that_do_not_exist_are_left_out(browser_client, filled_workspace, numbers):
     query = {"method": "GET", "path": PATH, "before": numbers[0], "after": numbers[1]}

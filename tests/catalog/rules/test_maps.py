@@ -13,7 +13,7 @@ from django.utils import timezone
 from support.map_values import PRICE, bodies
 
 from catalog import queries
-from catalog.models import Drift, MapRule, Operation, OperationPart
+from catalog.models import Drift, MapRule, Operation, OperationPart, OperationVersion
 from catalog.rules import templates as template_rules
 from catalog.rules.maps import add_map_rule, revert_map_rule
 from catalog.rules.templates import add_template_rule
@@ -150,9 +150,12 @@ def test_taken_back_it_is_byte_for_byte_as_if_it_never_was(api, workspace, seed)
     assert states[0] == states[1]
 
 
-def test_each_is_a_version_by_hand_and_in_the_audit_log(boxes):
-    revert_map_rule(add_rule(as_map=True), actor="bob", now=timezone.now())
-    assert Operation.objects.get().version == 3
+def test_each_is_a_version_by_hand_until_it_is_undone_and_in_the_audit_log(boxes):
+    rule = add_rule(as_map=True)
+    assert list(OperationVersion.objects.values_list("number", "by_hand")) == [(2, True), (1, False)]
+    revert_map_rule(rule, actor="bob", now=timezone.now())
+    assert list(OperationVersion.objects.values_list("number", "by_hand")) == [(1, False)]
+    assert Operation.objects.get().version == 1
     entries = AuditEntry.objects.filter(workspace=boxes.workspace).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
         ("ann", "shown as a map", "200 /by"),
