@@ -18,15 +18,15 @@ from urllib.parse import quote
 
 from bench._support.catalog_data import Catalog, fill
 from bench._support.hub_client import build_request, measure_seconds
-from bench._support.measure import Row, print_table
-from bench.outcomes import percentile, run_hub
+from bench._support.measure import Row, percentile, print_table
+from bench._support.pages import measure_pages
+from bench.outcomes import run_hub
 
 OPERATIONS = int(os.environ.get("BENCH_OPERATIONS", "5000"))
 DOWNLOADED = 1200
 DOWNLOADS = 3  # catalogs that are requested once
 ROUNDS = 40
 LARGE = "operation?method=GET&path=/large"
-BARE = "bare view"
 PAGES = {
     "catalog": "catalog",
     "catalog, its last page": "catalog?page=999",
@@ -39,20 +39,6 @@ PAGES = {
     "operation of 2,000 nodes, one of them": f"{LARGE}&at=/groupba",
     "drift": "drift",
 }
-
-
-def measure_pages(address: str, catalog: Catalog) -> Iterator[Row]:
-    """Measure all pages and a view that does nothing in turns, so that a slow moment of the machine affects all."""
-    pages = {name: f"{address}/w/{catalog.slug}/production/{page}" for name, page in PAGES.items()}
-    times: dict[str, list[float]] = {name: [] for name in (BARE, *PAGES)}
-    for _ in range(ROUNDS + 1):
-        for name, url in {BARE: f"{address}/healthz", **pages}.items():
-            times[name].append(measure_seconds(url, catalog.key) * 1000)
-    _, *bare_times = times.pop(BARE)
-    reference = f"{BARE}: median {percentile(bare_times, 0.5):.0f} ms, p95 {percentile(bare_times, 0.95):.0f} ms"
-    for name, (first_time, *later_times) in times.items():
-        figures = f"median {percentile(later_times, 0.5):.0f} ms, first {first_time:.0f} ms"
-        yield Row(f"page {name}, p95", figures, reference, percentile(later_times, 0.95), 100, "ms")
 
 
 def measure_downloads(address: str, catalogs: Sequence[Catalog]) -> Iterator[Row]:
@@ -87,7 +73,7 @@ def main() -> None:
         with run_hub(folder) as address:
             large = fill(OPERATIONS, address, folder)
             small = [fill(DOWNLOADED, address, folder) for _ in range(DOWNLOADS)]
-            print_table([*measure_pages(address, large), *measure_downloads(address, small)])
+            print_table([*measure_pages(address, large.slug, large.key, PAGES), *measure_downloads(address, small)])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

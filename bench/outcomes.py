@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench._support.hub_client import count_lines, make_poster, measure_rate, measure_seconds
-from bench._support.measure import Row, print_table
+from bench._support.measure import Row, percentile, print_table
 from bench._support.outcomes_data import BenchWorkspace, load_workspaces, measure_bare_sql
 
 OUTCOMES = int(os.environ.get("BENCH_OUTCOMES", "500000"))
@@ -75,10 +75,6 @@ def wait_until_ready(address: str) -> str:
         except OSError:
             time.sleep(0.2)
     raise SystemExit("The hub did not start within a minute.")
-
-
-def percentile(times: list[float], share: float) -> float:
-    return sorted(times)[min(len(times) - 1, round(share * len(times)))]
 
 
 def measure_reports(address: str, large: BenchWorkspace) -> Iterator[Row]:

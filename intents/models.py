@@ -11,6 +11,7 @@ from django.db.models import Q
 from workspaces.models import Environment, Workspace
 
 MAX_OPERATION = 255  # characters of a template
+ALL_VERSIONS = -1  # in roll-ups, the version of the sums over all versions and operations
 MAX_SIGNED_OPERATION = 2000  # characters of the operation in an intent, which may have a query
 
 
@@ -57,6 +58,31 @@ class VerificationTally(models.Model):
 
     def __str__(self) -> str:
         return f"{self.count} {self.result} from {self.start:%Y-%m-%d %H:%M}"
+
+
+class VerificationRollup(models.Model):
+    """Sums of verification tallies, by day and month of UTC with the same result, version and operation.
+
+    The sums over all versions and operations, with the version ALL_VERSIONS and an empty operation, are by quarter hour
+    too. Written by the statement that writes the tallies, so that both always agree; pages read the longest that fit.
+    A sharded counter as the tallies of outcomes: readers sum the shards.
+    """
+
+    pk = models.CompositePrimaryKey("environment_id", "grain", "version", "starts_at", "result", "operation", "shard")
+    environment = models.ForeignKey(
+        Environment, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
+    grain = models.CharField(max_length=1, db_collation="C", help_text="q quarter hour, d day, m month")
+    version = models.SmallIntegerField()
+    starts_at = models.DateTimeField()
+    result = models.CharField(max_length=40)
+    operation = models.CharField(max_length=MAX_OPERATION, blank=True)
+    shard = models.SmallIntegerField()
+    count = models.BigIntegerField()
+    last_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.count} {self.result} from {self.grain} {self.starts_at:%Y-%m-%d %H:%M}"
 
 
 class Rejection(models.Model):

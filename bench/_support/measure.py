@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -62,6 +62,10 @@ def _time_per_call(call: Callable[[], object], repeats: int) -> float:
     for _ in range(repeats):
         call()
     return (time.perf_counter() - start) / repeats * 1e6
+
+
+def percentile(times: Sequence[float], share: float) -> float:
+    return sorted(times)[min(len(times) - 1, round(share * len(times)))]
 
 
 def print_table(rows: Iterable[Row]) -> None:

@@ -18,7 +18,8 @@ import psycopg
 from bench._support.quick_load import suspend_indexes
 from hub.local.embedded_postgres import Server
 from outcomes.ingest.report_sql import RECORD
-from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES, FREE_SHARD
+from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES
+from wire.tallies.shards import FREE_SHARD
 
 SELECT_WORKSPACE_IDS = """
 SELECT environment.id, key.id

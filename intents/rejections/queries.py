@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F, Max, QuerySet, Sum
-from django.db.models.functions import Trunc
+from django.db import connection
+from django.db.models import QuerySet
 
-from intents.models import Rejection, VerificationTally
-from intents.rejections.filters import RejectionFilters, narrow_result
-from intents.rejections.series import ResultBucket, build_buckets
+from intents.models import ALL_VERSIONS, Rejection, VerificationTally
+from intents.rejections.filters import VERSIONS, RejectionFilters, narrow_result
+from intents.rejections.series import ResultBucket, build_buckets, find_bucket_start
 from intents.rejections.totals import (
     ReasonSummary,
     Total,
@@ -21,10 +22,53 @@ from intents.rejections.totals import (
     group_by_reason,
 )
 from intents.reports.verification import ACCEPTED
-from wire.period import Period
+from wire.period import QUARTER, Period, end_of_quarter, floor_to_quarter
+from wire.tallies.bucket_spans import plan_reads
+from wire.tallies.spans import DAY, Segment, cover, cover_period, segment_columns
+from wire.time_buckets import Bucket, split_into_buckets
 from workspaces.models import Environment, Workspace
 
 NO_FILTERS = RejectionFilters()
+NO_VERSION = 0  # of verifications whose version was not reported
+FORWARD_DAYS = 2 * DAY  # how far ahead a reported time may lie, and more
+
+SEGMENTS = """
+FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
+  WITH ORDINALITY AS segment (grain, since, till, number)
+"""
+# Days and months from the roll-up, quarter hours from the tallies themselves. Each segment is looked up by itself
+# (OFFSET 0): one join of all segments would scan every tally.
+TALLIES_OF_SEGMENTS = f"""
+{SEGMENTS} CROSS JOIN LATERAL (
+  SELECT start AS starts_at, result, version, operation, count, last_at FROM intents_verificationtally
+  WHERE segment.grain = 'q' AND environment_id = ANY(%(environments)s) AND start >= since AND start < till
+    AND version = ANY(%(versions)s)
+  UNION ALL
+  SELECT starts_at, result, version, operation, count, last_at FROM intents_verificationrollup
+  WHERE segment.grain <> 'q' AND environment_id = ANY(%(environments)s) AND grain = segment.grain
+    AND version = ANY(%(versions)s) AND starts_at >= since AND starts_at < till
+) AS tally
+WHERE %(operation)s = '' OR operation = %(operation)s
+"""
+SUMS_OF_SEGMENTS = f"""
+{SEGMENTS} CROSS JOIN LATERAL (
+  SELECT starts_at, result, count FROM intents_verificationrollup
+  WHERE environment_id = ANY(%(environments)s) AND grain = segment.grain AND version = {ALL_VERSIONS}
+    AND starts_at >= since AND starts_at < till
+  OFFSET 0
+) AS tally
+"""
+SELECT_TOTALS = f"""
+SELECT result, version, operation, sum(count)::bigint, max(last_at) {TALLIES_OF_SEGMENTS} GROUP BY 1, 2, 3
+"""
+# All quarter hours of a segment together, each day and month by itself.
+SELECT_SERIES = """
+SELECT number - 1, date_part('epoch', CASE grain WHEN 'q' THEN since ELSE starts_at END)::bigint, result,
+       sum(count)::bigint
+{tallies} GROUP BY 1, 2, 3
+"""
+SELECT_FILTERED_SERIES = SELECT_SERIES.format(tallies=TALLIES_OF_SEGMENTS)
+SELECT_WHOLE_SERIES = SELECT_SERIES.format(tallies=SUMS_OF_SEGMENTS)
 
 
 @dataclass(frozen=True)
@@ -60,14 +104,14 @@ class VersionCounts:
 
 def count_versions(workspace: Workspace, *, now: datetime) -> VersionCounts:
     """Count the accepted calls of all environments of a workspace by version."""
-    tallies = VerificationTally.objects.filter(
-        environment__in=workspace.environments.all(),
-        start__gt=now - timedelta(days=7),
-        result=ACCEPTED,
-        version__in=(1, 2),
-    )
-    counts = dict(tallies.values_list("version").annotate(Sum("count")).order_by())
-    return VersionCounts(counts.get(1, 0), sum(counts.values()))
+    segments = cover(floor_to_quarter(now - timedelta(days=7)) + QUARTER, end_of_quarter(now) + FORWARD_DAYS)
+    totals = _read_totals(list(workspace.environments.values_list("pk", flat=True)), segments, NO_FILTERS)
+    v1, v2 = (count_verifications(_select_accepted(totals, version)) for version in (1, 2))
+    return VersionCounts(v1, v1 + v2)
+
+
+def _select_accepted(totals: Sequence[Total], version: int) -> Sequence[Total]:
+    return [total for total in totals if total.result == ACCEPTED and total.version == version]
 
 
 def has_verifications(environment: Environment) -> bool:
@@ -77,19 +121,36 @@ def has_verifications(environment: Environment) -> bool:
 
 def load_totals(environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS) -> Sequence[Total]:
     """Sum the verifications by result, version and operation; the filter on the reason is not applied."""
-    groups = _filter_tallies(environment, period, filters).values_list("result", "version", "operation")
-    return [Total(*row) for row in groups.annotate(Sum("count"), Max("last_at")).order_by()]
+    return _read_totals([environment.pk], cover_period(period), filters)
+
+
+def _read_totals(environments: Sequence[int], segments: Sequence[Segment], filters: RejectionFilters) -> list[Total]:
+    with connection.cursor() as cursor:
+        cursor.execute(SELECT_TOTALS, _tallies_query(environments, segments, filters))
+        return [Total(*row) for row in cursor.fetchall()]
 
 
 def load_buckets(
     environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS
 ) -> Sequence[ResultBucket]:
     """Count the verifications over time, as the filters select them."""
-    moment = F("start") if period.step == "hour" else Trunc("start", period.step, tzinfo=period.zone)
-    groups = _filter_tallies(environment, period, filters).annotate(moment=moment).values_list("moment", "result")
-    rows = groups.annotate(Sum("count")).order_by()
-    narrowed_rows = ((moment, narrow_result(result, filters.reason), count) for moment, result, count in rows)
-    return build_buckets(period, narrowed_rows)
+    buckets = _split_period(period)
+    plan = plan_reads(buckets)
+    counts: Counter[tuple[datetime, str]] = Counter()
+    with connection.cursor() as cursor:
+        statement = SELECT_FILTERED_SERIES if filters.version or filters.operation else SELECT_WHOLE_SERIES
+        cursor.execute(statement, _tallies_query([environment.pk], plan.segments, filters))
+        for segment_number, start, result, count in cursor.fetchall():
+            for bucket_number, sign in plan.uses[segment_number, start]:
+                counts[buckets[bucket_number].start, narrow_result(result, filters.reason)] += sign * count
+    return build_buckets(period, ((moment, result, count) for (moment, result), count in counts.items() if count))
+
+
+def _split_period(period: Period) -> tuple[Bucket, ...]:
+    """Return the buckets of the chart, the first of which begins with the period."""
+    first = find_bucket_start(period.start, period)
+    first_bucket, *later = split_into_buckets(first, period.end, period.zone, period.step)
+    return (replace(first_bucket, start=period.start), *later)
 
 
 def list_rejections(
@@ -104,10 +165,15 @@ def list_rejections(
     return rejections.order_by("-occurred_at", "-id")
 
 
-def _filter_tallies(environment: Environment, period: Period, filters: RejectionFilters) -> QuerySet[VerificationTally]:
-    return VerificationTally.objects.filter(
-        environment=environment, start__gte=period.start, start__lt=period.end, **_read_conditions(filters)
-    )
+def _tallies_query(
+    environments: Sequence[int], segments: Sequence[Segment], filters: RejectionFilters
+) -> dict[str, Any]:
+    return {
+        "environments": list(environments),
+        "versions": [filters.version] if filters.version else [NO_VERSION, *VERSIONS.values()],
+        "operation": filters.operation,
+        **segment_columns(segments),
+    }
 
 
 def _read_conditions(filters: RejectionFilters) -> dict[str, Any]:

@@ -9,22 +9,12 @@ from typing import NamedTuple
 from django.db import connection, transaction
 
 from intents.models import Rejection
+from intents.reports.tally_sql import ADD_TO_TALLIES, TALLY_PARAMETERS
 from intents.reports.verification import ACCEPTED, Verification
 from wire.metrics import VERIFICATIONS, count_after_commit
 from wire.period import floor_to_quarter
 from workspaces.models import ApiKey, Environment
 from workspaces.secrets.uses import SecretUses, record_uses
-
-ADD_TO_TALLIES = """
-INSERT INTO intents_verificationtally AS tally
-       (environment_id, start, result, version, operation, count, last_at)
-SELECT %s, added.*
-  FROM unnest(
-         %s::timestamptz[], %s::text[], %s::smallint[], %s::text[], %s::bigint[], %s::timestamptz[]
-       ) AS added
-    ON CONFLICT (environment_id, start, result, version, operation)
-    DO UPDATE SET count = tally.count + excluded.count, last_at = greatest(tally.last_at, excluded.last_at)
-"""
 
 
 class TallyKey(NamedTuple):
@@ -84,8 +74,11 @@ def _add_to_tallies(environment: Environment, verifications: Sequence[Verificati
     rows = [(*key, *tally_sum) for key, tally_sum in sum_by_tally(verifications).items()]
     if not rows:
         return
+    columns = map(list, zip(*rows, strict=True))
     with connection.cursor() as cursor:
-        cursor.execute(ADD_TO_TALLIES, [environment.pk, *map(list, zip(*rows, strict=True))])
+        cursor.execute(
+            ADD_TO_TALLIES, {"environment": environment.pk, **dict(zip(TALLY_PARAMETERS, columns, strict=True))}
+        )
 
 
 def _store_rejections(environment: Environment, verifications: Sequence[Verification]) -> None:

@@ -12,10 +12,10 @@ from django.db import connection
 from outcomes.analytics.chart_data import Chart, ChartLine
 from outcomes.tallies.keys import contains_search
 from outcomes.tallies.series import Totals, chart_buckets, read_series_of_all_keys, read_totals
-from outcomes.tallies.spans import cover_period, segment_columns
 from outcomes.tallies.top_keys import find_top_keys
 from wire.period import Period
 from wire.table_exports import ensure_transaction
+from wire.tallies.spans import cover_period, segment_columns
 from workspaces.models import Environment
 
 

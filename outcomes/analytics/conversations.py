@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from outcomes.analytics.lag import LagDistribution, count_lags
-from outcomes.tallies.spans import widen_to_quarters
 from wire.period import Period
+from wire.tallies.spans import widen_to_quarters
 from workspaces.models import Environment
 
 ROWS_AT_ONCE = 5000

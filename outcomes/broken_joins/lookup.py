@@ -14,8 +14,8 @@ from outcomes.analytics.lag import median_length
 from outcomes.broken_joins.cause_groups import BrokenJoin
 from outcomes.broken_joins.diagnose import Diagnosis, KnownConversation, bare_forms, diagnose
 from outcomes.models import Conversation, Outcome
-from outcomes.tallies.spans import widen_to_quarters
 from wire.period import Period
+from wire.tallies.spans import widen_to_quarters
 from workspaces.models import Environment
 
 NEWEST_DIAGNOSED = 500  # broken joins, a sample for the causes of all

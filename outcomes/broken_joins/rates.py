@@ -9,10 +9,10 @@ from django.db import connection
 
 from outcomes.analytics.chart_data import MAX_LINES, BrokenRate
 from outcomes.broken_joins.lookup import list_api_key_names
-from outcomes.tallies.bucket_spans import plan_reads
 from outcomes.tallies.series import chart_buckets, read_series_of_all_keys
-from outcomes.tallies.spans import segment_columns
 from wire.period import Period
+from wire.tallies.bucket_spans import plan_reads
+from wire.tallies.spans import segment_columns
 from wire.time_buckets import Bucket
 from workspaces.models import Environment
 

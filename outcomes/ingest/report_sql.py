@@ -5,7 +5,8 @@ why two of them cannot deadlock: a sort or an aggregate between two steps ends t
 Texts are compared exactly (collation "C").
 """
 
-from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES, FREE_SHARD
+from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES
+from wire.tallies.shards import FREE_SHARD
 
 # The environment is locked first, as `Environment.hold` does: no item is read before. A conversation that our snapshot
 # shows as known stays known and needs no lock; for any other we insert or lock its one row, and so wait for a

@@ -9,7 +9,8 @@ from typing import Any
 
 from django.db import connection
 
-from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES, SHARDS
+from outcomes.tallies.sharded_sql import ADD_TO_API_KEY_TALLIES, ADD_TO_OUTCOME_TALLIES
+from wire.tallies.shards import SHARDS
 from workspaces.models import Environment
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from django.db import connection
 
 from outcomes.models import ALL_KEYS, KEY_FORM_SQL
-from outcomes.tallies.spans import cover_period, segment_columns
 from wire.period import Period
+from wire.tallies.spans import cover_period, segment_columns
 from workspaces.models import Environment
 
 

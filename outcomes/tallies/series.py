@@ -10,9 +10,9 @@ from django.db import connection
 from django.db.models import Min
 
 from outcomes.models import ALL_KEYS, Tally
-from outcomes.tallies.bucket_spans import plan_reads
-from outcomes.tallies.spans import cover_period, segment_columns
 from wire.period import Period
+from wire.tallies.bucket_spans import plan_reads
+from wire.tallies.spans import cover_period, segment_columns
 from wire.time_buckets import Bucket, split_into_buckets
 from workspaces.models import Environment
 

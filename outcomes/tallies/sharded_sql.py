@@ -4,13 +4,6 @@ Fill in `{shard}` with FREE_SHARD, or with the number of a shard that nobody els
 sorted order, then the list of keys, so that two such statements cannot deadlock.
 """
 
-SHARDS = 8  # writers that can add to one bucket without waiting for each other's commit
-# The first shard that no other transaction uses, locked until ours ends; any shard where all are in use.
-FREE_SHARD = f"""coalesce(
-  (SELECT shard FROM generate_series(0, {SHARDS - 1}) AS shard
-   WHERE pg_try_advisory_xact_lock(%(environment)s::int, shard) LIMIT 1),
-  pg_backend_pid() %% {SHARDS})"""
-
 # Adds the rows of `change (outcome_key, at, outcomes, broken, reports, reached, conversations, first_reported_at,
 # last_reported_at)` to the tallies of their key and of all keys (''), by quarter hour, day and month (UTC). A key that
 # is new has no tally of the month yet, so that keys are listed at most once a month and shard.

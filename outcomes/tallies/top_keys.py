@@ -25,8 +25,8 @@ from outcomes.tallies.keys import (
     read_keys,
     read_total_of_keys,
 )
-from outcomes.tallies.spans import bucket_starts, cover_period
 from wire.period import Period
+from wire.tallies.spans import bucket_starts, cover_period
 from workspaces.models import Environment
 
 # How many keys to read from each bucket, by its grain, per wanted key: in the first attempt, and in the second if the

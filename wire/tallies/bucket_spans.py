@@ -8,8 +8,8 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
 
-from outcomes.tallies.spans import DAY, Segment, bucket_starts, cover, floor_to_day, split_at_months
 from wire.period import ceil_to_quarter, floor_to_quarter
+from wire.tallies.spans import DAY, Segment, bucket_starts, cover, floor_to_day, split_at_months
 from wire.time_buckets import Bucket
 
 

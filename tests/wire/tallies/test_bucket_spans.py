@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outcomes.tallies.bucket_spans import ReadPlan, plan_reads
-from outcomes.tallies.spans import DAY, QUARTER, bucket_starts, next_month
+from wire.tallies.bucket_spans import ReadPlan, plan_reads
+from wire.tallies.spans import DAY, QUARTER, bucket_starts, next_month
 from wire.time_buckets import split_into_buckets
 
 ZONES = ("UTC", "Europe/Berlin", "America/Los_Angeles", "Asia/Kathmandu", "Pacific/Auckland", "Pacific/Chatham")
