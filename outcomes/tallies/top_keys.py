@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import MAXYEAR, timedelta
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -25,13 +26,15 @@ from outcomes.tallies.keys import (
     read_keys,
     read_total_of_keys,
 )
-from wire.period import Period
-from wire.tallies.spans import bucket_starts, cover_period
+from wire.period import Period, floor_to_quarter
+from wire.tallies.spans import DAY, bucket_starts, cover_period, floor_to_day, next_month
 from workspaces.models import Environment
 
 # How many keys to read from each bucket, by its grain, per wanted key: in the first attempt, and in the second if the
-# first does not decide. More from the longer buckets, of which there are few.
-DEPTHS = ({"q": 1, "d": 4, "m": 16}, {"q": 8, "d": 24, "m": 48})
+# first does not decide. More from the longer buckets, of which there are few. The first attempt reads whole days or
+# months, which hold a little more than the period but are few.
+DEPTHS = ({"q": 1, "d": 4, "m": 6}, {"q": 8, "d": 24, "m": 48})
+WIDEST = 1.5  # times the period, in the first attempt
 MAX_CANDIDATES = 8  # times the wanted keys; with more candidates, reading all keys costs no more
 MAX_TOP = 500  # wanted keys; with more, reading all keys costs no more
 FEW_MATCHES = 1500  # keys that contain the searched text, up to which exactly these are read
@@ -64,20 +67,23 @@ FROM large GROUP BY outcome_key
 class KeyBounds:
     """Keys with the outcomes that were seen of each, and how many more any key can have at most.
 
-    complete: whether nothing was left out, so that there is no other key.
+    surplus: how many times as long as the period the buckets are; where it is more than 1, what was seen may be more
+    than what the period has. complete: whether nothing was left out, so that there is no other key.
     """
 
     seen: Mapping[str, int]
     at_most_more: int
     complete: bool
+    surplus: float = 1
 
     def find_candidates(self, count: int) -> tuple[Sequence[str], int]:
         """Return the keys that can be among the first `count`, and how many outcomes any other key has at most.
 
-        A shard can be negative, so the sum of what was left out can be too: verify the result.
+        A shard can be negative, so the sum of what was left out can be too, and a surplus is only an estimate of how
+        much of a key is outside the period: verify the result.
         """
         last = sorted(self.seen.values(), reverse=True)[count - 1 : count]
-        least = last[0] - self.at_most_more if last else 0
+        least = last[0] / self.surplus - self.at_most_more if last else 0
         beneath = max((outcomes for outcomes in self.seen.values() if outcomes < least), default=0)
         return [key for key, outcomes in self.seen.items() if outcomes >= least], beneath + self.at_most_more
 
@@ -126,8 +132,10 @@ def find_top_keys(
     """
     if search and len(matches := _find_few_matches(environments, search)) <= FEW_MATCHES:
         return (), matches
-    for depths in list_depths(count) if count <= MAX_TOP and not _are_short(environments, period) else ():
-        bounds = read_key_bounds(environments, period, depths, search)
+    attempts = _list_attempts(period, count) if count <= MAX_TOP and not _are_short(environments, period) else ()
+    for span, depths in attempts:
+        bounds = read_key_bounds(environments, span, depths, search)
+        bounds = replace(bounds, surplus=(span.end - span.start) / (period.end - period.start))
         if bounds.complete:
             return (), _list_complete(bounds, environments, also, depths, search) if search else None
         candidates, others_at_most = bounds.find_candidates(count)
@@ -144,9 +152,22 @@ def _find_few_matches(environments: Sequence[Environment], search: str) -> Seque
     return list({key for keys in matches for key in keys})
 
 
-def list_depths(count: int) -> Sequence[Mapping[str, int]]:
-    """Return DEPTHS for so many wanted keys."""
-    return [{grain: times * count for grain, times in depths.items()} for depths in DEPTHS]
+def _list_attempts(period: Period, count: int) -> Sequence[tuple[Period, Mapping[str, int]]]:
+    """Return the period of each attempt and its DEPTHS for so many wanted keys."""
+    first, second = ({grain: times * count for grain, times in depths.items()} for depths in DEPTHS)
+    return [(widen_period(period), first), (period, second)]
+
+
+def widen_period(period: Period) -> Period:
+    """Return the period widened to whole months, or else to whole days, of UTC, unless it grew by more than WIDEST."""
+    if period.end.year == MAXYEAR:
+        return period
+    start = floor_to_day(floor_to_quarter(period.start))
+    end = floor_to_day(floor_to_quarter(period.end - timedelta.resolution)) + DAY
+    whole_days = replace(period, start=start, end=end)
+    whole_months = replace(period, start=start.replace(day=1), end=next_month(end - timedelta.resolution))
+    longest = WIDEST * (period.end - period.start)
+    return next((wide for wide in (whole_months, whole_days) if wide.end - wide.start <= longest), period)
 
 
 def _are_short(environments: Sequence[Environment], period: Period) -> bool:

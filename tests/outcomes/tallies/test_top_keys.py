@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from itertools import product
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from outcomes.analytics import compare
 from outcomes.ingest.record import Report, record_outcomes
@@ -120,6 +122,35 @@ def test_who_cannot_reach_the_last_of_the_leading_ones_is_not_read():
     bounds = top_keys.KeyBounds({"a": 9, "b": 7, "c": 5, "d": 4}, at_most_more=2, complete=False)
     assert bounds.find_candidates(2) == (["a", "b", "c"], 6)
     assert bounds.find_candidates(9) == (["a", "b", "c", "d"], 2)
+
+
+@given(
+    st.datetimes(datetime(2000, 1, 1), datetime(2030, 1, 1), timezones=st.just(UTC)),
+    st.timedeltas(timedelta(minutes=15), timedelta(days=900)),
+)
+@example(datetime(9999, 11, 1, tzinfo=UTC), timedelta(days=60))
+@example(datetime(2026, 2, 8, tzinfo=UTC), timedelta(days=40))
+def test_a_widened_period_holds_the_period_and_little_more(start, length):
+    period = Period(start, start + length, ZoneInfo("UTC"))
+    wide = top_keys.widen_period(period)
+    assert wide.start <= period.start < period.end <= wide.end
+    assert wide.end - wide.start <= 1.5 * length
+    assert wide == period or all(end.time() == time() for end in (wide.start, wide.end))
+
+
+@pytest.mark.parametrize("days", [3, 33, 47])
+def test_keys_that_lie_outside_the_period_do_not_lead_it(long_tail, days):
+    """Early in the months that the first attempt reads, other keys were far more frequent."""
+    staging = long_tail.workspace.environments.get(name="staging")
+    register_conversations(staging, [Arrival(f"c{n}") for n in range(60)], now=END)
+    period = Period(END - timedelta(days=days), END, ZoneInfo("UTC"))
+    for number in range(30):
+        early = [Report(f"c{n}", f"early {number}") for n in range(50)]
+        late = [Report(f"c{n}", f"late {number}") for n in range(number // 2 + 1)]
+        record_outcomes(staging, early, now=period.start - timedelta(minutes=15))
+        record_outcomes(staging, late, now=END - timedelta(days=1))
+    page = top_keys.read_top_page(staging, period, search="", start=0, limit=8, lead=3)
+    assert list(page.rows) == list(keys.stream_keys(staging, period))[:8]
 
 
 def magnitudes(environment: Environment) -> Sequence[tuple[int, int]]:
