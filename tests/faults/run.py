@@ -37,6 +37,8 @@ from tests.faults.stored import compare_totals, count_stored
 from tests.hub.running import Hub, running_hub, wait_for
 
 BACK_SECONDS = 240.0  # generous: other work may share the machine; what it took is printed
+SLOW_SECONDS = 30.0  # until it stores again; the logs of what took longer are printed
+LOG_BYTES = 6000
 KILLS_UNTIL_A_RESTART = 8  # of one program within a minute each, the supervisor ends after ten
 SMALL_DISK = "1500m"
 PROBE_ENVIRONMENT = "probe"
@@ -57,9 +59,13 @@ class Plan:
 
 @dataclass
 class Recovery:
-    """How long a fault of one kind kept the hub from storing, and from folding, in seconds after it was over."""
+    """How long a fault of one kind kept the hub from storing, and from folding, in seconds after it was over.
+
+    complete: until as many processes ran as before.
+    """
 
     fault: str
+    complete: float
     storing: float
     folding: float
 
@@ -137,8 +143,12 @@ def play_faults(site: Site, plan: Plan, result: Result, report: Callable[[str], 
             name, cause = name_kill(programs), kill_programs(programs)
             kills_since_start.update(programs)
         result.kills += len(programs) or name == KILL_EVERYTHING
-        result.recoveries.append(recover_from(site, name, cause, programs))
-        report(f"{result.kills:4} kills  {describe(result.recoveries[-1])}")
+        log_sizes = measure_logs(site)
+        recovery = recover_from(site, name, cause, programs)
+        result.recoveries.append(recovery)
+        report(f"{result.kills:4} kills  {describe(recovery)}  {', '.join(programs[1:] and programs)}".rstrip())
+        if recovery.folding > SLOW_SECONDS:
+            report(read_logs(site, log_sizes))
 
 
 def name_kill(programs: Sequence[str]) -> str:
@@ -155,12 +165,30 @@ def recover_from(site: Site, name: str, cause: Callable[[Site], None], programs:
     cause(site)
     began = began or time.monotonic()
     wait_for(lambda: is_complete(site, former, programs), BACK_SECONDS)
+    complete = time.monotonic() - began
     wait_for(lambda: is_storing(site), BACK_SECONDS)
     storing = time.monotonic() - began
     path = f"/probe/{''.join(site.chance.choices('abcdefghijklm', k=7))}"
     wait_for(lambda: post_probe_report(site, path), BACK_SECONDS)
     wait_for(lambda: is_folded(site, path), BACK_SECONDS)
-    return Recovery(name, storing, time.monotonic() - began)
+    return Recovery(name, complete, storing, time.monotonic() - began)
+
+
+def measure_logs(site: Site) -> dict[Path, int]:
+    """Return the sizes of the logs of the hub and its database."""
+    logs = (site.hub.folder / "output.log", site.var / "postgres.log")
+    return {path: path.stat().st_size if path.exists() else 0 for path in logs}
+
+
+def read_logs(site: Site, former_sizes: Mapping[Path, int]) -> str:
+    """Return the end of what the logs say since they had these sizes. A start begins a new one."""
+    lines: list[str] = []
+    for path, size in measure_logs(site).items():
+        with path.open("rb") as file:
+            file.seek(former_sizes[path] if size >= former_sizes[path] else 0)
+            text = file.read().decode(errors="replace")
+        lines += [f"      {path.name}:", *(f"        {line}" for line in text[-LOG_BYTES:].splitlines())]
+    return "\n".join(lines)
 
 
 def is_complete(site: Site, former: Mapping[str, Sequence[int]], killed_programs: Sequence[str]) -> bool:
@@ -240,7 +268,8 @@ def prepare_clock(hub: Hub, folder: Path, result: Result) -> Path | None:
 
 
 def describe(recovery: Recovery) -> str:
-    return f"{recovery.fault}: stores after {recovery.storing:.1f} s, folds after {recovery.folding:.1f} s"
+    times = f"complete after {recovery.complete:.1f} s, stores after {recovery.storing:.1f} s"
+    return f"{recovery.fault}: {times}, folds after {recovery.folding:.1f} s"
 
 
 def summarize_recoveries(result: Result) -> list[dict[str, Any]]:
