@@ -6,17 +6,21 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 
+LONGEST_NAME = 100  # of an argument, in characters
+
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any machine")
+settings.register_profile("mutants", settings.get_profile("any machine"), max_examples=25, derandomize=True)
+settings.load_profile("mutants" if "MUTANT_UNDER_TEST" in os.environ else "any machine")  # mutmut sets it
 
 
 def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
-    """Name a test by the argument and not by what differs in it: every worker must agree.
+    """Name a test by the argument and not by what differs in it or is long: every worker must agree.
 
     Keys and intents are random, and compressed bytes hold the time.
     """
     is_random = isinstance(val, str) and val.startswith(("gak_", "pk_", "gas_", "eyJ"))
-    return argname if is_random or isinstance(val, bytes) else None
+    is_long = isinstance(val, str) and len(val) > LONGEST_NAME
+    return argname if is_random or is_long or isinstance(val, bytes) else None
 
 
 def subprocess_environment(**variables: str) -> dict[str, str]:

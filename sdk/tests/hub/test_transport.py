@@ -1,16 +1,14 @@
 """One request to the hub: what is sent, and what becomes of every answer."""
 
-import importlib
 import os
 import pickle
 import socket
 import ssl
 import threading
 import time
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 
 import pytest
+from support.certificates import write_certificate
 from support.scripted_hub import ScriptedHub, answer, problem
 
 from affidavit._errors import AffidavitError, Fault, HubUnreachable, ReportError
@@ -186,25 +184,8 @@ def test_what_is_no_address_is_refused_at_once(base_url):
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
     """Path of a PEM file: a self-signed certificate for 127.0.0.1 and its key."""
-    x509 = pytest.importorskip("cryptography.x509", reason="needs the package cryptography")
-    ec = importlib.import_module("cryptography.hazmat.primitives.asymmetric.ec")
-    hashes = importlib.import_module("cryptography.hazmat.primitives.hashes")
-    serialization = importlib.import_module("cryptography.hazmat.primitives.serialization")
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "hub")])
-    now = datetime.now(UTC)
-    signed = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path_factory.mktemp("tls") / "hub.pem"
-    pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
-    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
-    path.write_bytes(private + signed.public_bytes(pem))
-    return path
+    pytest.importorskip("cryptography.x509", reason="needs the package cryptography")
+    return write_certificate(tmp_path_factory.mktemp("tls") / "hub.pem")
 
 
 def test_https_with_a_trusted_certificate_works_and_keeps_its_connection(open_transport, certificate):

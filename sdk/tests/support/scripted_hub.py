@@ -32,6 +32,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: "Server"
+    received: Received  # the request that is being answered
 
     def do_GET(self) -> None:
         self._record_and_answer()
@@ -42,7 +43,8 @@ class Handler(BaseHTTPRequestHandler):
     def _record_and_answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.received.append(Received(self.command, self.path, headers, body, self.client_address[1]))
+        self.received = Received(self.command, self.path, headers, body, self.client_address[1])
+        self.server.received.append(self.received)
         self.server.next_step()(self)
 
     def log_message(self, *_: object) -> None:
@@ -52,8 +54,8 @@ class Handler(BaseHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, steps: tuple[Step, ...]) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, steps: tuple[Step, ...], port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
         self.received: list[Received] = []
         self.steps = list(steps)
 
@@ -68,14 +70,17 @@ class Server(ThreadingHTTPServer):
 class ScriptedHub:
     """`with ScriptedHub(reset(), answer(200, {})) as hub:` then `hub.url` and `hub.received`."""
 
-    def __init__(self, *steps: Step, certificate: Path | None = None) -> None:
-        """certificate: a PEM file of certificate and private key; with it the server speaks TLS."""
-        self.server = Server(steps)
+    def __init__(self, *steps: Step, certificate: Path | None = None, port: int = 0) -> None:
+        """certificate: a PEM file of certificate and private key; with it the server speaks TLS. port: 0 for any."""
+        self.server = Server(steps, port)
         self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self.server.server_address[1]}"
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         if certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+            self.context.load_cert_chain(certificate)
+            # The handshake is for the thread of the connection: a client that breaks it off must not end `accept`.
+            self.server.socket = self.context.wrap_socket(
+                self.server.socket, server_side=True, do_handshake_on_connect=False
+            )
 
     @property
     def received(self) -> list[Received]:

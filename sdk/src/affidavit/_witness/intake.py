@@ -26,6 +26,7 @@ from .parameter_types import find_unknown
 from .sampling import Pace
 
 _MAX_QUEUED = 10_000  # exchanges
+_MAX_WAITING = 256  # of them of one operation, whose shape settles after far fewer
 MAX_QUEUED_BYTES = 8 * 1024 * 1024
 _MAX_VARIANTS = 12  # media types of one method, path and status; further ones are one
 _ANY_TYPES = MediaTypes(ANY, ANY)
@@ -63,10 +64,10 @@ class Operation:
 
     template: None if the path is to be learned. value_types: of the parameters of which the route names no type, by
     the values so far. known, facts: the evidence of its bodies so far, and the number of facts in it; all three are
-    used by the reporter's thread alone.
+    used by the reporter's thread alone. waiting: how many of its exchanges are in the queue.
     """
 
-    __slots__ = ("facts", "key", "known", "method", "pace", "path", "status", "template", "value_types")
+    __slots__ = ("facts", "key", "known", "method", "pace", "path", "status", "template", "value_types", "waiting")
 
     def __init__(self, key: OperationKey, template: Template | None) -> None:
         self.key, self.template = key, template
@@ -74,7 +75,12 @@ class Operation:
         self.pace = Pace()
         self.value_types = find_unknown(template) if template else {}
         self.known = EntrySum(first=0, last=0)
-        self.facts = 0
+        self.facts = self.waiting = 0
+
+    @property
+    def has_enough_waiting(self) -> bool:
+        """Return whether no more of its exchanges need to be queued, as long as nobody inspects them."""
+        return self.waiting >= _MAX_WAITING
 
 
 class Tally:
@@ -114,7 +120,7 @@ class Intake:
     """Shared by all threads of the host. Every `observed` request is in a tally or in one of the other counts.
 
     dropped: no room even for a count. ignored: 404, 405 and 501 where nothing else was ever answered, and requests
-    that can be no operation. unlooked: counted without their bodies, because the shape has settled.
+    that can be no operation. unlooked: counted without their bodies, because the shape has settled, or enough wait.
     """
 
     def __init__(self, max_operations: int) -> None:
@@ -159,7 +165,7 @@ class Intake:
                 return False
             was_empty = not self._tallies
             self._count(operation, moment)
-            if not operation.pace.admits(now):
+            if operation.has_enough_waiting or not operation.pace.admits(now):
                 self.unlooked += 1
                 return was_empty
             self.left_out.update(body for body in (request, response) if isinstance(body, Unread))
@@ -174,7 +180,7 @@ class Intake:
         """
         with self._lock:
             operation = self._routed.get(key)
-            if operation is None or not operation.pace.skips(now):
+            if operation is None or not (operation.has_enough_waiting or operation.pace.skips(now)):
                 return None
             self.observed += 1
             self.unlooked += 1
@@ -272,6 +278,7 @@ class Intake:
         if len(self._queue) >= _MAX_QUEUED or self._queued_bytes + exchange.size > MAX_QUEUED_BYTES:
             self.left_out[Unread.NO_ROOM] += 1
             return False
+        exchange.operation.waiting += 1
         self._queue.append(exchange)
         self._queued_bytes += exchange.size
         return len(self._queue) == 1
@@ -279,6 +286,8 @@ class Intake:
     def _empty_queue(self) -> list[QueuedExchange]:
         queue, self._queue = self._queue, []
         self._queued_bytes = 0
+        for exchange in queue:
+            exchange.operation.waiting = 0
         return queue
 
 

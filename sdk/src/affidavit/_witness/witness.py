@@ -43,8 +43,8 @@ class WitnessStats:
     observed = delivered + waiting + dropped + ignored. held_back: those of `waiting` whose path may hold a value.
     dropped: no room to count them, refused by the hub, or undelivered when the process ended. ignored: answered 404,
     405 or 501 on a path that never answered otherwise, or with an invalid method or status. unlooked: counted without
-    inspecting their bodies, because the shape no longer changes. bodies_left_out: bodies without a shape, by reason;
-    their requests are counted.
+    inspecting their bodies, because the shape no longer changes, or because enough of them wait while the hub is away.
+    bodies_left_out: bodies without a shape, by reason; their requests are counted.
     """
 
     observed: int = 0

@@ -1,0 +1,117 @@
+"""Compare a host whose hub fails with the same host whose hub is well: processor time, longest request, memory.
+
+Each host is a process of its own with a witness and an outcome reporter, and they play rounds of requests in turns. In
+the end every hub is healed, and must have stored all that its host queued, once.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from bench._support.measure import Row, print_table
+from sdk.tests.support.faulty_hub import FAULTS, FaultyHub, run_faulty_hub
+
+ROUNDS, REQUESTS = 12, 2_000
+PAUSE = 0.5  # seconds between rounds, in which the threads of all hosts go on
+PACE = 0.97  # of the requests for the same processor time
+MOST_MEMORY = 8.0  # MB more than with a healthy hub: a full queue of 10,000 outcomes, and a batch
+HEALTHY = "a healthy hub"
+
+
+class Host:
+    """The process of one host, and its hub."""
+
+    def __init__(self, hub: FaultyHub) -> None:
+        self.hub = hub
+        command = [sys.executable, "-m", "bench._support.reporting_host", hub.url]
+        self._process = subprocess.Popen(
+            [*command, str(hub.trusted)] if hub.trusted else command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self.rounds: list[dict[str, float]] = []
+
+    def play_round(self) -> None:
+        assert self._process.stdin
+        self._process.stdin.write(b"%d\n" % REQUESTS)
+        self._process.stdin.flush()
+        self.rounds.append(self._read_line())
+
+    def end(self) -> dict[str, Any]:
+        """Heal the hub, and return what became of everything."""
+        assert self._process.stdin
+        self.hub.heal()
+        self._process.stdin.close()
+        result = self._read_line()
+        self._process.wait(30)
+        return result
+
+    def _read_line(self) -> dict[str, Any]:
+        assert self._process.stdout
+        line: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return line
+
+    @property
+    def microseconds(self) -> float:
+        """Processor time per request, of the whole process; the first round warms up."""
+        times = [round_["processor"] for round_ in self.rounds]
+        return (times[-1] - times[0]) / (REQUESTS * (ROUNDS - 1)) * 1e6
+
+    @property
+    def longest(self) -> float:
+        """The longest request of the usual round, in milliseconds."""
+        return statistics.median(round_["longest"] for round_ in self.rounds[1:]) * 1e3
+
+    @property
+    def megabytes(self) -> float:
+        return self.rounds[-1]["memory"] / 1e6
+
+
+def rows() -> Iterator[Row]:
+    with ExitStack() as stack:
+        hosts = {}
+        for fault in (None, *FAULTS):
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            hosts[fault or HEALTHY] = Host(stack.enter_context(run_faulty_hub(fault, folder)))
+        for _ in range(ROUNDS):
+            for host in hosts.values():
+                host.play_round()
+            time.sleep(PAUSE)
+        results = {name: host.end() for name, host in hosts.items()}
+        healthy = hosts[HEALTHY]
+        for name, host in hosts.items():
+            require_nothing_lost(name, host, results[name])
+            if host is not healthy:
+                yield from compare_hosts(name, host, healthy)
+
+
+def compare_hosts(name: str, host: Host, healthy: Host) -> Iterator[Row]:
+    measured = f"{host.microseconds:.0f} µs, longest {host.longest:.1f} ms"
+    reference = f"{healthy.microseconds:.0f} µs, longest {healthy.longest:.1f} ms"
+    yield Row(f"hub: {name}", measured, reference, host.microseconds / healthy.microseconds, 1 / PACE)
+    more = host.megabytes - healthy.megabytes
+    yield Row("   memory", f"{host.megabytes:.1f} MB", f"{healthy.megabytes:.1f} MB", more, MOST_MEMORY, "MB more")
+
+
+def require_nothing_lost(name: str, host: Host, result: dict[str, Any]) -> None:
+    """Raise AssertionError unless the hub stored everything that was queued once, and the host warned as promised."""
+    stored = host.hub.count_outcomes()
+    requests = ROUNDS * REQUESTS
+    assert result["hasSentAll"], f"{name}: not all was sent: {result}"
+    assert len(stored) == stored.total() == result["outcomes"] == requests - result["outcomesRefused"], (name, result)
+    assert host.hub.count_observations() == result["observations"] == requests - result["observationsDropped"], name
+    assert result["warnings"] <= (0 if name == HEALTHY else 3), (
+        name,
+        result,
+    )  # of each reporter, and of the full queue
+
+
+if __name__ == "__main__":
+    print_table(rows())
