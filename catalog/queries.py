@@ -66,9 +66,12 @@ def unfolded_reports() -> QuerySet[WitnessReport]:
     return WitnessReport.objects.filter(folded_at=None, dead_lettered_at=None)
 
 
-def list_environments_to_fold(*, before: datetime) -> list[int]:
-    """Return the ids of environments with unfolded reports from before this time."""
-    reports = unfolded_reports().filter(received_at__lt=before)
+def list_environments_to_fold(*, after: datetime, now: datetime) -> list[int]:
+    """Return the ids of environments with unfolded reports, except those received between these two times.
+
+    Later reports are of a clock that was set back since: waiting until their time is over would take as long again.
+    """
+    reports = unfolded_reports().exclude(received_at__range=(after, now))
     return list(reports.order_by("environment_id").values_list("environment_id", flat=True).distinct())
 
 

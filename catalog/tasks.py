@@ -26,7 +26,8 @@ def sweep() -> None:
 
     Younger ones are left to their task: it would only wait for the lock of their environment, and others for it.
     """
-    environment_ids = queries.list_environments_to_fold(before=timezone.now() - LONGEST_WAIT)
+    now = timezone.now()
+    environment_ids = queries.list_environments_to_fold(after=now - LONGEST_WAIT, now=now)
     while environment_ids:
         environment_ids = [environment_id for environment_id in environment_ids if fold_for_a_turn(environment_id)]
 

@@ -7,9 +7,20 @@ import zlib
 
 import pytest
 from support.scripted_hub import ScriptedHub
-from support.witness_hub import JSON, KEY, ORDERS_ROUTE, Hub, accept_all, make_witness, observe_get, wait_until
+from support.witness_hub import (
+    HUB_AWAY,
+    JSON,
+    KEY,
+    ORDERS_ROUTE,
+    Hub,
+    accept_all,
+    make_witness,
+    observe_get,
+    wait_until,
+)
 
 from affidavit import Witness
+from affidavit._witness.intake import _MAX_WAITING
 from affidavit._witness.sampling import SETTLED
 
 AT = 1_767_225_600.5
@@ -192,6 +203,20 @@ def test_a_settled_request_is_counted_before_its_body_is_copied():
     witness.flush()
     assert hub.counts == {("GET", "/orders/{pk}", 200): 61}
     assert witness.stats.observed == 61
+
+
+def test_while_nobody_inspects_them_few_bodies_of_an_operation_wait_and_all_requests_are_counted():
+    witness = make_witness(hub := Hub(rules_fault=HUB_AWAY))
+    for number in range(1000):
+        observe_get(witness, body={"id": number}, **ORDERS_ROUTE)
+    observe_get(witness, "/carts/1", {"items": 1}, route="/carts/<int:pk>")
+    assert len(witness._intake._queue) == _MAX_WAITING + 1
+    assert witness.settles("GET", lambda: "/orders/17", 200, "/orders/<int:pk>", response_content_type=JSON)
+    hub.rules_fault = None
+    assert witness.flush()
+    assert hub.counts == {("GET", "/orders/{pk}", 200): 1001, ("GET", "/carts/{pk}", 200): 1}
+    assert sorted(name for entry in hub.entries for name in entry["response"]["properties"]) == ["id", "items"]
+    assert not witness.settles("GET", lambda: "/carts/1", 200, "/carts/<int:pk>", response_content_type=JSON)
 
 
 def test_an_exempt_request_is_settled_and_not_counted():

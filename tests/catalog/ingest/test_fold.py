@@ -173,6 +173,13 @@ def test_the_sweep_finds_what_no_doorbell_announced(api, workspace):
     assert not queries.unfolded_reports().exists()
 
 
+def test_the_sweep_finds_reports_of_a_clock_that_was_set_back_since(api):
+    send(api, *REPORTS)
+    let_reports_wait(-timedelta(hours=3))
+    tasks.sweep()
+    assert not queries.unfolded_reports().exists()
+
+
 @pytest.fixture
 def short_turns(monkeypatch) -> list[Any]:
     """Let a turn end after one batch of one report; return the ids for which the worker was woken again."""
