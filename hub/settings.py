@@ -30,6 +30,10 @@ if not 1 <= HUB_PORT <= 65535:
 HUB_DATA_DIR = find_data_dir()
 DATABASE_URL = env.str("DATABASE_URL", "")
 WEB_DATABASE_URL = env.str("WEB_DATABASE_URL", "")
+REPLICA_DATABASE_URL = env.str("REPLICA_DATABASE_URL", "")
+REPLICA_MAX_AGE = env.int("REPLICA_MAX_AGE", 30)  # seconds; an older replica is not read
+if REPLICA_MAX_AGE < 1:
+    raise StartupError("REPLICA_MAX_AGE: not a number of seconds. Set a number from 1 on.")
 HUB_SAMPLE = env.bool("HUB_SAMPLE", not DATABASE_URL)
 HUB_START_EMPTY = env.bool("HUB_START_EMPTY", False)
 
@@ -117,6 +121,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "workspaces.address_limit.AddressLimitMiddleware",
+    "wire.postgresql.replica_answers.RecentChangeMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 
@@ -221,6 +226,20 @@ DATABASES = {
         },
     }
 }
+if REPLICA_DATABASE_URL:
+    DATABASE_ROUTERS = ["wire.postgresql.replica.ReplicaRouter"]
+    DATABASES["replica"] = {
+        **DATABASES["default"],
+        **read_database_url("REPLICA_DATABASE_URL"),
+        # It is left for the primary soon after it has vanished from the network.
+        "OPTIONS": {
+            **DATABASES["default"]["OPTIONS"],
+            "connect_timeout": 2,
+            "keepalives_idle": 2,
+            "keepalives_interval": 2,
+            "keepalives_count": 2,
+        },
+    }
 
 LANGUAGE_CODE = "en-us"
 USE_I18N = False

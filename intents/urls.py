@@ -11,8 +11,8 @@ PAGE = "w/<slug:slug>/<str:environment>"
 
 urlpatterns = [
     *page_paths("rejections", rejections.show_rejections),
-    *page_paths("confirmations", gate.show_confirmations),
-    *page_paths("inspector", verification.show_inspector),
+    *page_paths("confirmations", gate.show_confirmations, is_current=True),
+    *page_paths("inspector", verification.show_inspector, is_current=True),
     path(f"{PAGE}/confirmations/<uuid:confirmation_id>/decision", gate.decide, name="decide-confirmation"),
     path(f"{PAGE}/inspector/checks", verification.check, name="inspector-checks"),
 ]

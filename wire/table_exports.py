@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -16,6 +17,7 @@ from django.db import transaction
 from django.http import HttpResponseBase, StreamingHttpResponse
 
 from wire.errors import NotFound
+from wire.postgresql.replica import get_read_alias
 from wire.timestamps import unix_seconds
 
 # A spreadsheet may run a cell that begins so, whatever space or quotes come first; the wide signs run in East Asia.
@@ -57,12 +59,22 @@ def stream_chunks(texts: Iterable[str]) -> Iterator[str]:
     A later failure ends the answer with the line INCOMPLETE: otherwise the answer would look complete. All is read in
     one transaction, because poolers in transaction mode lose a server's cursor that outlives its transaction.
     """
-    chunks = read_chunks(texts)
+    chunks = keep_context(read_chunks(texts))
     next(chunks)
     return chunks
 
 
-def read_chunks(texts: Iterable[str]) -> Iterator[str]:
+def keep_context(chunks: Generator[str, None, None]) -> Iterator[str]:
+    """Yield the chunks, all read where this context reads: whoever sends them runs in another one."""
+    context = copy_context()
+    try:
+        while (chunk := context.run(next, chunks, None)) is not None:
+            yield chunk
+    finally:
+        context.run(chunks.close)
+
+
+def read_chunks(texts: Iterable[str]) -> Generator[str, None, None]:
     """Yield an empty chunk when the first is read, then the chunks."""
     with ensure_transaction():
         chunks = join_chunks(texts)
@@ -73,8 +85,9 @@ def read_chunks(texts: Iterable[str]) -> Iterator[str]:
 
 
 def ensure_transaction() -> AbstractContextManager[object]:
-    """Begin a transaction unless one is open, so that nobody's is ended when an export is abandoned halfway."""
-    return transaction.atomic() if transaction.get_autocommit() else nullcontext()
+    """Begin a transaction where reads go, unless one is open: an export that is abandoned halfway ends nobody's."""
+    alias = get_read_alias()
+    return transaction.atomic(using=alias) if transaction.get_autocommit(using=alias) else nullcontext()
 
 
 def mark_failure(chunks: Iterator[str]) -> Iterator[str]:

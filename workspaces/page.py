@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from math import ceil
+from typing import Any, NamedTuple
 
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
@@ -23,11 +24,14 @@ from django.utils.http import urlencode
 from wire.http.problems import Problem
 from wire.http.read_only import read_only
 from wire.period import PRESETS, Period, parse_period
+from wire.postgresql.replica import get_read_age
+from wire.postgresql.replica_answers import answer_from_replica
 from wire.table_exports import Table, stream_csv, stream_json
 from workspaces.access import list_workspaces, require_member_environment, require_readable_environment
 from workspaces.authentication import HEADER
 from workspaces.models import Environment, ScopeMissing
 
+AGE_STEP = 5
 CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
 
 
@@ -50,15 +54,26 @@ class Page:
 View = Callable[[HttpRequest, Environment, Period], Page]
 
 
-def page_paths(name: str, view: View, *, role: str = "") -> list[URLPattern]:
+class Route(NamedTuple):
+    """What stands at the addresses of a page: the arguments of `page_paths`."""
+
+    name: str
+    view: View
+    role: str
+    is_current: bool
+
+
+def page_paths(name: str, view: View, *, role: str = "", is_current: bool = False) -> list[URLPattern]:
     """Return the three addresses of a page: itself, `.json` and `.csv`.
 
     role: what a signed-in member needs to see it, where every member and every key with the scope `report` may not.
+    is_current: whether it is never read from a replica, as those with a role.
     """
     prefix = f"w/<slug:slug>/<str:environment>/{name}"
     formats = {"": "html", ".json": "json", ".csv": "csv"}
+    route = Route(name, view, role, is_current or bool(role))
     return [
-        path(f"{prefix}{suffix}", read_only(partial(_answer, view, name, format_, role)), name=f"{name}{suffix}")
+        path(f"{prefix}{suffix}", read_only(partial(_answer, route, format_)), name=f"{name}{suffix}")
         for suffix, format_ in formats.items()
     ]
 
@@ -74,6 +89,7 @@ def render_html(request: HttpRequest, page: Page, environment: Environment, name
         "period": period,
         "has_period": page.has_period,
         "presets": [(key, label) for key, (label, _) in PRESETS.items()],
+        "data_age": _round_age(get_read_age()),
     }
     with timezone.override(period.zone):
         response = render(request, _choose_template(request, page), {**shared_context, **page.context()})
@@ -97,31 +113,41 @@ def redirect_to_page(
     )
 
 
-def _answer(
-    view: View, name: str, format_: str, role: str, request: HttpRequest, slug: str, environment: str
-) -> HttpResponseBase:
+def _answer(route: Route, format_: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:
     if not request.user.is_authenticated and HEADER not in request.headers:
         return _refuse_signed_out(request, format_)
-    if role and HEADER not in request.headers:
-        environment_row = require_member_environment(request, slug, environment, role=role)
+    if route.role and HEADER not in request.headers:
+        environment_row = require_member_environment(request, slug, environment, role=route.role)
     else:
         environment_row = require_readable_environment(request, slug, environment)
-        if role:
-            raise ScopeMissing(f"No key reads this page. Sign in with the role {role}.")
+        if route.role:
+            raise ScopeMissing(f"No key reads this page. Sign in with the role {route.role}.")
     period = parse_period(request.GET, now=timezone.now())
     if period.fault and format_ != "html":
         detail = f"{period.fault}. Correct the address: a download does not fall back to another period."
         raise Problem("invalid-request", detail)
-    page = view(request, environment_row, period)
+    respond = partial(_respond, route, format_, request, environment_row, period)
+    return respond() if route.is_current else answer_from_replica(request, respond)
+
+
+def _respond(
+    route: Route, format_: str, request: HttpRequest, environment: Environment, period: Period
+) -> HttpResponseBase:
+    page = route.view(request, environment, period)
     if format_ == "html":
-        return render_html(request, page, environment_row, name, period)
+        return render_html(request, page, environment, route.name, period)
     if format_ == "csv":
-        filename = f"{environment_row.workspace.slug}-{environment}-{name}"
+        filename = f"{environment.workspace.slug}-{environment.name}-{route.name}"
         response = stream_csv(page.tables, request.GET.get("table"), filename)
     else:
-        response = stream_json(page.tables, _export_facts(environment_row, name, period))
+        response = stream_json(page.tables, _export_facts(environment, route.name, period))
     patch_cache_control(response, private=True, no_store=True)
     return response
+
+
+def _round_age(age: float | None) -> int | None:
+    """Return whole steps of seconds, so that an unchanged page keeps its ETag for as long as it can."""
+    return None if age is None else max(ceil(age / AGE_STEP), 1) * AGE_STEP
 
 
 def _choose_template(request: HttpRequest, page: Page) -> str:

@@ -20,6 +20,7 @@ from catalog.models import RedactionRule
 from catalog.rules import redaction as redaction_rules
 from wire.errors import InvalidRequest
 from wire.http.machine_view import MethodFirstView
+from wire.postgresql.replica_answers import answer_from_replica
 from workspaces.access import list_workspaces
 from workspaces.authentication import HEADER, KeyHasScopeOrSession, KeyOrSession, key_of_request
 from workspaces.models import ApiKey, Environment
@@ -34,10 +35,12 @@ REDACTION_RULES = inline_serializer("WitnessRules", {"rules": REDACTION_RULE})
 class DownloadView(MethodFirstView):
     """A GET of one environment's catalog in some format, with a strong ETag (contract 5).
 
-    A subclass implements `compute_etag`, which is cheap, and `respond`, whose answer has the ETag of its own bytes.
+    is_current: whether it is never read from a replica. A subclass implements `compute_etag`, which is cheap, and
+    `respond`, whose answer has the ETag of its own bytes.
     """
 
     scope = "report"
+    is_current: ClassVar[bool] = False
     own_codes = ("unknown-environment", "not-found")
     http_method_names = ["get", "head"]
     authentication_classes = [KeyOrSession]
@@ -45,6 +48,11 @@ class DownloadView(MethodFirstView):
 
     def get(self, request: Request) -> HttpResponseBase:
         environment = self.find_environment(request)
+        if self.is_current:
+            return self.answer(environment, request)
+        return answer_from_replica(request._request, lambda: self.answer(environment, request))
+
+    def answer(self, environment: Environment, request: Request) -> HttpResponseBase:
         etag = self.compute_etag(environment, request)
         not_modified = get_conditional_response(request._request, etag=etag)
         response = not_modified or self.respond(environment, request)
@@ -187,6 +195,8 @@ class McpTools(FormatView):
 
 class WitnessRules(DownloadView):
     """The redaction rules of an environment, which reporters pull at start. They hold names, never values."""
+
+    is_current = True
 
     @extend_schema(
         summary="The redaction rules of an environment", parameters=ENVIRONMENT_PARAMETERS,

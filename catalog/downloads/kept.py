@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
 
 from catalog.downloads.documents import Document
 from catalog.models import KeptDocument
@@ -24,15 +24,16 @@ def get_or_render(
         return document
     with transaction.atomic():
         lock_document(environment, name)
-        if document := find_document(environment, name, compute_etag()):
+        # On the primary: a replica may not have yet what was kept a moment ago.
+        if document := find_document(environment, name, compute_etag(), using=DEFAULT_DB_ALIAS):
             return document
         document = render()
         keep_document(environment, name, document)
     return document
 
 
-def find_document(environment: Environment, name: str, etag: str) -> Document | None:
-    row = KeptDocument.objects.filter(environment=environment, name=name, etag=etag).first()
+def find_document(environment: Environment, name: str, etag: str, *, using: str | None = None) -> Document | None:
+    row = KeptDocument.objects.using(using).filter(environment=environment, name=name, etag=etag).first()
     return Document(row.etag, row.length, bytes(row.body)) if row else None
 
 

@@ -12,6 +12,7 @@ from catalog.downloads.operation_names import name_operations, split_name_words
 from catalog.evidence.outlines import Outline
 from catalog.models import CatalogRevision
 from catalog.queries import BY_PATH, visible_operations
+from wire.postgresql.replica import get_read_connection
 from workspaces.models import Environment
 
 DIGESTS = """
@@ -64,10 +65,11 @@ def find_catalog_digest(environment: Environment, *, evidence: bool) -> str:
 
 def compute_catalog_digests(environment: Environment) -> tuple[str, str]:
     """Return the digests with and without evidence, and store them unless the catalog changes at this moment."""
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(DIGESTS, {"environment": environment.pk})
         changes, document, outline = cursor.fetchone()
-        digests = {"document": document, "outline": outline}
+    digests = {"document": document, "outline": outline}
+    with connection.cursor() as cursor:
         cursor.execute(STORE_DIGESTS, {"environment": environment.pk, "changes": changes, **digests})
     return document, outline
 

@@ -18,6 +18,7 @@ from hub.doctor.database import (
 )
 from hub.doctor.machine import check_disk, check_email, check_static_files
 from hub.doctor.messages import check_broker, check_fold_lag, check_worker
+from hub.doctor.replica import check_replica
 from hub.doctor.result import Result
 from hub.doctor.variables import check_deployment, check_hosts, check_secret_key, check_tls
 from hub.local.startup_errors import EXPECTED_ERRORS, format_error
@@ -45,6 +46,7 @@ def list_checks(seed: int) -> list[Check]:
         Check("database", check_database),
         Check("migrations", check_migrations, needs="database"),
         Check("web role", check_web_role, needs="migrations"),
+        Check("replica", check_replica, needs="database"),
         Check("clock", check_clock, needs="database"),
         Check("keys", check_keys, needs="migrations"),
         Check("broker", check_broker),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
@@ -11,6 +13,7 @@ from prometheus_client.registry import Collector
 
 from catalog.models import WitnessReport
 from catalog.queries import measure_fold_lag, unfolded_reports
+from wire.postgresql.replica import replica_clock
 
 SELECT_CONNECTIONS = """
 SELECT coalesce(state, 'unknown'), count(*)
@@ -39,6 +42,12 @@ class DatabaseState(Collector):
             "affidavit_dead_letters", "Witness reports that could not be folded.",
             value=WitnessReport.objects.filter(dead_lettered_at__isnull=False).count(),
         )  # fmt: skip
+        if settings.REPLICA_DATABASE_URL:
+            age = replica_clock.measure_age()
+            yield GaugeMetricFamily(
+                "affidavit_replica_lag_seconds", "How old the read replica is at most; +Inf while that is not known.",
+                value=math.inf if age is None else age,
+            )  # fmt: skip
         connections = GaugeMetricFamily(
             "affidavit_database_connections", "Connections to the hub's database, by state.", labels=["state"]
         )

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from django.db import connection
-
 from outcomes.analytics.chart_data import Chart, ChartLine
 from outcomes.tallies.keys import contains_search
 from outcomes.tallies.series import Totals, chart_buckets, read_series_of_all_keys, read_totals
 from outcomes.tallies.top_keys import find_top_keys
 from wire.period import Period
+from wire.postgresql.replica import get_read_connection
 from wire.table_exports import ensure_transaction
 from wire.tallies.spans import cover_period, segment_columns
 from workspaces.models import Environment
@@ -90,7 +89,7 @@ def stream_key_comparisons(
         **segment_columns(cover_period(period)),
     }
     # A transaction, because the page has none, and poolers in transaction mode lose a cursor that outlives it.
-    with ensure_transaction(), connection.chunked_cursor() as cursor:
+    with ensure_transaction(), get_read_connection().chunked_cursor() as cursor:
         cursor.execute(SELECT_KEY_COMPARISONS, query)
         for row in cursor:
             yield KeyComparison(*row)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from outcomes.analytics.lag import LagDistribution, count_lags
 from wire.period import Period
+from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
 from workspaces.models import Environment
 
@@ -107,7 +106,7 @@ def _read_page(
 ) -> Sequence[ReachedOutcome]:
     after_key, after_time, after_id = position or (None, None, None)
     page = {"after_key": after_key, "after_time": after_time, "after_id": after_id}
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_CONVERSATIONS, {**_outcomes_query(environment, period, key, limit), **page})
         return [ReachedOutcome(*row) for row in cursor.fetchall()]
 
@@ -123,7 +122,7 @@ def parse_cursor(cursor: str, key: str) -> PagePosition | None:
 
 def read_lags(environment: Environment, period: Period, key: str) -> LagDistribution:
     """Return the lags of the latest outcomes of a key."""
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_LAGS, _outcomes_query(environment, period, key, MAX_LAGS))
         return count_lags([timedelta(microseconds=lag) for (lag,) in cursor.fetchall()])
 

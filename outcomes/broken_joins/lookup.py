@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
 
-from django.db import connection
 from django.db.models import DurationField, ExpressionWrapper, F, QuerySet
 
 from outcomes.analytics.lag import median_length
@@ -15,6 +14,7 @@ from outcomes.broken_joins.cause_groups import BrokenJoin
 from outcomes.broken_joins.diagnose import Diagnosis, KnownConversation, bare_forms, diagnose
 from outcomes.models import Conversation, Outcome
 from wire.period import Period
+from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import widen_to_quarters
 from workspaces.models import Environment
 
@@ -132,7 +132,7 @@ def _find_by_bare_form(
     order = sorted(names, key=lambda pk: (pk != environment.pk, pk))
     forms = sorted({form for id_ in ids for form in bare_forms(id_)})
     by_form: dict[str, dict[int, KnownConversation]] = {}
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_BY_BARE_FORM, {"bare_forms": forms, "environments": order})
         for rank, (form, conversation_id, pk) in enumerate(cursor):
             by_form.setdefault(form, {})[rank] = KnownConversation(conversation_id, names[pk])

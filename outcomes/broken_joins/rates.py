@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db import connection
-
 from outcomes.analytics.chart_data import MAX_LINES, BrokenRate
 from outcomes.broken_joins.lookup import list_api_key_names
 from outcomes.tallies.series import chart_buckets, read_series_of_all_keys
 from wire.period import Period
+from wire.postgresql.replica import get_read_connection
 from wire.tallies.bucket_spans import plan_reads
 from wire.tallies.spans import segment_columns
 from wire.time_buckets import Bucket
@@ -70,7 +69,7 @@ def read_rates_by_api_key(environment: Environment, period: Period) -> RateChart
     names = list_api_key_names(environment)
     plan = plan_reads(tuple(buckets))
     rates: dict[int, BrokenRate] = {}
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_BY_API_KEY, {"environment": environment.pk, **segment_columns(plan.segments)})
         rows = cursor.fetchall()
     for api_key, segment_number, start, outcomes, broken in rows:

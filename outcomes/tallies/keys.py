@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
-
 from outcomes.models import ALL_KEYS, KEY_FORM_SQL
 from wire.period import Period
+from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import cover_period, segment_columns
 from workspaces.models import Environment
 
@@ -147,7 +146,7 @@ def read_key_page(
     only: no other keys than these.
     """
     page = {"start": start, "limit": limit, "lead": lead}
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_KEY_PAGE, {**_keys_query(environment, period, search=search, keys=only), **page})
         rows = cursor.fetchall()
     keys, *sums = (int(number or 0) for number in rows[0][:6])
@@ -157,7 +156,7 @@ def read_key_page(
 
 def stream_keys(environment: Environment, period: Period, *, search: str = "") -> Iterator[KeyTotals]:
     """Yield all keys in the order of `read_key_page`."""
-    with connection.chunked_cursor() as cursor:
+    with get_read_connection().chunked_cursor() as cursor:
         cursor.execute(f"{SELECT_KEYS} ORDER BY {ORDER}", _keys_query(environment, period, search=search))
         for row in cursor:
             yield KeyTotals(*row)
@@ -165,7 +164,7 @@ def stream_keys(environment: Environment, period: Period, *, search: str = "") -
 
 def read_keys(environment: Environment, period: Period, keys: Sequence[str]) -> Mapping[str, KeyTotals]:
     """Return these keys (ALL_KEYS for the sum of all), with zeros where one was not reported."""
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_KEYS, _keys_query(environment, period, keys=keys))
         reported = {row[0]: KeyTotals(*row) for row in cursor}
     return {key: reported.get(key, KeyTotals(key)) for key in keys}
@@ -177,7 +176,7 @@ def read_total_of_keys(environment: Environment, period: Period) -> KeyTotals:
 
 def find_matching_keys(environment: Environment, search: str, *, limit: int) -> Sequence[str]:
     """Return keys that were ever reported and contain this text, whatever its case: at most `limit`, in no order."""
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_MATCHING_KEYS, {"environment": environment.pk, "search": search, "limit": limit})
         return [key for (key,) in cursor.fetchall()]
 
@@ -185,7 +184,7 @@ def find_matching_keys(environment: Environment, search: str, *, limit: int) -> 
 def find_lookalikes(environment: Environment, keys: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """Return, for each key that has any, the keys of all time that differ only by case, white space, `-` or `_`."""
     lookalikes: dict[str, list[str]] = defaultdict(list)
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_LOOKALIKES, {"environment": environment.pk, "keys": list(keys)})
         for key, lookalike in cursor:
             lookalikes[key].append(lookalike)

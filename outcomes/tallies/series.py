@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from django.db import connection
 from django.db.models import Min
 
 from outcomes.models import ALL_KEYS, Tally
 from wire.period import Period
+from wire.postgresql.replica import get_read_connection
 from wire.tallies.bucket_spans import plan_reads
 from wire.tallies.spans import cover_period, segment_columns
 from wire.time_buckets import Bucket, split_into_buckets
@@ -92,7 +92,7 @@ def has_any_outcome(environment: Environment) -> bool:
 
 
 def read_totals(environment: Environment, period: Period) -> Totals:
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_TOTALS, {"environment": environment.pk, **segment_columns(cover_period(period))})
         return Totals(*(int(number) for number in cursor.fetchone()))
 
@@ -111,7 +111,7 @@ def read_series(environment: Environment, buckets: Sequence[Bucket], keys: Seque
     plan = plan_reads(tuple(buckets))
     series_by_key = {key: Series(*([0] * len(buckets) for _ in range(3))) for key in keys}
     parameters = {"environment": environment.pk, "keys": list(series_by_key), **segment_columns(plan.segments)}
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_SERIES, parameters)
         rows = cursor.fetchall()
     for key, segment_number, start, outcomes, broken, conversations in rows:

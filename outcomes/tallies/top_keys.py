@@ -14,8 +14,6 @@ from datetime import MAXYEAR, timedelta
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from django.db import connection
-
 from outcomes.models import MAGNITUDE_STEPS
 from outcomes.tallies.keys import (
     KeyPage,
@@ -27,6 +25,7 @@ from outcomes.tallies.keys import (
     read_total_of_keys,
 )
 from wire.period import Period, floor_to_quarter
+from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import DAY, bucket_starts, cover_period, floor_to_day, next_month
 from workspaces.models import Environment
 
@@ -220,7 +219,7 @@ def _select_largest(
         "depths": [depths[grain] for grain, _ in buckets],
         "steps": MAGNITUDE_STEPS,
     }
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_LARGEST, parameters)
         rows: list[tuple[str, int, int, int]] = cursor.fetchall()
     return rows

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.db import connection
-from django.urls import get_resolver
 
 from hub.local.startup_errors import StartupError
 from tests.hub.pooler import running_pooler
 from tests.hub.running import running_hub
+from tests.pages import QUERIES, list_page_names
 from tests.sample_data import fill_workspace, observations
 from wire.table_exports import INCOMPLETE
 
@@ -35,18 +35,6 @@ def _pooled(tmp_path: Path, transactional_db: None) -> Iterator[None]:
         finally:
             connection.close()
             connection.settings_dict.update(own_settings)
-
-
-QUERIES = {
-    "operation": {"method": "GET", "path": "/orders/{orderId}"},
-    "difference": {"against": "staging"},
-    "outcome": {"key": "purchase"},
-}
-
-
-def list_page_names() -> list[str]:
-    names = (str(name) for name in get_resolver().reverse_dict if isinstance(name, str))
-    return sorted(name.removesuffix(".json") for name in names if name.endswith(".json"))
 
 
 @pytest.mark.usefixtures("_pooled")

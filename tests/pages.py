@@ -1,0 +1,18 @@
+"""The pages of the hub, for tests that open each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.urls import get_resolver
+
+QUERIES: Mapping[str, Mapping[str, str]] = {
+    "operation": {"method": "GET", "path": "/orders/{orderId}"},
+    "difference": {"against": "staging"},
+    "outcome": {"key": "purchase"},
+}
+
+
+def list_page_names() -> list[str]:
+    names = (str(name) for name in get_resolver().reverse_dict if isinstance(name, str))
+    return sorted(name.removesuffix(".json") for name in names if name.endswith(".json"))
