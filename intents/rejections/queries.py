@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection
 from django.db.models import QuerySet
 
 from intents.models import ALL_VERSIONS, Rejection, VerificationTally
@@ -22,6 +21,7 @@ from intents.rejections.totals import (
     group_by_reason,
 )
 from intents.reports.verification import ACCEPTED
+from wire.postgresql.replica import get_read_connection
 from wire.period import QUARTER, Period, end_of_quarter, floor_to_quarter
 from wire.tallies.bucket_spans import plan_reads
 from wire.tallies.spans import DAY, Segment, cover, cover_period, segment_columns
@@ -125,7 +125,7 @@ def load_totals(environment: Environment, period: Period, filters: RejectionFilt
 
 
 def _read_totals(environments: Sequence[int], segments: Sequence[Segment], filters: RejectionFilters) -> list[Total]:
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_TOTALS, _tallies_query(environments, segments, filters))
         return [Total(*row) for row in cursor.fetchall()]
 
@@ -137,7 +137,7 @@ def load_buckets(
     buckets = _split_period(period)
     plan = plan_reads(buckets)
     counts: Counter[tuple[datetime, str]] = Counter()
-    with connection.cursor() as cursor:
+    with get_read_connection().cursor() as cursor:
         statement = SELECT_FILTERED_SERIES if filters.version or filters.operation else SELECT_WHOLE_SERIES
         cursor.execute(statement, _tallies_query([environment.pk], plan.segments, filters))
         for segment_number, start, result, count in cursor.fetchall():

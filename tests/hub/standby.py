@@ -39,7 +39,8 @@ class Standby:
             del os.environ["PGPASSWORD"]
         with (self.data / "postgresql.auto.conf").open("a") as file:
             file.write(
-                f"unix_socket_directories = '{self.sockets}'\nshared_buffers = '16MB'\nwal_retrieve_retry_interval = 100ms\n"
+                f"unix_socket_directories = '{self.sockets}'\nshared_buffers = '16MB'\n"
+                "wal_retrieve_retry_interval = 100ms\n"
             )
 
     def start(self) -> None:

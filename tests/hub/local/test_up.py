@@ -183,6 +183,8 @@ def test_a_full_disk_is_one_clear_line(hub):
         ("DATABASE_URL", "postgresql://u:p@localhost", "postgresql://"),
         ("DATABASE_URL", "postgresql://u:12/hidden@localhost/x", "postgresql://"),
         ("DATABASE_PREPARE", "perhaps", "boolean"),
+        ("REPLICA_DATABASE_URL", "mysql://x/y", "postgresql://"),
+        ("REPLICA_MAX_AGE", "0", "REPLICA_MAX_AGE: not a number of seconds. Set a number from 1 on."),
         ("SECRET_KEY", "short", "32"),
         ("HUB_DATA_DIR", "/proc/nothing/var", "HUB_DATA_DIR"),
     ],
