@@ -42,12 +42,11 @@ class DatabaseState(Collector):
             "affidavit_dead_letters", "Witness reports that could not be folded.",
             value=WitnessReport.objects.filter(dead_lettered_at__isnull=False).count(),
         )  # fmt: skip
-        if settings.REPLICA_DATABASE_URL:
-            age = replica_clock.measure_age()
-            yield GaugeMetricFamily(
-                "affidavit_replica_lag_seconds", "How old the read replica is at most; +Inf while that is not known.",
-                value=math.inf if age is None else age,
-            )  # fmt: skip
+        yield GaugeMetricFamily(
+            "affidavit_replica_lag_seconds",
+            "How old the read replica is at most: 0 without one, +Inf while it is away.",
+            value=measure_replica_lag(),
+        )
         connections = GaugeMetricFamily(
             "affidavit_database_connections", "Connections to the hub's database, by state.", labels=["state"]
         )
@@ -56,3 +55,10 @@ class DatabaseState(Collector):
             for state, count in cursor.fetchall():
                 connections.add_metric([state], count)
         yield connections
+
+
+def measure_replica_lag() -> float:
+    if not settings.REPLICA_DATABASE_URL:
+        return 0
+    age = replica_clock.measure_age()
+    return math.inf if age is None else age

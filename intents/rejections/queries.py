@@ -21,8 +21,8 @@ from intents.rejections.totals import (
     group_by_reason,
 )
 from intents.reports.verification import ACCEPTED
-from wire.postgresql.replica import get_read_connection
 from wire.period import QUARTER, Period, end_of_quarter, floor_to_quarter
+from wire.postgresql.replica import get_read_connection
 from wire.tallies.bucket_spans import plan_reads
 from wire.tallies.spans import DAY, Segment, cover, cover_period, segment_columns
 from wire.time_buckets import Bucket, split_into_buckets
