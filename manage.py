@@ -7,7 +7,7 @@ import sys
 from django.core.management import execute_from_command_line
 
 from hub.local.embedded_postgres import lend_server
-from hub.local.startup_errors import EXPECTED_ERRORS, format_error
+from hub.local.error_lines import EXPECTED_ERRORS, format_error
 
 
 def main() -> None:

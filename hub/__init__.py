@@ -1,5 +1,4 @@
-"""Wiring only: settings, addresses, processes, and the pages that need several domains."""
+"""Wiring only: settings, addresses, processes, and the pages that need several domains.
 
-from hub.celery import app as celery_app
-
-__all__ = ["celery_app"]
+Nothing is imported here: the supervisor and beat, which import modules of this folder, stay small.
+"""

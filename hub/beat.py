@@ -1,10 +1,24 @@
-"""Beat's Celery application. It only sends messages: without Django's apps and models it takes half the memory."""
+"""Beat's process. It only sends messages: without Django's apps and models it takes half the memory."""
 
+import logging.config
 import os
 
 from celery import Celery
+from celery.signals import setup_logging
+from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
 app = Celery("hub", fixups=[])
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.imports = ()
+
+
+def run() -> None:
+    """Run until stopped."""
+    app.Beat(quiet=True).run()
+
+
+@setup_logging.connect
+def configure_logging(**signal_arguments: object) -> None:
+    """Log as the web server does, where Celery would add a form of its own."""
+    logging.config.dictConfig(settings.LOGGING)

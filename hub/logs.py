@@ -2,12 +2,14 @@
 
 import json
 import logging
+import sys
 import traceback
 from datetime import UTC, datetime
+from types import TracebackType
 from typing import Any
 
 from hub.secret_patterns import CUT, cut_secrets
-from wire.http.request_id import current_request_id
+from wire.log_context import current_request_id, find_sqlstate
 
 MAX_MESSAGE = 1_000  # characters
 MAX_SECURITY_MESSAGE = 200  # of what strangers cause, such as a form without a token; it is short on purpose
@@ -28,12 +30,24 @@ class JsonFormatter(logging.Formatter):
         }
         if request_id := current_request_id.get():
             line["requestId"] = clean(request_id, MAX_SECURITY_MESSAGE)
-        if record.exc_info and not is_strangers:
-            kind, _, frames = record.exc_info
+        kind, error, frames = record.exc_info or (None, None, None)
+        if state := getattr(record, "sqlstate", "") or find_sqlstate(error):
+            line["sqlstate"] = state
+        if kind and not is_strangers:
             # Where it failed, not what it said: a database's message may repeat a value.
             last_frames = traceback.format_tb(frames)[-MAX_FRAMES:]
             line["exception"] = [getattr(kind, "__name__", ""), *(clean(frame, MAX_MESSAGE) for frame in last_frames)]
         return json.dumps(line)  # in ASCII: other line ends and control characters would tear a line apart
+
+
+def log_uncaught_errors() -> None:
+    """Let an error that ends this process be a line as well."""
+    sys.excepthook = log_uncaught_error
+
+
+def log_uncaught_error(kind: type[BaseException], error: BaseException, frames: TracebackType | None) -> None:
+    if not issubclass(kind, KeyboardInterrupt):
+        logging.getLogger("affidavit").critical("the process ends", exc_info=(kind, error, frames))
 
 
 def format_message(record: logging.LogRecord) -> str:

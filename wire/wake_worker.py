@@ -14,21 +14,25 @@ from typing import Any
 from celery import Task
 from django.db import transaction
 
+from wire.log_context import current_request_id
+
 AnyTask = Task[Any, Any]
 Message = tuple[AnyTask, tuple[int | str, ...]]
 
 log = logging.getLogger("affidavit.doorbell")
 MAX_PENDING = 1000
 PAUSE_SECONDS = 0.25  # between two sends of the same message by one process
+REQUEST_ID_HEADER = "requestId"  # of a message: the request that rang
 EXPIRE_SECONDS = 60  # of a message that no worker took; the sweep has done its work long before
 
 
 def send_after_commit(task: AnyTask, *ids: int | str) -> None:
     """Send `task` with these ids once the current transaction has committed.
 
-    Equal messages that wait to be sent are one: the task finds the work of all of them.
+    Equal messages that wait to be sent are one, with the request id of the first: the task finds the work of all.
     """
-    transaction.on_commit(lambda: _get_sender().enqueue((task, ids)))
+    request_id = current_request_id.get()
+    transaction.on_commit(lambda: _get_sender().enqueue((task, ids), request_id))
 
 
 class _Sender:
@@ -36,32 +40,33 @@ class _Sender:
 
     def __init__(self) -> None:
         self.pid = os.getpid()
-        self._pending: dict[Message, None] = {}  # in their order
+        self._pending: dict[Message, str] = {}  # in their order, with the id of the request that rang
         self._changed = threading.Condition()
         threading.Thread(target=self._run, name="doorbell", daemon=True).start()
 
-    def enqueue(self, message: Message) -> None:
+    def enqueue(self, message: Message, request_id: str) -> None:
         with self._changed:
             if len(self._pending) < MAX_PENDING:
-                self._pending[message] = None
+                self._pending.setdefault(message, request_id)
                 self._changed.notify()
             elif message not in self._pending:
                 log.warning("doorbell queue is full; the sweep will find the work")
 
     def _run(self) -> None:
         while True:
-            for task, ids in self._take_pending():
+            for (task, ids), request_id in self._take_pending():
+                headers = {REQUEST_ID_HEADER: request_id} if request_id else {}
                 try:
-                    task.apply_async(args=ids, retry=False, expires=EXPIRE_SECONDS)
+                    task.apply_async(args=ids, retry=False, expires=EXPIRE_SECONDS, headers=headers)
                 except Exception as error:  # whatever a broker raises: the sweep finds the work
                     log.warning("doorbell not delivered: %s", type(error).__name__)
             time.sleep(PAUSE_SECONDS)
 
-    def _take_pending(self) -> list[Message]:
+    def _take_pending(self) -> list[tuple[Message, str]]:
         """Wait for messages and return all that wait. What comes from now on is sent in the next round."""
         with self._changed:
             self._changed.wait_for(lambda: self._pending)
-            messages = list(self._pending)
+            messages = list(self._pending.items())
             self._pending.clear()
             return messages
 

@@ -14,6 +14,7 @@ from catalog.ingest.inbox import lock_batch, mark_folded, move_to_dead_letters, 
 from catalog.ingest.merge import merge_into_catalog
 from catalog.rules.reproject import lock_operations
 from wire.errors import is_outage
+from wire.log_context import find_sqlstate
 from wire.metrics import FOLDED, FOLDS, count_after_commit
 from wire.turns import UNLIMITED, Turn
 from workspaces.models import Environment
@@ -75,6 +76,7 @@ def try_fold(environment: Environment, batch: Sequence[int], *, now: datetime | 
     except Exception as error:  # whatever is wrong with one report must not block the others
         if is_outage(error):
             raise
-        log.warning("%d reports could not be folded together: %s", len(batch), type(error).__name__)
+        name, state = type(error).__name__, find_sqlstate(error)
+        log.warning("%d reports could not be folded together: %s", len(batch), name, extra={"sqlstate": state})
         return type(error).__name__
     return ""

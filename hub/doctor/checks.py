@@ -21,7 +21,7 @@ from hub.doctor.messages import check_broker, check_fold_lag, check_worker
 from hub.doctor.replica import check_replica
 from hub.doctor.result import Result
 from hub.doctor.variables import check_deployment, check_hosts, check_secret_key, check_tls
-from hub.local.startup_errors import EXPECTED_ERRORS, format_error
+from hub.local.error_lines import EXPECTED_ERRORS, format_error
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
@@ -35,6 +36,8 @@ COMMANDS_WITHOUT_DATABASE = frozenset(
     {"up", "doctor", "prepare", "run", "help", "check", "makemigrations", "build_static", "spectacular", "--help"}
     | {"--version"}
 )  # `up` runs its own server, `doctor` says that none runs, two want DATABASE_URL; the others read files only
+MAX_LOG_BYTES = 8 * 1024 * 1024
+OLD_LOGS = 3
 LONE_COMMANDS = frozenset({"restore"})
 
 # A hub's data are small but must not be lost: durability keeps PostgreSQL's defaults, memory is limited.
@@ -47,7 +50,13 @@ shared_buffers = '256MB'
 max_wal_size = '2GB'
 log_min_error_statement = panic
 log_parameter_max_length_on_error = 0
+logging_collector = on
+log_directory = '..'
+log_filename = 'postgres.log'
+log_rotation_age = 0
+log_rotation_size = 0
 """
+# logging_collector: the log can be renamed, because the collector opens it again when asked.
 # log_min_error_statement: a failing statement's text may hold customers' ids, and logs must not.
 
 
@@ -61,6 +70,10 @@ class Server:
     @property
     def cluster(self) -> Path:
         return self.data_dir / "postgres"
+
+    @property
+    def log(self) -> Path:
+        return self.data_dir / "postgres.log"
 
     @property
     def password_file(self) -> Path:
@@ -128,12 +141,26 @@ class Server:
         (self.cluster / "hub.conf").write_text(CONFIGURATION.format(sockets=self.sockets))
         if not self.is_running():
             self._wait_for_zombie()
-            log = self.data_dir / "postgres.log"
-            self._run_pg_ctl("--wait", "--timeout=60", f"--log={log}", "start", log=log)
+            self._rename_large_log()
+            self._run_pg_ctl("--wait", "--timeout=60", f"--log={self.log}", "start", log=self.log)
 
     def stop(self) -> None:
         if self.is_running():
             self._run_pg_ctl("--wait", "--timeout=60", "--mode=fast", "stop")
+
+    def rotate_log(self) -> None:
+        """Begin a new log where this one is large, and where an earlier attempt failed."""
+        self._rename_large_log()
+        if not self.log.exists() and self.describe_end() is None:
+            self._run_pg_ctl("logrotate", check=False)
+
+    def _rename_large_log(self) -> None:
+        if not self.log.exists() or self.log.stat().st_size < MAX_LOG_BYTES:
+            return
+        logs = [self.log, *(self.log.with_name(f"{self.log.name}.{number}") for number in range(1, OLD_LOGS + 1))]
+        for newer, older in reversed([*pairwise(logs)]):
+            if newer.exists():
+                newer.replace(older)
 
     def _read_pid(self) -> int | None:
         """Return the process id that the server noted; it may have ended since."""

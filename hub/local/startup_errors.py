@@ -1,41 +1,7 @@
-"""Errors at the start of the hub: one clear line, never a traceback."""
+"""The error of whatever keeps the hub from starting. This module needs no package, for processes that stay small."""
 
 from __future__ import annotations
-
-from django.conf import settings
-from django.db import OperationalError
-from environs import EnvError
 
 
 class StartupError(Exception):
     """The hub refuses to start; the message says why and what to do."""
-
-
-EXPECTED_ERRORS = (StartupError, EnvError, OperationalError, OSError)
-
-
-def format_error(error: BaseException) -> str:
-    """Say in one line what is wrong, by the name of its setting, and what to do. `error` is of EXPECTED_ERRORS."""
-    match error:
-        case StartupError():
-            return f"affidavit: {error}"
-        case EnvError():
-            return f"affidavit: {' '.join(str(error).split())} See docs/settings.md."
-        case OperationalError():
-            return f"affidavit: {describe_database_error(error)}"
-        case OSError():
-            path = f"{error.filename}: " if error.filename else ""
-            cure = "Free space, or set HUB_DATA_DIR to a folder of your own."
-            return f"affidavit: {path}{error.strerror or error}. {cure}"
-    raise error
-
-
-def describe_database_error(error: OperationalError) -> str:
-    """Say why the database cannot be reached, or that it failed; repeat its message only if connecting failed."""
-    if getattr(error.__cause__, "sqlstate", None):  # it was reached, and its message may repeat a statement
-        return f"the database failed ({type(error.__cause__).__name__}). Look into its log."
-    lines = [line for line in str(error).splitlines() if line and not line[0].isspace()] or ["no connection"]
-    reason = lines[-1].rpartition("failed: ")[2].removeprefix("FATAL:").strip()
-    if not settings.DATABASE_URL:
-        return f"the embedded PostgreSQL cannot be reached: {reason}. Look into postgres.log in HUB_DATA_DIR."
-    return f"DATABASE_URL: cannot be reached: {reason}. Start that PostgreSQL, or correct the address."

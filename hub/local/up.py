@@ -1,24 +1,18 @@
 """Everything a hub needs on one machine, started in order and stopped together.
 
-PostgreSQL (unless DATABASE_URL names one), migrations, static files, then the web server, a worker and its beat, which
-are kept running until Ctrl-C. The processes of the sample, which may end by themselves, run apart.
+PostgreSQL (unless DATABASE_URL names one), migrations, static files, then the supervisor (hub.local.supervision), which
+keeps the web server, a worker and its beat running until Ctrl-C. The processes of the sample may end by themselves.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import signal
 import socket
-import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import NoReturn
 
 from django.conf import settings
@@ -30,38 +24,34 @@ from hub.local import embedded_postgres, static_files
 from hub.local.data_dir import lock_data_dir, make_private_folder
 from hub.local.database import prepare_database
 from hub.local.startup_errors import StartupError
-from hub.local.supervisor import Child, Program, Supervisor, stop_children
+from hub.local.supervision.plan import Command, Plan, become_supervisor
+from hub.local.supervision.stop_signals import handle_stop_signals
 from hub.local.web_role import create_embedded_role
 from hub.metrics.views import DIRECTORY_VARIABLE
 from hub.sample import workspace as sample
 
-READY_SECONDS = 60
+PROGRAMS = ("web", "worker", "beat")
 WEB_SERVER_LOGS = Path(__file__).with_name("web_server_logs.json")  # the web server's own lines, cleaned as all others
 WEB_WORKERS = 2
 MAX_CONNECTIONS = 4096  # of each web process
 HEADER_MILLISECONDS = 10_000  # for the head of a request, from the connection or the request before it
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run_hub(*, announce: Callable[[], None]) -> int:
-    """Run until stopped; call `announce` once the web server answers. Return the exit status."""
+def run_hub(*, write_ready_line: Callable[[], str]) -> NoReturn:
+    """Start the database, prepare it, and become the supervisor, which prints the line when the web server answers."""
     stop_on_signals()
     with lock_data_dir(settings.HUB_DATA_DIR):
         check_port(settings.HUB_HOST, settings.HUB_PORT)
-        with run_database() as server:
+        with run_database():
             prepare()
-            return supervise(server, announce)
+            plan = build_plan(write_ready_line())
+            connections.close_all()
+            become_supervisor(plan)
 
 
 def stop_on_signals() -> None:
     """Let Ctrl-C, SIGTERM and a closed terminal unwind the start as well; the supervisor takes them over later."""
     handle_stop_signals(lambda number, frame: sys.exit(128 + number))
-
-
-def handle_stop_signals(handle: Callable[[int, FrameType | None], None]) -> None:
-    for number in STOP_SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:  # ignored under nohup
-            signal.signal(number, handle)
 
 
 def check_port(host: str, port: int) -> None:
@@ -78,10 +68,10 @@ def check_port(host: str, port: int) -> None:
 
 
 @contextmanager
-def run_database() -> Iterator[embedded_postgres.Server | None]:
+def run_database() -> Iterator[None]:
     """Run the embedded server, if the hub has no other, and stop it at the end."""
     if settings.DATABASE_URL:
-        yield None
+        yield
         return
     server = embedded_postgres.Server(settings.HUB_DATA_DIR)
     server.start()
@@ -89,7 +79,7 @@ def run_database() -> Iterator[embedded_postgres.Server | None]:
     settings.DATABASES["default"].update(server.connection_settings())
     connections["default"].settings_dict.update(server.connection_settings())
     try:
-        yield server
+        yield
     finally:
         connections.close_all()
         server.stop()
@@ -121,41 +111,33 @@ def declare_queue() -> None:
         app.amqp.queues[app.conf.task_default_queue](connection.default_channel).declare()
 
 
-def supervise(server: embedded_postgres.Server | None, announce: Callable[[], None]) -> int:
-    """Keep the database, the web server, the worker and beat running until stopped. Return the exit status."""
-    children = [build_child(name, command) for name, command in list_commands().items()]
-    side_processes: list[subprocess.Popen[bytes]] = []
-    started_at = time.monotonic()
-    is_ready = False
-
-    def check_readiness() -> None:
-        nonlocal is_ready
-        if is_ready:
-            return
-        if is_answering():
-            is_ready = True
-            announce()
-            side_processes.extend(sample.start_processes(build_address(local=True)))
-            connections.close_all()
-        elif time.monotonic() - started_at > READY_SECONDS:
-            print(f"affidavit: the web server did not answer within {READY_SECONDS} s; see above.", file=sys.stderr)
-            supervisor.stop(1)
-
-    programs: list[Program] = [*([server] if server else []), *children]
-    supervisor = Supervisor(programs, check_readiness)
-    handle_stop_signals(lambda number, frame: supervisor.stop())
-    try:
-        return supervisor.run()
-    finally:
-        stop_processes(side_processes)
-        stop_children(children)
+def build_plan(ready_line: str) -> Plan:
+    return Plan(
+        data_dir=str(settings.HUB_DATA_DIR),
+        has_own_database=not settings.DATABASE_URL,
+        host=local_host(),
+        port=settings.HUB_PORT,
+        ready_line=ready_line,
+        log_level=settings.LOG_LEVEL,
+        programs=[build_command(name) for name in PROGRAMS],
+        side_processes=[
+            Command("sample", [sys.executable, *arguments], list_variables(), str(settings.BASE_DIR), stdin)
+            for arguments, stdin in sample.list_processes(build_address(local=True))
+        ],
+    )
 
 
-def build_child(name: str, command: Sequence[str]) -> Child:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), DIRECTORY_VARIABLE: str(metrics_folder())}
+def build_command(name: str) -> Command:
+    """Return the process of this name; `name` is one of PROGRAMS."""
+    variables = {**list_variables(), DIRECTORY_VARIABLE: str(metrics_folder())}
     if name == "web":
-        environment["DJANGO_SETTINGS_MODULE"] = "hub.web_settings"
-    return Child(name, command, environment, str(settings.BASE_DIR))
+        variables["DJANGO_SETTINGS_MODULE"] = "hub.web_settings"
+    return Command(name, list_arguments()[name], variables, str(settings.BASE_DIR))
+
+
+def list_variables() -> dict[str, str]:
+    """Return what the processes need because they start in the project's folder, wherever this one was started."""
+    return {"PYTHONPATH": os.pathsep.join(sys.path), "HUB_DATA_DIR": str(settings.HUB_DATA_DIR)}
 
 
 def empty_metrics_folder() -> None:
@@ -169,15 +151,15 @@ def metrics_folder() -> Path:
 
 
 def run_process(name: str) -> NoReturn:
-    """Become one process of the hub, for a supervisor of the operator's; `name` is one of list_commands.
+    """Become one process of the hub, for a supervisor of the operator's; `name` is one of PROGRAMS.
 
     Raises StartupError without DATABASE_URL: the embedded server is started and watched by `up` alone.
     """
     require_own_database()
     make_private_folder(metrics_folder())
-    child = build_child(name, list_commands()[name])
-    os.chdir(child.folder)
-    os.execvpe(child.command[0], list(child.command), child.environment)
+    command = build_command(name)
+    os.chdir(command.folder)
+    os.execvpe(command.arguments[0], list(command.arguments), command.environment)
 
 
 def require_own_database() -> None:
@@ -185,44 +167,25 @@ def require_own_database() -> None:
         raise StartupError("DATABASE_URL: required here. Without it, `manage.py up` runs everything, PostgreSQL too.")
 
 
-def stop_processes(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        process.wait()
-
-
-def list_commands() -> dict[str, list[str]]:
-    """Return the command lines of the web server, the worker and beat, by name."""
-    web = [sys.executable, "-m", "granian", "--interface", "asginl", "hub.asgi:application"]
+def list_arguments() -> dict[str, list[str]]:
+    """Return the command lines of PROGRAMS, by name."""
+    program = [sys.executable, "-W", "ignore:You're running the worker", "-m", "hub.process"]
+    web = [*program, "granian", "--interface", "asginl", "hub.asgi:application"]
     web += ["--host", settings.HUB_HOST, "--port", str(settings.HUB_PORT)]
     web += ["--workers", str(WEB_WORKERS), "--backlog", str(MAX_CONNECTIONS), "--backpressure", str(MAX_CONNECTIONS)]
     # Not HTTP/2: before the server knows which of the two a client speaks, it would wait for ever.
     web += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
     web += ["--log-config", str(WEB_SERVER_LOGS), "--log-level", "warning"]
     web += ["--no-ws", "--respawn-failed-workers", "--workers-kill-timeout", "10"]
-    # `nice`, because the web server comes first. As root, as in many containers, Celery warns of pickles, but no
-    # task here takes any.
-    celery = ["nice", sys.executable, "-W", "ignore:You're running the worker", "-m", "celery", "--quiet"]
-    worker = [*celery, "--app", "hub", "worker", "--pool", "solo", "--loglevel", "warning"]
-    worker += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-    beat = [*celery, "--app", "hub.beat", "beat", "--pidfile", "", "--loglevel", "warning"]
-    return {"web": web, "worker": worker, "beat": beat}
-
-
-def is_answering() -> bool:
-    try:
-        with urllib.request.urlopen(f"{build_address(local=True)}/healthz", timeout=2) as response:
-            return bool(response.status == 200)
-    except urllib.error.HTTPError:
-        return True
-    except OSError:
-        return False
+    # `nice`, because the web server comes first.
+    return {"web": web, "worker": ["nice", *program, "celery", "worker"], "beat": ["nice", *program, "celery", "beat"]}
 
 
 def build_address(*, local: bool = False) -> str:
     """Return the hub's address; `local` names this machine where the hub listens on all addresses."""
-    host = settings.HUB_HOST
-    if local and host in {"0.0.0.0", "::"}:
-        host = "127.0.0.1"
+    host = local_host() if local else settings.HUB_HOST
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.HUB_PORT}"
+
+
+def local_host() -> str:
+    return "127.0.0.1" if settings.HUB_HOST in {"0.0.0.0", "::"} else str(settings.HUB_HOST)

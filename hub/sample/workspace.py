@@ -7,9 +7,6 @@ its last 30 days, the other simulates conversations for as long as the hub runs.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -43,28 +40,18 @@ def create(*, now: datetime) -> None:
     write_private_file(keys_file(), json.dumps(created.as_json()))
 
 
-def start_processes(address: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Start the processes that simulate its traffic and the missing part of its history. address: of this hub."""
+def list_processes(address: str) -> Iterator[tuple[list[str], str]]:
+    """Return the processes that simulate its traffic and the missing part of its history. address: of this hub.
+
+    Each has the arguments for Python, and what it reads from standard input.
+    """
     if not settings.HUB_SAMPLE or not (sample := find_sample()):
         return
     created, row = sample
     release = str((row.made_at + RELEASE_DELAY).timestamp())
-    traffic = start_python("-m", "examples.bookshop", "-", "--hub", address, "--released-at", release)
-    if traffic.stdin:
-        with traffic.stdin as keys:  # the file may be gone before the process looks for it
-            keys.write(json.dumps(created).encode())
-    yield traffic
-    yield start_python("manage.py", "sample_history")
-
-
-def start_python(*arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        stdin=subprocess.PIPE,
-        cwd=settings.BASE_DIR,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        start_new_session=True,  # a terminal's Ctrl-C is for `up`, which ends them
-    )
+    # With its keys: their file may be gone before the process looks for it.
+    yield ["-m", "examples.bookshop", "-", "--hub", address, "--released-at", release], json.dumps(created)
+    yield ["manage.py", "sample_history"], ""
 
 
 def find_sample() -> tuple[Mapping[str, Any], SampleWorkspace] | None:

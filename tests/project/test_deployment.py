@@ -16,7 +16,7 @@ import yaml
 from django.core.management import get_commands
 from prometheus_client import Counter, Histogram
 
-from hub.local.up import list_commands
+from hub.local.up import PROGRAMS
 from hub.metrics.state import DatabaseState
 from tests.project.test_docs import first_column, section, text_of
 from wire import metrics
@@ -51,13 +51,13 @@ def list_command_lines() -> dict[str, list[str]]:
 @pytest.mark.parametrize(("where", "command"), list_command_lines().items(), ids=lambda value: str(value))
 def test_every_command_is_one_of_manage_py(where, command):
     assert command[0] in get_commands()
-    assert command[0] in {"up", "prepare"} or command in [["run", name] for name in list_commands()]
+    assert command[0] in {"up", "prepare"} or command in [["run", name] for name in PROGRAMS]
 
 
 @pytest.mark.parametrize("kind", ["compose.yaml ", "Procfile ", "affidavit-"])
 def test_each_way_to_run_runs_the_preparation_and_every_process_once(kind):
     commands = [command for where, command in list_command_lines().items() if where.startswith(kind)]
-    assert sorted(commands) == sorted([["prepare"], *(["run", name] for name in list_commands())])
+    assert sorted(commands) == sorted([["prepare"], *(["run", name] for name in PROGRAMS)])
 
 
 def test_every_variable_is_a_setting():

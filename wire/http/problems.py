@@ -24,7 +24,7 @@ from wire.errors import (
     is_outage,
     is_unconfirmed,
 )
-from wire.http.request_id import current_request_id
+from wire.log_context import current_request_id, find_sqlstate
 
 log = logging.getLogger("affidavit.problems")
 
@@ -142,7 +142,8 @@ def find_cause(error: Exception) -> DomainError:
         case exceptions.NotFound() | Http404() | PermissionDenied():
             return NotFound("Check the address; nothing is stored under it in this workspace.")
     if is_outage(error):
-        log.error("database unavailable: %s", type(error.__cause__ or error).__name__)
+        name, state = type(error.__cause__ or error).__name__, find_sqlstate(error)
+        log.error("database unavailable: %s", name, extra={"sqlstate": state})
         return Unconfirmed() if is_unconfirmed(error) else Unavailable()
     log.error("unhandled failure", exc_info=error)
     return Problem("internal-error", "This is a fault of the hub. Name the requestId when you report it.")

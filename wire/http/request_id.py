@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable
-from contextvars import ContextVar
 
 from django.http import HttpRequest, HttpResponse
 
+from wire.log_context import current_request_id
+
 WELL_FORMED = re.compile(r"[A-Za-z0-9._~:/+=-]{1,128}")
-current_request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 
 class RequestIdMiddleware:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db import DatabaseError, connection
 
+from wire.log_context import find_sqlstate
 from workspaces.models import ApiKey
 
 PRECISION = timedelta(hours=1)
@@ -32,4 +33,5 @@ def note_use(key: ApiKey, *, now: datetime) -> None:
         with connection.cursor() as cursor:
             cursor.execute(NOTE_USE, {"id": key.pk, "now": now, "before": now - PRECISION})
     except DatabaseError as error:
-        log.warning("the last use of key %s… was not stored: %s", key.prefix, type(error.__cause__ or error).__name__)
+        name, state = type(error.__cause__ or error).__name__, find_sqlstate(error)
+        log.warning("the last use of key %s… was not stored: %s", key.prefix, name, extra={"sqlstate": state})

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from hub.local.up import list_commands, run_process
+from hub.local.up import PROGRAMS, run_process
 
 
 class Command(BaseCommand):
@@ -15,7 +15,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("process", choices=list(list_commands()))
+        parser.add_argument("process", choices=PROGRAMS)
 
     def handle(self, *args: Any, process: str, **options: Any) -> None:
         run_process(process)

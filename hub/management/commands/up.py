@@ -1,7 +1,5 @@
 """`manage.py up`: the whole hub on this machine, until Ctrl-C."""
 
-import sys
-
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from django.utils import timezone
@@ -18,10 +16,10 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def handle(self, *args: object, **options: object) -> None:
-        sys.exit(run_hub(announce=self.announce))
+        run_hub(write_ready_line=self.write_ready_line)
 
-    def announce(self) -> None:
-        """Print the one line of a start; on a terminal, which keeps no log, with a link for the operator.
+    def write_ready_line(self) -> str:
+        """Return the one line of a start; on a terminal, which keeps no log, with a link for the operator.
 
         The operator may open every workspace of this hub.
         """
@@ -36,5 +34,4 @@ class Command(BaseCommand):
         if self.stdout.isatty():
             link = f"{address}/sign-in/{create_link(operator, now=timezone.now())}"
             way_in = f"Sign in once with {link} (15 minutes)."
-        self.stdout.write(f"Affidavit is ready at {address}. {way_in}")
-        self.stdout.flush()
+        return f"Affidavit is ready at {address}. {way_in}"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.local.up import list_commands
+from hub.local.up import PROGRAMS, list_arguments
 from tests.hub.running import ROOT, Hub, running_hub
 
 DATABASE = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "SECRET_KEY": "k" * 40}  # nobody listens there
@@ -31,19 +31,20 @@ def test_without_a_database_of_ones_own_it_names_the_command_that_brings_one(hub
     assert not (hub.folder / "var/postgres").exists()
 
 
-@pytest.mark.parametrize("name", list_commands())
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_a_process_becomes_its_program(hub, name):
-    program = list_commands()[name][-1]
+    arguments = [word.encode() for word in list_arguments()[name]]
+    program = arguments[arguments.index(b"hub.process") :][:3]
     command = [sys.executable, "manage.py", "run", name]
     environment = {**hub.environment, **DATABASE}
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL) as process:
         try:
             deadline = time.monotonic() + 60
             words: list[bytes] = []
-            while time.monotonic() < deadline and program.encode() not in words:
+            while time.monotonic() < deadline and b"hub.process" not in words:
                 words = Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")
                 time.sleep(0.1)
-            assert program.encode() in words
+            assert words[words.index(b"hub.process") :][:3] == program
             variables = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
             module = "hub.web_settings" if name == "web" else "hub.settings"
             assert f"DJANGO_SETTINGS_MODULE={module}".encode() in variables

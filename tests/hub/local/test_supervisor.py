@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.local.supervisor import (
+from hub.local.supervision.supervisor import (
     LONGEST_PAUSE,
     MOST_FAILURES,
     STEADY_SECONDS,
@@ -73,7 +73,7 @@ class Flaky:
 
 
 def test_the_hub_ends_where_restarting_does_not_help(monkeypatch, caplog):
-    monkeypatch.setattr("hub.local.supervisor.POLL_SECONDS", 0)
+    monkeypatch.setattr("hub.local.supervision.supervisor.POLL_SECONDS", 0)
     seconds = iter(range(10**6))
     program = Flaky()
     supervisor = Supervisor([program], clock=lambda: next(seconds))

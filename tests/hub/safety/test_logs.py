@@ -15,18 +15,21 @@ from base64 import urlsafe_b64encode
 
 import pytest
 from django.conf import settings
+from django.db import DatabaseError, OperationalError, connection
 from django.middleware.csrf import _get_new_csrf_string, _mask_cipher_secret
 from django.test import Client
 from django.utils.crypto import get_random_string
 from hypothesis import example, given
 from hypothesis import strategies as st
+from psycopg.errors import AdminShutdown
 
 from affidavit import make_key
 from hub.local.up import WEB_SERVER_LOGS
 from hub.logs import MAX_MESSAGE, JsonFormatter
 from hub.secret_patterns import cut_secrets
 from tests.hub.running import free_port
-from wire.http.request_id import current_request_id
+from wire.http.problems import find_cause
+from wire.log_context import current_request_id
 
 INTENT = json.dumps({"payload": json.dumps({"tenantId": "ws_1", "sub": "user_1"}), "signature": "0" * 64})
 MAKERS = {
@@ -194,3 +197,19 @@ def test_an_anonymous_form_without_a_token_adds_one_short_line_without_its_path(
     assert token not in "".join(lines)
     assert len(lines) <= 2
     assert all(len(line) < 500 for line in lines)
+
+
+def test_a_line_about_a_failing_database_has_its_code(caplog):
+    error = OperationalError("it failed")
+    error.__cause__ = AdminShutdown("a value")
+    find_cause(error)
+    assert json.loads(formatter.format(caplog.records[-1]))["sqlstate"] == "57P01"
+
+
+@pytest.mark.django_db
+def test_a_line_with_the_trace_of_a_database_error_has_its_code():
+    try:
+        connection.cursor().execute("SELECT 1 / 0")
+    except DatabaseError:
+        line = formatter.format(record_of("it failed", exc_info=sys.exc_info()))
+    assert json.loads(line)["sqlstate"] == "22012"

@@ -7,14 +7,14 @@ import errno
 import pytest
 from django.db import OperationalError, connection
 
-from hub.local import database, startup_errors
+from hub.local import database, error_lines
 from hub.local.startup_errors import StartupError
 
 
 def format_message(message: str, sqlstate: str | None = None) -> str:
     error = OperationalError(message)
     error.__cause__ = type("DiskFull", (Exception,), {"sqlstate": sqlstate})()
-    return startup_errors.format_error(error)
+    return error_lines.format_error(error)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_embedded_server_is_named_where_no_other_is_set():
 
 
 def test_a_folder_that_cannot_be_used_names_its_setting():
-    assert "HUB_DATA_DIR" in startup_errors.format_error(OSError(errno.ENOSPC, "No space left on device", "/data"))
+    assert "HUB_DATA_DIR" in error_lines.format_error(OSError(errno.ENOSPC, "No space left on device", "/data"))
 
 
 @pytest.mark.django_db

@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from hub.local.parent_death import build_parent_watch
-from hub.local.startup_errors import EXPECTED_ERRORS, format_error
+from hub.local.startup_errors import StartupError
+from hub.local.supervision.parent_death import build_parent_watch
 
 POLL_SECONDS = 0.2
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0  # seconds until a restart; doubled after each
@@ -25,7 +25,7 @@ log = logging.getLogger("affidavit.up")
 
 
 class Program(Protocol):
-    """Something that is kept running. `start` may raise an error of EXPECTED_ERRORS."""
+    """Something that is kept running. `start` may raise StartupError or OSError."""
 
     @property
     def name(self) -> str: ...
@@ -143,8 +143,8 @@ class Supervisor:
         elif self._clock() >= slot.due_at:
             try:
                 slot.program.start()
-            except EXPECTED_ERRORS as error:
-                self._note_failure(slot, f"did not start: {format_error(error)}")
+            except (StartupError, OSError) as error:
+                self._note_failure(slot, f"did not start: {error}")
             else:
                 slot.due_at = None
                 slot.restarts.note_start(self._clock())

@@ -1,0 +1,70 @@
+"""What the supervisor is to run: `manage.py up` writes it, and reads it after it has become the supervisor."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import NoReturn
+
+from hub.local.supervision.stop_signals import STOP_SIGNALS
+
+
+@dataclass(frozen=True)
+class Command:
+    """A process to start. variables: added to the environment of this process. stdin: what it reads there."""
+
+    name: str
+    arguments: Sequence[str]
+    variables: Mapping[str, str]
+    folder: str
+    stdin: str = ""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, **self.variables}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The processes of a hub. programs are kept running; side_processes start once, when the web server answers."""
+
+    data_dir: str
+    has_own_database: bool
+    host: str
+    port: int
+    ready_line: str
+    log_level: int
+    programs: Sequence[Command]
+    side_processes: Sequence[Command] = field(default_factory=list)
+
+
+def become_supervisor(plan: Plan) -> NoReturn:
+    """Replace this process by the supervisor of a plan.
+
+    The plan may hold keys, so it goes through a file without a name. Signals to stop wait until the supervisor
+    handles them.
+    """
+    # This process becomes another, which closes it.
+    file = tempfile.TemporaryFile("w+")  # noqa: SIM115
+    json.dump(asdict(plan), file)
+    file.flush()
+    file.seek(0)
+    os.set_inheritable(file.fileno(), True)
+    sys.stdout.flush()
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    # The last two words are what `ps` showed until now.
+    arguments = [sys.executable, "-m", "hub.local.supervision", str(file.fileno()), "manage.py", "up"]
+    os.execve(sys.executable, arguments, {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+
+
+def read_plan(descriptor: int) -> Plan:
+    with os.fdopen(descriptor) as file:
+        facts = json.load(file)
+    for name in ("programs", "side_processes"):
+        facts[name] = [Command(**command) for command in facts[name]]
+    return Plan(**facts)

@@ -1,0 +1,41 @@
+"""The worker's process: its logs, and the request whose effects a task finishes."""
+
+from __future__ import annotations
+
+import logging.config
+import sys
+from typing import Any
+
+from celery import Task
+from celery.signals import setup_logging, task_postrun, task_prerun
+from django.conf import settings
+
+from hub.celery import app
+from wire.log_context import current_request_id
+from wire.wake_worker import REQUEST_ID_HEADER
+
+
+def run() -> int:
+    """Run until stopped. Return the exit status."""
+    # Celery writes there that it was asked to stop, in a form of its own.
+    sys.__stdout__ = None  # type: ignore[misc]  # Python allows None, as in a program without a console
+    worker = app.Worker(pool_cls="solo", quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True)
+    worker.start()
+    return worker.exitcode or 0
+
+
+@setup_logging.connect
+def configure_logging(**signal_arguments: object) -> None:
+    """Log as the web server does, where Celery would add a form of its own."""
+    logging.config.dictConfig(settings.LOGGING)
+
+
+@task_prerun.connect
+def enter_request(task: Task[Any, Any], **signal_arguments: object) -> None:
+    """Give the lines of a task the id of the request that rang for it."""
+    current_request_id.set(task.request.get(REQUEST_ID_HEADER) or "")
+
+
+@task_postrun.connect
+def leave_request(**signal_arguments: object) -> None:
+    current_request_id.set("")

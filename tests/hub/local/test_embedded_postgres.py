@@ -1,0 +1,47 @@
+"""The embedded PostgreSQL: its log."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hub.local import embedded_postgres
+from hub.local.embedded_postgres import OLD_LOGS, Server
+from tests.hub.running import prepare_empty_database, wait_for
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(Path(shutil.copytree(prepare_empty_database(), tmp_path / "it's a folder")))
+    server.start()
+    yield server
+    server.stop()
+
+
+def reload(server: Server) -> None:
+    """Let the server write to its log."""
+    server._run_pg_ctl("reload")
+
+
+def test_its_log_is_bounded_and_goes_on_in_a_new_file(server, monkeypatch):
+    logs = [server.log, *(server.log.with_name(f"postgres.log.{number}") for number in range(1, OLD_LOGS + 1))]
+    server.rotate_log()
+    assert [path for path in logs if path.exists()] == logs[:1]
+    monkeypatch.setattr(embedded_postgres, "MAX_LOG_BYTES", 1)
+    for _ in range(OLD_LOGS + 2):
+        server.rotate_log()
+        wait_for(server.log.exists, 10)
+        reload(server)
+        wait_for(lambda: "SIGHUP" in server.log.read_text(), 10)
+    assert sorted(server.data_dir.glob("postgres.log*")) == logs
+    assert all(path.stat().st_mode & 0o077 == 0 for path in logs)
+
+
+def test_a_start_that_fails_names_the_reason_of_the_log(server):
+    server.stop()
+    (server.cluster / "global/pg_control").unlink()
+    with pytest.raises(embedded_postgres.StartupError, match=r"pg_control|not find the database"):
+        server.start()

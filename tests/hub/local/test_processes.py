@@ -1,0 +1,100 @@
+"""The processes of a hub: what they log, and how much memory they take while nothing happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hub.running import READY, Hub, find_processes, is_ready, running_hub, wait_for
+
+MAX_IDLE_BYTES = 350 * 1024 * 1024
+BACK_WITHIN = 60  # seconds
+OBSERVATION = {"method": "GET", "path": "/orders", "status": 200, "count": 1}
+pytestmark = pytest.mark.xdist_group("whole hub")
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
+    with running_hub(tmp_path_factory.mktemp("a folder")) as hub:
+        hub.settings["LOG_LEVEL"] = "INFO"
+        hub.start()
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def key(hub: Hub) -> str:
+    done = hub.manage("create_workspace", "Lumen Books", "--full-key", "--json")
+    return str(json.loads(done.stdout)["secretKey"])
+
+
+def read_lines(hub: Hub) -> list[dict[str, Any]]:
+    """Return all lines of the log. Raises ValueError where one is not JSON."""
+    return [json.loads(line) for line in hub.output.splitlines() if line and not READY.match(line)]
+
+
+def list_tree(hub: Hub) -> set[int]:
+    """Return the processes of a hub with their descendants: PostgreSQL's overwrite their environment."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    tree = set(hub.processes())
+    while new := {pid for pid, parent in parents.items() if parent in tree} - tree:
+        tree |= new
+    return tree
+
+
+def measure_memory(pid: int) -> int:
+    """Return the bytes of a process, with its share of what several use (PSS); 0 where it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
+
+
+def test_all_processes_together_take_little_memory_while_nothing_happens(hub):
+    wait_for(lambda: is_ready(hub) and find_processes(hub, "celery", "beat"), BACK_WITHIN)
+    time.sleep(5)
+    sizes = {pid: measure_memory(pid) for pid in list_tree(hub)}
+    assert sum(sizes.values()) > 100 * 1024 * 1024, "they were not measured"
+    assert sum(sizes.values()) <= MAX_IDLE_BYTES, sizes
+
+
+def test_the_lines_of_a_task_have_the_id_of_the_request_that_rang_for_it(hub, key):
+    body = {"reportId": str(uuid.uuid4()), "observations": [OBSERVATION]}
+    request_id = f"test:{uuid.uuid4()}"
+    assert hub.request("/api/witness-reports", body, key=key, headers={"X-Request-Id": request_id})[0] == 202
+
+    def is_told() -> bool:
+        lines = [line for line in read_lines(hub) if line.get("requestId") == request_id]
+        return any(line["logger"] == "celery.app.trace" and "catalog.tasks.fold" in line["message"] for line in lines)
+
+    wait_for(is_told, BACK_WITHIN)
+
+
+def test_every_line_is_json_also_when_processes_fail_and_stop(hub):
+    broker = hub.folder / "var/broker"
+    broker.rename(broker.with_name("broker.away"))
+    os.kill(find_processes(hub, "-D")[0], signal.SIGKILL)
+    wait_for(lambda: any(line["message"].startswith("worker ended") for line in read_lines(hub)), BACK_WITHIN)
+    wait_for(lambda: any(line["message"].startswith("PostgreSQL ended") for line in read_lines(hub)), BACK_WITHIN)
+    broker.with_name("broker.away").rename(broker)
+    for name in ("worker", "beat"):
+        wait_for(lambda name=name: find_processes(hub, "celery", name), BACK_WITHIN)
+        os.kill(find_processes(hub, "celery", name)[0], signal.SIGTERM)
+    wait_for(lambda: is_ready(hub), BACK_WITHIN)
+    assert hub.stop() == 0
+    loggers = {line["logger"] for line in read_lines(hub)}
+    assert {"affidavit.up", "celery.worker", "celery.beat"} <= loggers
