@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from catalog.queries import measure_fold_lag
 from hub.local.database import count_pending_migrations
+from hub.local.supervision.ballast import is_released
 
 LEAST_FREE_BYTES = 64 * 1024 * 1024
 WRITE_TIMEOUT = "3s"
@@ -67,4 +68,6 @@ def check_disk() -> Check:
     if settings.DATABASE_URL:
         return {"ok": True}
     free = shutil.disk_usage(settings.HUB_DATA_DIR).free
+    if is_released(settings.HUB_DATA_DIR):
+        return {"ok": False, "freeBytes": free, "detail": "The disk was full. Make space until the ballast is back."}
     return {"ok": free >= LEAST_FREE_BYTES, "freeBytes": free}

@@ -34,6 +34,9 @@ REPLICA_DATABASE_URL = env.str("REPLICA_DATABASE_URL", "")
 REPLICA_MAX_AGE = env.int("REPLICA_MAX_AGE", 30)  # seconds; an older replica is not read
 if REPLICA_MAX_AGE < 1:
     raise StartupError("REPLICA_MAX_AGE: not a number of seconds. Set a number from 1 on.")
+HUB_BALLAST_MIB = env.int("HUB_BALLAST_MIB", 64)
+if HUB_BALLAST_MIB < 0:
+    raise StartupError("HUB_BALLAST_MIB: not a size. Set a number of MiB, or 0 for none.")
 HUB_SAMPLE = env.bool("HUB_SAMPLE", not DATABASE_URL)
 HUB_START_EMPTY = env.bool("HUB_START_EMPTY", False)
 

@@ -119,6 +119,7 @@ def build_plan(ready_line: str) -> Plan:
         port=settings.HUB_PORT,
         ready_line=ready_line,
         log_level=settings.LOG_LEVEL,
+        ballast_bytes=settings.HUB_BALLAST_MIB << 20,
         programs=[build_command(name) for name in PROGRAMS],
         side_processes=[
             Command("sample", [sys.executable, *arguments], list_variables(), str(settings.BASE_DIR), stdin)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hub.local.embedded_postgres import Server
+from hub.local.supervision.ballast import FILE_NAME, Ballast
 from hub.local.supervision.plan import Command, Plan, read_plan
 from hub.local.supervision.stop_signals import STOP_SIGNALS, handle_stop_signals
 from hub.local.supervision.supervisor import Child, Program, Supervisor, stop_children
@@ -19,7 +20,7 @@ from hub.logs import JsonFormatter, log_uncaught_errors
 
 READY_SECONDS = 60
 ANSWER_SECONDS = 2.0
-UPKEEP_SECONDS = 5.0  # between looks at the size of the database's log
+UPKEEP_SECONDS = 1.0  # between looks at the disk and at the size of the database's log
 
 
 class Hub:
@@ -34,6 +35,7 @@ class Hub:
         self.side_processes: list[subprocess.Popen[bytes]] = []
         self.started_at = time.monotonic()
         self.is_ready = False
+        self.ballast = Ballast(Path(plan.data_dir) / FILE_NAME, plan.ballast_bytes)
         self.upkeep_at = 0.0
 
     def run(self) -> int:
@@ -53,6 +55,7 @@ class Hub:
             self.check_readiness()
         if self.server and time.monotonic() >= self.upkeep_at:
             self.upkeep_at = time.monotonic() + UPKEEP_SECONDS
+            self.ballast.tend()
             self.server.rotate_log()
 
     def check_readiness(self) -> None:

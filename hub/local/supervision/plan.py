@@ -39,6 +39,7 @@ class Plan:
     port: int
     ready_line: str
     log_level: int
+    ballast_bytes: int
     programs: Sequence[Command]
     side_processes: Sequence[Command] = field(default_factory=list)
 

@@ -1,0 +1,63 @@
+"""A file that only takes up space, until a full disk needs it: without any, PostgreSQL cannot even recover.
+
+It is emptied when the disk is full, and filled again when there is space.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+FILE_NAME = "ballast"
+FULL_BYTES = 24 * 1024 * 1024  # PostgreSQL writes its log in files of 16 MiB
+COMFORTABLE_BYTES = 128 * 1024 * 1024  # left free when the file is made
+CHUNK = bytes(1024 * 1024)
+
+log = logging.getLogger("affidavit.up")
+
+
+@dataclass(frozen=True)
+class Ballast:
+    """size: in bytes; 0 for none."""
+
+    path: Path
+    size: int
+
+    def tend(self) -> None:
+        """Empty the file where the disk is full; make it where it is missing or empty and there is space."""
+        free = shutil.disk_usage(self.path.parent).free
+        current_size = self.path.stat().st_size if self.path.exists() else 0
+        if not self.size:
+            self.path.unlink(missing_ok=True)
+        elif current_size and free < FULL_BYTES:
+            os.truncate(self.path, 0)
+            log.error("the disk is full: the %d MiB of %s are free now. Make space.", current_size >> 20, self.path)
+        elif current_size != self.size and free + current_size >= self.size + COMFORTABLE_BYTES:
+            self._fill()
+
+    def _fill(self) -> None:
+        new_path = self.path.with_suffix(".new")
+        try:
+            with new_path.open("wb") as file:
+                for chunk in cut(self.size):
+                    file.write(chunk)
+            new_path.replace(self.path)
+        except OSError as error:
+            new_path.unlink(missing_ok=True)
+            log.warning("%s was not made: %s", self.path, error.strerror)
+
+
+def cut(size: int) -> Iterator[bytes]:
+    """Yield zeros: a hole in the file would take no space."""
+    for start in range(0, size, len(CHUNK)):
+        yield CHUNK[: size - start]
+
+
+def is_released(data_dir: Path) -> bool:
+    """Whether the ballast was emptied and not filled again."""
+    path = data_dir / FILE_NAME
+    return path.exists() and path.stat().st_size == 0

@@ -1,0 +1,111 @@
+"""On a full disk the ballast lets PostgreSQL come up again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections import namedtuple
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hub import health
+from hub.local.supervision.ballast import COMFORTABLE_BYTES, FULL_BYTES, Ballast, is_released
+from tests.hub.running import Hub, find_processes, is_ready, running_hub, wait_for
+
+BACK_WITHIN = 60  # seconds
+DISK = "300m"
+OUTCOME = {"outcomes": [{"conversationId": "c1", "outcomeKey": "purchase"}]}
+usage = namedtuple("usage", "total used free")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0700", "tmpfs", str(folder)]
+    if subprocess.run(command, capture_output=True).returncode != 0:
+        pytest.skip("no small file system can be mounted here, which needs root")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=False)
+
+
+def set_free(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(0, 0, free))
+
+
+def test_it_is_emptied_on_a_full_disk_and_filled_when_there_is_space(tmp_path, monkeypatch):
+    ballast = Ballast(tmp_path / "ballast", 3_000_000)
+    set_free(monkeypatch, 3_000_000 + COMFORTABLE_BYTES - 1)
+    ballast.tend()
+    assert not ballast.path.exists()
+    assert not is_released(tmp_path)
+    set_free(monkeypatch, 3_000_000 + COMFORTABLE_BYTES)
+    ballast.tend()
+    assert ballast.path.stat().st_blocks * 512 >= 3_000_000
+    set_free(monkeypatch, FULL_BYTES)
+    ballast.tend()
+    assert ballast.path.stat().st_size == 3_000_000
+    set_free(monkeypatch, FULL_BYTES - 1)
+    ballast.tend()
+    assert is_released(tmp_path)
+    set_free(monkeypatch, 3_000_000 + COMFORTABLE_BYTES)
+    ballast.tend()
+    assert not is_released(tmp_path)
+
+
+def test_another_size_replaces_it_and_none_removes_it(tmp_path):
+    for size in (2_000_000, 1_000_000, 0):
+        Ballast(tmp_path / "ballast", size).tend()
+        assert sum(path.stat().st_size for path in tmp_path.iterdir()) == size
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.django_db
+def test_while_it_is_used_up_the_hub_is_not_ready(client, settings, tmp_path):
+    settings.HUB_DATA_DIR = tmp_path
+    (tmp_path / "ballast").touch()
+    assert client.get("/readyz").status_code == 503
+    assert health.check_disk()["ok"] is False
+
+
+def fill(path: Path) -> None:
+    """Write until the disk takes no more."""
+    with path.open("ab", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(65536))
+        except OSError:
+            return
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_a_database_that_ended_on_a_full_disk_comes_up_and_stores(small_disk):
+    with running_hub(small_disk) as hub:
+        hub.settings["HUB_BALLAST_MIB"] = "48"
+        hub.start()
+        key = json.loads(hub.manage("create_workspace", "Lumen Books", "--full-key", "--json").stdout)["secretKey"]
+        ballast = hub.folder / "var/ballast"
+        wait_for(lambda: ballast.exists() and is_ready(hub), BACK_WITHIN)
+        fill(hub.folder / "filling")
+        os.kill(find_processes(hub, "-D")[0], signal.SIGKILL)
+        wait_for(lambda: is_released(hub.folder / "var"), BACK_WITHIN)
+        wait_for(lambda: stores(hub, key), BACK_WITHIN)
+        status, checks, _ = hub.request("/readyz")
+        assert status == 503
+        assert checks["checks"]["disk"]["ok"] is False
+        assert "the disk is full" in hub.output
+        (hub.folder / "filling").unlink()
+        wait_for(lambda: is_ready(hub), BACK_WITHIN)
+        assert ballast.stat().st_size == 48 << 20
+
+
+def stores(hub: Hub, key: str) -> bool:
+    try:
+        return hub.request("/api/conversation-outcomes", OUTCOME, key=key)[0] == 200
+    except OSError:
+        return False
