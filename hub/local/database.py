@@ -41,17 +41,20 @@ def prepare_database(*, web_role: str = "") -> bool:
     return was_unused
 
 
-def prepare_unused_database() -> None:
+def prepare_unused_database() -> bool:
     """Make every table of an unused database, for a command that may come first and may run beside a hub.
 
-    Raises StartupError where the versions do not fit, or where the next start of the hub has to upgrade it.
+    Return whether it was unused. Raises StartupError where the versions do not fit, or where the next start of the hub
+    has to upgrade it.
     """
     check_fitness()
     with lock_migrations():
-        if is_unused():
+        was_unused = is_unused()
+        if was_unused:
             migrate()
         elif count_pending_migrations():
             raise StartupError("an older version of Affidavit wrote the database. Start this one once; it migrates.")
+    return was_unused
 
 
 def is_unused() -> bool:

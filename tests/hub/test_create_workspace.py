@@ -73,13 +73,16 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
 @pytest.mark.xdist_group("whole hub")
 def test_it_may_come_before_the_first_start_and_the_hub_then_knows_the_key(hub):
     process = hub.manage("create_workspace", "Tea House", "--json")
-    assert (process.returncode, process.stderr) == (0, "")
+    assert process.returncode == 0
+    database = f"in {hub.folder}/var (HUB_DATA_DIR)"
+    assert process.stderr == f"affidavit: this is the first workspace of a new database, {database}.\n"
     created = json.loads(process.stdout)
     assert hub.processes() == []
     hub.start()
     assert hub.request("/api/catalog", key=created["reportKey"])[0] == 200
     second_process = hub.manage("create_workspace", "Tea House", "--json")
     assert json.loads(second_process.stdout)["slug"] == "tea-house-2"
+    assert second_process.stderr == ""
     assert hub.request("/readyz")[0] == 200
 
 

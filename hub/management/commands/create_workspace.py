@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError
 from django.utils import timezone
@@ -30,7 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="one JSON object on one line")
 
     def handle(self, *args: Any, name: str, environment: list[str], **options: Any) -> None:
-        prepare_unused_database()
+        was_unused = prepare_unused_database()
         try:
             created = create_workspace(
                 name, environment, actor="command line", now=timezone.now(), with_full_key=options["full_key"]
@@ -39,6 +40,9 @@ class Command(BaseCommand):
             raise StartupError(str(error)) from None
         except DatabaseError as error:
             raise StartupError(f"the database refused this or cannot be reached ({type(error).__name__}).") from None
+        if was_unused:  # said apart from what scripts read
+            database = "that of DATABASE_URL" if settings.DATABASE_URL else f"in {settings.HUB_DATA_DIR} (HUB_DATA_DIR)"
+            self.stderr.write(f"affidavit: this is the first workspace of a new database, {database}.")
         self.stdout.write(json.dumps(created.as_json()) if options["json"] else "\n".join(format_lines(created)))
 
 

@@ -128,7 +128,7 @@ def test_a_progress_file_that_cannot_be_read_costs_nothing(csv_file, content):
         ("a.csv", "conversationId,outcomeKey\nc,k\n,k\nd\n", ["line 3: conversationId", "line 4: outcomeKey"]),
         ("a.csv", f"conversationId,outcomeKey\n{'x' * 256},k\n", ["line 2", "1 to 255"]),
         ("a.csv", 'conversationId,outcomeKey\n"two\nlines",k\n,k\n', ["line 4"]),
-        ("a.csv", "conversation,key\nc,k\n", ["missing: conversationId, outcomeKey"]),
+        ("a.csv", "conversation,key\nc,k\n", ["a.csv: the first line", "missing: conversationId, outcomeKey"]),
         ("a.csv", "", ["missing: conversationId"]),
         ("a.jsonl", '{"conversationId": "c", "outcomeKey": "k"}\nnope\n[]\n', ["line 2: not JSON", "line 3: not an"]),
         ("a.jsonl", '{"conversationId": 7, "outcomeKey": "k"}', ["line 1: conversationId"]),

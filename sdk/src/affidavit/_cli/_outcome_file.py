@@ -21,6 +21,10 @@ _ENVIRONMENT = "environment"
 _USE_THE_OPTION = "an environment is not read from the file. Split it by environment, and send each with --environment"
 
 
+class _WrongHeader(Exception):
+    """The columns of a CSV file are not what they must be."""
+
+
 @dataclass(frozen=True)
 class OutcomeLine:
     """One outcome of the file, or its fault.
@@ -78,6 +82,8 @@ def read_lines(path: Path) -> Iterator[OutcomeLine]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             yield from readers[path.suffix.lower()](file)
+    except _WrongHeader as error:
+        raise UsageError(f"{path.name}: {error}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path.name} is not UTF-8. Save it as UTF-8 and run this again.") from None
     except csv.Error:
@@ -110,11 +116,11 @@ def _detect_delimiter(header: str) -> str:
 
 def _check_header(header: Sequence[str]) -> None:
     if missing := [name for name in ITEM_NAMES if name not in header]:
-        raise UsageError(f"The first line must name the columns; missing: {', '.join(missing)}.")
+        raise _WrongHeader(f"the first line must name the columns; missing: {', '.join(missing)}.")
     if twice := [name for name in ITEM_NAMES if header.count(name) > 1]:
-        raise UsageError(f"The first line names a column twice: {', '.join(twice)}. Keep the one that is meant.")
+        raise _WrongHeader(f"the first line names a column twice: {', '.join(twice)}. Keep the one that is meant.")
     if _has_environment(header):
-        raise UsageError(f"The file has a column for the environment; {_USE_THE_OPTION}.")
+        raise _WrongHeader(f"the file has a column for the environment; {_USE_THE_OPTION}.")
 
 
 def _read_json_lines(file: IO[str]) -> Iterator[OutcomeLine]:
