@@ -40,6 +40,22 @@ def test_a_query_is_an_object_of_strings_and_of_arrays_for_repeated_names(query,
     assert request_args(query.encode(), form).value == value
 
 
+@pytest.mark.parametrize("encoding", [None, "", "identity", "Identity", " identity\t"])
+def test_a_plain_body_may_say_that_it_is_plain(encoding):
+    assert request_args(b"[1]", JSON, content_encoding=encoding).value == [1]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "identity, gzip", "\x0bidentity", "\u00a0identity"])
+def test_an_encoded_body_has_no_hash(encoding):
+    with pytest.raises(InvalidArgs, match="Content-Encoding"):
+        request_args(b"[1]", JSON, content_encoding=encoding)
+
+
+def test_names_beyond_the_basic_plane_are_sorted_by_their_code_units():
+    text = '{"\U0001f600":1,"\uff5e":2}'
+    assert request_args('{"\uff5e":2,"\U0001f600":1}'.encode(), JSON).hash == sha256(text.encode()).hexdigest()
+
+
 def test_a_body_goes_before_the_query():
     assert request_args(b"{}", JSON, "a=1").value == {}
 
@@ -49,7 +65,10 @@ def test_json_goes_by_several_names(media_type):
     assert request_args(b"[1]", media_type).value == [1]
 
 
-@pytest.mark.parametrize("media_type", ["text/plain", "application/octet-stream", "", None, "application/jsonp"])
+@pytest.mark.parametrize("media_type", [
+    "text/plain", "application/octet-stream", "", None, "application/jsonp", "json", "\x0bapplication/json",
+    "application/json\u00a0", "application/json, text/plain", "application /json", "+json/x",
+])  # fmt: skip
 def test_any_other_body_is_hashed_as_its_bytes(media_type):
     body = b'{"a": 1}'
     assert request_args(body, media_type) == RequestArgs(body, sha256(body).hexdigest())
@@ -69,7 +88,9 @@ def test_a_body_without_a_canonical_form_has_no_hash(body):
         request_args(body, JSON)
 
 
-@pytest.mark.parametrize("text", ["a=%ff", "%C3=1", "a=%ED%A0%80", "q=é", "é", "q=%C3%A9&r=é", "a=\xff", "a=\ud800"])
+@pytest.mark.parametrize(
+    "text", ["a=%ff", "a=%zz", "a=%2", "%", "%C3=1", "a=%ED%A0%80", "q=é", "é", "q=%C3%A9&r=é", "a=\xff", "a=\ud800"]
+)
 def test_what_is_not_percent_encoded_utf8_has_no_hash_as_query_or_as_form(text):
     with pytest.raises(InvalidArgs):
         request_args(query=text)

@@ -1,9 +1,10 @@
 import base64
+import functools
 import hmac
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.recorded import require_shared
 
@@ -51,6 +52,9 @@ def test_signatures_agree_with_wycheproof():
 
 
 @given(st.binary(max_size=200), st.binary(max_size=300))
+@example(b"k" * 63, b"text")
+@example(b"k" * 64, b"text")
+@example(b"k" * 65, b"text")
 def test_signatures_agree_with_the_standard_library(key, text):
     assert SigningKey(key).sign(text) == hmac.digest(key, text, "sha256")
 
@@ -174,6 +178,22 @@ def test_only_canonical_base64url_is_opened(raw):
                 open_envelope(wrong)
 
 
+def test_the_alphabet_is_that_of_urls_and_padding_is_whole():
+    for filler in ("", "x", "xx"):
+        bare = encoded(ENVELOPE.format(f"~~~???{filler}", "0" * 64)).rstrip("=")
+        assert {"-", "_"} <= set(bare)
+        assert open_envelope(bare)
+        wrong = [bare.replace("-", "+"), bare.replace("_", "/"), f"{bare[:4]}!!!!{bare[4:]}", f"{bare[:4]}\n{bare[4:]}"]
+        for text in [*wrong, bare + "="] if len(bare) % 4 != 3 else wrong:
+            with pytest.raises(Unreadable):
+                open_envelope(text)
+
+
+def test_a_header_has_no_padding():
+    key = build_signing_key(SECRET)
+    assert not [header for length in range(3) if "=" in (header := seal(b'{"a":"%b"}' % (b"x" * length), key))]
+
+
 def test_bits_left_over_at_the_end_are_refused():
     for filler in ("", "x", "xx"):
         text = encoded(ENVELOPE.format(filler, "0" * 64))
@@ -210,6 +230,7 @@ def test_the_payloads_exact_text_is_what_is_signed(envelope):
         ('{"b": 1.50, "a": "\\u00e9"}', '{"a":"é","b":1.5}'),
         ('{"b": 1.50, "a": "é"}', '{"b":1.5,"a":"\\u00e9"}'),
         ('{"b": 12345678901234567890}', '{"b":12345678901234567000}'),
+        ('{"b": 9007199254740993, "a": "é"}', '{"b":9007199254740992,"a":"\\u00e9"}'),  # without a canonical form
     ],
 )
 def test_a_payload_written_anew_is_found_and_parsed_as_it_was_signed(payload, signed):
@@ -252,6 +273,22 @@ def test_a_header_of_8_kib_is_read_and_a_longer_one_is_not():
     assert open_envelope(longest)
     with pytest.raises(Unreadable):
         open_envelope(seal(b'{"x":"%b"}' % (b"x" * (6145 - 99)), key))
+
+
+def test_what_a_verifier_reads_is_just_what_can_be_signed():
+    """To the last level of nesting, and to the last byte of a header."""
+    sign_payload(SECRET, {"a": functools.reduce(lambda inner, _: [inner], range(61), [])})
+    with pytest.raises(ValueError, match="nested"):
+        sign_payload(SECRET, {"a": functools.reduce(lambda inner, _: [inner], range(62), [])})
+    assert len(sign_payload(SECRET, {"x": "x" * (6144 - 99)})) == 8192
+    with pytest.raises(ValueError, match="8 KiB"):
+        sign_payload(SECRET, {"x": "x" * (6145 - 99)})
+
+
+@pytest.mark.parametrize("lifetime", [1, 900])
+def test_a_lifetime_is_from_one_second_to_fifteen_minutes(lifetime):
+    payload = mint_intent(SECRET, **CALL, args={}, lifetime=lifetime).payload
+    assert payload["expiresAt"] - payload["issuedAt"] == lifetime
 
 
 def test_a_payload_of_version_one_can_be_signed_too():

@@ -23,6 +23,7 @@ from affidavit._intents.args import args_hash
 from affidavit._intents.envelope import build_signing_key, seal
 from affidavit._intents.intent import sign_payload
 from affidavit._intents.nonces import MemoryNonces
+from affidavit._intents.operation import AMBIGUOUS
 from affidavit._intents.reasons import CHECKS, REASONS
 from affidavit._intents.stores import StoreUnavailable
 from affidavit._intents.verifier import IntentRejected
@@ -35,13 +36,17 @@ def test_a_verified_intent_tells_what_it_permits():
     assert intent.args == {"isbn": "978", "qty": 2}
     assert intent.args_hash == args_hash(intent.args)
     assert (intent.issued_at, intent.expires_at) == (NOW, NOW + 300)
+    assert intent.payload["toolCallId"] == "call-9"
 
 
 def test_a_version_one_intent_binds_method_and_path_only():
     intent = verifier().verify(v1(userId="u"), "post", "/orders", "any=1", b"whatever")
     assert (intent.version, intent.sub, intent.args, intent.nonce) == (1, "u", None, None)
+    assert (intent.tool_call_id, intent.workspace, intent.operation) == ("call-1", WORKSPACE, "POST /orders")
+    assert (intent.requires_step_up, intent.payload["userId"]) == (False, "u")
 
 
+GET_BOOKS = {"method": "GET", "path": "/books", "query": "q=a", "body": b""}
 REJECTIONS = [
     ("missing-header", None, {}),
     ("missing-header", "", {}),
@@ -56,6 +61,7 @@ REJECTIONS = [
     ("malformed", resigned(nonce=7), {}),
     ("malformed", resigned(issuedAt=NOW * 1000), {}),
     ("expired", minted(now=NOW - 301).header, {}),
+    ("expired", resigned(issuedAt=NOW + 30, expiresAt=NOW + 20), {}),
     ("not-yet-valid", minted(now=NOW + 61).header, {}),
     ("lifetime-too-long", resigned(expiresAt=NOW + 86_401), {}),
     ("tenant-mismatch", minted(tenant_id="other").header, {}),
@@ -67,7 +73,10 @@ REJECTIONS = [
     ("operation-mismatch", minted().header, {"query": "a=1"}),
     ("operation-mismatch", minted(operation="POST /orders?a=1").header, {"query": "a=2"}),
     ("operation-mismatch", minted(operation="POST /orders?a=1").header, {}),
+    ("operation-mismatch", minted(operation="GET /other", args={"q": "a"}).header, GET_BOOKS),
     ("operation-mismatch", minted().header, {"raw_path": "/x%2Forders"}),
+    ("operation-mismatch", minted().header, {"raw_path": "/orders%FF"}),
+    ("operation-mismatch", minted().header, {"raw_path": "/orders%zz"}),
     ("operation-mismatch", minted().header, {"operation": "orders.create"}),
     ("operation-mismatch", minted(operation="orders.create").header, {}),
     ("operation-mismatch", minted(operation="orders.create").header, {"operation": "orders.create", "query": "a=1"}),
@@ -79,6 +88,7 @@ REJECTIONS = [
     ("args-mismatch", minted().header, {"body": b""}),
     ("args-mismatch", minted().header, {"body": BODY + b","}),
     ("args-mismatch", minted().header, {"content_type": "text/plain"}),
+    ("args-mismatch", minted().header, {"content_encoding": "gzip"}),
     ("args-mismatch", resigned(argsHash=args_hash(json.loads(BODY)).upper()), {}),
     ("step-up-required", minted(requires_step_up=True).header, {}),
 ]
@@ -148,10 +158,64 @@ def test_version_one_has_no_replay_check():
         (resigned(issuedAt=NOW * 1000, expiresAt=NOW * 1000 + 1), NOW, None),
         (resigned(issuedAt=NOW * 1000, expiresAt=NOW * 1000 + 1), NOW + 0.002, "expired"),
         (resigned(issuedAt=-(10**300), expiresAt=NOW + 1), NOW, "lifetime-too-long"),
+        (resigned(issuedAt=NOW, expiresAt=NOW), NOW, None),
+        (resigned(issuedAt=NOW, expiresAt=NOW + 86_400), NOW, None),
     ],
 )
 def test_time_is_exact(header, moment, expected):
     assert reason(header, verifier(now=lambda: moment)) == expected
+
+
+@pytest.mark.parametrize(
+    ("detail", "header", "request_"),
+    [
+        ("the header is over 8 KiB.", "A" * 8193, {}),
+        (REASONS["bad-signature"].meaning, minted(OTHER_SECRET).header, {}),
+        ("The payload is of neither version.", resigned(v=3), {}),
+        ("This route accepts version 2 only.", v1(), {"minimum_version": 2}),
+        ("nonce has to be a string, and not an empty one.", resigned(nonce=7), {}),
+        ("The intent expires before it was issued.", resigned(issuedAt=NOW + 30, expiresAt=NOW + 20), {}),
+        (AMBIGUOUS, v1(path="/a?b"), {"path": "/a?b"}),
+        (REASONS["operation-mismatch"].meaning, minted(operation="POST /x").header, {}),
+        (
+            "The request has both a body and a query: the operation has to carry the exact query string.",
+            minted().header, {"query": "a=1"},
+        ),
+        ("the body has a Content-Encoding: send it plain.", minted().header, {"content_encoding": "gzip"}),
+        ("This verifier has no step-up gate.", minted(requires_step_up=True).header, {}),
+    ],
+)  # fmt: skip
+def test_a_rejection_says_in_words_what_was_wrong(detail, header, request_):
+    with pytest.raises(IntentRejected) as caught:
+        verifier().verify(header, **{**REQUEST, **request_})
+    assert (caught.value.detail, str(caught.value)) == (detail, f"{caught.value.reason}: {detail}")
+
+
+def test_an_intent_tells_which_secret_verified_it():
+    subject = verifier([OTHER_SECRET, SECRET.replace("a", "c"), SECRET])
+    assert subject.verify(minted().header, **REQUEST).signed_with == "gas_aaaa"
+    assert verifier("s" * 40).verify(minted("s" * 40).header, **REQUEST).signed_with == ""
+
+
+def test_a_verifier_of_one_workspace_asks_for_its_own_secrets_only():
+    asked = []
+    subject, hub = (
+        verifier(lambda name: asked.append(name) or [SECRET], workspace=workspace) for workspace in (WORKSPACE, None)
+    )
+    assert reason(minted(tenant_id="other").header, subject) == "tenant-mismatch"
+    assert reason(resigned(tenantId=7), hub) == "bad-signature"
+    assert asked == [WORKSPACE]
+
+
+def test_a_request_without_a_body_has_none():
+    header = minted(operation="GET /books", args={}).header
+    assert all(check.reason is None for check in verifier().explain(header, "GET", "/books"))
+    assert verifier().verify(header, "GET", "/books").args == {}
+
+
+def test_a_lifetime_may_be_limited_to_less_than_a_second():
+    assert reason(resigned(issuedAt=NOW, expiresAt=NOW + 0.5), verifier(max_lifetime=0.5)) is None
+    assert reason(resigned(issuedAt=NOW, expiresAt=NOW + 1), verifier(max_lifetime=0.5)) == "lifetime-too-long"
 
 
 def test_the_dual_accept_window_ends_when_it_says():
@@ -160,6 +224,8 @@ def test_the_dual_accept_window_ends_when_it_says():
     assert reason(v1(), verifier(accept_v1=False)) == "unsupported-version"
     assert reason(v1(), verifier(minimum_version=2)) == "unsupported-version"
     assert reason(v1(), verifier(minimum_version=2), minimum_version=1) is None
+    with pytest.raises(IntentRejected, match=r"The window for version 1 is closed\.$"):
+        verifier(accept_v1=False).verify(v1(), **REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -332,6 +398,13 @@ def test_an_explanation_shows_version_one_the_method_and_path_that_it_is_held_to
     checks = {check.name: check for check in verifier().explain(v1(), **request_)}
     operation = checks["operation"]
     assert (operation.state, operation.signed, operation.actual) == ("passed", "POST /orders", "POST /orders")
+
+
+def test_an_explanation_asks_the_step_up_gate_about_its_request():
+    seen = []
+    gate = verifier(step_up=lambda intent, request: not seen.append(request))
+    gate.explain(minted(requires_step_up=True).header, **REQUEST, request="fresh")
+    assert seen == ["fresh"]
 
 
 def test_an_explanation_burns_no_nonce_but_sees_a_burnt_one():

@@ -88,6 +88,35 @@ def test_cutting_keeps_every_count_of_the_levels_that_stay(evidence, levels):
     assert depth(evidence) > levels or cut == evidence
 
 
+def test_a_closed_evidence_keeps_its_counts_and_marks():
+    evidence = functools.reduce(merge, [infer({"a": 1}, day=9), infer(None, day=7), infer([1], day=8)])
+    evidence.redacted = evidence.binary = True
+    assert evidence.close().to_state() == {
+        "counts": {"limit": 2, "null": 1}, "redacted": True, "binary": True, "days": [7, 9],
+    }  # fmt: skip
+    assert infer([1]).close().to_state() == {"counts": {"limit": 1}}
+
+
+def test_cutting_counts_the_levels_of_items_of_properties_and_of_values():
+    evidence = infer({"a": [{"b": 1}], "17": [{"c": 1}]})
+    limit = {"counts": {"limit": 1}}
+    array = {"counts": {"array": 1}, "items": limit}
+    assert evidence.cut(3).to_state() == {"counts": {"object": 1}, "values": array, "properties": {"a": array}}
+    assert evidence.cut(2).to_state() == {"counts": {"object": 1}, "values": limit, "properties": {"a": limit}}
+    assert evidence.cut(4) == evidence
+
+
+@pytest.mark.parametrize("mark", ["redacted", "collapsed", "binary"])
+def test_each_mark_is_stored_alone(mark):
+    evidence = Evidence()
+    setattr(evidence, mark, True)
+    assert evidence.to_state() == {mark: True}
+    restored = Evidence.from_state({mark: True})
+    assert [getattr(restored, name) for name in ("redacted", "collapsed", "binary")].count(True) == 1
+    assert getattr(restored, mark) is True
+    assert restored.seen == 0
+
+
 def depth(evidence: Evidence) -> int:
     return 1 + max(map(depth, evidence.children()), default=0)
 
