@@ -13,7 +13,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-ind
 TEMPLATES := find templates -name '*.html' -print0
 PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # else its Pythons do not answer
 
-.PHONY: help run test format lint types coverage matrix bench faults hooks lock clean
+.PHONY: help run test format lint types coverage matrix bench faults mutate hooks lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -56,6 +56,9 @@ bench: $(VENV)/.bench  ## measure; only=NAME for one module of bench/
 faults: $(VENV)/.dev  ## kill -9 and other faults under load, then compare with the clients' ledger; kills=200 minutes=60
 	$(BIN)/python -m tests.faults --kills $(or $(kills),200) --minutes $(or $(minutes),60) $(if $(seed),--seed $(seed))
 
+mutate: $(VENV)/.mutate  ## change the code that verifies, in one place at a time, and count what the tests notice; only=PATTERN
+	$(BIN)/python -m tests.mutants $(only)
+
 hooks: $(VENV)/.dev  ## run format and lint before each commit
 	$(BIN)/pre-commit install
 
@@ -65,9 +68,10 @@ lock: $(UV)  ## resolve the dependencies of pyproject.toml again; upgrade=1 for 
 	$(COMPILE) pyproject.toml --extra redis -c requirements/run.txt -o requirements/redis.txt
 	$(COMPILE) pyproject.toml --group dev --group sdk/pyproject.toml:test --group sdk/pyproject.toml:django -c requirements/redis.txt -c requirements/uv.txt -o requirements/dev.txt
 	$(COMPILE) --group pyproject.toml:bench -c requirements/dev.txt -o requirements/bench.txt
+	$(COMPILE) --group pyproject.toml:mutate -c requirements/dev.txt -o requirements/mutate.txt
 
 clean:  ## remove the environment and caches; data in var/ stays
-	rm -rf $(VENV) sdk/.tox .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) sdk/.tox sdk/mutants .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(UV): requirements/uv.txt
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Affidavit needs Python 3.11 or newer; call make with PYTHON=python3.11, say")'
@@ -87,4 +91,8 @@ $(VENV)/.dev: $(UV) requirements/dev.txt $(VENV)/.run
 
 $(VENV)/.bench: $(VENV)/.dev requirements/bench.txt
 	@$(INSTALL) --require-hashes -r requirements/bench.txt
+	@touch $@
+
+$(VENV)/.mutate: $(VENV)/.dev requirements/mutate.txt
+	@$(INSTALL) --require-hashes -r requirements/mutate.txt
 	@touch $@
