@@ -166,6 +166,29 @@ class OperationPart(models.Model):
         return f"{self.part} {self.status or ''}".rstrip()
 
 
+class OperationDay(models.Model):
+    """What was observed of an operation under its own template on one UTC day, in one epoch; kept for some months.
+
+    statuses: as of an Operation. evidence: by `part_key`, as of an OperationPart.
+    """
+
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="days")
+    day = models.DateField()
+    epoch = models.PositiveIntegerField(default=0)
+    observations = models.BigIntegerField()
+    statuses: Any = models.JSONField()
+    evidence: Any = models.JSONField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["environment", "operation", "day", "epoch"], name="one_row_per_day")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.day)
+
+
 class ExcessOperation(models.Model):
     """An operation beyond MAX_OPERATIONS: its observations are counted, its shapes are not kept.
 

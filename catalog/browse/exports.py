@@ -8,6 +8,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from catalog.browse.presence import list_presence
+from catalog.evidence.days import ObservedDays
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, list_part_nodes
 from catalog.models import ExcessOperation, Operation, WitnessReport
@@ -15,27 +17,28 @@ from wire.table_exports import Table
 
 OPERATION_COLUMNS = (
     "method", "path", "observations", "statuses", "properties", "undecided", "firstSeenAt", "lastSeenAt",
-    "unknowns", "driftedAt",
+    "unknowns", "driftedAt", "observationsInPeriod",
 )  # fmt: skip
 DEAD_LETTER_COLUMNS = ("reportId", "reporter", "receivedAt", "parkedAt", "fault")
 EXCESS_COLUMNS = ("method", "path", "observations", "firstReportedAt", "lastReportedAt")
 RESPONSE_COLUMNS = ("status", "observations", "mediaTypes")
 PROPERTY_COLUMNS = (
     "part", "status", "pointer", "type", "reason", "seen", "parents", "presence", "nulls", "types",
-    "redacted", "firstDay", "lastDay",
+    "redacted", "firstDay", "lastDay", "seenInPeriod", "parentsInPeriod",
 )  # fmt: skip
 
 
-def export_operations(operations: QuerySet[Operation]) -> Table:
+def export_operations(operations: QuerySet[Any]) -> Table:
     return Table("operations", OPERATION_COLUMNS, lambda: map(_operation_row, operations.iterator()))
 
 
-def _operation_row(operation: Operation) -> Sequence[Any]:
+def _operation_row(operation: Any) -> Sequence[Any]:
     statuses = {str(status): count for status, count in operation.status_counts}
     undecided = [segment for segment, _ in operation.undecided_segments]
     return (
         operation.method, operation.path, operation.observations, statuses, operation.properties, undecided,
         operation.first_seen_at, operation.last_seen_at, operation.unknowns, operation.drifted_at,
+        operation.observed,
     )  # fmt: skip
 
 
@@ -64,15 +67,19 @@ def _response_rows(operation: Operation) -> Iterator[Sequence[Any]]:
         yield status, count, dict(operation.count_media_types(str(status)))
 
 
-def export_properties(shapes: Sequence[PartShape]) -> Table:
-    """Return every node of every part, whatever a page shows of it."""
-    return Table("properties", PROPERTY_COLUMNS, partial(_property_rows, shapes))
+def export_properties(shapes: Sequence[PartShape], observed: ObservedDays | None) -> Table:
+    """Return every node of every part, whatever a page shows of it. observed: the days of the period; None for all."""
+    return Table("properties", PROPERTY_COLUMNS, partial(_property_rows, shapes, observed))
 
 
-def _property_rows(shapes: Sequence[PartShape]) -> Iterator[Sequence[Any]]:
+def _property_rows(shapes: Sequence[PartShape], observed: ObservedDays | None) -> Iterator[Sequence[Any]]:
     for shape in shapes:
-        for node in list_part_nodes(shape):
-            yield (shape.part.name, shape.part.status, *_node_cells(node))
+        nodes = list(list_part_nodes(shape))
+        presence = list_presence(nodes, observed.find_nodes(shape) if observed else None)
+        for node in nodes:
+            in_period = presence[node.pointer]
+            cells = (shape.part.name, shape.part.status, *_node_cells(node))
+            yield (*cells, in_period.seen, in_period.parents)
 
 
 def _node_cells(node: Node) -> Sequence[Any]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import CharField, Count, F, Func, QuerySet, Sum, Value
-from django.db.models.functions import Collate
+from django.db.models import BigIntegerField, CharField, Count, F, Func, OuterRef, Q, QuerySet, Subquery, Sum, Value
+from django.db.models.functions import Coalesce, Collate
 
 from catalog.browse.filters import OperationFilters
-from catalog.models import ExcessOperation, Operation
+from catalog.evidence.days import DaySpan, find_days
+from catalog.models import ExcessOperation, Operation, OperationDay
 from catalog.queries import BY_PATH, visible_operations
 from wire.period import Period
 from workspaces.models import Environment
 
 ORDERS = {
     "path": BY_PATH,
-    "observations": ("-observations", *BY_PATH),
+    "observations": ("-observed", *BY_PATH),
     "properties": ("-properties", *BY_PATH),
     "first": ("-first_seen_at", *BY_PATH),
     "last": ("-last_seen_at", *BY_PATH),
@@ -77,8 +78,11 @@ def summarize_excess(environment: Environment, period: Period) -> Excess:
 
 
 def list_operations(environment: Environment, period: Period, filters: OperationFilters) -> QuerySet[Operation]:
-    """Return the operations that pass the filters, in their order, without evidence."""
-    operations = visible_operations(environment)
+    """Return the operations that pass the filters, in their order, without evidence.
+
+    Each has `observed`: its observations in the period, by whole days of UTC, with those of what is shown under it.
+    """
+    operations = _count_observed(visible_operations(environment), environment, find_days(period))
     for word in filters.words:
         operations = operations.filter(search__icontains=word)
     if filters.method:
@@ -93,6 +97,21 @@ def list_operations(environment: Environment, period: Period, filters: Operation
         case "unseen":
             operations = operations.filter(last_seen_at__lt=period.start)
     return operations.order_by(*ORDERS[filters.sort]).only(*LISTED_COLUMNS)
+
+
+def _count_observed(
+    operations: QuerySet[Operation], environment: Environment, days: DaySpan | None
+) -> QuerySet[Operation]:
+    if days is None:
+        return operations.annotate(observed=F("observations"))
+    shown_days = OperationDay.objects.filter(
+        Q(operation=OuterRef("pk")) | Q(operation__shown_under=OuterRef("pk")),
+        environment=environment,
+        day__range=(days.first, days.last),
+        epoch__gte=F("operation__shown_from"),
+    )
+    sums = shown_days.order_by().values("environment").annotate(total=Sum("observations")).values("total")
+    return operations.annotate(observed=Coalesce(Subquery(sums), 0, output_field=BigIntegerField()))
 
 
 def list_methods(environment: Environment) -> list[str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from catalog.browse.presence import Presence
 from catalog.evidence.nodes import Node
 from catalog.evidence.pointers import ITEMS, VALUES
 
 CLOSED_FROM = 20  # branches of this many nodes or more are closed at first
 MAX_INDENT = 8
+NO_PRESENCE = Presence(0, None)
 NAMELESS_LABELS = {"": "the whole body", ITEMS: "each item", VALUES: "each value"}
 
 
@@ -18,11 +20,13 @@ class TreeRow:
     """A node as a row.
 
     size: how many nodes are beneath it. is_branch: whether there are any. is_closed: whether they are left out until
-    someone opens the row.
-    branch_ends: how many open branches end with this row.
+    someone opens the row. branch_ends: how many open branches end with this row.
+    presence: in the period of the page. is_vanished: whether it is no longer seen.
     """
 
     node: Node
+    presence: Presence = NO_PRESENCE
+    is_vanished: bool = False
     size: int = 0
     is_branch: bool = False
     is_closed: bool = False
@@ -44,15 +48,6 @@ class TreeRow:
         tags += [f"{node.map_names:,} names"] if node.map_names else []
         tags += ["names not kept"] if node.collapsed else []
         return [*tags, "baseline reset"] if node.is_reset else tags
-
-    @property
-    def last_day(self) -> str:
-        return f"{self.node.last_day:%-d %b %Y}" if self.node.last_day else ""
-
-    @property
-    def days(self) -> str:
-        first, last = self.node.first_day, self.node.last_day
-        return f"first {first:%-d %b %Y}, last {last:%-d %b %Y}" if first and last else ""
 
     @property
     def each_branch_end(self) -> range:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -13,6 +14,7 @@ from django.http import HttpRequest
 from affidavit import describe
 from catalog.browse import exports
 from catalog.browse.filters import SORTED_COLUMNS, STATUS_CLASSES, SUBSETS, OperationFilters
+from catalog.browse.presence import list_presence, list_vanished
 from catalog.browse.queries import excess_operations, list_methods, list_operations, summarize_excess
 from catalog.browse.tree_rows import build_rows
 from catalog.downloads.curl import build_curl_command
@@ -22,8 +24,16 @@ from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
 from catalog.drift.exports import export_changes, export_versions
 from catalog.drift.history import build_timeline, compare_versions
+from catalog.evidence.days import ObservedDays, find_days, find_first_counted_day, load_days
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import PartShape, build_part_shapes, choose_part, list_parameters, list_part_nodes
+from catalog.evidence.parts import (
+    PartShape,
+    build_part_shapes,
+    choose_part,
+    list_absence_states,
+    list_parameters,
+    list_part_nodes,
+)
 from catalog.evidence.pointers import VALUES
 from catalog.models import MapRule, Operation
 from catalog.queries import dead_letters, find_operation
@@ -103,19 +113,24 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
     operation = require_operation(request, environment)
     shapes = build_part_shapes(operation)
     shape = choose_part(shapes, request.GET.get("part", ""))
+    days = find_days(period)
+    observed = load_days(operation, days) if days else None
     comparison = compare_versions(operation, request.GET)
     pointer = request.GET.get("at", "")
 
     def build_context() -> Mapping[str, Any]:
         nodes = list(list_part_nodes(shape))
         if pointer and request.htmx:  # type: ignore[attr-defined]  # django_htmx's middleware sets it
-            return build_tree_context(request, operation, shape, nodes, inside_only=True)
+            return build_tree_context(request, operation, shape, nodes, observed, inside_only=True)
         return {
-            **build_tree_context(request, operation, shape, nodes),
+            **build_tree_context(request, operation, shape, nodes, observed),
             **build_code_context(environment, operation),
             "operation": operation,
+            "days": days,
+            "observed": observed,
+            "first_counted_day": find_first_counted_day(operation, days),
             "media_types": operation.count_media_types(shape.key),
-            "shapes": shapes,
+            "shapes": [(shape, count_observations(shape, observed)) for shape in shapes],
             "parameters": list_parameters(operation),
             "timeline": build_timeline(operation),
             "comparison": comparison,
@@ -127,7 +142,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
         }
 
     tables = [
-        exports.export_properties(shapes),
+        exports.export_properties(shapes, observed),
         exports.export_responses(operation),
         export_versions(operation),
         export_changes(comparison),
@@ -150,17 +165,36 @@ def require_operation(request: HttpRequest, environment: Environment) -> Operati
 
 
 def build_tree_context(
-    request: HttpRequest, operation: Operation, shape: PartShape, nodes: Sequence[Node], *, inside_only: bool = False
+    request: HttpRequest,
+    operation: Operation,
+    shape: PartShape,
+    nodes: Sequence[Node],
+    observed: ObservedDays | None,
+    *,
+    inside_only: bool = False,
 ) -> Mapping[str, Any]:
-    """Return the rows of a shape from the node `at` on, and its schema where all of the shape is shown."""
+    """Return the rows of a shape from the node `at` on, and its schema where all of the shape is shown.
+
+    observed: the days of the period; None for all time.
+    """
     pointer = request.GET.get("at", "")
-    rows, is_cut = build_rows(nodes, pointer=pointer, inside_only=inside_only, limit=MAX_ROWS)
+    tree_rows, is_cut = build_rows(nodes, pointer=pointer, inside_only=inside_only, limit=MAX_ROWS)
+    presence = list_presence(nodes, observed.find_nodes(shape) if observed else None)
+    vanished = set(list_vanished(list_absence_states(operation, shape)))
+    rows = [
+        replace(row, presence=presence[row.node.pointer], is_vanished=row.node.pointer in vanished) for row in tree_rows
+    ]
     context = {"part": shape, "rows": rows, "at": pointer, "max_rows": MAX_ROWS, "is_cut": is_cut}
     context["query_without_at"] = build_query_without(request, "at")
     if len(rows) < len(nodes):
         return {**context, "schema": ""}
     schema = build_part_schema(json.loads(operation.outline), shape.key, describe(shape.evidence, counts=False))
     return {**context, "schema": json.dumps(schema, indent=2, ensure_ascii=False)}
+
+
+def count_observations(shape: PartShape, observed: ObservedDays | None) -> int:
+    """Return how often a part was, or could have been, observed in the period. observed: None for all time."""
+    return observed.build_part(shape).observations if observed else shape.observations
 
 
 def build_node_context(

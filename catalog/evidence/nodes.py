@@ -24,8 +24,8 @@ class Node:
     parents: how often it could have been present, which is how often its parent was an object; for the root, the
     observations; None where unknown.
     types: counts by type, null included, where more than one was seen. collapsed: its names were not kept.
-    map_names: the number of names of an object that is shown as a map. is_reset: its baseline was reset, so that `seen`
-    and `parents` count from then on.
+    map_names: the number of names of an object that is shown as a map. objects: how often it was an object.
+    is_reset: its baseline was reset, so that `seen` and `parents` count from then on.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Node:
     first_day: date | None
     last_day: date | None
     map_names: int = 0
+    objects: int = 0
     is_reset: bool = False
 
     @property
@@ -105,6 +106,7 @@ def _name_repeated_fields(descriptor: Descriptor) -> dict[str, str]:
 def _walk(
     name: str, pointer: str, depth: int, evidence: Evidence, descriptor: Descriptor, parents: int | None
 ) -> Iterator[Node]:
+    objects = evidence.counts.get("object", 0)
     yield Node(
         name=name,
         pointer=pointer,
@@ -119,8 +121,8 @@ def _walk(
         collapsed=evidence.collapsed,
         first_day=_convert_day(evidence.first),
         last_day=_convert_day(evidence.last),
+        objects=objects,
     )
-    objects = evidence.counts.get("object", 0)
     for child, inner in descriptor.get("properties", {}).items():
         yield from _walk(child, join_property(pointer, child), depth + 1, evidence.properties[child], inner, objects)
     for member, step, inner_evidence in (("items", ITEMS, evidence.items), ("values", VALUES, evidence.values)):

@@ -90,11 +90,15 @@ def load_epochs(operation: Operation) -> dict[Part, dict[int, Evidence]]:
 
 
 def parse_epochs(operation: Operation, states: Iterable[tuple[Part, int, Any]]) -> dict[Part, dict[int, Evidence]]:
-    """Return evidence by part and epoch, without the epochs before a baseline reset of the part."""
+    """Return the sum of evidence by part and epoch, without the epochs before a baseline reset of the part."""
     epochs: dict[Part, dict[int, Evidence]] = {}
     for part, epoch, state in states:
         if epoch >= first_visible_epoch(operation, part_key(part)):
-            epochs.setdefault(part, {})[epoch] = Evidence.from_state(state)
+            evidence, by_epoch = Evidence.from_state(state), epochs.setdefault(part, {})
+            if epoch in by_epoch:
+                by_epoch[epoch].add(evidence)
+            else:
+                by_epoch[epoch] = evidence
     return epochs
 
 
@@ -108,6 +112,14 @@ def first_visible_epoch(operation: Operation, key: str) -> int:
     """Return the epoch from which a part is shown: that of the latest reset of the part or of the operation."""
     reset = _find_part_reset(operation, key)
     return reset.epoch if reset else 0
+
+
+def list_absence_states(operation: Operation, shape: PartShape) -> list[Mapping[str, Any]]:
+    """Return the stored absence counters of a part's latest visible epoch; [] where none were counted."""
+    first_epoch = first_visible_epoch(operation, shape.key)
+    rows = [row for row in operation.parts.all() if part_of(row) == shape.part and row.epoch >= first_epoch]
+    counted = [row for row in rows if row.absences]
+    return [max(counted, key=lambda row: row.epoch).absences] if counted else []
 
 
 def load_map_rules(operation: Operation) -> dict[str, dict[str, bool]]:

@@ -42,12 +42,13 @@ class EpochCalendar:
         return max(reset.epoch for reset in self.resets)
 
 
-def store_late_evidence(environment: Environment, daily: DailySums) -> tuple[OperationSums, LateSums]:
+def store_late_evidence(
+    calendars: Mapping[Identity, EpochCalendar], daily: DailySums
+) -> tuple[OperationSums, LateSums]:
     """Store late evidence in its own epoch. Return the sums that are still to be folded, and the late sums.
 
     Late observations are still folded, without their evidence: statuses, names and times are those of all epochs.
     """
-    calendars = _load_calendars(environment)
     to_fold = OperationSums()
     late: dict[Identity, dict[int, OperationSum]] = {}
     for day, sums in daily:
@@ -79,7 +80,7 @@ def sum_visible_late(row: Operation, late: LateSums) -> dict[Part, Evidence]:
     return {part: sum_evidence(evidence) for part, evidence in by_part.items()}
 
 
-def _load_calendars(environment: Environment) -> dict[Identity, EpochCalendar]:
+def load_calendars(environment: Environment) -> dict[Identity, EpochCalendar]:
     """Return the calendars of the operations that were ever reset."""
     calendars: dict[Identity, EpochCalendar] = {}
     resets = BaselineReset.objects.filter(operation__environment=environment).select_related("operation")

@@ -12,7 +12,8 @@ from affidavit.operations import DailySums, Identity, OperationSum, OperationSum
 from catalog.drift.fold_result import FoldResult
 from catalog.drift.record import build_drift, build_version
 from catalog.evidence.reported import ReportedOperation, build_empty_row, load_reported, save_parts
-from catalog.ingest.late_data import LateSums, store_late_evidence, sum_visible_late
+from catalog.ingest.daily_evidence import save_days, sum_days
+from catalog.ingest.late_data import LateSums, load_calendars, store_late_evidence, sum_visible_late
 from catalog.ingest.limit import Room, delete_excess, record_excess
 from catalog.models import Drift, Operation, OperationPart, OperationVersion
 from catalog.queries import prefetch_evidence
@@ -51,7 +52,9 @@ def merge_into_catalog(environment: Environment, daily: DailySums, *, now: datet
     """
     mark_changed(environment)
     rules = load_template_rules(environment)
-    sums, late = store_late_evidence(environment, daily)
+    calendars = load_calendars(environment)
+    days = sum_days(environment, daily, calendars)
+    sums, late = store_late_evidence(calendars, daily)
     room = Room.measure(environment)
     excess: dict[Identity, int] = {}
     merged: set[Identity] = set()
@@ -60,6 +63,7 @@ def merge_into_catalog(environment: Environment, daily: DailySums, *, now: datet
         excess |= count_excess(batch, fitting)
         merged.update(identity for added in fitting.values() for identity in added)
         merge_batch(environment, fitting, rules, late, now=now)
+    save_days(environment, days, merged)
     delete_excess(environment, merged)
     record_excess(environment, excess, now=now)
 

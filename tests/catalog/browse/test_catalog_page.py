@@ -51,7 +51,7 @@ def list_paths(client: Any, created: Any, **query: str) -> list[str]:
 
 
 def test_the_list_shows_what_was_observed(browser_client, filled_workspace):
-    page = browser_client.get(address(filled_workspace)).content.decode()
+    page = browser_client.get(address(filled_workspace), {"range": "all"}).content.decode()
     assert "12,207" in page
     assert "/customers/<wbr>{customerId}" in page
     assert "/scanned" not in page
@@ -71,6 +71,7 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
         "lastSeenAt": AT + 60,
         "unknowns": 0,
         "driftedAt": None,
+        "observationsInPeriod": 0,
     }
     assert (orders["observations"], orders["statuses"], orders["properties"]) == (12_207, {"200": 12_204, "404": 3}, 2)
     response = browser_client.get(address(filled_workspace, ".csv"), {"table": "operations"})
@@ -80,6 +81,20 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
         ("/orders", "12207"),
         ("/orders", "1"),
     ]
+
+
+def test_observations_are_those_of_the_period(api, browser_client, workspace):
+    first = AT // 86400 * 86400
+    deliver(api, workspace, observation(count=5, lastSeenAt=first), observation(count=7, lastSeenAt=first + 86400))
+    deliver(api, workspace, observation(path="/books", count=6, lastSeenAt=first + 86400))
+    counts = {}
+    for name, query in {"second": {"from": "2026-09-22", "to": "2026-09-22"}, "all": {"range": "all"}}.items():
+        rows = list_rows(browser_client, workspace, sort="observations", **query)
+        counts[name] = [(row["path"], row["observationsInPeriod"]) for row in rows]
+    assert counts == {
+        "second": [("/orders/{orderId}", 7), ("/books", 6)],
+        "all": [("/orders/{orderId}", 12), ("/books", 6)],
+    }
 
 
 @pytest.mark.parametrize(
@@ -99,7 +114,7 @@ def test_the_downloads_have_every_operation_with_its_numbers(browser_client, fil
         ({"status": "404"}, ["GET /orders"]),
         ({"status": "?"}, ["GET /customers/{customerId}", "GET /orders", "POST /orders"]),
         ({"q": "orders", "method": "GET", "status": "2xx"}, ["GET /orders"]),
-        ({"sort": "observations"}, ["GET /orders", "GET /customers/{customerId}", "POST /orders"]),
+        ({"sort": "observations", "range": "all"}, ["GET /orders", "GET /customers/{customerId}", "POST /orders"]),
         ({"sort": "last"}, ["GET /customers/{customerId}", "GET /orders", "POST /orders"]),
         ({"sort": "?"}, ["GET /customers/{customerId}", "GET /orders", "POST /orders"]),
     ],

@@ -41,13 +41,13 @@ def filled_workspace(api: Any, workspace: Any) -> Any:
 
 
 def open_page(client: Any, created: Any, **query: str) -> str:
-    response = client.get(address(created), {"method": "GET", "path": PATH, **query})
+    response = client.get(address(created), {"method": "GET", "path": PATH, "range": "all", **query})
     assert response.status_code == 200, response.content
     return response.content.decode()
 
 
 def list_properties(client: Any, created: Any, **query: str) -> list[dict[str, Any]]:
-    response = client.get(address(created, ".json"), {"method": "GET", "path": PATH, **query})
+    response = client.get(address(created, ".json"), {"method": "GET", "path": PATH, "range": "all", **query})
     return json.loads(b"".join(response.streaming_content))["tables"]["properties"]
 
 
@@ -239,3 +239,28 @@ def test_a_query_name_that_is_sometimes_repeated_is_of_two_known_types(api, brow
     assert "different types" in open_page(browser_client, workspace, part="request")
     deliver(api, workspace, observation(requestMediaType="multipart/form-data"))
     assert "different types" not in open_page(browser_client, workspace, part="request")
+
+
+def test_presence_and_observations_are_those_of_the_period(api, browser_client, workspace):
+    first = AT // 86400 * 86400
+    deliver(api, workspace, *[observation(response={"id": 1, "old": 1}, lastSeenAt=first)] * 30)
+    deliver(api, workspace, *[observation(response={"id": 1, "new": 1}, lastSeenAt=first + 86400)] * 30)
+    second_day = {"from": "2026-09-22", "to": "2026-09-22"}
+    page = re.sub(r"\s+", " ", open_page(browser_client, workspace, **second_day))
+    assert '30</div> <div class="d soft">in this period, 60 in all' in page
+    assert "0 % of 30" in page  # old
+    assert "100 % of 30" in page  # id and new
+    assert "<b>no longer seen</b> since 21 Sep 2026" in page
+    assert "50 %" not in page
+    assert "50 % of 60" in open_page(browser_client, workspace)
+    rows = {row["pointer"]: row for row in list_properties(browser_client, workspace, **second_day)}
+    assert [(rows[name]["seenInPeriod"], rows[name]["parentsInPeriod"]) for name in ("/id", "/old", "/new")] == [
+        (30, 30), (0, 30), (30, 30),
+    ]  # fmt: skip
+    assert rows["/old"]["seen"] == 30
+
+
+def test_a_period_without_observations_says_so(api, browser_client, filled_workspace):
+    page = open_page(browser_client, filled_workspace, **{"from": "2026-10-01", "to": "2026-10-02"})
+    assert "not observed" in page
+    assert "100 %" not in page

@@ -1,0 +1,44 @@
+"""How often each node of a shape was present in a period (pure), and which are no longer seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from catalog.drift.absence import Absence, AbsenceStates
+from catalog.evidence.nodes import Node
+from catalog.evidence.pointers import parent_pointer
+
+
+@dataclass(frozen=True)
+class Presence:
+    """seen: how often a node was present; parents: how often it could have been, None where that is unknown."""
+
+    seen: int
+    parents: int | None
+
+
+def list_presence(nodes: Iterable[Node], in_period: Mapping[str, Node] | None) -> dict[str, Presence]:
+    """Return the presence of each node, by pointer.
+
+    in_period: the nodes that were observed in the period, by pointer; None for all time.
+    """
+    if in_period is None:
+        return {node.pointer: Presence(node.seen, node.parents) for node in nodes}
+    return {node.pointer: _find_presence(node, in_period) for node in nodes}
+
+
+def list_vanished(states: Iterable[AbsenceStates]) -> Iterator[str]:
+    """Yield the pointers of the properties whose absence was reported and has not ended."""
+    for state in states:
+        yield from (pointer for pointer, members in state.items() if Absence.from_state(members).is_reported)
+
+
+def _find_presence(node: Node, in_period: Mapping[str, Node]) -> Presence:
+    if node.pointer in in_period:
+        observed = in_period[node.pointer]
+        return Presence(observed.seen, observed.parents)
+    if node.parents is None:
+        return Presence(0, None)
+    parent = in_period.get(parent_pointer(node.pointer))
+    return Presence(0, parent.objects if parent else 0)

@@ -1,0 +1,117 @@
+"""What was observed of an operation on some days, in the form of the parts that are shown of all time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, timedelta
+from typing import Any
+
+from django.db.models import Min
+
+from affidavit.operations import Part, part_key
+from catalog.evidence.epochs import EpochEvidence, build_visible_part
+from catalog.evidence.nodes import Node
+from catalog.evidence.parts import PartShape, first_visible_epoch, list_node_resets, list_part_nodes, parse_epochs
+from catalog.models import Operation, OperationDay
+from wire.period import Period
+
+
+@dataclass(frozen=True)
+class DaySpan:
+    """The UTC days, first and last included, that a period touches: shapes are counted by whole UTC days."""
+
+    first: date
+    last: date
+
+
+def find_days(period: Period) -> DaySpan | None:
+    """Return the days of a period; None for all time."""
+    if period.preset == "all":
+        return None
+    return DaySpan(period.start.astimezone(UTC).date(), (period.end - timedelta.resolution).astimezone(UTC).date())
+
+
+@dataclass(frozen=True)
+class ObservedDays:
+    """The days of a span on which an operation, or one that is shown under it, was observed."""
+
+    operation: Operation
+    rows: Mapping[int, Sequence[OperationDay]]
+
+    @property
+    def observations(self) -> int:
+        """How many observations of those days are shown."""
+        return sum(self._count_statuses("").values())
+
+    @property
+    def status_counts(self) -> Mapping[int, int]:
+        """Observations by status."""
+        return self._count_statuses("")
+
+    def build_part(self, shape: PartShape) -> PartShape:
+        """Return what a part would be if nothing had been observed on other days; its maps are those of all time."""
+        merged = [
+            EpochEvidence(epochs, list_node_resets(row, shape.key))
+            for row in self.operation.merged_rows
+            if (epochs := self._load_epochs(row, shape.part))
+        ]
+        rules = dict.fromkeys(shape.maps, True)
+        visible = build_visible_part(merged, map_rules=rules, by_likeness=False)
+        counts = self._count_statuses(shape.key)
+        successes = sum(count for status, count in counts.items() if 200 <= status < 400)
+        return replace(
+            shape,
+            evidence=visible.evidence,
+            observations=counts[shape.part.status] if shape.part.status else successes,
+            maps=visible.maps,
+            reset_counts=visible.reset_counts,
+        )
+
+    def find_nodes(self, shape: PartShape) -> Mapping[str, Node]:
+        """Return by pointer the nodes of a part that were observed on those days."""
+        return {node.pointer: node for node in list_part_nodes(self.build_part(shape)) if node.seen or not node.depth}
+
+    def _load_epochs(self, row: Operation, part: Part) -> Mapping[int, Any]:
+        states = (
+            (part, day.epoch, day.evidence[part_key(part)])
+            for day in self.rows.get(row.pk, ())
+            if part_key(part) in day.evidence
+        )
+        return parse_epochs(row, states).get(part, {})
+
+    def _count_statuses(self, key: str) -> Counter[int]:
+        counts: Counter[int] = Counter()
+        for row in self.operation.merged_rows:
+            for day in self.rows.get(row.pk, ()):
+                if day.epoch >= first_visible_epoch(row, key):
+                    counts.update({int(status): count for status, count in day.statuses.items()})
+        return counts
+
+
+def find_first_counted_day(operation: Operation, days: DaySpan | None) -> date | None:
+    """Return the first day of which counts are kept, where the operation was observed on earlier days of the span."""
+    if days is None or operation.first_seen_at.astimezone(UTC).date() > days.last:
+        return None
+    row_ids = [row.pk for row in operation.merged_rows]
+    rows = OperationDay.objects.filter(environment=operation.environment_id, operation__in=row_ids)
+    first = rows.aggregate(first=Min("day"))["first"]
+    earliest = max(days.first, operation.first_seen_at.astimezone(UTC).date())
+    return first if first is not None and first > earliest else None
+
+
+def load_days(operation: Operation, days: DaySpan) -> ObservedDays:
+    rows: dict[int, list[OperationDay]] = {}
+    for row in _list_rows(operation, days):
+        rows.setdefault(row.operation_id, []).append(row)
+    return ObservedDays(operation, rows)
+
+
+def _list_rows(operation: Operation, days: DaySpan) -> Iterator[OperationDay]:
+    rows = OperationDay.objects.filter(
+        environment=operation.environment_id,
+        operation__in=[row.pk for row in operation.merged_rows],
+        day__range=(days.first, days.last),
+    )
+    return rows.order_by("day").iterator(chunk_size=100)

@@ -1,0 +1,107 @@
+"""Keep what was observed on each UTC day, beside the sums of all time, so that pages can show a period."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+from affidavit import Evidence
+from affidavit.operations import DailySums, Identity, OperationSum, part_key
+from catalog.ingest.late_data import EpochCalendar
+from catalog.models import Operation, OperationDay
+from workspaces.models import Environment
+
+EPOCH = date(1970, 1, 1)
+DAY_IDENTITY = ("environment", "operation", "day", "epoch")
+
+
+class DayKey(NamedTuple):
+    """One operation on one day (since 1970-01-01 UTC), in one epoch."""
+
+    identity: Identity
+    day: int
+    epoch: int
+
+    @property
+    def date(self) -> date:
+        return EPOCH + timedelta(days=self.day)
+
+
+@dataclass(frozen=True)
+class DayState:
+    """What is stored of a day, as JSON."""
+
+    statuses: Mapping[str, int]
+    evidence: Mapping[str, Any]
+
+
+DayStates = Mapping[DayKey, DayState]
+
+
+def sum_days(environment: Environment, daily: DailySums, calendars: Mapping[Identity, EpochCalendar]) -> DayStates:
+    """Return each day of `daily` with what is stored of it already. It changes nothing and shares nothing."""
+    added = {
+        DayKey(identity, day, calendars[identity].epoch_on(day) if identity in calendars else 0): day_sum
+        for day, sums in daily
+        for identity, day_sum in sums
+    }
+    stored = _load_days(environment, added)
+    return {key: _add_to_state(stored.get(key), day_sum) for key, day_sum in added.items()}
+
+
+def save_days(environment: Environment, states: DayStates, identities: Collection[Identity]) -> None:
+    """Store the days of these operations, which exist by now; those of others did not fit into the catalog."""
+    rows = Operation.objects.filter(
+        environment=environment,
+        method__in={identity.method for identity in identities},
+        key__in={identity.key for identity in identities},
+    )
+    row_ids = {Identity(method, key): pk for pk, method, key in rows.values_list("pk", "method", "key")}
+    OperationDay.objects.bulk_create(
+        [
+            OperationDay(
+                environment=environment,
+                operation_id=row_ids[key.identity],
+                day=key.date,
+                epoch=key.epoch,
+                observations=sum(state.statuses.values()),
+                statuses=state.statuses,
+                evidence=state.evidence,
+            )
+            for key, state in states.items()
+            if key.identity in identities
+        ],
+        batch_size=100,
+        update_conflicts=True,
+        unique_fields=DAY_IDENTITY,
+        update_fields=("observations", "statuses", "evidence"),
+    )
+
+
+def _load_days(environment: Environment, keys: Collection[DayKey]) -> dict[DayKey, OperationDay]:
+    rows = OperationDay.objects.filter(
+        environment=environment,
+        day__in={key.date for key in keys},
+        operation__method__in={key.identity.method for key in keys},
+        operation__key__in={key.identity.key for key in keys},
+    ).select_related("operation")
+    columns = ("day", "epoch", "statuses", "evidence", "operation__method", "operation__key")
+    return {DayKey(row.operation.identity, (row.day - EPOCH).days, row.epoch): row for row in rows.only(*columns)}
+
+
+def _add_to_state(stored: OperationDay | None, added: OperationSum) -> DayState:
+    statuses = Counter({int(status): count for status, count in stored.statuses.items()} if stored else {})
+    statuses.update(added.statuses)
+    evidence: dict[str, Any] = dict(stored.evidence) if stored else {}
+    for part, added_evidence in added.evidence.items():
+        key = part_key(part)
+        if key in evidence:
+            total = Evidence.from_state(evidence[key])
+            total.add(added_evidence)
+            evidence[key] = total.to_state()
+        else:
+            evidence[key] = added_evidence.to_state()
+    return DayState({str(status): statuses[status] for status in sorted(statuses)}, evidence)

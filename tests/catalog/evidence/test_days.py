@@ -1,0 +1,114 @@
+"""What was observed on some days: the sum of all days is what is shown of all time, and a day is what that day sent."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from catalog.evidence.days import DaySpan, find_days, find_first_counted_day, load_days
+from catalog.evidence.parts import build_part_shapes, list_part_nodes
+from catalog.models import Operation, OperationDay
+from catalog.queries import prefetch_evidence
+from catalog.rules.baseline import reset_baseline
+from catalog.rules.templates import add_template_rule
+from tests.catalog.reports import deliver, environment_of, observation
+from wire.period import parse_period
+
+pytestmark = pytest.mark.django_db
+DAY = 86400
+FIRST = 1_790_000_000 // DAY * DAY
+FIRST_DATE = datetime.fromtimestamp(FIRST, UTC).date()
+PATH = "/orders/{orderId}"
+ALL = DaySpan(date(2000, 1, 1), date(2100, 1, 1))
+BODIES: list[Any] = [
+    {"id": 1, "total": 2}, {"id": "1", "total": 2}, {"id": None}, {"lines": [{"sku": 1}, {"sku": None}]},
+    {"by": {"a": {"n": 1}, "b": {"n": 2}}}, [1], {"id": 3, "note": "x"},
+]  # fmt: skip
+
+
+def observe_on(day: int, response: Any, **members: Any) -> dict[str, Any]:
+    return observation(response=response, lastSeenAt=FIRST + day * DAY + 3600, **members)
+
+
+def find_visible(environment: str = "production") -> Operation:
+    rows = Operation.objects.filter(environment__name=environment, shown_under=None, begun=True)
+    return prefetch_evidence(rows).earliest("pk")
+
+
+def list_nodes_of(operation: Operation, span: DaySpan) -> list[Any]:
+    observed = load_days(operation, span)
+    parts = [observed.build_part(shape) for shape in build_part_shapes(operation)]
+    return [(part.key, part.observations, list(list_part_nodes(part))) for part in parts]
+
+
+def list_nodes_of_all_time(operation: Operation) -> list[Any]:
+    return [(part.key, part.observations, list(list_part_nodes(part))) for part in build_part_shapes(operation)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_days_together_are_what_is_shown_of_all_time(api, workspace, seed):
+    chance = random.Random(seed)
+    deliver(api, workspace, observe_on(0, BODIES[0]), observe_on(0, BODIES[1], path="/orders/latest"))
+    for step in range(8):
+        observations = [
+            observe_on(
+                chance.randint(0, step + 1),
+                chance.choice(BODIES),
+                status=chance.choice([200, 200, 404]),
+                count=1,
+                path=chance.choice([PATH, "/orders/latest"]),
+                request=chance.choice(BODIES[:4]),
+            )
+            for _ in range(chance.randint(1, 6))
+        ]
+        deliver(api, workspace, *observations)
+        now = datetime.fromtimestamp(FIRST + (step + 1) * DAY + 7200, UTC)
+        if step == 2:
+            add_template_rule(environment_of(workspace), "/orders/latest", PATH, actor="ann", now=now)
+        if step in (3, 5):
+            part, pointer = chance.choice([("", ""), ("200", ""), ("200", "/id"), ("request", "")])
+            reset_baseline(find_visible(), part=part, pointer=pointer, actor="ann", now=now)
+    operation = find_visible()
+    assert list_nodes_of(operation, ALL) == list_nodes_of_all_time(operation)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_some_days_are_what_is_shown_where_nothing_came_on_others(api, workspace, seed):
+    chance = random.Random(seed)
+    observations = [(chance.randint(0, 6), chance.choice(BODIES[:4])) for _ in range(30)]
+    first, last = sorted(chance.sample(range(7), 2))
+    for start in range(0, 30, 7):
+        deliver(api, workspace, *(observe_on(day, body) for day, body in observations[start : start + 7]))
+    within = [observe_on(day, body) for day, body in observations if first <= day <= last]
+    deliver(api, workspace, *within, environment="staging")
+    span = DaySpan(FIRST_DATE + timedelta(days=first), FIRST_DATE + timedelta(days=last))
+    assert list_nodes_of(find_visible(), span) == list_nodes_of_all_time(find_visible("staging"))
+
+
+def test_what_did_not_fit_into_the_catalog_leaves_no_days(api, workspace, settings):
+    settings.MAX_OPERATIONS = 1
+    deliver(api, workspace, observe_on(0, {}), observe_on(0, {}, path="/second"))
+    assert OperationDay.objects.values_list("operation__key", "observations").get() == ("/orders/{}", 1)
+
+
+def test_days_that_were_not_counted_are_named(api, workspace):
+    deliver(api, workspace, observe_on(0, {"id": 1}), observe_on(2, {"id": 1}))
+    operation = find_visible()
+    assert find_first_counted_day(operation, ALL) is None
+    OperationDay.objects.filter(day=FIRST_DATE).delete()
+    assert find_first_counted_day(operation, ALL) == FIRST_DATE + timedelta(days=2)
+    later = DaySpan(FIRST_DATE + timedelta(days=2), FIRST_DATE + timedelta(days=3))
+    assert find_first_counted_day(operation, later) is None
+    assert find_first_counted_day(operation, None) is None
+
+
+def test_a_period_touches_whole_days_of_utc():
+    now = datetime(2026, 3, 5, 14, 2, tzinfo=UTC)
+    assert find_days(parse_period({"range": "24h"}, now=now)) == DaySpan(date(2026, 3, 4), date(2026, 3, 5))
+    assert find_days(parse_period({"range": "7d"}, now=now)) == DaySpan(date(2026, 2, 27), date(2026, 3, 5))
+    one_day = parse_period({"from": "2026-03-01", "to": "2026-03-01"}, now=now)
+    assert find_days(one_day) == DaySpan(date(2026, 3, 1), date(2026, 3, 1))
+    assert find_days(parse_period({"range": "all"}, now=now)) is None
