@@ -282,6 +282,7 @@ class RetentionPolicy(models.Model):
     confirmations = models.PositiveIntegerField(null=True, blank=True)
     inbox = models.PositiveIntegerField(null=True, blank=True)
     audit = models.PositiveIntegerField(null=True, blank=True)
+    observed_days = models.PositiveIntegerField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"retention of {self.workspace}"

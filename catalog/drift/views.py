@@ -59,4 +59,4 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
             "breaking": sum(bool(row.change.breaks) for row in changes),
         }
 
-    return Page("catalog/difference.html", build_context, [exports.export_comparison(list_changes)])
+    return Page("catalog/difference.html", build_context, [exports.export_comparison(list_changes)], has_period=False)

@@ -1,12 +1,12 @@
-"""Delete folded reports that a workspace no longer keeps, in small batches. Unfolded ones stay, however old."""
+"""Delete reports and days that a workspace no longer keeps, in small batches. Unfolded reports stay, however old."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.db.models import QuerySet
 
-from catalog.models import WitnessReport
+from catalog.models import OperationDay, WitnessReport
 from wire.batches import delete_batch
 from workspaces.models import Workspace
 
@@ -19,3 +19,12 @@ def find_expired_reports(workspace: Workspace, before: datetime) -> QuerySet[Wit
 
 def delete_expired_reports(workspace: Workspace, before: datetime, batch: int) -> int:
     return delete_batch(find_expired_reports(workspace, before), batch)
+
+
+def find_expired_days(workspace: Workspace, before: datetime) -> QuerySet[OperationDay]:
+    """Return what was observed on the UTC days that ended before this time."""
+    return OperationDay.objects.filter(environment__workspace=workspace, day__lt=before.astimezone(UTC).date())
+
+
+def delete_expired_days(workspace: Workspace, before: datetime, batch: int) -> int:
+    return delete_batch(find_expired_days(workspace, before), batch)

@@ -98,7 +98,9 @@ def show_rules(request: HttpRequest, environment: Environment, period: Period) -
             "max_name": redaction_rules.MAX_NAME,
         }
 
-    return Page("catalog/rules.html", build_context, [export_rules(kind, environment) for kind in RULE_KINDS])
+    return Page(
+        "catalog/rules.html", build_context, [export_rules(kind, environment) for kind in RULE_KINDS], has_period=False
+    )
 
 
 def build_section(kind: RuleKind, environment: Environment) -> Mapping[str, Any]:

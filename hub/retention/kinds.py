@@ -9,13 +9,14 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from catalog.ingest import prune as witness_reports
+from catalog.ingest import prune as catalog_prune
 from intents.gate import prune as gate
 from intents.reports import prune as reports
 from outcomes.broken_joins import prune as broken_joins
 from workspaces.audit import prune as audit
 from workspaces.models import RetentionPolicy, Workspace
 
+OBSERVED_DAYS = 400  # for which shapes by day are kept unless a workspace says otherwise
 REPORT_ID_DAYS = 400  # for which report ids are kept unless a workspace says otherwise (contract 3)
 
 
@@ -79,7 +80,7 @@ KINDS = (
         "Inbox",
         f"Ids of processed reports: a report delivered again later counts twice. Empty means {REPORT_ID_DAYS} days.",
         (
-            RowSource(witness_reports.find_expired_reports, witness_reports.delete_expired_reports),
+            RowSource(catalog_prune.find_expired_reports, catalog_prune.delete_expired_reports),
             RowSource(reports.find_expired_reports, reports.delete_expired_reports),
         ),
         default_days=REPORT_ID_DAYS,
@@ -89,5 +90,13 @@ KINDS = (
         "Audit log",
         "Who changed what in this workspace, and when.",
         (RowSource(audit.find_expired_entries, audit.delete_expired_entries),),
+    ),
+    Kind(
+        "observed_days",
+        "Shapes by day",
+        "What was observed of each operation on each day, for pages that show a period. Sums of all time stay. "
+        f"Empty means {OBSERVED_DAYS} days.",
+        (RowSource(catalog_prune.find_expired_days, catalog_prune.delete_expired_days),),
+        default_days=OBSERVED_DAYS,
     ),
 )

@@ -16,7 +16,7 @@ from django.db import connection
 from django.utils import timezone
 
 from affidavit import args_hash
-from catalog.models import WitnessReport
+from catalog.models import Operation, OperationDay, WitnessReport
 from hub.retention import tasks
 from hub.retention.kinds import KINDS, REPORT_ID_DAYS
 from hub.retention.prune import prune_all, prune_workspace
@@ -32,6 +32,7 @@ from outcomes.ingest.delete_conversation import delete_conversation
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import Conversation, Outcome, Tally
+from tests.catalog.reports import deliver, observation
 from tests.outcomes.recount import read_report_times, read_tallies, recount
 from tests.sample_data import fill_workspace
 from wire.period import parse_period
@@ -95,7 +96,7 @@ def test_ids_of_reports_are_kept_400_days_unless_the_policy_says_otherwise(works
     assert prune(workspace) == {"inbox": 2}
 
 
-@pytest.mark.parametrize("kind", [kind.name for kind in KINDS])
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS if kind.name != "observed_days"])
 def test_each_number_acts_on_its_own_kind_from_its_day_on(workspace, other_workspace, production, kind):
     for age in (10 * DAY - timedelta(minutes=1), 10 * DAY + timedelta(minutes=1)):
         write_all(production, NOW - age)
@@ -108,6 +109,17 @@ def test_each_number_acts_on_its_own_kind_from_its_day_on(workspace, other_works
     assert prune(workspace) == {kind: expected}
     assert prune(workspace) == {}
     assert prune(other_workspace) == {}
+
+
+def test_shapes_by_day_are_kept_400_days_unless_the_policy_says_otherwise(api, workspace):
+    deliver(
+        api, workspace, *[observation(lastSeenAt=int((NOW - age * DAY).timestamp())) for age in (1, 9, 11, 399, 402)]
+    )
+    assert prune(workspace) == {"observed_days": 1}
+    keep(workspace, observed_days=10)
+    assert prune(workspace) == {"observed_days": 2}
+    assert OperationDay.objects.count() == 2
+    assert Operation.objects.get().observations == 5
 
 
 def test_small_batches_go_on_until_nothing_is_left(workspace, production):
