@@ -36,18 +36,23 @@ def fold_reports(environment: Environment, *, now: datetime | None = None, turn:
 def fold_batch(environment: Environment, *, now: datetime | None = None) -> int:
     """Fold one batch in one transaction. Return the number of its reports.
 
-    Other workers pass over the reports that this one has locked, so that several sum batches of one environment side by
-    side. Only their merges follow one another.
+    Other workers pass over the reports that this one has locked. While many wait, several workers sum full batches of
+    one environment side by side, and only their merges follow one another. A smaller batch first waits for its turn to
+    merge, and then includes what has come meanwhile: several workers must not merge more often than one.
     """
     began = time.perf_counter()
     if not environment.try_hold():
         return 0
-    batch = lock_batch(environment, max_reports=MAX_BATCH_REPORTS, max_bytes=MAX_BATCH_BYTES)
-    if batch:
-        fold_or_halve(environment, batch, now=now)
+    limits = {"max_reports": MAX_BATCH_REPORTS, "max_bytes": MAX_BATCH_BYTES}
+    batch = lock_batch(environment, **limits)
+    if batch.ids and not batch.is_full:
+        lock_operations(environment)
+        batch = lock_batch(environment, **limits)
+    if batch.ids:
+        fold_or_halve(environment, batch.ids, now=now)
         FOLDS.observe(time.perf_counter() - began)
-        count_after_commit(FOLDED, len(batch))
-    return len(batch)
+        count_after_commit(FOLDED, len(batch.ids))
+    return len(batch.ids)
 
 
 def fold_or_halve(environment: Environment, batch: Sequence[int], *, now: datetime | None) -> None:

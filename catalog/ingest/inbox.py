@@ -7,7 +7,7 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
@@ -16,22 +16,32 @@ from catalog.models import WitnessReport
 from workspaces.models import Environment
 
 
-def lock_batch(environment: Environment, *, max_reports: int, max_bytes: int) -> list[int]:
-    """Lock the oldest unfolded reports that fit a batch and return their ids; at least one, if there is any."""
+class Batch(NamedTuple):
+    """Locked reports. is_full: whether more may wait than fitted."""
+
+    ids: Sequence[int]
+    is_full: bool
+
+
+def lock_batch(environment: Environment, *, max_reports: int, max_bytes: int) -> Batch:
+    """Lock the oldest unfolded reports that fit a batch, without those that another worker has locked.
+
+    At least one, if there is any. Called again in the same transaction, it includes those that were locked before.
+    """
     rows = (
         WitnessReport.objects.filter(environment=environment, folded_at=None, dead_lettered_at=None)
         .order_by("id")
         .select_for_update(skip_locked=True, of=("self",))
         .values_list("id", "size")[:max_reports]
     )
-    batch: list[int] = []
+    ids: list[int] = []
     total_bytes = 0
     for report_id, size in rows:
         total_bytes += size
-        if batch and total_bytes > max_bytes:
-            break
-        batch.append(report_id)
-    return batch
+        if ids and total_bytes > max_bytes:
+            return Batch(ids, is_full=True)
+        ids.append(report_id)
+    return Batch(ids, is_full=len(ids) == max_reports)
 
 
 def pack_sums(sums: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -98,6 +99,30 @@ def test_a_merge_is_dated_after_those_that_it_waited_for(api, workspace, monkeyp
         fold_reports(environment)
     earlier, later = OperationVersion.objects.order_by("number")
     assert earlier.at <= later.at
+
+
+def is_waiting_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        return bool(cursor.fetchone()[0])
+
+
+def test_a_small_batch_includes_what_came_while_it_waited_for_its_turn(api, workspace, monkeypatch):
+    environment = environment_of(workspace)
+    sizes: list[int] = []
+    sum_reports = folding.sum_reports
+    monkeypatch.setattr(folding, "sum_reports", lambda batch: (sizes.append(len(batch)), sum_reports(batch))[1])
+    send(api, observation(response={"id": 1}))
+    with first_worker_stopped_at(monkeypatch, "merge_into_catalog", environment):
+        send(api, observation(response={"id": 1}))
+        second = run_in_thread(lambda: fold_reports(environment))
+        deadline = time.monotonic() + PATIENCE
+        while not is_waiting_for_a_lock():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        send(api, observation(response={"id": 1}))
+    second.join(PATIENCE)
+    assert sizes == [1, 2]
 
 
 def list_everything(environment: Environment) -> list[Any]:
