@@ -79,10 +79,10 @@ def wait_until_ready(address: str) -> str:
 
 def measure_reports(address: str, large: BenchWorkspace) -> Iterator[Row]:
     """Measure reporting; compare it with the bare SQL statement and with a bare view."""
-    single = measure_rate(address, [make_poster(large, BATCH, "one")], SECONDS)
+    single = measure_rate([address], [make_poster(large, BATCH, "one")], SECONDS)
     p95 = percentile(single.times, 0.95) * 1000
     yield Row("POST of 500, one client, p95", f"{p95:.0f} ms", f"{single.count} posts", p95, 60, "ms")
-    four = measure_rate(address, [make_poster(large, BATCH, f"four-{n}") for n in range(4)], SECONDS)
+    four = measure_rate([address], [make_poster(large, BATCH, f"four-{n}") for n in range(4)], SECONDS)
     bare_rate = measure_bare_sql(large, clients=2, seconds=SECONDS, size=BATCH)
     over_http = four.per_second * BATCH
     yield Row("outcomes/s, 4 clients", f"{over_http:,.0f}", "wanted 20,000", 20_000 / over_http, 1, "of it")
@@ -96,8 +96,8 @@ def measure_single_post(address: str, large: BenchWorkspace) -> Row:
     post_rates, view_rates = [], []
     for turn in range(TURNS):
         clients = [make_poster(large, 1, f"hot-{turn}", client=n, clients=CLIENTS) for n in range(CLIENTS)]
-        post_rates.append(measure_rate(address, clients, SECONDS / TURNS).per_second)
-        view_rates.append(measure_rate(address, [lambda: VIEW] * CLIENTS, SECONDS / TURNS).per_second)
+        post_rates.append(measure_rate([address], clients, SECONDS / TURNS).per_second)
+        view_rates.append(measure_rate([address], [lambda: VIEW] * CLIENTS, SECONDS / TURNS).per_second)
     post_rate, view_rate = statistics.mean(post_rates), statistics.mean(view_rates)
     rate_labels = f"{post_rate:,.0f}/s", f"{view_rate:,.0f}/s of a bare view"
     return Row(

@@ -36,7 +36,7 @@ def main() -> None:
                     clients = [
                         make_poster(workspace, 1, f"turn-{turn}", client=n, clients=CLIENTS) for n in range(CLIENTS)
                     ]
-                    rates[rate].append(measure_rate(address, clients, SECONDS).per_second)
+                    rates[rate].append(measure_rate([address], clients, SECONDS).per_second)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     limited, unlimited = (statistics.median(rates[rate]) for rate in (UNREACHED, 0))

@@ -57,8 +57,8 @@ def make_request_builder(key: str) -> Callable[[], bytes]:
 
 def measure_whole_stack(address: str, key: str) -> Row:
     clients = [make_request_builder(key) for _ in range(CLIENTS)]
-    measure_rate(address, clients, 1)  # until the descriptors are known
-    rate = measure_rate(address, clients, SECONDS).per_second
+    measure_rate([address], clients, 1)  # until the descriptors are known
+    rate = measure_rate([address], clients, SECONDS).per_second
     return Row(f"reports/s, {CLIENTS} clients", f"{rate:,.0f}", f"wanted {WANTED:,}", WANTED / rate, 1, "of it")
 
 

@@ -69,7 +69,7 @@ def main() -> None:
 
             def measure(name: str) -> float:
                 clients = [make_poster(workspace, 1, name, client=n, clients=CLIENTS) for n in range(CLIENTS)]
-                return measure_rate(address, clients, SECONDS).per_second
+                return measure_rate([address], clients, SECONDS).per_second
 
             for turn in range(TURNS):
                 alone.append(measure(f"alone-{turn}"))

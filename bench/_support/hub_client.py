@@ -55,21 +55,21 @@ def make_poster(
     return make_request
 
 
-def measure_rate(address: str, clients: Sequence[Callable[[], bytes]], seconds: float) -> Rate:
-    """Run all clients at once for some seconds. Raise SystemExit if any response is not 2xx."""
-    with FORK.Pool(len(clients), _initialize_worker, (address, clients, seconds)) as pool:
+def measure_rate(addresses: Sequence[str], clients: Sequence[Callable[[], bytes]], seconds: float) -> Rate:
+    """Run all clients at once for some seconds, each at one address. Raise SystemExit if any response is not 2xx."""
+    with FORK.Pool(len(clients), _initialize_worker, (addresses, clients, seconds)) as pool:
         times_by_client = pool.map(_run_client, range(len(clients)), chunksize=1)
     return Rate(seconds, [duration for part in times_by_client for duration in part])
 
 
-def _initialize_worker(address: str, clients: Sequence[Callable[[], bytes]], seconds: float) -> None:
+def _initialize_worker(addresses: Sequence[str], clients: Sequence[Callable[[], bytes]], seconds: float) -> None:
     global _client_settings  # passed when the worker forks: functions cannot be pickled
-    _client_settings = (address, clients, seconds)
+    _client_settings = (addresses, clients, seconds)
 
 
 def _run_client(number: int) -> list[float]:
-    address, clients, seconds = _client_settings
-    target, durations = urlsplit(address), list[float]()
+    addresses, clients, seconds = _client_settings
+    target, durations = urlsplit(addresses[number % len(addresses)]), list[float]()
     with socket.create_connection((target.hostname or "", target.port or 80)) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         deadline = time.perf_counter() + seconds
@@ -80,6 +80,14 @@ def _run_client(number: int) -> list[float]:
             _read_response(connection)
             durations.append(time.perf_counter() - (sending if len(request) > 1000 else start))
     return durations
+
+
+def send_request(address: str, request: bytes) -> None:
+    """Send one request over a connection of its own. Raise SystemExit unless the response is 2xx."""
+    target = urlsplit(address)
+    with socket.create_connection((target.hostname or "", target.port or 80)) as connection:
+        connection.sendall(request)
+        _read_response(connection)
 
 
 def _read_response(connection: socket.socket) -> None:
