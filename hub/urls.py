@@ -1,7 +1,6 @@
 """Every address of the hub: the machines' under /api/, the pages under /w/<workspace>/<environment>/."""
 
 from django.urls import include, path
-from drf_spectacular.views import SpectacularJSONAPIView
 
 from hub import health
 from hub.metrics.views import metrics
@@ -14,7 +13,7 @@ from workspaces.page import page_paths
 
 urlpatterns = [
     path("api/", include("hub.api_urls")),
-    path("api/openapi.json", SpectacularJSONAPIView.as_view(), name="openapi"),
+    path("api/openapi.json", read_only(overview.api_schema), name="openapi"),
     path("api/docs", read_only(overview.api_docs), name="api-docs"),
     path("healthz", read_only(health.healthz), name="healthz"),
     path("readyz", read_only(health.readyz), name="readyz"),

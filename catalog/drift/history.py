@@ -19,7 +19,7 @@ PRESENCE_KINDS = (NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS)
 class TimelineEntry:
     """A version with the first of its changes, and how many more it has.
 
-    changes: its drift; of a manual override, which is no drift, how it changed the version before.
+    changes: its drift; where it has none, as that of a manual override, how its outline differs from the one before.
     """
 
     version: OperationVersion
@@ -43,16 +43,16 @@ def build_timeline(operation: Operation) -> list[TimelineEntry]:
     drift_by_version: dict[int, list[Drift]] = {number: [] for number in numbers}
     for drift in operation.drift.filter(version__in=numbers).order_by("id"):
         drift_by_version[drift.version].append(drift)
-    overrides = _list_override_changes(operation, versions)
+    without_drift = [number for number in numbers if not drift_by_version[number]]
+    differences = _compare_with_former(operation, without_drift)
     return [
-        _build_entry(version, [*overrides.get(version.number, ()), *drift_by_version[version.number]])
+        _build_entry(version, [*differences.get(version.number, ()), *drift_by_version[version.number]])
         for version in versions
     ]
 
 
-def _list_override_changes(operation: Operation, versions: Sequence[OperationVersion]) -> dict[int, list[Change]]:
-    """Return what each version that a manual override made changed in the version before it, by number."""
-    numbers = [version.number for version in versions if version.by_hand]
+def _compare_with_former(operation: Operation, numbers: Sequence[int]) -> dict[int, list[Change]]:
+    """Return what each of these versions changed in the version before it, by number."""
     outlines = load_outlines_by_number(operation, [*numbers, *(number - 1 for number in numbers)])
     return {
         number: compare_outlines(outlines[number - 1], outlines[number])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from csp.decorators import csp_update
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from drf_spectacular.generators import SchemaGenerator
 
 from catalog.drift.queries import list_latest_drift
 from catalog.queries import count_operations
@@ -72,6 +75,19 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             ),
         ],
     )
+
+
+def api_schema(request: HttpRequest) -> HttpResponse:
+    """Answer with the OpenAPI document of the API of the hub."""
+    return HttpResponse(render_api_schema(), content_type="application/vnd.oai.openapi+json")
+
+
+@cache
+def render_api_schema() -> bytes:
+    """Return the document; it costs a third of a second, and stays the same as long as the process lives."""
+    generator = SchemaGenerator()  # type: ignore[no-untyped-call]  # the library has no types
+    schema = generator.get_schema(public=True)  # type: ignore[no-untyped-call]  # as above
+    return json.dumps(schema, ensure_ascii=False, indent=2).encode()
 
 
 # Swagger's own components set style attributes; this page shows no customer's data.
