@@ -11,18 +11,18 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
 from django.conf import settings
-from django.db import connections
+from django.db import OperationalError, connections
 from django.utils import timezone
 
 from hub.celery import app
 from hub.local import embedded_postgres, static_files
 from hub.local.data_dir import lock_data_dir, make_private_folder
-from hub.local.database import prepare_database
+from hub.local.database import check_written_version, prepare_database
 from hub.local.startup_errors import StartupError
 from hub.local.supervision.plan import Command, Plan, become_supervisor
 from hub.local.supervision.stop_signals import handle_stop_signals
@@ -154,9 +154,12 @@ def metrics_folder() -> Path:
 def run_process(name: str) -> NoReturn:
     """Become one process of the hub, for a supervisor of the operator's; `name` is one of PROGRAMS.
 
-    Raises StartupError without DATABASE_URL: the embedded server is started and watched by `up` alone.
+    Raises StartupError without DATABASE_URL, because the embedded server is started and watched by `up` alone, and for
+    a database that a newer version wrote. One that cannot be reached is waited for by the process itself.
     """
     require_own_database()
+    with suppress(OperationalError):
+        check_written_version()
     make_private_folder(metrics_folder())
     command = build_command(name)
     os.chdir(command.folder)

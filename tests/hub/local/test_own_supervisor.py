@@ -6,11 +6,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
-from hub.local.up import PROGRAMS, list_arguments
+from hub.local.database import prepare_database
+from hub.local.startup_errors import StartupError
+from hub.local.up import PROGRAMS, list_arguments, run_process
 from tests.hub.running import ROOT, Hub, running_hub
 
 DATABASE = {"DATABASE_URL": "postgresql://u:p@127.0.0.1:1/x", "SECRET_KEY": "k" * 40}  # nobody listens there
@@ -29,6 +34,16 @@ def test_without_a_database_of_ones_own_it_names_the_command_that_brings_one(hub
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("affidavit: DATABASE_URL: required here.")
     assert not (hub.folder / "var/postgres").exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("start", [prepare_database, *(partial(run_process, name) for name in PROGRAMS)], ids=str)
+def test_what_a_newer_version_wrote_is_refused(settings, monkeypatch, start):
+    settings.DATABASE_URL = "postgresql://u:p@h/x"
+    monkeypatch.setattr("os.execvpe", lambda *arguments: pytest.fail("it started"))
+    MigrationRecorder(connection).record_applied("outcomes", "9999_future")
+    with pytest.raises(StartupError, match="newer version"):
+        start()
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

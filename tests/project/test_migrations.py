@@ -1,0 +1,144 @@
+"""Migrations leave a hub that runs beside them alone: none locks a table with data for long, or breaks old code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+
+APPS = ("catalog", "intents", "outcomes", "wire", "workspaces")
+# The last migrations before the hub was upgraded while it runs. Tables that they made may hold data.
+BASE = {
+    "catalog": "0011_media_types", "intents": "0003_keyed_hashes", "outcomes": "0005_shards",
+    "wire": "0002_keyed_hashes", "workspaces": "0004_secret_uses",
+}  # fmt: skip
+# By migration and rule, why it may.
+REASONS = {
+    ("intents", "0004_verification_rollup", "locks a table"): (
+        "it adds up the tallies, of which there is one a quarter hour, while verification reports wait: seconds"
+    ),
+    ("intents", "0004_verification_rollup", "writes many rows"): "one INSERT of the sums, into a new table",
+}
+
+RULES = {
+    "adds an index without CONCURRENTLY": r"^CREATE (UNIQUE )?INDEX (?!CONCURRENTLY)",
+    "rewrites a table": (
+        r"^ALTER TABLE .*(ALTER COLUMN \S+ (SET DATA )?TYPE |SET (UN)?LOGGED|GENERATED |\bSERIAL\b|\bBIGSERIAL\b)"
+        r"|^(VACUUM FULL|CLUSTER)\b"
+        r"|^ALTER TABLE .*ADD COLUMN .* DEFAULT \(?(gen_random_uuid|uuidv7|random|clock_timestamp|nextval)\("
+    ),
+    "checks every row": (
+        r"^ALTER TABLE .*ALTER COLUMN \S+ SET NOT NULL"
+        r"|^ALTER TABLE .*ADD (CONSTRAINT \S+ )?(CHECK|FOREIGN KEY)(?!.* NOT VALID)"
+        r"|^ALTER TABLE .*ADD (CONSTRAINT \S+ )?(UNIQUE|PRIMARY KEY|EXCLUDE)(?! USING INDEX)"
+    ),
+    "keeps old code from writing": (
+        r"^ALTER TABLE .*ADD COLUMN (?=.* NOT NULL)(?!.* DEFAULT )|^ALTER TABLE .*ALTER COLUMN \S+ DROP DEFAULT"
+    ),
+    "takes away what old code reads": r"^(ALTER TABLE .*(DROP COLUMN|RENAME)|DROP TABLE|TRUNCATE)",
+    "locks a table": r"^LOCK\b|^REINDEX (?!.*CONCURRENTLY)",
+    "writes many rows": r"^(UPDATE|DELETE|INSERT|COPY|MERGE|WITH)\b",
+    "runs Python, perhaps over many rows": r"^-- THIS OPERATION CANNOT BE WRITTEN AS SQL",
+}
+NEW_TABLE = re.compile(r'^CREATE TABLE "?(\w+)"?')
+TABLE = re.compile(r'^(?:ALTER TABLE(?: ONLY)?|CREATE (?:UNIQUE )?INDEX \S+ ON|DROP TABLE(?: IF EXISTS)?) "?(\w+)"?')
+
+
+def list_later_migrations() -> list[tuple[str, str]]:
+    """Return the migrations after BASE, in the order in which they are applied."""
+    graph = MigrationLoader(None).graph
+    nodes = [node for leaf in graph.leaf_nodes() if leaf[0] in APPS for node in graph.forwards_plan(leaf)]
+    return [node for node in dict.fromkeys(nodes) if node[0] in APPS and node[1] > BASE[node[0]]]
+
+
+def split_statements(sql: str) -> Iterator[str]:
+    """Yield the statements of a migration, each in one line; an operation in Python as its comment."""
+    text = ""
+    for line in sql.splitlines():
+        if line.startswith("-- THIS OPERATION"):
+            yield line
+        elif not line.startswith("--") and (line := line.strip()):
+            text = f"{text} {line}".strip()
+            if text.endswith(";"):
+                yield text
+                text = ""
+
+
+def list_faults(statements: Sequence[str], new_tables: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield the rules that statements break. new_tables: has no data yet; those that they make are added to it."""
+    for statement in statements:
+        if match := NEW_TABLE.match(statement):
+            new_tables.add(match[1])
+        table = TABLE.match(statement)
+        if table and table[1] in new_tables:
+            continue
+        for rule, pattern in RULES.items():
+            if re.search(pattern, statement, re.IGNORECASE):
+                yield rule, statement
+
+
+@pytest.mark.django_db
+def test_no_migration_since_the_base_disturbs_a_hub_that_runs_without_a_reason(capsys):
+    new_tables: set[str] = set()
+    faults: dict[tuple[str, str, str], str] = {}
+    for app, name in list_later_migrations():
+        call_command("sqlmigrate", app, name)
+        statements = [*split_statements(capsys.readouterr().out)]
+        faults |= {(app, name, rule): statement for rule, statement in list_faults(statements, new_tables)}
+    assert {key: statement for key, statement in faults.items() if key not in REASONS} == {}
+    assert REASONS.keys() - faults.keys() == set(), "these reasons are no longer needed"
+
+
+def test_the_base_is_there():
+    migrations = MigrationLoader(None).disk_migrations
+    assert [node for node in BASE.items() if node not in migrations] == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "rule"),
+    [
+        ('CREATE INDEX "i" ON "outcomes_outcome" ("x");', "adds an index without CONCURRENTLY"),
+        ('ALTER TABLE "t" ALTER COLUMN "x" TYPE bigint USING "x"::bigint;', "rewrites a table"),
+        ('ALTER TABLE "t" ADD COLUMN "x" uuid DEFAULT gen_random_uuid() NOT NULL;', "rewrites a table"),
+        ('ALTER TABLE "t" ADD COLUMN "x" text GENERATED ALWAYS AS (upper(y)) STORED;', "rewrites a table"),
+        ('ALTER TABLE "t" ALTER COLUMN "x" SET NOT NULL;', "checks every row"),
+        ('ALTER TABLE "t" ADD CONSTRAINT "c" CHECK ("x" > 0);', "checks every row"),
+        ('ALTER TABLE "t" ADD CONSTRAINT "c" FOREIGN KEY ("x") REFERENCES "u" ("id");', "checks every row"),
+        ('ALTER TABLE "t" ADD CONSTRAINT "c" UNIQUE ("x");', "checks every row"),
+        ('ALTER TABLE "t" ADD COLUMN "x" integer NOT NULL;', "keeps old code from writing"),
+        ('ALTER TABLE "t" ALTER COLUMN "x" DROP DEFAULT;', "keeps old code from writing"),
+        ('ALTER TABLE "t" DROP COLUMN "x" CASCADE;', "takes away what old code reads"),
+        ('ALTER TABLE "t" RENAME COLUMN "x" TO "y";', "takes away what old code reads"),
+        ("LOCK TABLE t IN SHARE MODE;", "locks a table"),
+        ("UPDATE t SET x = 1;", "writes many rows"),
+        ("-- THIS OPERATION CANNOT BE WRITTEN AS SQL", "runs Python, perhaps over many rows"),
+    ],
+)
+def test_what_disturbs_is_named(statement, rule):
+    assert [fault for fault, _ in list_faults([statement], set())] == [rule]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'ALTER TABLE "t" ADD COLUMN "x" integer NULL;',
+        'ALTER TABLE "t" ADD COLUMN "x" integer DEFAULT 0 NOT NULL;',
+        'CREATE INDEX CONCURRENTLY "i" ON "t" ("x");',
+        'ALTER TABLE "t" ADD CONSTRAINT "c" CHECK ("x" > 0) NOT VALID;',
+        'ALTER TABLE "t" VALIDATE CONSTRAINT "c";',
+        'ALTER TABLE "t" ADD CONSTRAINT "c" UNIQUE USING INDEX "i";',
+        'CREATE TABLE "t" ("id" bigint NOT NULL PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY);',
+    ],
+)
+def test_what_does_not_disturb_passes(statement):
+    assert [*list_faults([statement], set())] == []
+
+
+def test_a_new_table_may_be_changed():
+    statements = ['CREATE TABLE "t" ("id" bigint);', 'CREATE INDEX "i" ON "t" ("id");', 'DROP TABLE "t";']
+    assert [*list_faults(statements, set())] == []
+    assert connection.vendor == "postgresql"  # the rules are its
