@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from hub.local.embedded_postgres import Server
@@ -62,7 +63,9 @@ class Hub:
         """Once the web server answers, say so and start the side processes."""
         if is_answering(self.plan.host, self.plan.port):
             self.is_ready = True
-            print(self.plan.ready_line, flush=True)
+            with suppress(OSError):  # of a terminal that was closed
+                sys.stdout.write(f"{self.plan.ready_line}\n")
+                sys.stdout.flush()
             self.side_processes = [start_side_process(item) for item in self.plan.side_processes]
         elif time.monotonic() - self.started_at > READY_SECONDS:
             print(f"affidavit: the web server did not answer within {READY_SECONDS} s; see above.", file=sys.stderr)
