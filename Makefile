@@ -66,7 +66,8 @@ lock: $(UV)  ## resolve the dependencies of pyproject.toml again; upgrade=1 for 
 	$(COMPILE) --group pyproject.toml:installer -o requirements/uv.txt
 	$(COMPILE) pyproject.toml -o requirements/run.txt
 	$(COMPILE) pyproject.toml --extra redis -c requirements/run.txt -o requirements/redis.txt
-	$(COMPILE) pyproject.toml --group dev --group sdk/pyproject.toml:test --group sdk/pyproject.toml:django -c requirements/redis.txt -c requirements/uv.txt -o requirements/dev.txt
+	$(COMPILE) pyproject.toml --extra otel -c requirements/run.txt -o requirements/otel.txt
+	$(COMPILE) pyproject.toml --group dev --group sdk/pyproject.toml:test --group sdk/pyproject.toml:django -c requirements/redis.txt -c requirements/otel.txt -c requirements/uv.txt -o requirements/dev.txt
 	$(COMPILE) --group pyproject.toml:bench -c requirements/dev.txt -o requirements/bench.txt
 	$(COMPILE) --group pyproject.toml:mutate -c requirements/dev.txt -o requirements/mutate.txt
 

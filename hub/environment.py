@@ -71,6 +71,20 @@ def read_broker_url() -> str:
     return url
 
 
+def has_module(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # of the folder that it would be in
+        return False
+
+
+def check_tracing() -> None:
+    """Raises StartupError where traces are asked for and the packages for them are not there."""
+    if env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "") and not has_module("opentelemetry.instrumentation.django"):
+        cure = "Install them: .venv/bin/python -m pip install -r requirements/otel.txt"
+        raise StartupError(f"OTEL_EXPORTER_OTLP_ENDPOINT: the packages for traces are not installed. {cure}")
+
+
 def is_broker(address: str) -> bool:
     """Whether kombu can read the address and has its transport; kombu takes a bare word for a host."""
     try:

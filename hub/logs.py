@@ -30,6 +30,8 @@ class JsonFormatter(logging.Formatter):
         }
         if request_id := current_request_id.get():
             line["requestId"] = clean(request_id, MAX_SECURITY_MESSAGE)
+        if trace_id := getattr(record, "trace_id", ""):
+            line["traceId"] = trace_id
         kind, error, frames = record.exc_info or (None, None, None)
         if state := getattr(record, "sqlstate", "") or find_sqlstate(error):
             line["sqlstate"] = state

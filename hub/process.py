@@ -18,6 +18,8 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hub.settings")
     log_uncaught_errors()
     del sys.argv[0]
+    if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
+        import_module("hub.tracing").start_tracing("web" if sys.argv[:1] == ["granian"] else sys.argv[-1])
     match sys.argv:
         case ["granian", *_]:
             import_module("hub.asgi")  # shared by the processes that granian forks

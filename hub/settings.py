@@ -8,6 +8,7 @@ from celery.schedules import crontab
 from affidavit import __version__
 from hub.environment import (
     check_oidc,
+    check_tracing,
     env,
     read_broker_url,
     read_database_url,
@@ -337,6 +338,7 @@ CELERY_BEAT_SCHEDULE = {
     },
 }
 
+check_tracing()
 LOG_LEVEL = env.log_level("LOG_LEVEL", logging.WARNING)
 LOGGING = {
     "version": 1,

@@ -9,6 +9,7 @@ import logging
 import os
 import threading
 import time
+from contextvars import Context, copy_context
 from typing import Any
 
 from celery import Task
@@ -29,10 +30,10 @@ EXPIRE_SECONDS = 60  # of a message that no worker took; the sweep has done its 
 def send_after_commit(task: AnyTask, *ids: int | str) -> None:
     """Send `task` with these ids once the current transaction has committed.
 
-    Equal messages that wait to be sent are one, with the request id of the first: the task finds the work of all.
+    Equal messages that wait to be sent are one, in the context of the first: the task finds the work of all.
     """
-    request_id = current_request_id.get()
-    transaction.on_commit(lambda: _get_sender().enqueue((task, ids), request_id))
+    context = copy_context()
+    transaction.on_commit(lambda: _get_sender().enqueue((task, ids), context))
 
 
 class _Sender:
@@ -40,35 +41,41 @@ class _Sender:
 
     def __init__(self) -> None:
         self.pid = os.getpid()
-        self._pending: dict[Message, str] = {}  # in their order, with the id of the request that rang
+        self._pending: dict[Message, Context] = {}  # in their order, with the context of the request that rang
         self._changed = threading.Condition()
         threading.Thread(target=self._run, name="doorbell", daemon=True).start()
 
-    def enqueue(self, message: Message, request_id: str) -> None:
+    def enqueue(self, message: Message, context: Context) -> None:
         with self._changed:
             if len(self._pending) < MAX_PENDING:
-                self._pending.setdefault(message, request_id)
+                self._pending.setdefault(message, context)
                 self._changed.notify()
             elif message not in self._pending:
                 log.warning("doorbell queue is full; the sweep will find the work")
 
     def _run(self) -> None:
         while True:
-            for (task, ids), request_id in self._take_pending():
-                headers = {REQUEST_ID_HEADER: request_id} if request_id else {}
+            for message, context in self._take_pending():
                 try:
-                    task.apply_async(args=ids, retry=False, expires=EXPIRE_SECONDS, headers=headers)
+                    context.run(_send, *message)
                 except Exception as error:  # whatever a broker raises: the sweep finds the work
                     log.warning("doorbell not delivered: %s", type(error).__name__)
             time.sleep(PAUSE_SECONDS)
 
-    def _take_pending(self) -> list[tuple[Message, str]]:
+    def _take_pending(self) -> list[tuple[Message, Context]]:
         """Wait for messages and return all that wait. What comes from now on is sent in the next round."""
         with self._changed:
             self._changed.wait_for(lambda: self._pending)
             messages = list(self._pending.items())
             self._pending.clear()
             return messages
+
+
+def _send(task: AnyTask, ids: tuple[int | str, ...]) -> None:
+    """Send one message from the context of the request that rang: its id, and its trace if there are traces."""
+    request_id = current_request_id.get()
+    headers = {REQUEST_ID_HEADER: request_id} if request_id else {}
+    task.apply_async(args=ids, retry=False, expires=EXPIRE_SECONDS, headers=headers)
 
 
 _lock = threading.Lock()

@@ -1,0 +1,138 @@
+"""With OTEL_EXPORTER_OTLP_ENDPOINT, requests, statements and tasks are traced, and no value is sent."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
+
+from hub import environment
+from hub.local.startup_errors import StartupError
+from tests.hub.running import ROOT, Hub, running_hub, wait_for
+
+BACK_WITHIN = 60  # seconds
+TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
+VALUE = "value-of-a-customer"
+
+
+class Receiver:
+    """An OTLP receiver on a port of its own."""
+
+    def __init__(self) -> None:
+        self.bodies: list[bytes] = []
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                receiver.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *arguments: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def spans(self) -> list[Span]:
+        requests = [ExportTraceServiceRequest.FromString(body) for body in [*self.bodies]]
+        scopes = [scope for item in requests for part in item.resource_spans for scope in part.scope_spans]
+        return [span for scope in scopes for span in scope.spans]
+
+    def names(self, trace_id: str) -> set[str]:
+        return {span.name for span in self.spans if span.trace_id.hex() == trace_id}
+
+
+@pytest.fixture(scope="module")
+def receiver() -> Iterator[Receiver]:
+    receiver = Receiver()
+    yield receiver
+    receiver.server.shutdown()
+    receiver.server.server_close()
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Iterator[Hub]:
+    with running_hub(tmp_path_factory.mktemp("a folder")) as hub:
+        hub.settings |= {
+            "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{receiver.server.server_port}",
+            "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
+            "OTEL_BSP_SCHEDULE_DELAY": "200",
+            "LOG_LEVEL": "INFO",
+        }
+        hub.start()
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def key(hub: Hub) -> str:
+    done = hub.manage("create_workspace", "Lumen Books", "--full-key", "--json")
+    return str(json.loads(done.stdout)["secretKey"])
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_a_request_its_statements_and_its_task_are_one_trace(hub, key, receiver):
+    body = {
+        "reportId": str(uuid.uuid4()),
+        "observations": [{"method": "GET", "path": f"/{VALUE}", "status": 200, "count": 1}],
+    }
+    headers = {"traceparent": f"00-{TRACE_ID}-00f067aa0ba902b7-01", "X-Own": VALUE, "User-Agent": VALUE}
+    assert hub.request(f"/api/witness-reports?x={VALUE}", body, key=key, headers=headers)[0] == 202
+    expected = {"POST api/witness-reports", "run/catalog.tasks.fold", "INSERT"}
+    wait_for(lambda: expected <= receiver.names(TRACE_ID), BACK_WITHIN)
+    lines = [json.loads(line) for line in hub.output.splitlines() if TRACE_ID in line]
+    assert {line["traceId"] for line in lines} == {TRACE_ID}
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_no_value_of_a_request_is_in_a_span(hub, key, receiver):
+    trace_id = uuid.uuid4().hex
+    headers = {
+        "traceparent": f"00-{trace_id}-00f067aa0ba902b7-01",
+        "X-Own": VALUE,
+        "User-Agent": VALUE,
+        "Referer": VALUE,
+    }
+    item = {"conversationId": VALUE, "outcomeKey": VALUE}
+    for path, body in [
+        ("/api/conversation-outcomes", {"outcomes": [item]}),
+        ("/api/conversation-outcomes", {"outcomes": [{**item, "environment": VALUE}], "environment": VALUE}),
+        (f"/sign-in/{VALUE}", None),
+        (f"/w/{VALUE}/{VALUE}/overview?q={VALUE}", None),
+        (f"/{VALUE}", None),
+    ]:
+        hub.request(path, body, key=key, headers=headers)
+    wait_for(lambda: len([span for span in receiver.spans if span.trace_id.hex() == trace_id]) >= 8, BACK_WITHIN)
+    assert VALUE.encode() not in b"".join(receiver.bodies)
+    assert key.encode() not in b"".join(receiver.bodies)
+    assert b"127.0.0.1" not in b"".join(receiver.bodies)
+    assert "GET sign-in/<str:token>" in receiver.names(trace_id)
+
+
+def test_nothing_of_it_is_imported_where_no_address_is_set():
+    code = (
+        "import sys; sys.argv = ['process', 'nothing']; import hub.process, hub.settings, hub.logs;"
+        "sys.exit(any(name.startswith('opentelemetry') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+
+
+def test_without_its_packages_an_address_is_refused_with_what_to_install(monkeypatch):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318")
+    monkeypatch.setattr(environment, "find_spec", lambda name: None)
+    with pytest.raises(StartupError, match=r"requirements/otel\.txt"):
+        environment.check_tracing()
+    monkeypatch.undo()
+    assert environment.has_module("os.path")
+    assert not environment.has_module("no_such_folder.module")
+    assert (Path(ROOT) / "requirements/otel.txt").exists()
