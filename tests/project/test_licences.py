@@ -12,7 +12,8 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ("run.txt", "redis.txt", "otel.txt", "dev.txt")
 ALLOWED = {
-    "3-Clause BSD License", "Apache Software License", "Apache-2.0", "BSD 3-Clause", "BSD License", "BSD-2-Clause", "BSD-3-Clause",
+    "3-Clause BSD License", "Apache Software License", "Apache-2.0", "BSD 3-Clause",
+    "BSD License", "BSD-2-Clause", "BSD-3-Clause",
     "ISC License (ISCL)", "LGPL-3.0-only", "MIT", "MIT License", "MIT-0", "MPL-2.0",
     "Mozilla Public License 2.0 (MPL 2.0)", "PSF-2.0", "Python Software Foundation License", "ZPL-2.1",
 }  # fmt: skip
