@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, timedelta
 from typing import Any
 
-from django.db.models import Min
+from django.db.models import Min, QuerySet
 
 from affidavit.operations import Part, part_key
 from catalog.evidence.epochs import EpochEvidence, build_visible_part
@@ -108,10 +108,10 @@ def load_days(operation: Operation, days: DaySpan) -> ObservedDays:
     return ObservedDays(operation, rows)
 
 
-def _list_rows(operation: Operation, days: DaySpan) -> Iterator[OperationDay]:
+def _list_rows(operation: Operation, days: DaySpan) -> QuerySet[OperationDay]:
     rows = OperationDay.objects.filter(
         environment=operation.environment_id,
         operation__in=[row.pk for row in operation.merged_rows],
         day__range=(days.first, days.last),
     )
-    return rows.order_by("day").iterator(chunk_size=100)
+    return rows.order_by("day")
