@@ -18,6 +18,7 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 
 from wire.errors import NotFound
 from wire.postgresql.replica import get_read_alias
+from wire.selected_rows import SelectedRows
 from wire.timestamps import unix_seconds
 
 # A spreadsheet may run a cell that begins so, whatever space or quotes come first; the wide signs run in East Asia.
@@ -30,7 +31,10 @@ INCOMPLETE = "INCOMPLETE: the rest could not be read. Download this again.\r\n"
 
 @dataclass(frozen=True)
 class Table:
-    """Named columns, and rows that are read only when the table is downloaded; `rows()` yields one sequence per row."""
+    """Named columns, and rows that are read only when the table is downloaded; `rows()` yields one sequence per row.
+
+    Rows that may be very many are SelectedRows: PostgreSQL writes their CSV.
+    """
 
     name: str
     columns: Sequence[str]
@@ -43,25 +47,27 @@ def stream_csv(tables: Sequence[Table], name: str | None, filename: str) -> Http
     if table is None:
         names = ", ".join(table.name for table in tables)
         raise NotFound(f"This page has the tables {names}: choose one with ?table=NAME.")
-    response = StreamingHttpResponse(stream_chunks(format_csv(table)), content_type="text/csv; charset=utf-8")
+    response = StreamingHttpResponse(stream_chunks(join_csv(table)), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{filename}-{table.name}.csv"'
     return response
 
 
 def stream_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> HttpResponseBase:
     """Answer with all tables as one object: the facts, then `tables` by name, each a list of objects."""
-    return StreamingHttpResponse(stream_chunks(format_json(tables, facts)), content_type="application/json")
+    return StreamingHttpResponse(
+        stream_chunks(join_chunks(format_json(tables, facts))), content_type="application/json"
+    )
 
 
-def stream_chunks(texts: Iterable[str]) -> Iterator[str]:
-    """Join the texts into larger chunks. The first is read at once, so that a failure in it is an error answer.
+def stream_chunks(chunks: Iterator[str]) -> Iterator[str]:
+    """Stream the chunks. The first is read at once, so that a failure in it is an error answer.
 
     A later failure ends the answer with the line INCOMPLETE: otherwise the answer would look complete. All is read in
     one transaction, because poolers in transaction mode lose a server's cursor that outlives its transaction.
     """
-    chunks = keep_context(read_chunks(texts))
-    next(chunks)
-    return chunks
+    stream = keep_context(read_chunks(chunks))
+    next(stream)
+    return stream
 
 
 def keep_context(chunks: Generator[str, None, None]) -> Iterator[str]:
@@ -74,10 +80,9 @@ def keep_context(chunks: Generator[str, None, None]) -> Iterator[str]:
         context.run(chunks.close)
 
 
-def read_chunks(texts: Iterable[str]) -> Generator[str, None, None]:
+def read_chunks(chunks: Iterator[str]) -> Generator[str, None, None]:
     """Yield an empty chunk when the first is read, then the chunks."""
     with ensure_transaction():
-        chunks = join_chunks(texts)
         first = next(chunks)
         yield ""
         yield first
@@ -110,9 +115,18 @@ def join_chunks(texts: Iterable[str]) -> Iterator[str]:
     yield "".join(buffer)
 
 
-def format_csv(table: Table) -> Iterator[str]:
-    for row in chain([table.columns], table.rows()):
-        yield f"{','.join(map(format_cell, row))}\r\n"
+def join_csv(table: Table) -> Iterator[str]:
+    """Yield the chunks of a table. The first of SelectedRows is the header: what follows occupies the connection."""
+    header = format_line(table.columns)
+    if isinstance(table.rows, SelectedRows):
+        yield header
+        yield from table.rows.stream_csv()
+    else:
+        yield from join_chunks(chain([header], map(format_line, table.rows())))
+
+
+def format_line(row: Sequence[Any]) -> str:
+    return f"{','.join(map(format_cell, row))}\r\n"
 
 
 def format_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> Iterator[str]:

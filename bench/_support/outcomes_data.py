@@ -83,6 +83,15 @@ INSERT_TALLIES = [
     for add in (ADD_TO_OUTCOME_TALLIES, ADD_TO_API_KEY_TALLIES)
 ]
 
+COPY_OUTCOMES = """
+COPY (
+  SELECT conversation.conversation_id, outcome_key, started_at, first_reported_at, last_reported_at, reports, healed_at
+  FROM outcomes_outcome AS outcome JOIN outcomes_conversation AS conversation
+    ON conversation.id = outcome.conversation_id AND conversation.environment_id = outcome.environment_id
+  WHERE outcome.environment_id = %(environment)s AND NOT broken
+) TO STDOUT (FORMAT csv)
+"""
+
 
 @dataclass(frozen=True)
 class BenchWorkspace:
@@ -150,6 +159,17 @@ def measure_bare_sql(workspace: BenchWorkspace, *, clients: int, seconds: float,
     for thread in threads:
         thread.join()
     return sum(counts) / seconds
+
+
+def measure_copy(workspace: BenchWorkspace) -> float:
+    """Return the seconds in which psycopg reads all outcomes by COPY, in no order."""
+    start = time.perf_counter()
+    connection = connect(workspace.folder)
+    parameters = {"environment": workspace.environment}
+    with connection, psycopg.ClientCursor(connection) as cursor, cursor.copy(COPY_OUTCOMES, parameters) as copy:
+        for _ in copy:
+            pass
+    return time.perf_counter() - start
 
 
 def build_batch(workspace: BenchWorkspace, name: str, first: int, size: int) -> dict[str, Any]:

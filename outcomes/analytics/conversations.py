@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from outcomes.analytics.lag import LagDistribution, count_lags
 from wire.period import Period
 from wire.postgresql.replica import get_read_connection
+from wire.selected_rows import SelectedRows
 from wire.tallies.spans import widen_to_quarters
 from workspaces.models import Environment
 
@@ -74,6 +75,24 @@ CROSS JOIN LATERAL (
 ) AS conversation
 ORDER BY outcome_key DESC, first_reported_at DESC, page.id DESC
 """
+# Seconds are rounded as Python rounds them: half to even.
+SELECT_ALL_CONVERSATIONS = f"""
+SELECT conversation.conversation_id, outcome_key, floor(date_part('epoch', started_at))::bigint AS started_at,
+       floor(date_part('epoch', first_reported_at))::bigint AS first_reported_at,
+       floor(date_part('epoch', last_reported_at))::bigint AS last_reported_at,
+       round(date_part('epoch', first_reported_at - started_at))::bigint AS lag_seconds, reports,
+       floor(date_part('epoch', healed_at))::bigint AS healed_at
+FROM ({OUTCOMES_OF_PERIOD} AND (%(key)s = '' OR outcome_key = %(key)s)) AS outcome
+CROSS JOIN LATERAL (
+  SELECT conversation_id, started_at FROM outcomes_conversation WHERE id = outcome.conversation_id OFFSET 0
+) AS conversation
+ORDER BY outcome_key DESC, outcome.first_reported_at DESC, outcome.id DESC
+"""
+COLUMNS = (
+    "conversation_id", "outcome_key", "started_at", "first_reported_at", "last_reported_at", "lag_seconds", "reports",
+    "healed_at",
+)  # fmt: skip
+TEXT_COLUMNS = ("conversation_id", "outcome_key")
 # Whole numbers, because parsing thousands of moments would take longer than the rest of the page.
 SELECT_LAGS = f"""
 SELECT (extract(epoch FROM first_reported_at - started_at) * 1000000)::bigint
@@ -91,14 +110,10 @@ def read_conversations(
     return _read_page(environment, period, key, parse_cursor(cursor, key), limit)
 
 
-def stream_conversations(environment: Environment, period: Period, key: str) -> Iterator[ReachedOutcome]:
-    """Yield all of them, read in pages, so that neither memory nor a transaction grows with them."""
-    position: PagePosition | None = None
-    while rows := _read_page(environment, period, key, position, ROWS_AT_ONCE):
-        yield from rows
-        if len(rows) < ROWS_AT_ONCE:
-            return
-        position = PagePosition(rows[-1].outcome_key, rows[-1].first_reported_at, rows[-1].pk)
+def select_conversations(environment: Environment, period: Period, key: str) -> SelectedRows:
+    """Return all of them in the same order, with times in Unix seconds."""
+    parameters = _outcomes_query(environment, period, key, limit=None)
+    return SelectedRows(SELECT_ALL_CONVERSATIONS, parameters, COLUMNS, TEXT_COLUMNS, ROWS_AT_ONCE)
 
 
 def _read_page(
@@ -127,6 +142,6 @@ def read_lags(environment: Environment, period: Period, key: str) -> LagDistribu
         return count_lags([timedelta(microseconds=lag) for (lag,) in cursor.fetchall()])
 
 
-def _outcomes_query(environment: Environment, period: Period, key: str, limit: int) -> dict[str, Any]:
+def _outcomes_query(environment: Environment, period: Period, key: str, limit: int | None) -> dict[str, Any]:
     start, end = widen_to_quarters(period)
     return {"environment": environment.pk, "key": key, "start": start, "end": end, "limit": limit}

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from outcomes.analytics.chart_data import Chart, read_key_chart
-from outcomes.analytics.conversations import read_lags, stream_conversations
+from outcomes.analytics.conversations import read_lags, select_conversations
 from outcomes.analytics.outcomes_page import Analytics
 from outcomes.tallies.series import Totals, read_totals
 from wire.period import Period
@@ -52,7 +52,7 @@ def list_key_tables(environment: Environment, period: Period, key: str) -> Seque
         return _totals_rows(read_totals(environment, period), read_totals(environment, period.previous()))
 
     return (
-        Table("conversations", CONVERSATION_COLUMNS, lambda: _conversation_rows(environment, period, key)),
+        Table("conversations", CONVERSATION_COLUMNS, select_conversations(environment, period, key)),
         Table("series", OUTCOME_SERIES_COLUMNS, series_rows),
         Table("lag", LAG_COLUMNS, lambda: _lag_rows(environment, period, key) if key else iter(())),
         Table("totals", TOTALS_COLUMNS, totals_rows),
@@ -93,13 +93,6 @@ def _comparison_series_rows(analytics: Analytics) -> Rows:
         for number, bucket in enumerate(chart.buckets):
             for line in chart.lines:
                 yield unix_seconds(bucket.start), line.key, line.numbers[number]
-
-
-def _conversation_rows(environment: Environment, period: Period, key: str) -> Rows:
-    for row in stream_conversations(environment, period, key):
-        times = (unix_seconds(row.started_at), unix_seconds(row.first_reported_at), unix_seconds(row.last_reported_at))
-        lag = round(row.lag.total_seconds())
-        yield row.conversation_id, row.outcome_key, *times, lag, row.reports, unix_or_none(row.healed_at)
 
 
 def _lag_rows(environment: Environment, period: Period, key: str) -> Rows:

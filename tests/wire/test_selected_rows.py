@@ -1,0 +1,92 @@
+"""What PostgreSQL writes as CSV is, byte for byte, what Python would write of the same rows."""
+
+import itertools
+
+import pytest
+from django.db import DatabaseError, connection
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from tests.wire.test_table_exports import RUNS
+from wire.selected_rows import SelectedRows
+from wire.table_exports import Table, stream_csv, stream_json
+
+pytestmark = pytest.mark.django_db
+COLUMNS = ("name", "number", "remark")
+SELECT = """
+SELECT * FROM unnest(%(names)s::text[], %(numbers)s::bigint[], %(remarks)s::text[]) AS made (name, number, remark)
+"""
+SPACES = [character for character in map(chr, range(0x110000)) if character.isspace()]
+
+stored = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+texts = st.text(st.sampled_from([*RUNS, *";,|\t\r\n\"' \\aé.", *SPACES]), max_size=12) | st.text(stored, max_size=12)
+rows = st.lists(st.tuples(texts, st.none() | st.integers(-(2**63), 2**63 - 1), st.none() | texts))
+
+
+def select(rows, *, rows_at_once=3) -> SelectedRows:
+    names, numbers, remarks = ([row[position] for row in rows] for position in range(3))
+    parameters = {"names": names, "numbers": numbers, "remarks": remarks}
+    return SelectedRows(SELECT, parameters, COLUMNS, ("name", "remark"), rows_at_once)
+
+
+def read(response) -> bytes:
+    return b"".join(response.streaming_content)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@given(rows)
+@example([(f"{space}{sign}1", 1, f'a;{space}"{sign}1') for space in SPACES for sign in RUNS])
+@example(
+    [
+        (f"{before}{separator}{after}=1", None, "")
+        for before, separator, after in itertools.product(' "a', ";,\t\r\n", ' "a')
+    ]
+)
+def test_both_write_the_same_bytes(rows):
+    own_rows, selected_rows = Table("t", COLUMNS, lambda: rows), Table("t", COLUMNS, select(rows))
+    assert read(stream_csv([selected_rows], None, "f")) == read(stream_csv([own_rows], None, "f"))
+    assert read(stream_json([selected_rows], {})) == read(stream_json([own_rows], {}))
+
+
+def test_a_cell_of_numbers_only_is_not_quoted():
+    table = Table("t", ["n"], SelectedRows("SELECT generate_series(1, 3) AS n", {}, ("n",), ()))
+    assert read(stream_csv([table], None, "f")) == b'"n"\r\n1\r\n2\r\n3\r\n'
+
+
+DIVIDE = "SELECT 1 / (20000 - n) AS n FROM generate_series(1, %(last)s::int) AS n"
+
+
+def test_a_failure_on_the_way_is_said_in_the_last_line():
+    received = []
+    with pytest.raises(DatabaseError, match="division by zero"):
+        received.extend(
+            stream_csv(
+                [Table("t", ["n"], SelectedRows(DIVIDE, {"last": 30_000}, ("n",), ()))], None, "f"
+            ).streaming_content
+        )
+    lines = b"".join(received).decode().splitlines()
+    assert lines[-1].startswith("INCOMPLETE")
+    assert len(lines) > 2
+
+
+MANY = SelectedRows("SELECT n FROM generate_series(1, %(last)s::int) AS n", {"last": 1_000_000}, ("n",), ())
+
+
+def test_who_stops_early_leaves_the_callers_transaction_usable():
+    lines = MANY.stream_csv()
+    next(lines)
+    lines.close()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        assert cursor.fetchone() == (1,)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("chunks", [0, 1, 2, 4])
+def test_an_answer_that_nobody_reads_to_its_end_leaves_no_transaction_open(chunks):
+    response = stream_csv([Table("t", ["n"], MANY)], None, "f")
+    content = response.streaming_content
+    for _ in range(chunks):
+        next(content)
+    response.close()
+    assert not connection.in_atomic_block
