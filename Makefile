@@ -13,7 +13,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-ind
 TEMPLATES := find templates -name '*.html' -print0
 PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # else its Pythons do not answer
 
-.PHONY: help run test format lint types coverage matrix bench faults mutate hooks lock clean
+.PHONY: help run test format lint types coverage matrix bench faults mutate audit hooks lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -58,6 +58,9 @@ faults: $(VENV)/.dev  ## kill -9 and other faults under load, then compare with 
 
 mutate: $(VENV)/.mutate  ## change the code that verifies, in one place at a time, and count what the tests notice; only=PATTERN
 	$(BIN)/python -m tests.mutants $(only)
+
+audit: $(VENV)/.dev  ## known vulnerabilities of the packages that a hub runs with
+	@$(BIN)/python -m tests.audit
 
 hooks: $(VENV)/.dev  ## run format and lint before each commit
 	$(BIN)/pre-commit install

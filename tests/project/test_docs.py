@@ -9,9 +9,11 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.core.management import get_commands
+from django.urls import Resolver404, resolve, reverse
 
 from affidavit import REASONS, IntentVerifier, MemoryNonces, args_hash, canonical_json, describe, infer, merge
 from affidavit import mint_intent as mint
@@ -23,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("hub", "wire", "workspaces", "catalog", "outcomes", "intents")
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("sdk/*.md")])
 UNDOCUMENTED_COMMANDS = {"sample_history"}  # a process of `up`, not for operators
+UNDOCUMENTED_TARGETS = {"types", "help", "clean"}  # `make help` lists them
+NO_ADDRESSES = {"/api/v1"}  # of another API
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
@@ -226,3 +230,34 @@ def test_every_curl_of_api_md_gets_the_answer_that_stands_under_it(api):
     for address, body, answer in calls():
         response = api.post(address, body.encode())
         assert (address, response.json()) == (address, answer)
+
+
+def test_every_address_that_a_document_names_is_served():
+    addresses = {
+        (path.name, address)
+        for path in DOCUMENTS
+        for address in re.findall(r"(?<![\w.>/-])(/(?:api/[\w/{}.-]+|healthz|readyz|metrics)\b)", path.read_text())
+    }
+    assert addresses
+    unserved = [(name, address) for name, address in sorted(addresses) if not is_served(address)]
+    assert [item for item in unserved if item[1] not in NO_ADDRESSES] == []
+
+
+def is_served(address: str) -> bool:
+    try:
+        resolve(re.sub(r"\{\w+\}", str(UUID(int=0)), address.rstrip("./")))
+    except Resolver404:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", ["healthz", "readyz", "metrics", "openapi", "api-docs"])
+def test_the_addresses_beside_pages_and_endpoints_are_documented(name):
+    assert any(f"{reverse(name)}" in path.read_text() for path in DOCUMENTS)
+
+
+def test_every_target_of_make_is_documented_and_every_documented_one_exists():
+    targets = set(re.findall(r"^([a-z]+):.*##", text_of("Makefile"), re.MULTILINE)) - UNDOCUMENTED_TARGETS
+    documents = "\n".join(path.read_text() for path in DOCUMENTS)
+    named = set(re.findall(r"(?:`|^ *)make ([a-z]+)\b", documents, re.MULTILINE))
+    assert (targets - named, named - targets) == (set(), set())

@@ -1,0 +1,54 @@
+"""`make audit`: known vulnerabilities of the packages that a hub runs with. It says so where nobody could be asked."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+LOCKS = [Path("requirements") / name for name in ("run.txt", "redis.txt", "otel.txt")]
+CURE = "Run it where pypi.org can be reached."
+
+
+class Verdict(NamedTuple):
+    """status: 0 nothing is known against any package, 1 something is, 2 not all could be looked up."""
+
+    status: int
+    text: str
+
+
+def audit(locks: Sequence[Path]) -> Verdict:
+    files = [word for path in locks for word in ("--requirement", str(path))]
+    command = [sys.executable, "-m", "pip_audit", *files, "--disable-pip", "--progress-spinner", "off"]
+    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=False)
+    try:
+        packages = json.loads(done.stdout)["dependencies"]
+    except (ValueError, KeyError):
+        reason = (done.stderr.strip().splitlines() or ["no output"])[-1]
+        return Verdict(2, f"Nothing was audited: the database of vulnerabilities cannot be reached ({reason}). {CURE}")
+    return judge(packages)
+
+
+def judge(packages: Sequence[Mapping[str, Any]]) -> Verdict:
+    """Return the verdict on packages as pip-audit lists them, each once for each file."""
+    known = {
+        f"{package['name']} {package['version']}: {item['id']}, mended in {', '.join(item['fix_versions']) or 'none'}"
+        for package in packages
+        for item in package.get("vulns", ())
+    }
+    names = {package["name"] for package in packages}
+    skipped = sorted({package["name"] for package in packages if "skip_reason" in package})
+    lines = sorted(known)
+    if skipped:
+        lines.append(f"{len(skipped)} of {len(names)} packages could not be looked up: {', '.join(skipped)}. {CURE}")
+    status = 1 if known else 2 if skipped else 0
+    return Verdict(status, "\n".join(lines) or f"{len(names)} packages: no vulnerability is known.")
+
+
+if __name__ == "__main__":
+    verdict = audit(LOCKS)
+    print(verdict.text)
+    sys.exit(verdict.status)

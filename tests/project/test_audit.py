@@ -1,0 +1,31 @@
+"""`make audit` never calls packages sound that nobody could look up."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.audit import Verdict, audit, judge
+
+SOUND = {"name": "django", "version": "5.2.1", "vulns": []}
+UNSOUND = {"name": "a", "version": "1", "vulns": [{"id": "PYSEC-1", "fix_versions": ["1.1", "2"]}]}
+SKIPPED = {"name": "b", "skip_reason": "Dependency not found on PyPI"}
+
+
+@pytest.mark.parametrize(
+    ("packages", "status", "words"),
+    [
+        ([SOUND, SOUND], 0, ["1 packages: no vulnerability is known."]),
+        ([SOUND, UNSOUND], 1, ["a 1: PYSEC-1, mended in 1.1, 2"]),
+        ([SOUND, SKIPPED], 2, ["1 of 2 packages could not be looked up: b."]),
+        ([UNSOUND, SKIPPED], 1, ["PYSEC-1", "could not be looked up: b."]),
+    ],
+)
+def test_the_verdict(packages, status, words):
+    verdict = judge(packages)
+    assert verdict.status == status
+    assert [word for word in words if word not in verdict.text] == []
+
+
+def test_what_cannot_be_read_is_no_audit(tmp_path):
+    assert audit([tmp_path / "missing.txt"]) == Verdict(2, audit([tmp_path / "missing.txt"]).text)
+    assert audit([tmp_path / "missing.txt"]).text.startswith("Nothing was audited: ")
