@@ -72,7 +72,7 @@ lock: $(UV)  ## resolve the dependencies of pyproject.toml again; upgrade=1 for 
 	$(COMPILE) pyproject.toml --extra otel -c requirements/run.txt -o requirements/otel.txt
 	$(COMPILE) pyproject.toml --group dev --group sdk/pyproject.toml:test --group sdk/pyproject.toml:django -c requirements/redis.txt -c requirements/otel.txt -c requirements/uv.txt -o requirements/dev.txt
 	$(COMPILE) --group pyproject.toml:bench -c requirements/dev.txt -o requirements/bench.txt
-	$(COMPILE) --group pyproject.toml:mutate -c requirements/dev.txt -o requirements/mutate.txt
+	$(COMPILE) --group pyproject.toml:mutate --no-emit-package setproctitle -c requirements/dev.txt -o requirements/mutate.txt
 
 clean:  ## remove the environment and caches; data in var/ stays
 	rm -rf $(VENV) sdk/.tox sdk/mutants .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -62,9 +62,10 @@ log_rotation_size = 0
 
 @dataclass(frozen=True)
 class Server:
-    """One embedded server, named by the hub's data directory."""
+    """One embedded server, named by the hub's data directory. wait_seconds: for a start until it takes connections."""
 
     data_dir: Path
+    wait_seconds: int = 60
     name: ClassVar[str] = "PostgreSQL"
 
     @property
@@ -142,7 +143,7 @@ class Server:
         if not self.is_running():
             self._wait_for_zombie()
             self._rename_large_log()
-            self._run_pg_ctl("--wait", "--timeout=60", f"--log={self.log}", "start", log=self.log)
+            self._run_pg_ctl("--wait", f"--timeout={self.wait_seconds}", f"--log={self.log}", "start", log=self.log)
 
     def stop(self) -> None:
         if self.is_running():
@@ -171,7 +172,7 @@ class Server:
 
     def _wait_for_zombie(self) -> None:
         """Wait until the system has collected a killed server: PostgreSQL mistakes its zombie for a running server."""
-        deadline = time.monotonic() + ZOMBIE_SECONDS
+        deadline = time.monotonic() + min(ZOMBIE_SECONDS, self.wait_seconds)
         while (pid := self._read_pid()) and is_zombie(pid) and time.monotonic() < deadline:
             time.sleep(0.05)
 

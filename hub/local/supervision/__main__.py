@@ -20,6 +20,8 @@ from hub.local.supervision.supervisor import Child, Program, Supervisor, stop_ch
 from hub.logs import JsonFormatter, log_uncaught_errors
 
 READY_SECONDS = 60
+RESTART_SECONDS = 5
+"""Of a database that is started again: meanwhile no other program is. One that takes longer goes on starting."""
 ANSWER_SECONDS = 2.0
 UPKEEP_SECONDS = 1.0  # between looks at the disk and at the size of the database's log
 
@@ -29,7 +31,7 @@ class Hub:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.server = Server(Path(plan.data_dir)) if plan.has_own_database else None
+        self.server = Server(Path(plan.data_dir), RESTART_SECONDS) if plan.has_own_database else None
         self.children = [Child(item.name, item.arguments, item.environment, item.folder) for item in plan.programs]
         programs: list[Program] = [*([self.server] if self.server else []), *self.children]
         self.supervisor = Supervisor(programs, self.on_round)

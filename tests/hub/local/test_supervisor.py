@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hub.local.embedded_postgres import Server
 from hub.local.supervision.supervisor import (
     LONGEST_PAUSE,
     MOST_FAILURES,
@@ -55,6 +56,20 @@ def test_what_a_killed_hub_leaves_ends_but_its_database_which_the_next_start_fin
     hub.start()
     assert is_ready(hub)
     assert hub.stop() == 0
+
+
+@pytest.mark.xdist_group("whole hub")
+def test_a_database_that_takes_long_to_recover_holds_up_no_other_program(hub):
+    cluster = Server(hub.folder / "var").cluster
+    (cluster / "recovery.signal").touch()  # it asks for each file of its log, and waits for the answer
+    with (cluster / "postgresql.auto.conf").open("a") as file:
+        file.write("restore_command = 'sleep 60; false'\n")
+    web_processes, (database, *_) = find_processes(hub, "granian"), find_processes(hub, "-D")
+    os.kill(database, signal.SIGKILL)
+    wait_for(lambda: set(find_processes(hub, "-D")) - {database}, BACK_WITHIN)
+    os.kill(web_processes[0], signal.SIGKILL)
+    wait_for(lambda: set(find_processes(hub, "granian")) - set(web_processes), BACK_WITHIN)
+    assert not is_ready(hub)
 
 
 class Flaky:
