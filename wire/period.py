@@ -52,6 +52,10 @@ class Period:
         """Return the same period as many whole weeks earlier as it takes up, so that weekdays match."""
         return replace(self, start=self.shift_back(self.start), end=self.shift_back(self.end), preset="")
 
+    def begin_at(self, first: datetime | None) -> Period:
+        """Return the part of the period from this moment on; all of it for None."""
+        return replace(self, start=min(max(self.start, first), self.end)) if first else self
+
     def shift_back(self, moment: datetime) -> datetime:
         """Return the moment of the previous period that `moment` is compared with: at the same time of day."""
         return from_local_time(to_local_time(moment, self.zone) - self.whole_weeks, self.zone)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
+from functools import partial
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 HOUR = timedelta(hours=1)
+LONGEST_STEP = timedelta(days=32)  # longer than any month
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """[start, end) in UTC, and how the chart's axis names it."""
+    """[start, end) in UTC, and how the chart's axis names it. is_partial: whether its hour, day or month ends later."""
 
     start: datetime
     end: datetime
     label: str
+    is_partial: bool = False
 
 
 def split_into_buckets(start: datetime, end: datetime, zone: ZoneInfo, step: str) -> Sequence[Bucket]:
@@ -26,10 +29,19 @@ def split_into_buckets(start: datetime, end: datetime, zone: ZoneInfo, step: str
     A day may have 23 or 25 hours where summer time begins or ends. Where an hour repeats, both are labelled
     with the zone's abbreviation.
     """
-    iterate = {"hour": iterate_hours, "day": iterate_days, "month": iterate_months}[step]
-    edges = [start, *(edge for edge in iterate(start, end, zone) if start < edge < end), end]
+    edges = [start, *(edge for edge in ITERATORS[step](start, end, zone) if start < edge < end), end]
     spans = [(since, till) for since, till in pairwise(edges) if since < till]
-    return [Bucket(since, till, format_label(since, zone, step)) for since, till in spans]
+    buckets = [Bucket(since, till, format_label(since, zone, step)) for since, till in spans]
+    return [*buckets[:-1], *map(partial(_mark_partial, zone=zone, step=step), buckets[-1:])]
+
+
+def _mark_partial(bucket: Bucket, zone: ZoneInfo, step: str) -> Bucket:
+    """Name a last bucket that was cut short as such: today, for example, is not over."""
+    iterate = ITERATORS[step]
+    whole_end = next(edge for edge in iterate(bucket.start, bucket.start + LONGEST_STEP, zone) if edge > bucket.start)
+    if whole_end <= bucket.end:
+        return bucket
+    return replace(bucket, label=f"{bucket.label}, partial", is_partial=True)
 
 
 def iterate_hours(start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[datetime]:
@@ -52,6 +64,9 @@ def iterate_months(start: datetime, end: datetime, zone: ZoneInfo) -> Iterator[d
     while (midnight := find_midnight(day, zone)) < end:
         yield midnight
         day = (day + timedelta(days=31)).replace(day=1)
+
+
+ITERATORS = {"hour": iterate_hours, "day": iterate_days, "month": iterate_months}
 
 
 def find_midnight(day: date, zone: ZoneInfo) -> datetime:

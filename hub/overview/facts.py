@@ -100,7 +100,10 @@ def build_figure(labels: Sequence[str], lines: Mapping[str, Sequence[int]]) -> M
     """Return a chart of counts over the period, by name, as plotly.js reads it."""
     common = {"type": "scatter", "mode": "lines+markers", "x": list(labels)}
     data = [{**common, "name": name, "y": list(counts), **TRACE_STYLES.get(name, {})} for name, counts in lines.items()]
-    axes = {"xaxis": {"type": "category", "nticks": 8, "tickangle": 0}, "yaxis": {"rangemode": "tozero"}}
+    axes = {
+        "xaxis": {"type": "category", "nticks": 8, "tickangle": 0},
+        "yaxis": {"rangemode": "tozero", "tickformat": ",d"},
+    }
     return {
         "data": data,
         "layout": {"hovermode": "x unified", "showlegend": True, "legend": {"orientation": "h"}, **axes},

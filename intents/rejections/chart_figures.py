@@ -11,6 +11,7 @@ from intents.rejections.series import ResultBucket
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6
+PARTIAL_OPACITY = 0.55  # of the bar of a bucket that is not over
 HOVER_FORMATS = {"hour": "%a %-d %b, %H:%M", "day": "%a %-d %b %Y", "month": "%B %Y"}
 TICK_FORMATS = {"hour": "%H:%M\n%a %-d %b", "day": "%a %-d %b", "month": "%b %Y"}
 TIME_FORMATS = {"hour": "%Y-%m-%d %H:%M", "day": "%Y-%m-%d", "month": "%Y-%m-%d"}
@@ -21,7 +22,7 @@ def build_rejections_figure(buckets: Sequence[ResultBucket], *, step: str) -> Ma
     starts = [f"{bucket.start:{TIME_FORMATS[step]}}" for bucket in buckets]
     common = {"type": "bar", "x": starts, "hovertemplate": "%{y:,} %{fullData.name}"}
     bars = [
-        {**common, "name": name, "y": counts, **_choose_colour(name)}
+        {**common, "name": name, "y": counts, "marker": _choose_marker(name, buckets)}
         for name, counts in count_by_reason(buckets).items()
     ]
     return {"data": bars, "layout": _build_layout(step)}
@@ -49,8 +50,10 @@ def build_table_rows(
     return [row for row in reversed(rows) if row[0].verifications]
 
 
-def _choose_colour(name: str) -> Mapping[str, Any]:
-    return {"marker": {"color": "var(--series-8)"}} if name == RARE_REASONS else {}
+def _choose_marker(name: str, buckets: Sequence[ResultBucket]) -> Mapping[str, Any]:
+    """Draw the bar of a bucket that is not over paler than the others."""
+    colour = {"color": "var(--series-8)"} if name == RARE_REASONS else {}
+    return {**colour, "opacity": [PARTIAL_OPACITY if bucket.is_partial else 1 for bucket in buckets]}
 
 
 def _build_layout(step: str) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Min, QuerySet
 
 from intents.models import ALL_VERSIONS, Rejection, VerificationTally
 from intents.rejections.filters import VERSIONS, RejectionFilters, narrow_result
@@ -117,6 +117,14 @@ def _select_accepted(totals: Sequence[Total], version: int) -> Sequence[Total]:
 def has_verifications(environment: Environment) -> bool:
     """Whether a verification was ever reported."""
     return VerificationTally.objects.filter(environment=environment).exists()
+
+
+def begin_with_data(environment: Environment, period: Period) -> Period:
+    """Return all time from the first verification on, so that its chart has fitting steps; other periods unchanged."""
+    if period.preset != "all":
+        return period
+    tallies = VerificationTally.objects.filter(environment=environment)
+    return period.begin_at(tallies.aggregate(first=Min("start"))["first"])
 
 
 def load_totals(environment: Environment, period: Period, filters: RejectionFilters = NO_FILTERS) -> Sequence[Total]:

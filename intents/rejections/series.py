@@ -19,6 +19,7 @@ class ResultBucket:
 
     start: datetime
     counts: Counter[str] = field(default_factory=Counter)
+    is_partial: bool = False
 
     @property
     def verifications(self) -> int:
@@ -42,7 +43,9 @@ def build_buckets(period: Period, counts: Iterable[tuple[datetime, str, int]]) -
         return []
     time_buckets = split_into_buckets(find_bucket_start(first, period), period.end, period.zone, period.step)
     starts = [bucket.start for bucket in time_buckets]
-    buckets = [ResultBucket(start.astimezone(period.zone)) for start in starts]
+    buckets = [
+        ResultBucket(bucket.start.astimezone(period.zone), is_partial=bucket.is_partial) for bucket in time_buckets
+    ]
     for moment, result, count in counts:
         buckets[bisect_right(starts, moment) - 1].counts[result] += count
     return buckets

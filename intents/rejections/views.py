@@ -14,7 +14,7 @@ from intents.rejections import chart_figures, sentences, totals
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import parse_filters
-from intents.rejections.queries import has_verifications
+from intents.rejections.queries import begin_with_data, has_verifications
 from wire.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
@@ -36,7 +36,7 @@ protection = Protection(
 
 def show_rejections(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show what was rejected and why; before the first report, how to send one."""
-    analysis = RejectionAnalysis(environment, period, parse_filters(request.GET))
+    analysis = RejectionAnalysis(environment, begin_with_data(environment, period), parse_filters(request.GET))
 
     def build_context() -> Mapping[str, Any]:
         if not has_verifications(environment):

@@ -79,7 +79,6 @@ def _draw_chart(chart: Chart, period: Period) -> Mapping[str, Any]:
         "figure": chart_figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", previous=chart.previous),
         "chart": chart,
         "buckets": [row for row in rows if any(row[1])][::-1],
-        "step": period.step,
     }
 
 

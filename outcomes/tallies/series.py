@@ -99,11 +99,10 @@ def read_totals(environment: Environment, period: Period) -> Totals:
 
 def chart_buckets(environment: Environment, period: Period) -> Sequence[Bucket]:
     """Return the buckets of a period; those of all time begin with the first month that has data."""
-    start = period.start
     if period.preset == "all":
         months = Tally.objects.filter(environment=environment, grain="m")
-        start = max(start, months.aggregate(first=Min("starts_at"))["first"] or start)
-    return split_into_buckets(min(start, period.end), period.end, period.zone, period.step)
+        period = period.begin_at(months.aggregate(first=Min("starts_at"))["first"])
+    return split_into_buckets(period.start, period.end, period.zone, period.step)
 
 
 def read_series(environment: Environment, buckets: Sequence[Bucket], keys: Sequence[str]) -> Mapping[str, Series]:

@@ -70,12 +70,19 @@
     const labels = data[0]?.x ?? [];
     if (!layout.xaxis?.nticks || !labels.length) return {}; // not an axis of time
     const year = / \d{4}$/.exec(labels[0])?.[0];
-    const isShared = year && labels.every((label) => label.endsWith(year));
-    const labelTexts = isShared ? labels.map((label) => label.slice(0, -year.length)) : labels;
+    const isShared = year && labels.every((label) => label.includes(year));
+    const labelTexts = isShared ? labels.map((label) => label.replace(year, "")) : labels;
     const maxLabels = Math.max(2, Math.floor((width - 60) / (7 * Math.max(...labelTexts.map((label) => label.length)) + 14)));
     const stride = Math.ceil(labels.length / maxLabels);
     const isShown = (_, index) => index % stride === 0;
     return { tickmode: "array", tickvals: labels.filter(isShown), ticktext: labelTexts.filter(isShown), tickangle: 0 };
+  }
+
+  // An axis of counts that are all small has a tick at each whole number, and at nothing between.
+  function chooseCountTicks({ data, layout }) {
+    const isStacked = layout.barmode === "stack";
+    const sums = (data[0]?.y ?? []).map((_, index) => data.map((trace) => trace.y[index] ?? 0).reduce((a, b) => (isStacked ? a + b : Math.max(a, b)), 0));
+    return layout.yaxis?.tickformat === ",d" && Math.max(0, ...sums) < 5 ? { dtick: 1 } : {};
   }
 
   // A list of buttons: it wraps like text, and the keyboard reaches it. Each switches its line off and on.
@@ -113,7 +120,7 @@
     const figure = JSON.parse(source.textContent);
     const hidden = charts.get(box)?.hidden ?? new Set();
     const data = figure.data.map((trace, index) => ({ ...trace, visible: !hidden.has(index) }));
-    const layout = merge(figure.layout, { xaxis: chooseTicks(figure, box.clientWidth) });
+    const layout = merge(figure.layout, { xaxis: chooseTicks(figure, box.clientWidth), yaxis: chooseCountTicks(figure) });
     await Plotly.react(box, resolveColours(data), buildLayout(layout), CONFIG);
     if (charts.has(box)) return;
     drawLegend(box, figure, hidden);

@@ -59,3 +59,27 @@ def test_an_hour_that_comes_twice_has_two_names():
     assert len(set(labels)) == len(labels) == 6
     assert "Sun 25 Oct 02:00 CEST" in labels
     assert "Sun 25 Oct 02:00 CET" in labels
+
+
+@pytest.mark.parametrize(
+    ("step", "end", "is_partial"),
+    [
+        ("day", datetime(2026, 3, 5, 14, 15, tzinfo=UTC), True),
+        ("day", datetime(2026, 3, 6, tzinfo=UTC), False),
+        ("hour", datetime(2026, 3, 5, 14, 15, tzinfo=UTC), True),
+        ("hour", datetime(2026, 3, 5, 14, tzinfo=UTC), False),
+        ("month", datetime(2026, 3, 31, 23, 45, tzinfo=UTC), True),
+        ("month", datetime(2026, 4, 1, tzinfo=UTC), False),
+    ],
+)
+def test_a_last_bucket_that_is_not_over_is_named_partial(step, end, is_partial):
+    buckets = split_into_buckets(datetime(2026, 3, 1, tzinfo=UTC), end, ZoneInfo("UTC"), step)
+    assert [bucket.is_partial for bucket in buckets] == [False] * (len(buckets) - 1) + [is_partial]
+    assert buckets[-1].label.endswith(", partial") is is_partial
+
+
+def test_a_day_of_a_changed_clock_is_whole_when_it_is_over():
+    zone = ZoneInfo("Europe/Berlin")
+    start = datetime(2026, 3, 28, tzinfo=zone).astimezone(UTC)
+    end = datetime(2026, 3, 30, tzinfo=zone).astimezone(UTC)  # the 29th has 23 hours
+    assert not any(bucket.is_partial for bucket in split_into_buckets(start, end, zone, "day"))

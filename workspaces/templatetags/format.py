@@ -40,17 +40,22 @@ def count(value: int | float | None) -> str:
 
 @register.filter
 def percent(part: float | None, whole: float | None) -> str:
-    """Write `part|percent:whole` as `2.5 %`. Only none is 0 %, only all is 100 %; a share of nothing is a dash."""
+    """Write `part|percent:whole` as `2.5 %`, or `0.31 %` below one. A share of nothing is a dash.
+
+    Only none is 0 %, and only all is 100 %; these two have no decimals.
+    """
     if part is None or not whole:
         return NOTHING
     rate = 100 * part / whole
     if 0 < rate < 0.01:
         return "< 0.01 %"
+    if rate == 0 or part == whole:
+        return f"{rate:.0f} %"
     if rate < 1:
-        return f"{rate:.2f}".rstrip("0").rstrip(".") + " %"
+        return f"{rate:.2f} %"
     if 99.9 < rate < 100:
         return "> 99.9 %"
-    return f"{rate:,.1f}".removesuffix(".0") + " %"
+    return f"{rate:,.1f} %"
 
 
 @register.filter
