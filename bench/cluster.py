@@ -48,10 +48,9 @@ TICKS = os.sysconf("SC_CLK_TCK")
 SAVE_REPORTS = "CREATE TABLE bench_report AS SELECT * FROM catalog_witnessreport WHERE sums IS NOT NULL"
 # The same reports again, under new ids, in turn for each of the environments.
 INSERT_REPORTS = """
-INSERT INTO catalog_witnessreport
-  (workspace_id, environment_id, report_id, digest, reporter, size, sums, received_at, fault)
-SELECT workspace_id, (%(environments)s::bigint[])[1 + n %% cardinality(%(environments)s::bigint[])],
-       gen_random_uuid(), digest, '', size, sums, now(), ''
+INSERT INTO catalog_witnessreport (environment_id, report_id, reporter, size, sums, received_at, fault)
+SELECT (%(environments)s::bigint[])[1 + n %% cardinality(%(environments)s::bigint[])],
+       gen_random_uuid(), '', size, sums, now(), ''
 FROM generate_series(1, %(reports)s) AS n
 JOIN (SELECT *, row_number() OVER () AS number, count(*) OVER () AS total FROM bench_report) AS report
   ON report.number = 1 + n %% report.total

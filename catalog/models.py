@@ -14,31 +14,46 @@ from catalog.path_template import MAX_PATH_BYTES
 from workspaces.models import Environment, Workspace
 
 MAX_METHOD = 32
-PART_IDENTITY = ["operation", "part", "status", "epoch"]
+PART_IDENTITY = ["environment", "operation", "part", "status", "epoch"]
+
+
+class WitnessReportId(models.Model):
+    """The id of a received report. `digest`, the keyed hash of its body's SHA-256, tells a redelivery from another.
+
+    A table of its own, because ids are unique for longer than a month of the inbox.
+    """
+
+    pk = models.CompositePrimaryKey("workspace_id", "report_id")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
+    report_id = models.UUIDField()
+    digest = models.BinaryField(max_length=32)
+    received_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return str(self.report_id)
 
 
 class WitnessReport(models.Model):
-    """One delivered report. `sums` is dropped once it is folded; id and digest stay for 400 days.
+    """One delivered report in the inbox. `sums` is dropped once it is folded.
 
     sums: affidavit.operations.DailySums.to_state(), packed by catalog.ingest.inbox; size: bytes of the body as
-    received; digest: keyed hash of its SHA-256.
-    dead_lettered_at, fault: when and why it was set aside, because it could not be folded.
+    received; dead_lettered_at, fault: when and why it was set aside, because it could not be folded.
+    Partitioned by month; its key in the database is (environment_id, received_at, id).
     """
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
-    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="witness_reports")
+    environment = models.ForeignKey(
+        Environment, on_delete=models.CASCADE, related_name="witness_reports", db_index=False
+    )
     report_id = models.UUIDField()
-    digest = models.BinaryField(max_length=32)
     reporter = models.CharField(max_length=200, blank=True)
     size = models.PositiveIntegerField()
     sums: Any = models.JSONField(null=True)
-    received_at = models.DateTimeField(db_index=True)
+    received_at = models.DateTimeField()
     folded_at = models.DateTimeField(null=True)
     dead_lettered_at = models.DateTimeField(null=True, db_column="parked_at")
     fault = models.CharField(max_length=200, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["workspace", "report_id"], name="one_report_per_id")]
         indexes = [
             models.Index(
                 fields=["environment", "id"],
@@ -89,7 +104,9 @@ class Operation(models.Model):
     unknowns = models.PositiveIntegerField(default=0, help_text="Places of unknown type.")
 
     # A template rule can show this operation's evidence under another operation, or other operations' evidence here.
-    shown_under = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="shown_here")
+    shown_under = models.ForeignKey(
+        "self", on_delete=models.CASCADE, null=True, related_name="shown_here", db_constraint=False
+    )
     reported_facts: Any = models.JSONField(
         null=True,
         db_column="own",
@@ -148,7 +165,8 @@ class OperationPart(models.Model):
 
     QUERY, REQUEST, RESPONSE = "query", "request", "response"
 
-    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="parts")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="parts", db_constraint=False)
     part = models.CharField(max_length=8)
     status = models.PositiveSmallIntegerField(null=True)
     epoch = models.PositiveIntegerField(default=0)
@@ -173,7 +191,7 @@ class OperationDay(models.Model):
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
-    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="days")
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="days", db_constraint=False)
     day = models.DateField()
     epoch = models.PositiveIntegerField(default=0)
     observations = models.BigIntegerField()
@@ -243,7 +261,8 @@ class KeptDocument(models.Model):
 class OperationVersion(models.Model):
     """One version of an operation's outline. since: when its cause was first observed; at: when that was folded."""
 
-    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="versions")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="versions", db_constraint=False)
     number = models.PositiveIntegerField()
     at = models.DateTimeField()
     since = models.DateTimeField()
@@ -253,7 +272,9 @@ class OperationVersion(models.Model):
 
     class Meta:
         ordering = ["-number"]
-        constraints = [models.UniqueConstraint(fields=["operation", "number"], name="one_version_per_number")]
+        constraints = [
+            models.UniqueConstraint(fields=["environment", "operation", "number"], name="one_version_per_number")
+        ]
 
     def __str__(self) -> str:
         return f"version {self.number}"
@@ -267,7 +288,7 @@ class Drift(models.Model):
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="drift")
-    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="drift")
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="drift", db_constraint=False)
     version = models.PositiveIntegerField()
     at = models.DateTimeField()
     since = models.DateTimeField()
@@ -317,19 +338,26 @@ class BaselineReset(Decision):
     active while the template rules of that time (ids up to `newest_rule`) still show this operation there.
     """
 
-    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="baseline_resets")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
+    operation = models.ForeignKey(
+        Operation, on_delete=models.CASCADE, related_name="baseline_resets", db_constraint=False
+    )
     part = models.CharField(max_length=8, blank=True, help_text="`query`, `request` or a status.")
     pointer = models.TextField(blank=True)
     epoch = models.PositiveIntegerField()
     statuses: Any = models.JSONField(default=dict)
-    through = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="caused")
+    through = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, related_name="caused", db_constraint=False
+    )
     newest_rule = models.BigIntegerField(default=0)
     in_reach = models.BooleanField(default=True, help_text="Whether those rules still lead there.")
 
     class Meta:
         db_table = "catalog_freshstart"
         ordering = ["-epoch"]
-        constraints = [models.UniqueConstraint(fields=["operation", "epoch"], name="one_fresh_start_per_epoch")]
+        constraints = [
+            models.UniqueConstraint(fields=["environment", "operation", "epoch"], name="one_fresh_start_per_epoch")
+        ]
 
     def __str__(self) -> str:
         return f"baseline reset {self.epoch} {self.location}".rstrip()
@@ -396,7 +424,8 @@ class MapRule(Decision):
     part: `query`, `request` or a status. Of several rules for one node the latest applies.
     """
 
-    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="map_rules")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="map_rules", db_constraint=False)
     part = models.CharField(max_length=8)
     pointer = models.TextField(blank=True)
     as_map = models.BooleanField()

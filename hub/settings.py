@@ -332,6 +332,7 @@ CELERY_BEAT_SCHEDULE = {
     "prune token buckets": {"task": "workspaces.tasks.prune_token_buckets", "schedule": 600.0},
     "prune sessions, links and invitations": {"task": "workspaces.tasks.prune_people", "schedule": 3600.0},
     "forget what expired confirmations show": {"task": "intents.tasks.forget", "schedule": 600.0},
+    "prepare partitions": {"task": "hub.retention.tasks.prepare_partitions", "schedule": crontab(hour="3", minute="0")},
     "prune what workspaces no longer keep": {
         "task": "hub.retention.tasks.prune",
         "schedule": crontab(hour="3", minute="30"),

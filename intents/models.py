@@ -18,7 +18,7 @@ MAX_SIGNED_OPERATION = 2000  # characters of the operation in an intent, which m
 class VerificationReport(models.Model):
     """A received report; `digest`, the keyed hash of its body's SHA-256, tells a redelivery from another report."""
 
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
     report_id = models.UUIDField()
     digest = models.BinaryField(max_length=32)
     recorded = models.BigIntegerField()
@@ -86,7 +86,10 @@ class VerificationRollup(models.Model):
 
 
 class Rejection(models.Model):
-    """One reported rejection, or `count` identical ones that were reported together."""
+    """One reported rejection, or `count` identical ones that were reported together.
+
+    Partitioned by month; its key in the database is (environment_id, occurred_at, id).
+    """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
     occurred_at = models.DateTimeField()
@@ -95,9 +98,6 @@ class Rejection(models.Model):
     operation = models.CharField(max_length=MAX_OPERATION)
     tool_call_id = models.CharField(max_length=255, blank=True)
     count = models.BigIntegerField()
-
-    class Meta:
-        indexes = [models.Index(fields=["environment", "-occurred_at", "-id"], name="rejections_latest_first")]
 
     def __str__(self) -> str:
         return f"{self.reason} at {self.occurred_at:%Y-%m-%d %H:%M}"
@@ -163,6 +163,7 @@ class Confirmation(models.Model):
 class MintedIntent(models.Model):
     """An intent that this hub minted, without its header, its nonce and the arguments.
 
+    Partitioned by month; its key in the database is (environment_id, issued_at, id).
     args_hash: the keyed hash of argsHash (intents.gate.args_hashes).
     """
 
@@ -172,13 +173,14 @@ class MintedIntent(models.Model):
     operation = models.CharField(max_length=MAX_SIGNED_OPERATION)
     args_hash = models.CharField(max_length=64)
     requires_step_up = models.BooleanField(default=False)
-    confirmation = models.ForeignKey(Confirmation, on_delete=models.SET_NULL, null=True, related_name="intents")
+    confirmation = models.ForeignKey(
+        Confirmation, on_delete=models.SET_NULL, null=True, related_name="intents", db_constraint=False
+    )
     issued_at = models.DateTimeField()
     expires_at = models.DateTimeField()
 
     class Meta:
         indexes = [
-            models.Index(name="intents_latest_first", fields=["environment", "-issued_at"]),
             models.Index(name="intents_of_a_tool_call", fields=["environment", "tool_call_id"]),
         ]
 

@@ -64,12 +64,19 @@ class Outcome(models.Model):
     """A conversation's label, once per key; a broken join while its conversation is not known.
 
     Repeats change `reports` and `last_reported_at` only; healing keeps the times (contract 2). There is no foreign key
-    constraint, because the statement that writes an outcome writes its conversation too.
+    constraint, because the statement that writes an outcome writes its conversation too. conversation_id: its row id.
     """
 
+    pk = models.CompositePrimaryKey("environment_id", "conversation_id", "outcome_key")
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+", db_index=False)
-    conversation = models.ForeignKey(
-        Conversation, on_delete=models.CASCADE, related_name="outcomes", db_index=False, db_constraint=False
+    conversation_id = models.BigIntegerField()
+    # A join on the environment too, so that it reads one partition.
+    conversation = models.ForeignObject(
+        Conversation,
+        from_fields=["environment", "conversation_id"],
+        to_fields=["environment", "id"],
+        on_delete=models.CASCADE,
+        related_name="outcomes",
     )
     outcome_key = models.CharField(max_length=128, db_collation="C")
     reports = models.BigIntegerField()
@@ -86,9 +93,6 @@ class Outcome(models.Model):
     own_reported_by = models.BigIntegerField(null=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["conversation", "outcome_key"], name="one_outcome_per_conversation_and_key")
-        ]
         indexes = [
             models.Index(fields=["environment", "outcome_key", "first_reported_at"], name="outcome_by_key_and_time"),
             models.Index(fields=["environment", "first_reported_at"], name="still_broken", condition=Q(broken=True)),

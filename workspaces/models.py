@@ -190,7 +190,7 @@ class SecretUse(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["secret", "environment", "api_key"], name="one_use_per_secret_and_key")
+            models.UniqueConstraint(fields=["environment", "secret", "api_key"], name="one_use_per_secret_and_key")
         ]
 
     def __str__(self) -> str:
@@ -252,12 +252,11 @@ class SignInLink(models.Model):
 class AuditEntry(models.Model):
     """Who did what, when and from where; never holds a key or a secret. Rows are only added.
 
-    workspace: of what was done to it, empty for what concerns the whole hub; address: the client's, empty for commands.
+    workspace_id: of what was done to it, empty for what concerns the whole hub, so no foreign key; address: the
+    client's, empty for commands. Partitioned by month; its key in the database is (workspace_id, at, id).
     """
 
-    workspace = models.ForeignKey(
-        Workspace, on_delete=models.DO_NOTHING, db_constraint=False, null=True, related_name="audit_entries"
-    )
+    workspace_id = models.CharField(max_length=40, blank=True)
     at = models.DateTimeField(default=timezone.now)
     actor = models.CharField(max_length=150)
     address = models.GenericIPAddressField(null=True, blank=True)
@@ -266,7 +265,6 @@ class AuditEntry(models.Model):
 
     class Meta:
         ordering = ["-at", "-id"]
-        indexes = [models.Index(fields=["workspace", "-at"])]
 
     def __str__(self) -> str:
         return f"{self.action} by {self.actor}"

@@ -66,7 +66,7 @@ def remove_workspace(workspace: Workspace, *, actor: str, now: datetime) -> Mapp
 
 def find_report(workspace_id: str) -> Mapping[str, int]:
     """Return how many rows of a deleted workspace went, by table."""
-    entries = AuditEntry.objects.filter(workspace=None, action=DELETED, facts__workspace=shorten_id(workspace_id))
+    entries = AuditEntry.objects.filter(workspace_id="", action=DELETED, facts__workspace=shorten_id(workspace_id))
     entry = entries.first()
     rows: Mapping[str, int] = entry.facts["rows"] if entry else {}
     return rows

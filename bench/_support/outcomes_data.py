@@ -69,7 +69,8 @@ change AS (
   UNION ALL
   SELECT outcome_key, started_at, 0, 0, 0, 1, 0, NULL, NULL, NULL
   FROM outcomes_outcome AS outcome
-  JOIN outcomes_conversation AS conversation ON conversation.id = outcome.conversation_id
+  JOIN outcomes_conversation AS conversation
+    ON conversation.environment_id = outcome.environment_id AND conversation.id = outcome.conversation_id
   WHERE outcome.environment_id = %(environment)s AND started_at IS NOT NULL
   UNION ALL
   SELECT '', started_at, 0, 0, 0, 0, 1, NULL, NULL, NULL

@@ -35,6 +35,7 @@ def build_drift(results: Sequence[FoldResult], *, now: datetime) -> list[Drift]:
 
 def build_version(result: FoldResult, *, now: datetime) -> OperationVersion:
     return OperationVersion(
+        environment_id=result.row.environment_id,
         operation=result.row,
         number=result.row.version,
         at=now,

@@ -64,7 +64,12 @@ class ReportedOperation:
         """Return the row of a part's evidence in the current epoch, empty where only other operations have any."""
         evidence = self.epochs.get(part, {}).get(self.row.epoch, Evidence())
         return OperationPart(
-            operation=self.row, part=part.name, status=part.status, epoch=self.row.epoch, evidence=evidence.to_state()
+            environment_id=self.row.environment_id,
+            operation=self.row,
+            part=part.name,
+            status=part.status,
+            epoch=self.row.epoch,
+            evidence=evidence.to_state(),
         )
 
 

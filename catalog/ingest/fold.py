@@ -59,7 +59,7 @@ def fold_or_halve(environment: Environment, batch: Sequence[int], *, now: dateti
     """Fold these reports together, or where that fails in halves: the one at fault becomes a dead letter."""
     failure = try_fold(environment, batch, now=now)
     if failure and len(batch) == 1:
-        move_to_dead_letters(batch[0], failure, now=now or timezone.now())
+        move_to_dead_letters(environment, batch[0], failure, now=now or timezone.now())
     elif failure:
         middle = len(batch) // 2
         fold_or_halve(environment, batch[:middle], now=now)
@@ -73,11 +73,11 @@ def try_fold(environment: Environment, batch: Sequence[int], *, now: datetime | 
     """
     try:
         with transaction.atomic():
-            sums = sum_reports(batch)
+            sums = sum_reports(environment, batch)
             lock_operations(environment)
             merged_at = now or timezone.now()
             merge_into_catalog(environment, sums, now=merged_at)
-            mark_folded(batch, now=merged_at)
+            mark_folded(environment, batch, now=merged_at)
     except Exception as error:  # whatever is wrong with one report must not block the others
         if is_outage(error):
             raise

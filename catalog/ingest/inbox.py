@@ -54,20 +54,21 @@ def unpack_sums(stored_sums: Any) -> Any:
     return json.loads(zlib.decompress(b64decode(stored_sums))) if isinstance(stored_sums, str) else stored_sums
 
 
-def sum_reports(batch: Sequence[int]) -> DailySums:
+def sum_reports(environment: Environment, batch: Sequence[int]) -> DailySums:
     """Return the sum of these reports."""
     total = DailySums()
-    states: QuerySet[WitnessReport, Any] = WitnessReport.objects.filter(pk__in=batch).values_list("sums", flat=True)
+    reports = WitnessReport.objects.filter(environment=environment, pk__in=batch)
+    states: QuerySet[WitnessReport, Any] = reports.values_list("sums", flat=True)
     for state in states.iterator(chunk_size=10):
         total.add_all(DailySums.from_state(unpack_sums(state)))
     return total
 
 
-def mark_folded(batch: Sequence[int], *, now: datetime) -> None:
-    WitnessReport.objects.filter(pk__in=batch).update(folded_at=now, sums=None)
+def mark_folded(environment: Environment, batch: Sequence[int], *, now: datetime) -> None:
+    WitnessReport.objects.filter(environment=environment, pk__in=batch).update(folded_at=now, sums=None)
 
 
-def move_to_dead_letters(report_id: int, failure: str, *, now: datetime) -> None:
+def move_to_dead_letters(environment: Environment, report_id: int, failure: str, *, now: datetime) -> None:
     """Make one report a dead letter. The message names the kind of failure and repeats nothing of the report."""
     fault = f"Its sums cannot be read or added ({failure}). Report the same under a new reportId."
-    WitnessReport.objects.filter(pk=report_id).update(dead_lettered_at=now, fault=fault)
+    WitnessReport.objects.filter(environment=environment, pk=report_id).update(dead_lettered_at=now, fault=fault)

@@ -43,7 +43,7 @@ class EpochCalendar:
 
 
 def store_late_evidence(
-    calendars: Mapping[Identity, EpochCalendar], daily: DailySums
+    environment: Environment, calendars: Mapping[Identity, EpochCalendar], daily: DailySums
 ) -> tuple[OperationSums, LateSums]:
     """Store late evidence in its own epoch. Return the sums that are still to be folded, and the late sums.
 
@@ -62,7 +62,7 @@ def store_late_evidence(
                 to_fold.add(identity, replace(added, evidence={}))
     for identity, by_epoch in late.items():
         _count_before_resets(calendars[identity].resets, by_epoch)
-        _merge_late_parts(calendars[identity].operation_id, by_epoch)
+        _merge_late_parts(environment, calendars[identity].operation_id, by_epoch)
     return to_fold, late
 
 
@@ -83,7 +83,7 @@ def sum_visible_late(row: Operation, late: LateSums) -> dict[Part, Evidence]:
 def load_calendars(environment: Environment) -> dict[Identity, EpochCalendar]:
     """Return the calendars of the operations that were ever reset."""
     calendars: dict[Identity, EpochCalendar] = {}
-    resets = BaselineReset.objects.filter(operation__environment=environment).select_related("operation")
+    resets = BaselineReset.objects.filter(environment=environment).select_related("operation")
     for reset in resets.defer(*(f"operation__{text}" for text in LARGE_TEXTS)):
         row = reset.operation
         calendars.setdefault(row.identity, EpochCalendar(row.pk)).resets.append(reset)
@@ -101,8 +101,8 @@ def _count_before_resets(resets: list[BaselineReset], late: Mapping[int, Operati
     BaselineReset.objects.bulk_update(resets, ["statuses"])
 
 
-def _merge_late_parts(operation_id: int, late: Mapping[int, OperationSum]) -> None:
-    rows = OperationPart.objects.filter(operation=operation_id, epoch__in=late)
+def _merge_late_parts(environment: Environment, operation_id: int, late: Mapping[int, OperationSum]) -> None:
+    rows = OperationPart.objects.filter(environment=environment, operation=operation_id, epoch__in=late)
     stored = {(part_of(row), row.epoch): Evidence.from_state(row.evidence) for row in rows}
     merged = []
     for epoch, added in late.items():
@@ -111,6 +111,7 @@ def _merge_late_parts(operation_id: int, late: Mapping[int, OperationSum]) -> No
             total.add(evidence)
             merged.append(
                 OperationPart(
+                    environment=environment,
                     operation_id=operation_id,
                     part=part.name,
                     status=part.status,

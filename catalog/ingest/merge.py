@@ -54,7 +54,7 @@ def merge_into_catalog(environment: Environment, daily: DailySums, *, now: datet
     rules = load_template_rules(environment)
     calendars = load_calendars(environment)
     days = sum_days(environment, daily, calendars)
-    sums, late = store_late_evidence(calendars, daily)
+    sums, late = store_late_evidence(environment, calendars, daily)
     room = Room.measure(environment)
     excess: dict[Identity, int] = {}
     merged: set[Identity] = set()
@@ -175,7 +175,9 @@ def save_merged(merged: Sequence[MergedOperation], *, now: datetime) -> None:
     hidden = [operation for visible in merged for operation in visible.hidden]
     drift = build_drift(results, now=now)
     rows = [*(result.row for result in results), *(operation.row for operation in hidden)]
-    Operation.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=MERGED_FIELDS)
+    Operation.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["environment", "id"], update_fields=MERGED_FIELDS
+    )
     visible_parts = (row for operation in merged for row in operation.list_part_rows())
     save_parts(visible_parts, fields=("evidence", "absences"))
     save_parts(operation.build_part_row(part) for operation in hidden for part in operation.changed_parts)

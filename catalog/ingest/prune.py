@@ -1,20 +1,43 @@
-"""Delete reports and days that a workspace no longer keeps, in small batches. Unfolded reports stay, however old."""
+"""Delete reports, ids and days that a workspace no longer keeps, in small batches. Unfolded reports stay."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-from django.db.models import QuerySet
+from django.db import connection
+from django.db.models import Min, QuerySet
 
-from catalog.models import OperationDay, WitnessReport
+from catalog.models import OperationDay, WitnessReport, WitnessReportId
+from catalog.queries import unfolded_reports
 from wire.batches import delete_batch
+from wire.postgresql.months import MonthlyLog
 from workspaces.models import Workspace
+
+INBOX = MonthlyLog(
+    "catalog_witnessreport",
+    time="received_at",
+    owner="environment_id",
+    unfinished="folded_at IS NULL AND parked_at IS NULL",
+)
+RESOLUTION = timedelta(microseconds=1)
+DELETE_IDS = """
+DELETE FROM catalog_witnessreportid AS stored USING (
+  SELECT workspace_id, report_id FROM catalog_witnessreportid
+  WHERE workspace_id = %s AND received_at <= %s LIMIT %s FOR UPDATE SKIP LOCKED
+) AS expired
+WHERE stored.workspace_id = expired.workspace_id AND stored.report_id = expired.report_id
+"""
 
 
 def find_expired_reports(workspace: Workspace, before: datetime) -> QuerySet[WitnessReport]:
     """Return the reports received before this time that were folded or are dead letters."""
-    reports = WitnessReport.objects.filter(workspace=workspace, received_at__lte=before)
+    reports = WitnessReport.objects.filter(environment__workspace=workspace, received_at__lte=before)
     return reports.exclude(folded_at=None, dead_lettered_at=None)
+
+
+def find_expired_ids(workspace: Workspace, before: datetime) -> QuerySet[WitnessReportId]:
+    """Return the ids received before this time, and before any report that is still to be folded."""
+    return WitnessReportId.objects.filter(workspace=workspace, received_at__lte=_limit_to_folded(workspace, before))
 
 
 def delete_expired_reports(workspace: Workspace, before: datetime, batch: int) -> int:
@@ -28,3 +51,16 @@ def find_expired_days(workspace: Workspace, before: datetime) -> QuerySet[Operat
 
 def delete_expired_days(workspace: Workspace, before: datetime, batch: int) -> int:
     return delete_batch(find_expired_days(workspace, before), batch)
+
+
+def delete_expired_ids(workspace: Workspace, before: datetime, batch: int) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(DELETE_IDS, [workspace.pk, _limit_to_folded(workspace, before), batch])
+        return int(cursor.rowcount)
+
+
+def _limit_to_folded(workspace: Workspace, before: datetime) -> datetime:
+    """Return the time before which all is folded, if that is earlier; a redelivery until then must still be known."""
+    reports = unfolded_reports().filter(environment__workspace=workspace)
+    oldest: datetime | None = reports.aggregate(oldest=Min("received_at"))["oldest"]
+    return min(before, oldest - RESOLUTION) if oldest else before

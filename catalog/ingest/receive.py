@@ -12,7 +12,7 @@ from django.db import transaction
 
 from catalog import tasks
 from catalog.ingest.inbox import pack_sums
-from catalog.models import WitnessReport
+from catalog.models import WitnessReport, WitnessReportId
 from wire import wake_worker
 from wire.keyed_hash import compute_hash
 from wire.postgresql.confirm import confirm_statement
@@ -20,20 +20,22 @@ from wire.prepared_statements import open_prepared_cursor
 from wire.redelivery.reports import get_or_create_report
 from workspaces.models import Environment, EnvironmentRemoved
 
-# The environment is locked first, as `Environment.hold` does. A row of the same id, from a redelivery perhaps, is left.
+# The environment is locked first, as `Environment.hold` does. An id that is there, from a redelivery perhaps, is left.
 INSERT_REPORT = """
 WITH environment_row AS MATERIALIZED (
   SELECT FROM workspaces_environment WHERE id = %(environment)s FOR KEY SHARE
-), new_report AS (
-  INSERT INTO catalog_witnessreport
-    (workspace_id, environment_id, report_id, digest, reporter, size, sums, received_at, fault)
-  SELECT %(workspace)s::text, %(environment)s, %(report_id)s::uuid, %(digest)s::bytea, %(reporter)s::text,
-         %(size)s::integer, %(sums)s::jsonb, %(received_at)s::timestamptz, ''
-  FROM environment_row
+), new_id AS (
+  INSERT INTO catalog_witnessreportid (workspace_id, report_id, digest, received_at)
+  SELECT %(workspace)s::text, %(report_id)s::uuid, %(digest)s::bytea, %(received_at)s::timestamptz FROM environment_row
   ON CONFLICT (workspace_id, report_id) DO NOTHING
-  RETURNING id
+  RETURNING report_id
+), new_report AS (
+  INSERT INTO catalog_witnessreport (environment_id, report_id, reporter, size, sums, received_at, fault)
+  SELECT %(environment)s, report_id, %(reporter)s::text, %(size)s::integer, %(sums)s::jsonb,
+         %(received_at)s::timestamptz, ''
+  FROM new_id
 )
-SELECT EXISTS (SELECT FROM environment_row), EXISTS (SELECT FROM new_report)
+SELECT EXISTS (SELECT FROM environment_row), EXISTS (SELECT FROM new_id)
 """
 
 
@@ -80,13 +82,15 @@ def _compare_report(
 ) -> bool:
     """Compare the report with the one of this id; raises ReportIdReused. Store it if that is gone by now."""
     environment.hold()
-    values = {
-        "environment": environment,
-        "reporter": reporter,
-        "size": len(body),
-        "sums": pack_sums(sums),
-        "received_at": now,
-    }
-    reports = WitnessReport.objects.defer("sums")
-    _, is_new = get_or_create_report(reports, environment.workspace_id, report_id, body, values)
+    ids = WitnessReportId.objects.all()
+    _, is_new = get_or_create_report(ids, environment.workspace_id, report_id, body, {"received_at": now})
+    if is_new:
+        WitnessReport.objects.create(
+            environment=environment,
+            report_id=report_id,
+            reporter=reporter,
+            size=len(body),
+            sums=pack_sums(sums),
+            received_at=now,
+        )
     return is_new

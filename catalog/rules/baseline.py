@@ -36,6 +36,7 @@ def reset_baseline(
         target.epoch += 1
         target.save(update_fields=["epoch"])
         return BaselineReset.objects.create(
+            environment=target.environment,
             operation=target,
             part=part,
             pointer=pointer,

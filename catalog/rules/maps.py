@@ -19,7 +19,9 @@ def add_map_rule(operation: Operation, part: str, pointer: str, *, as_map: bool,
     The rule wins over what its values look like. Names that were not kept, for their form or number, stay unknown.
     """
     row = lock_operation(operation)
-    rule = MapRule.objects.create(operation=row, part=part, pointer=pointer, as_map=as_map, at=now, actor=actor)
+    rule = MapRule.objects.create(
+        environment=row.environment, operation=row, part=part, pointer=pointer, as_map=as_map, at=now, actor=actor
+    )
     reproject_rows(row.environment, [row.pk], load_template_rules(row.environment), now=now)
     action = "shown as a map" if as_map else "shown as properties"
     record_override(row, action, actor=actor, now=now, location=rule.location)

@@ -132,6 +132,7 @@ def _add_version(row: Operation, *, now: datetime) -> None:
         return
     row.version += 1
     OperationVersion.objects.create(
+        environment_id=row.environment_id,
         operation=row,
         number=row.version,
         at=now,

@@ -45,12 +45,12 @@ def list_template_rules(environment: Environment) -> QuerySet[TemplateRule]:
 
 def list_baseline_resets(environment: Environment) -> QuerySet[BaselineReset]:
     """Return the resets that people made, without those that these caused in other operations."""
-    resets = BaselineReset.objects.filter(operation__environment=environment, through=None)
+    resets = BaselineReset.objects.filter(environment=environment, through=None)
     return resets.select_related("operation").order_by("-id")
 
 
 def list_map_rules(environment: Environment) -> QuerySet[MapRule]:
-    return MapRule.objects.filter(operation__environment=environment).select_related("operation").order_by("-id")
+    return MapRule.objects.filter(environment=environment).select_related("operation").order_by("-id")
 
 
 def build_template_cells(rule: TemplateRule) -> Sequence[Any]:

@@ -15,9 +15,11 @@ from django.db.migrations.exceptions import MigrationSchemaMissing
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
 from psycopg import sql
 
 from hub.local.embedded_postgres import Server
+from hub.local.partitions import create_partitions
 from hub.local.startup_errors import StartupError
 from hub.local.web_role import grant_web_role
 
@@ -118,6 +120,7 @@ def check_written_version(applied: Iterable[tuple[str, str]] | None = None, *, s
 def migrate() -> None:
     try:
         call_command(Migrate(), verbosity=0, interactive=False)  # not our command, which makes the checks again
+        create_partitions(now=timezone.now())
     except DatabaseError as error:
         may_create = getattr(error.__cause__, "sqlstate", None) != INSUFFICIENT_PRIVILEGE
         if may_create and not isinstance(error, MigrationSchemaMissing):

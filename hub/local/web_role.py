@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.db import connection, transaction
 from psycopg import sql
@@ -17,10 +17,20 @@ NARROW_TABLES = {"workspaces_auditentry": "SELECT, INSERT", "django_migrations":
 
 SELECT_UNWRITABLE_TABLE = """
 SELECT relname FROM pg_class
-WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND relname <> ALL(%(narrow)s)
+WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+  AND relname <> ALL(%(narrow)s)
   AND NOT (has_table_privilege(%(role)s, oid, 'SELECT') AND has_table_privilege(%(role)s, oid, 'INSERT')
            AND has_table_privilege(%(role)s, oid, 'UPDATE') AND has_table_privilege(%(role)s, oid, 'DELETE'))
 ORDER BY relname LIMIT 1
+"""
+# The rights on a partition count only for a statement that names it itself.
+SELECT_RIGHT_TO_CHANGE = """
+SELECT has_schema_privilege(%(role)s, current_schema(), 'CREATE')
+  OR bool_or(has_table_privilege(%(role)s, relid, 'UPDATE, DELETE, TRUNCATE'))
+FROM pg_partition_tree('workspaces_auditentry')
+"""
+SELECT_PARTITIONS = """
+SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relispartition AND relkind = 'r'
 """
 
 
@@ -45,7 +55,9 @@ def grant_web_role(role: str) -> None:
             raise StartupError(f"the database has no role {role}. Make it: CREATE ROLE {role} LOGIN PASSWORD '…'.")
         cursor.execute("SELECT current_schema()")
         schema = cursor.fetchone()[0]
-        for statement in _grant_statements(role, schema):
+        cursor.execute(SELECT_PARTITIONS)
+        partitions = [name for (name,) in cursor.fetchall()]
+        for statement in _grant_statements(role, schema, partitions):
             cursor.execute(statement)
         if _may_change_audit_log(role):
             raise StartupError(
@@ -74,15 +86,11 @@ def _role_exists(role: str) -> bool:
 
 def _may_change_audit_log(role: str) -> bool:
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT has_table_privilege(%(role)s, 'workspaces_auditentry', 'UPDATE, DELETE, TRUNCATE')"
-            " OR has_schema_privilege(%(role)s, current_schema(), 'CREATE')",
-            {"role": role},
-        )
+        cursor.execute(SELECT_RIGHT_TO_CHANGE, {"role": role})
         return bool(cursor.fetchone()[0])
 
 
-def _grant_statements(role: str, schema: str) -> Iterator[sql.Composed]:
+def _grant_statements(role: str, schema: str, partitions: Sequence[str]) -> Iterator[sql.Composed]:
     names = {"role": sql.Identifier(role), "schema": sql.Identifier(schema)}
     for text in (
         "REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {role}",
@@ -92,6 +100,8 @@ def _grant_statements(role: str, schema: str) -> Iterator[sql.Composed]:
         "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role}",
     ):
         yield sql.SQL(text).format(**names)
+    # Statements name the table that is partitioned, and need no rights on its partitions, of which more are made later.
+    yield sql.SQL("REVOKE ALL ON {} FROM {role}").format(sql.SQL(", ").join(map(sql.Identifier, partitions)), **names)
     for table, privileges in NARROW_TABLES.items():
         yield sql.SQL("REVOKE ALL ON {} FROM {role}").format(sql.Identifier(table), **names)
         yield sql.SQL("GRANT {} ON {} TO {role}").format(sql.SQL(privileges), sql.Identifier(table), **names)

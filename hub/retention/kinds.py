@@ -13,6 +13,7 @@ from catalog.ingest import prune as catalog_prune
 from intents.gate import prune as gate
 from intents.reports import prune as reports
 from outcomes.broken_joins import prune as broken_joins
+from wire.postgresql.months import MonthlyLog
 from workspaces.audit import prune as audit
 from workspaces.models import RetentionPolicy, Workspace
 
@@ -22,10 +23,14 @@ REPORT_ID_DAYS = 400  # for which report ids are kept unless a workspace says ot
 
 @dataclass(frozen=True)
 class RowSource:
-    """One table of a kind: its rows from before a time, and the verb that deletes a batch of them."""
+    """One table of a kind: its rows from before a time, and the verb that deletes a batch of them.
+
+    log: where it is partitioned by month, so that whole months are dropped.
+    """
 
     find: Callable[[Workspace, datetime], QuerySet[Any]]
     delete: Callable[[Workspace, datetime, int], int]
+    log: MonthlyLog | None = None
 
 
 @dataclass(frozen=True)
@@ -61,13 +66,13 @@ KINDS = (
         "rejections",
         "Rejections",
         "Single rejected verifications, with their tool call.",
-        (RowSource(reports.find_expired_rejections, reports.delete_expired_rejections),),
+        (RowSource(reports.find_expired_rejections, reports.delete_expired_rejections, reports.REJECTIONS),),
     ),
     Kind(
         "minted_intents",
         "Minted intents",
         "Who was permitted which operation, without the arguments.",
-        (RowSource(gate.find_expired_intents, gate.delete_expired_intents),),
+        (RowSource(gate.find_expired_intents, gate.delete_expired_intents, gate.MINTED_INTENTS),),
     ),
     Kind(
         "confirmations",
@@ -80,7 +85,8 @@ KINDS = (
         "Inbox",
         f"Ids of processed reports: a report delivered again later counts twice. Empty means {REPORT_ID_DAYS} days.",
         (
-            RowSource(catalog_prune.find_expired_reports, catalog_prune.delete_expired_reports),
+            RowSource(catalog_prune.find_expired_reports, catalog_prune.delete_expired_reports, catalog_prune.INBOX),
+            RowSource(catalog_prune.find_expired_ids, catalog_prune.delete_expired_ids),
             RowSource(reports.find_expired_reports, reports.delete_expired_reports),
         ),
         default_days=REPORT_ID_DAYS,
@@ -89,7 +95,7 @@ KINDS = (
         "audit",
         "Audit log",
         "Who changed what in this workspace, and when.",
-        (RowSource(audit.find_expired_entries, audit.delete_expired_entries),),
+        (RowSource(audit.find_expired_entries, audit.delete_expired_entries, audit.AUDIT_LOG),),
     ),
     Kind(
         "observed_days",

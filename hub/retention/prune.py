@@ -1,14 +1,18 @@
-"""Delete what workspaces no longer keep, in small batches, each in a transaction of its own."""
+"""Delete what workspaces no longer keep: whole months of a log, and the rest in small batches.
+
+Each month and each batch is a transaction of its own.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from hub.retention.kinds import KINDS, RowSource
+from hub.retention.kinds import KINDS, Kind, RowSource
+from wire.postgresql.months import Month, MonthlyLog, drop_month, list_months
 from wire.turns import UNLIMITED, Turn
-from workspaces.models import RetentionPolicy, Workspace
+from workspaces.models import Environment, RetentionPolicy, Workspace
 
 BATCH = 1000
 
@@ -16,9 +20,40 @@ BATCH = 1000
 def prune_all(*, now: datetime, batch: int = BATCH, turn: Turn = UNLIMITED) -> Mapping[str, int]:
     """Prune every workspace; return how many rows went, by kind. After the turn, one batch of each is deleted."""
     deleted: Counter[str] = Counter({kind.name: 0 for kind in KINDS})
+    deleted.update(drop_months(now=now))
     for workspace in Workspace.objects.filter(removed_at=None):
         deleted.update(prune_workspace(workspace, now=now, batch=batch, turn=turn))
     return deleted
+
+
+def drop_months(*, now: datetime) -> Mapping[str, int]:
+    """Drop the months of logs of which no workspace keeps anything; return how many rows went, by kind."""
+    deleted: Counter[str] = Counter()
+    for kind in KINDS:
+        for source in kind.sources:
+            if source.log:
+                deleted[kind.name] += _drop_months_of_log(kind, source.log, now=now)
+    return deleted
+
+
+def _drop_months_of_log(kind: Kind, log: MonthlyLog, *, now: datetime) -> int:
+    deleted = 0
+    for month in list_months(log):
+        if month.end <= now:
+            owners = _list_expired_owners(kind, log, month, now=now)
+            deleted += drop_month(log, month, owners) or 0
+    return deleted
+
+
+def _list_expired_owners(kind: Kind, log: MonthlyLog, month: Month, *, now: datetime) -> Sequence[int | str]:
+    """Return the workspaces that no longer keep anything of a month, or their environments."""
+    policies = {policy.workspace_id: policy for policy in RetentionPolicy.objects.all()}
+    active = Workspace.objects.filter(removed_at=None).values_list("pk", flat=True)
+    days_by_workspace = {pk: kind.days(policies.get(pk)) for pk in active}
+    expired = [pk for pk, days in days_by_workspace.items() if days and month.end <= now - timedelta(days=days)]
+    if log.owner == "workspace_id":
+        return expired
+    return list(Environment.objects.filter(workspace__in=expired).values_list("pk", flat=True))
 
 
 def prune_workspace(

@@ -1,9 +1,17 @@
 from celery import shared_task
 from django.utils import timezone
 
+from hub.local.partitions import analyze_partitioned_tables, create_partitions
 from hub.retention.prune import prune_all
 from wire import wake_worker
 from wire.turns import Turn
+
+
+@shared_task
+def prepare_partitions() -> None:
+    """Make the partitions of coming months, and gather statistics of partitioned tables."""
+    create_partitions(now=timezone.now())
+    analyze_partitioned_tables()
 
 
 @shared_task

@@ -69,7 +69,7 @@ class SampleGate:
     def store(self) -> None:
         """Store confirmations and minted intents; confirmations without a final state stay in memory too."""
         Confirmation.objects.bulk_create(
-            self._confirmations.values(), update_conflicts=True, unique_fields=["id"],
+            self._confirmations.values(), update_conflicts=True, unique_fields=["environment", "id"],
             update_fields=["state", "expires_at", "decided_at", "decided_by", "used_at", "tool_call_id"],
         )  # fmt: skip
         MintedIntent.objects.bulk_create(self._minted)

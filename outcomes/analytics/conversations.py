@@ -23,7 +23,7 @@ class PagePosition(NamedTuple):
 
     key: str
     first_reported_at: datetime
-    pk: int
+    conversation: int
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ReachedOutcome:
     last_reported_at: datetime
     reports: int
     healed_at: datetime | None
-    pk: int
+    conversation: int
 
     @property
     def lag(self) -> timedelta:
@@ -46,8 +46,8 @@ class ReachedOutcome:
 
     @property
     def cursor(self) -> str:
-        """Microseconds of the first report and the row's id: see `parse_cursor`."""
-        return f"{round(self.first_reported_at.timestamp() * 1_000_000)}-{self.pk}"
+        """Microseconds of the first report and the row id of its conversation: see `parse_cursor`."""
+        return f"{round(self.first_reported_at.timestamp() * 1_000_000)}-{self.conversation}"
 
 
 # In the order of the index: by key, the last in code point order first, and the latest first within a key. The rest of
@@ -58,22 +58,23 @@ OUTCOMES_OF_PERIOD = """
 SELECT * FROM outcomes_outcome
 WHERE environment_id = %(environment)s AND NOT broken AND first_reported_at >= %(start)s AND first_reported_at < %(end)s
 """
-LATEST_FIRST = "ORDER BY outcome_key DESC, first_reported_at DESC, id DESC LIMIT %(limit)s"
+LATEST_FIRST = "ORDER BY outcome_key DESC, first_reported_at DESC, conversation_id DESC LIMIT %(limit)s"
 SELECT_CONVERSATIONS = f"""
 SELECT conversation.conversation_id, outcome_key, started_at, first_reported_at, last_reported_at, reports,
-       healed_at, page.id
+       healed_at, page.conversation_id
 FROM (
   ({OUTCOMES_OF_PERIOD} AND outcome_key = %(after_key)s
-    AND (first_reported_at, id) < (%(after_time)s::timestamptz, %(after_id)s::bigint) {LATEST_FIRST})
+    AND (first_reported_at, conversation_id) < (%(after_time)s::timestamptz, %(after_id)s::bigint) {LATEST_FIRST})
   UNION ALL
   ({OUTCOMES_OF_PERIOD} AND (%(key)s = '' OR outcome_key = %(key)s)
     AND (%(after_key)s::text IS NULL OR outcome_key < %(after_key)s) {LATEST_FIRST})
   LIMIT %(limit)s
 ) AS page
 CROSS JOIN LATERAL (
-  SELECT conversation_id, started_at FROM outcomes_conversation WHERE id = page.conversation_id OFFSET 0
+  SELECT conversation_id, started_at FROM outcomes_conversation
+  WHERE environment_id = %(environment)s AND id = page.conversation_id OFFSET 0
 ) AS conversation
-ORDER BY outcome_key DESC, first_reported_at DESC, page.id DESC
+ORDER BY outcome_key DESC, first_reported_at DESC, page.conversation_id DESC
 """
 # Seconds are rounded as Python rounds them: half to even.
 SELECT_ALL_CONVERSATIONS = f"""
@@ -84,9 +85,10 @@ SELECT conversation.conversation_id, outcome_key, floor(date_part('epoch', start
        floor(date_part('epoch', healed_at))::bigint AS healed_at
 FROM ({OUTCOMES_OF_PERIOD} AND (%(key)s = '' OR outcome_key = %(key)s)) AS outcome
 CROSS JOIN LATERAL (
-  SELECT conversation_id, started_at FROM outcomes_conversation WHERE id = outcome.conversation_id OFFSET 0
+  SELECT conversation_id, started_at FROM outcomes_conversation
+  WHERE environment_id = %(environment)s AND id = outcome.conversation_id OFFSET 0
 ) AS conversation
-ORDER BY outcome_key DESC, outcome.first_reported_at DESC, outcome.id DESC
+ORDER BY outcome_key DESC, outcome.first_reported_at DESC, outcome.conversation_id DESC
 """
 COLUMNS = (
     "conversation_id", "outcome_key", "started_at", "first_reported_at", "last_reported_at", "lag_seconds", "reports",
@@ -98,7 +100,8 @@ SELECT_LAGS = f"""
 SELECT (extract(epoch FROM first_reported_at - started_at) * 1000000)::bigint
 FROM ({OUTCOMES_OF_PERIOD} AND outcome_key = %(key)s {LATEST_FIRST}) AS latest
 CROSS JOIN LATERAL (
-  SELECT started_at FROM outcomes_conversation WHERE id = latest.conversation_id OFFSET 0
+  SELECT started_at FROM outcomes_conversation
+  WHERE environment_id = %(environment)s AND id = latest.conversation_id OFFSET 0
 ) AS conversation
 """
 
@@ -128,11 +131,11 @@ def _read_page(
 
 def parse_cursor(cursor: str, key: str) -> PagePosition | None:
     """Read `ReachedOutcome.cursor`; None, which is the beginning, where it cannot be read."""
-    microseconds, _, pk = cursor.partition("-")
-    if not (microseconds.isdecimal() and pk.isdecimal() and len(microseconds) < 18 and len(pk) < 19):
+    microseconds, _, conversation = cursor.partition("-")
+    if not (microseconds.isdecimal() and conversation.isdecimal()) or len(microseconds) > 17 or len(conversation) > 18:
         return None
     first_reported_at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(microseconds))
-    return PagePosition(key, first_reported_at, int(pk))
+    return PagePosition(key, first_reported_at, int(conversation))
 
 
 def read_lags(environment: Environment, period: Period, key: str) -> LagDistribution:

@@ -23,9 +23,11 @@ from outcomes.broken_joins.move_rows import (
     ReportSummary,
     StoredOutcome,
     count_outcome,
+    delete_outcomes,
     lock_conversations,
     lock_outcomes,
     merge_summaries,
+    ref_columns,
     write_updates,
 )
 from outcomes.models import Move, MovedOutcome
@@ -47,6 +49,10 @@ class MovingJoin:
     summary: ReportSummary
 
     @property
+    def source(self) -> OutcomeRef:
+        return OutcomeRef(self.source_conversation, self.key)
+
+    @property
     def target(self) -> OutcomeRef:
         return OutcomeRef(self.target_conversation, self.key)
 
@@ -63,18 +69,22 @@ class MovingJoin:
         )
 
 
-def find_movable(source: Environment, target: Environment, period: Period) -> Sequence[int]:
-    """Return the row ids of the broken joins, first reported in the period, whose diagnosis names `target`."""
+def find_movable(source: Environment, target: Environment, period: Period) -> Sequence[OutcomeRef]:
+    """Return the broken joins, first reported in the period, whose diagnosis names `target`."""
     start, end = widen_to_quarters(period)
     with connection.cursor() as cursor:
         query: dict[str, Any] = {"source": source.pk, "target": target.pk, "start": start, "end": end}
         cursor.execute(move_sql.SELECT_KNOWN_IN_TARGET, query)
         rows = iter(cursor.fetchall())
     names = list_environment_names(source)
-    movable: list[int] = []
+    movable: list[OutcomeRef] = []
     while batch := list(islice(rows, IDS_AT_ONCE)):
-        diagnoses = diagnose_ids(source, names, {reported_id for _, reported_id in batch})
-        movable += [pk for pk, reported_id in batch if diagnoses[reported_id].found_in == target.name]
+        diagnoses = diagnose_ids(source, names, {reported_id for _, _, reported_id in batch})
+        movable += [
+            OutcomeRef(conversation, key)
+            for conversation, key, reported_id in batch
+            if diagnoses[reported_id].found_in == target.name
+        ]
     return movable
 
 
@@ -101,19 +111,17 @@ def move_broken_joins(
     return move
 
 
-def _detach_joins(source: Environment, target: Environment, outcomes: Sequence[int]) -> Sequence[MovingJoin]:
+def _detach_joins(source: Environment, target: Environment, refs: Sequence[OutcomeRef]) -> Sequence[MovingJoin]:
     """Delete and return those of these outcomes that are still broken joins."""
-    query: dict[str, Any] = {"outcomes": list(outcomes), "target": target.pk}
+    lock_conversations(source, [ref.conversation for ref in refs])
     with connection.cursor() as cursor:
-        cursor.execute(move_sql.SELECT_REPORTED_CONVERSATIONS, query)
-        lock_conversations([conversation for (conversation,) in cursor.fetchall()])
-        cursor.execute(move_sql.LOCK_BROKEN_JOINS, query)
-        rows = cursor.fetchall()
-        cursor.execute(move_sql.DELETE_OUTCOMES, {"ids": [pk for pk, *_ in rows]})
-    return [
-        MovingJoin(source_conversation, target_conversation, key, ReportSummary(*summary))
-        for _, source_conversation, target_conversation, key, *summary in rows
-    ]
+        cursor.execute(move_sql.LOCK_BROKEN_JOINS, {"source": source.pk, "target": target.pk, **ref_columns(refs)})
+        moving = [
+            MovingJoin(source_conversation, target_conversation, key, ReportSummary(*summary))
+            for source_conversation, target_conversation, key, *summary in cursor.fetchall()
+        ]
+    delete_outcomes(source, [join.source for join in moving])
+    return moving
 
 
 def _add_joins(outcomes: Sequence[StoredOutcome], moving: Sequence[MovingJoin]) -> Sequence[OutcomeUpdate]:
@@ -134,7 +142,7 @@ def undo_move(move: Move, *, actor: str, now: datetime) -> bool:
     if move.undone_at:
         return False
     moved_rows = list(move.moved.all())
-    lock_conversations([row.came_from_id for row in moved_rows])
+    lock_conversations(move.source, [row.came_from_id for row in moved_rows])
     _restore_in_source(move, moved_rows, now=now)
     _remove_from_target(move, moved_rows, now=now)
     move.undone_at, move.undone_by = now, actor

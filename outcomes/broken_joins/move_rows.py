@@ -45,7 +45,6 @@ class StoredOutcome:
     total: all its reports; own: those to this environment itself; moved_in: how many came from other environments.
     """
 
-    pk: int
     ref: OutcomeRef
     started_at: datetime | None
     registered_at: datetime | None
@@ -57,8 +56,8 @@ class StoredOutcome:
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> StoredOutcome:
         """Build it from a row of LOCK_OUTCOMES."""
-        pk, conversation, key, started_at, registered_at, reports, first_at, last_at, reported_by, moved_in = row[:10]
-        own_first_at, own_last_at, own_reported_by, healed_at = row[10:]
+        conversation, key, started_at, registered_at, reports, first_at, last_at, reported_by, moved_in = row[:9]
+        own_first_at, own_last_at, own_reported_by, healed_at = row[9:]
         total = ReportSummary(reports, first_at, last_at, reported_by)
         if not moved_in:
             own = total if reports else None
@@ -66,7 +65,7 @@ class StoredOutcome:
             own = ReportSummary(reports - moved_in, own_first_at, own_last_at, own_reported_by)
         else:
             own = None
-        return cls(pk, OutcomeRef(conversation, key), started_at, registered_at, total, own, moved_in, healed_at)
+        return cls(OutcomeRef(conversation, key), started_at, registered_at, total, own, moved_in, healed_at)
 
     @property
     def moved_summaries(self) -> Sequence[ReportSummary]:
@@ -93,7 +92,7 @@ class OutcomeUpdate:
         """Return the values of UPDATE_PARAMETERS."""
         total, own = merge_summaries(self.summaries), self.own if self.moved_summaries else None
         own_columns = (own.first_at, own.last_at, own.reported_by) if own else (None, None, None)
-        columns = (self.outcome.pk, total.reports, total.first_at, total.last_at, total.reported_by)
+        columns = (*self.outcome.ref, total.reports, total.first_at, total.last_at, total.reported_by)
         reports_moved_in = sum(summary.reports for summary in self.moved_summaries)
         return (*columns, reports_moved_in, *own_columns, self.healed_at)
 
@@ -118,21 +117,27 @@ def count_outcome(key: str, summary: ReportSummary, started_at: datetime | None,
         yield TallyChange(key, started_at, reached=sign)
 
 
-def lock_conversations(conversations: Sequence[int]) -> None:
+def lock_conversations(environment: Environment, conversations: Sequence[int]) -> None:
+    parameters: dict[str, Any] = {"environment": environment.pk, "conversations": list(conversations)}
     with connection.cursor() as cursor:
-        cursor.execute(move_sql.LOCK_CONVERSATIONS, {"conversations": list(conversations)})
+        cursor.execute(move_sql.LOCK_CONVERSATIONS, parameters)
+
+
+def delete_outcomes(environment: Environment, refs: Sequence[OutcomeRef]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(move_sql.DELETE_OUTCOMES, {"environment": environment.pk, **ref_columns(refs)})
+
+
+def ref_columns(refs: Sequence[OutcomeRef]) -> dict[str, Any]:
+    """Return these as the parameters `conversations` and `keys` of a statement."""
+    return {"conversations": [ref.conversation for ref in refs], "keys": [ref.key for ref in refs]}
 
 
 def lock_outcomes(
     environment: Environment, refs: Sequence[OutcomeRef], *, now: datetime, create_missing: bool = False
 ) -> Sequence[StoredOutcome]:
     """Lock these outcomes and read them. create_missing: insert an empty row where there is no outcome."""
-    parameters: dict[str, Any] = {
-        "environment": environment.pk,
-        "conversations": [ref.conversation for ref in refs],
-        "keys": [ref.key for ref in refs],
-        "now": now,
-    }
+    parameters: dict[str, Any] = {"environment": environment.pk, **ref_columns(refs), "now": now}
     with connection.cursor() as cursor:
         if create_missing:
             cursor.execute(move_sql.CREATE_MISSING, parameters)
@@ -146,10 +151,10 @@ def write_updates(
     """Write the outcomes, then the tallies. other_changes: of tallies, by what was written before."""
     rows = [update.as_row() for update in updates if update.summaries]
     columns = map(list, zip(*rows, strict=True)) if rows else [[] for _ in move_sql.UPDATE_PARAMETERS]
+    parameters: dict[str, Any] = dict(zip(move_sql.UPDATE_PARAMETERS, columns, strict=True))
     with connection.cursor() as cursor:
-        cursor.execute(move_sql.UPDATE_OUTCOMES, dict(zip(move_sql.UPDATE_PARAMETERS, columns, strict=True)))
-        empty_row_ids = [update.outcome.pk for update in updates if not update.summaries]
-        cursor.execute(move_sql.DELETE_OUTCOMES, {"ids": empty_row_ids})
+        cursor.execute(move_sql.UPDATE_OUTCOMES, {"environment": environment.pk, **parameters})
+    delete_outcomes(environment, [update.outcome.ref for update in updates if not update.summaries])
     changes = [*other_changes, *(change for update in updates for change in update.tally_changes())]
     if changes:
         adjust_tallies(environment, changes)

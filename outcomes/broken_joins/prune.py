@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
@@ -14,14 +15,16 @@ from workspaces.models import Environment, Workspace
 # What has healed or was reported again while we waited for the locks stays.
 DELETE_JOINS = """
 DELETE FROM outcomes_outcome
-WHERE conversation_id = ANY(%(conversations)s) AND broken AND moved_in = 0
+WHERE environment_id = %(environment)s AND conversation_id = ANY(%(conversations)s) AND broken AND moved_in = 0
   AND first_reported_at <= %(before)s AND last_reported_at <= %(before)s
 """
 # An unknown conversation exists only because an outcome, or a move that can be undone, names it.
 DELETE_CONVERSATIONS = """
 DELETE FROM outcomes_conversation AS conversation
-WHERE id = ANY(%(conversations)s) AND started_at IS NULL
-  AND NOT EXISTS (SELECT FROM outcomes_outcome WHERE conversation_id = conversation.id)
+WHERE environment_id = %(environment)s AND id = ANY(%(conversations)s) AND started_at IS NULL
+  AND NOT EXISTS (
+    SELECT FROM outcomes_outcome WHERE environment_id = %(environment)s AND conversation_id = conversation.id
+  )
   AND NOT EXISTS (SELECT FROM outcomes_movedoutcome WHERE came_from_id = conversation.id)
 """
 
@@ -42,11 +45,12 @@ def _delete_batch(environment: Environment, before: datetime, batch: int) -> int
         return 0
     expired = Outcome.objects.filter(environment=environment, **_expired_at(before)).order_by("first_reported_at")
     conversations = sorted(set(expired.values_list("conversation_id", flat=True)[:batch]))
-    lock_conversations(conversations)
+    lock_conversations(environment, conversations)
+    parameters: dict[str, Any] = {"environment": environment.pk, "conversations": conversations, "before": before}
     with connection.cursor() as cursor:
-        cursor.execute(DELETE_JOINS, {"conversations": conversations, "before": before})
+        cursor.execute(DELETE_JOINS, parameters)
         deleted = int(cursor.rowcount)
-        cursor.execute(DELETE_CONVERSATIONS, {"conversations": conversations})
+        cursor.execute(DELETE_CONVERSATIONS, parameters)
     return deleted
 
 

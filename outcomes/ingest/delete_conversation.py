@@ -22,6 +22,7 @@ LOCK_OUT_WRITERS = (
     "SET LOCAL lock_timeout = '2s'",
     "LOCK TABLE outcomes_conversation IN SHARE ROW EXCLUSIVE MODE",
 )
+DELETE_CONVERSATION = "DELETE FROM outcomes_conversation WHERE environment_id = %s AND id = %s"
 
 
 def delete_conversation(
@@ -48,7 +49,7 @@ def count_conversation(
     return _count_rows(
         {
             Conversation: conversations.count(),
-            Outcome: Outcome.objects.filter(conversation__in=conversations).count(),
+            Outcome: sum(_find_outcomes(conversation).count() for conversation in conversations),
             MovedOutcome: MovedOutcome.objects.filter(conversation__in=conversations).count(),
         }
     )
@@ -67,20 +68,20 @@ def _delete(workspace: Workspace, conversation_id: str, environment_names: Seque
     for conversation in _find_conversations(workspace, conversation_id, environment_names).select_related(
         "environment"
     ):
-        lock_conversations([conversation.pk])
+        lock_conversations(conversation.environment, [conversation.pk])
         deleted.update(_delete_rows(conversation.environment, conversation))
     return _count_rows(deleted)
 
 
 def _delete_rows(environment: Environment, conversation: Conversation) -> Mapping[type[Model], int]:
-    conversation.refresh_from_db()
-    outcomes = Outcome.objects.filter(conversation=conversation)
+    conversation.refresh_from_db(from_queryset=Conversation.objects.filter(environment=environment))
+    outcomes = _find_outcomes(conversation)
     changes = list(_list_changes(conversation, list(outcomes)))
     # Of moves to here. What was moved away stays where it is now; undoing that move restores nothing here.
     move_count = MovedOutcome.objects.filter(conversation=conversation).delete()[0]
     counts = {MovedOutcome: move_count, Outcome: outcomes.delete()[0], Conversation: 1}
     with connection.cursor() as cursor:  # without Django's cascade, which knows of the moves away
-        cursor.execute("DELETE FROM outcomes_conversation WHERE id = %s", [conversation.pk])
+        cursor.execute(DELETE_CONVERSATION, [environment.pk, conversation.pk])
     if changes:
         adjust_tallies(environment, changes)
     return counts
@@ -104,7 +105,13 @@ def _find_conversations(
     environments = workspace.environments.all()
     if environment_names:
         environments = environments.filter(name__in=environment_names)
-    return Conversation.objects.filter(environment__in=environments, conversation_id=conversation_id).order_by("pk")
+    return Conversation.objects.filter(environment__in=list(environments), conversation_id=conversation_id).order_by(
+        "pk"
+    )
+
+
+def _find_outcomes(conversation: Conversation) -> QuerySet[Outcome]:
+    return Outcome.objects.filter(environment=conversation.environment_id, conversation_id=conversation.pk)
 
 
 def _count_rows(counts: Mapping[type[Model], int]) -> Mapping[str, int]:

@@ -32,10 +32,12 @@ RETURNING id
 # REGISTER got them.
 HEAL = f"""
 WITH registered AS (
-  SELECT id, started_at FROM outcomes_conversation WHERE id = ANY(%(registered)s)
+  SELECT id, started_at FROM outcomes_conversation
+  WHERE environment_id = %(environment)s AND id = ANY(%(registered)s)
 ), healed AS (
   UPDATE outcomes_outcome AS outcome SET broken = false, healed_at = %(now)s
-  FROM registered WHERE outcome.conversation_id = registered.id AND outcome.broken
+  FROM registered
+  WHERE outcome.environment_id = %(environment)s AND outcome.conversation_id = registered.id AND outcome.broken
   RETURNING outcome_key, first_reported_at, started_at, reported_by
 ), change AS (
   SELECT outcome_key, first_reported_at AS at, 1 AS outcomes, -1 AS broken, 0 AS reports, 0 AS reached,

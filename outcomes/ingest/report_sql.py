@@ -47,7 +47,7 @@ WITH environment_row AS MATERIALIZED (
   SELECT %(environment)s, id, outcome_key, reports, %(now)s, %(now)s, started_at IS NULL,
          %(reported_by)s::bigint
   FROM report ORDER BY conversation_id COLLATE "C", outcome_key COLLATE "C"
-  ON CONFLICT (conversation_id, outcome_key) DO UPDATE SET
+  ON CONFLICT (environment_id, conversation_id, outcome_key) DO UPDATE SET
     reports = outcome.reports + excluded.reports,
     last_reported_at = greatest(outcome.last_reported_at, excluded.last_reported_at),
     own_first_reported_at = CASE WHEN outcome.moved_in > 0

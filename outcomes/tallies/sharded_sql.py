@@ -5,8 +5,8 @@ sorted order, then the list of keys, so that two such statements cannot deadlock
 """
 
 # Adds the rows of `change (outcome_key, at, outcomes, broken, reports, reached, conversations, first_reported_at,
-# last_reported_at)` to the tallies of their key and of all keys (''), by quarter hour, day and month (UTC). A key that
-# is new has no tally of the month yet, so that keys are listed at most once a month and shard.
+# last_reported_at)` to the tallies of their key and of all keys (''), by quarter hour, day and month (UTC). Keys are
+# looked up in the list one by one: a plan made while there were few would read all of them.
 ADD_TO_OUTCOME_TALLIES = """
 quarter AS (
   SELECT outcome_key, date_bin('15 minutes', at, '2000-01-01Z') AS at,
@@ -37,11 +37,16 @@ quarter AS (
     conversations = tally.conversations + excluded.conversations,
     first_reported_at = least(tally.first_reported_at, excluded.first_reported_at),
     last_reported_at = greatest(tally.last_reported_at, excluded.last_reported_at)
-  RETURNING grain, outcome_key, xmax = 0 AS is_new
+  RETURNING grain, outcome_key
 ), listed_key AS (
   INSERT INTO outcomes_outcomekey (environment_id, outcome_key)
-  SELECT %(environment)s, outcome_key FROM changed_tally WHERE is_new AND grain = 'm' AND outcome_key <> ''
-  GROUP BY outcome_key ORDER BY outcome_key
+  SELECT %(environment)s, changed_key.outcome_key
+  FROM (SELECT DISTINCT outcome_key FROM changed_tally WHERE grain = 'm' AND outcome_key <> '') AS changed_key
+  LEFT JOIN LATERAL (
+    SELECT true AS is_listed FROM outcomes_outcomekey AS listed
+    WHERE listed.environment_id = %(environment)s AND listed.outcome_key = changed_key.outcome_key LIMIT 1
+  ) AS look_up ON true
+  WHERE is_listed IS NULL ORDER BY changed_key.outcome_key
   ON CONFLICT DO NOTHING
 )"""
 

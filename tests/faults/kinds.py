@@ -34,9 +34,8 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
 }
 PROGRAM_NAMES = ("web parent", "web worker", *PROGRAMS)
 INSERT_POISON = """
-INSERT INTO catalog_witnessreport
-       (workspace_id, environment_id, report_id, digest, reporter, size, sums, received_at, fault)
-SELECT workspace_id, id, %s, decode(repeat('00', 32), 'hex'), '', 100, '{"poison": 1}', now(), ''
+INSERT INTO catalog_witnessreport (environment_id, report_id, reporter, size, sums, received_at, fault)
+SELECT id, %s, '', 100, '{"poison": 1}', now(), ''
 FROM workspaces_environment WHERE name = 'production'
 """
 

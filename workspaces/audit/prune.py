@@ -7,7 +7,10 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from wire.batches import delete_batch
+from wire.postgresql.months import MonthlyLog
 from workspaces.models import AuditEntry, Workspace
+
+AUDIT_LOG = MonthlyLog("workspaces_auditentry", time="at", owner="workspace_id")
 
 
 def find_expired_entries(workspace: Workspace, before: datetime) -> QuerySet[AuditEntry]:

@@ -18,7 +18,7 @@ def record_audit(
     facts: JSON; never a key, a secret or a body value.
     """
     return AuditEntry.objects.create(
-        workspace_id=workspace_id,
+        workspace_id=workspace_id or "",
         action=action,
         facts=facts or {},
         actor=actor,

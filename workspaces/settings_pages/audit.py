@@ -22,7 +22,7 @@ ROWS_PER_PAGE = 50
 def show_audit(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show the entries of the workspace in a period, the latest first."""
     actor, action = read_text(request.GET, "actor"), read_text(request.GET, "action")
-    all_entries = AuditEntry.objects.filter(workspace=environment.workspace_id)
+    all_entries = AuditEntry.objects.filter(workspace_id=environment.workspace_id)
     entries = all_entries.filter(at__gte=period.start, at__lt=period.end)
     if actor:
         entries = entries.filter(actor=actor)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.commands.migrate import Command as Migrate
+from django.utils import timezone
 
 from hub.local.database import check_fitness
+from hub.local.partitions import create_partitions
 
 
 class Command(Migrate):
@@ -14,3 +16,5 @@ class Command(Migrate):
         """Migrate, unless a newer version wrote the database or it is empty beside data that were not moved."""
         check_fitness()
         super().handle(*args, **options)
+        if not (options["app_label"] or options["plan"] or options["check_unapplied"]):
+            create_partitions(now=timezone.now())

@@ -64,7 +64,7 @@ def test_an_id_of_another_workspace_is_another_id(api, other_workspace):
     assert api.post(ADDRESS, sent).status_code == 202
     foreign = api.post(ADDRESS, {**sent, "observations": []}, key=other_workspace.full_key)
     assert foreign.status_code == 202
-    assert WitnessReport.objects.values("workspace").distinct().count() == 2
+    assert WitnessReport.objects.values("environment__workspace").distinct().count() == 2
 
 
 @pytest.mark.parametrize("report_id", [None, 7, "", "x", "{7c9e6679-7425-40de-944b-e07fc1f90ae7}", "0" * 32])

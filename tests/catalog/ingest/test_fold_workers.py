@@ -111,7 +111,7 @@ def test_a_small_batch_includes_what_came_while_it_waited_for_its_turn(api, work
     environment = environment_of(workspace)
     sizes: list[int] = []
     sum_reports = folding.sum_reports
-    monkeypatch.setattr(folding, "sum_reports", lambda batch: (sizes.append(len(batch)), sum_reports(batch))[1])
+    monkeypatch.setattr(folding, "sum_reports", lambda *batch: (sizes.append(len(batch[1])), sum_reports(*batch))[1])
     send(api, observation(response={"id": 1}))
     with first_worker_stopped_at(monkeypatch, "merge_into_catalog", environment):
         send(api, observation(response={"id": 1}))
@@ -227,7 +227,7 @@ def test_one_report_among_many_that_cannot_be_folded_is_found_by_few_merges(api,
     WitnessReport.objects.filter(pk=victim.pk).update(sums={"not": "a list"})
     attempts: list[int] = []
     sum_reports = folding.sum_reports
-    monkeypatch.setattr(folding, "sum_reports", lambda batch: (attempts.append(len(batch)), sum_reports(batch))[1])
+    monkeypatch.setattr(folding, "sum_reports", lambda *batch: (attempts.append(len(batch[1])), sum_reports(*batch))[1])
     fold_reports(environment_of(workspace))
     victim.refresh_from_db()
     assert victim.dead_lettered_at

@@ -188,7 +188,7 @@ def test_what_was_summed_is_all_kept(api, changed):
 
 def test_both_are_in_the_audit_log_with_their_place(changed):
     revert_baseline_reset(reset_node("/id"), actor="bob", now=timezone.now())
-    entries = AuditEntry.objects.filter(workspace=changed.workspace).exclude(action="workspace created")
+    entries = AuditEntry.objects.filter(workspace_id=changed.workspace.pk).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
         ("ann", "baseline reset", "200 /id"),
         ("bob", "baseline reset undone", "200 /id"),

@@ -156,7 +156,7 @@ def test_each_is_a_version_by_hand_until_it_is_undone_and_in_the_audit_log(boxes
     revert_map_rule(rule, actor="bob", now=timezone.now())
     assert list(OperationVersion.objects.values_list("number", "by_hand")) == [(1, False)]
     assert Operation.objects.get().version == 1
-    entries = AuditEntry.objects.filter(workspace=boxes.workspace).exclude(action="workspace created")
+    entries = AuditEntry.objects.filter(workspace_id=boxes.workspace.pk).exclude(action="workspace created")
     assert {(entry.actor, entry.action, entry.facts["place"]) for entry in entries} == {
         ("ann", "shown as a map", "200 /by"),
         ("bob", "map rule undone", "200 /by"),

@@ -24,6 +24,8 @@ from workspaces.models import AuditEntry
 FORBIDDEN = (
     "UPDATE workspaces_auditentry SET actor = 'nobody'",
     "DELETE FROM workspaces_auditentry",
+    "INSERT INTO workspaces_auditentry_default SELECT * FROM workspaces_auditentry",
+    "DELETE FROM workspaces_auditentry_default",
     "TRUNCATE workspaces_auditentry",
     "SELECT FROM workspaces_auditentry FOR UPDATE",
     "DROP TABLE workspaces_auditentry",

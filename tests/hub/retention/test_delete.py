@@ -72,7 +72,7 @@ def test_a_workspace_is_deleted_only_with_yes(workspace, other_workspace):
     rows = json.loads(run("delete_workspace", "lumen-books", "--yes", "--json"))["deleted"]
     assert rows["workspaces_workspace"] == 1
     assert Workspace.objects.get() == other_workspace.workspace
-    entry = AuditEntry.objects.get(workspace=None)
+    entry = AuditEntry.objects.get(workspace_id="")
     assert (entry.actor, entry.facts["rows"]) == ("command line", rows)
     with pytest.raises(StartupError, match=r"there is no workspace 'lumen-books'\. This hub has: other-shop"):
         run("delete_workspace", "lumen-books", "--yes")

@@ -24,6 +24,7 @@ from intents.gate.confirmations import decide_confirmation, request_confirmation
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
 from intents.models import Confirmation, MintedIntent, Rejection, VerificationReport, VerificationTally
+from intents.reports.prune import REJECTIONS
 from intents.reports.receive import receive_report
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
@@ -36,7 +37,10 @@ from tests.catalog.reports import deliver, observation
 from tests.outcomes.recount import read_report_times, read_tallies, recount
 from tests.sample_data import fill_workspace
 from wire.period import parse_period
+from wire.postgresql.months import Month, create_coming_months, list_months
 from wire.turns import Turn
+from workspaces.audit.prune import AUDIT_LOG
+from workspaces.audit.record import record_audit
 from workspaces.models import AuditEntry, RetentionPolicy, SigningSecret
 
 NOW = timezone.now()
@@ -73,10 +77,10 @@ def write_all(environment, at) -> None:
     request_confirmation(environment, WRITE, "Order", now=at)
     receive_report(environment, uuid.uuid4(), [], body=b"", now=at)
     WitnessReport.objects.create(
-        workspace=environment.workspace, environment=environment, report_id=uuid.uuid4(), digest=b"", size=0,
+        environment=environment, report_id=uuid.uuid4(), size=0,
         received_at=at, folded_at=at,
     )  # fmt: skip
-    AuditEntry.objects.create(workspace=environment.workspace, actor="ann", action="test", at=at)
+    AuditEntry.objects.create(workspace_id=environment.workspace_id, actor="ann", action="test", at=at)
 
 
 def test_without_a_policy_all_is_kept_but_ids_of_reports(workspace, production):
@@ -132,6 +136,34 @@ def test_small_batches_go_on_until_nothing_is_left(workspace, production):
     }  # fmt: skip
     models = (Outcome, Conversation, Rejection, MintedIntent, Confirmation, WitnessReport, VerificationReport)
     assert [model.objects.count() for model in models] == [0] * len(models)
+
+
+def test_a_month_that_no_workspace_keeps_is_dropped_and_one_that_any_keeps_is_not(workspace, other_workspace):
+    create_coming_months(REJECTIONS, now=NOW - 400 * DAY)
+    old, older = NOW - 350 * DAY, NOW - 390 * DAY
+    mine, theirs = workspace.workspace.environments.first(), other_workspace.workspace.environments.first()
+    for environment, at in ((mine, old), (mine, older), (theirs, old)):
+        record_verifications(environment, [Verification("expired", at)])
+    keep(workspace, rejections=100)
+    connection.check_constraints()  # a table with unchecked rows cannot be dropped
+    assert prune_all(now=NOW)["rejections"] == 2
+    months = list_months(REJECTIONS)
+    assert (Month.at(old) in months, Month.at(older) in months) == (True, False)
+    assert Rejection.objects.get().environment == theirs
+    keep(other_workspace, rejections=300)
+    assert prune_all(now=NOW)["rejections"] == 1
+    assert min(list_months(REJECTIONS)) > Month.at(old)
+    assert VerificationTally.objects.count() == 3
+
+
+def test_entries_of_the_whole_hub_outlive_their_month(workspace):
+    create_coming_months(AUDIT_LOG, now=NOW - 400 * DAY)
+    for workspace_id in (workspace.workspace.pk, None):
+        record_audit(workspace_id, "test", actor="ann", now=NOW - 390 * DAY)
+    keep(workspace, audit=100)
+    assert prune_all(now=NOW)["audit"] == 1
+    assert AuditEntry.objects.filter(action="test").get().workspace_id == ""
+    assert Month.at(NOW - 390 * DAY) in list_months(AUDIT_LOG)
 
 
 def test_unfolded_reports_stay_however_old(workspace, production):

@@ -131,7 +131,8 @@ def test_only_the_diagnosed_ones_of_the_range_are_movable(environments, workspac
     record_outcomes(production, [Report("old", "purchase")], now=START)
     record_outcomes(production, [Report(id_, "purchase") for id_ in ("new", "undefined", "NEW")], now=START + 9 * HOUR)
     late = Period(START + 8 * HOUR, START + 10 * HOUR, ZoneInfo("UTC"))
-    outcomes = Outcome.objects.filter(pk__in=find_movable(production, staging, late))
+    movable = [(production.pk, *ref) for ref in find_movable(production, staging, late)]
+    outcomes = Outcome.objects.filter(pk__in=movable)
     assert [outcome.conversation.conversation_id for outcome in outcomes] == ["new"]
 
 

@@ -169,7 +169,7 @@ def test_beside_reports_and_registrations_no_outcome_is_left_without_its_convers
     assert faults == []
     assert deleted > 10
     conversations = Conversation.objects.values("pk")
-    assert not Outcome.objects.exclude(conversation__in=conversations).exists()
+    assert not Outcome.objects.exclude(conversation_id__in=conversations).exists()
     check_tallies(production)
 
 

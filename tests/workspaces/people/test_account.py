@@ -83,7 +83,7 @@ def test_a_name_that_nobody_has_is_not_recorded(ada):
 def test_an_operator_without_a_workspace_is_recorded_for_the_whole_hub(db):
     operator = get_user_model().objects.create_superuser("operator")
     Client().post(f"/sign-in/{create_link(operator, now=timezone.now())}")
-    assert AuditEntry.objects.get(actor="operator").workspace is None
+    assert AuditEntry.objects.get(actor="operator").workspace_id == ""
 
 
 def test_no_cookie_but_that_of_forms_is_set_before_the_button_of_a_link(ada):

@@ -68,7 +68,7 @@ def test_a_new_person_chooses_name_and_password_and_is_a_member(client, address,
     assert (user.username, user.email, user.check_password(FORM["password"])) == ("ada", "ada@example.com", True)
     assert EmailAddress.objects.get(user=user).verified
     assert Membership.objects.get(user=user).role == "editor"
-    actions = [entry.action for entry in AuditEntry.objects.filter(workspace=workspace.workspace, actor="ada")]
+    actions = [entry.action for entry in AuditEntry.objects.filter(workspace_id=workspace.workspace.pk, actor="ada")]
     assert sorted(actions) == ["member joined", "signed in"]
 
 

@@ -44,7 +44,7 @@ def vic(workspace):
 
 
 def actions(workspace):
-    entries = AuditEntry.objects.filter(workspace=workspace.workspace).order_by("id")
+    entries = AuditEntry.objects.filter(workspace_id=workspace.workspace.pk).order_by("id")
     return [(entry.action, entry.facts) for entry in entries.exclude(action__startswith="workspace")]
 
 

@@ -1,0 +1,32 @@
+"""Partitions of the tables of all rooms: make those of coming months, and let the planner know what all hold."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import connection
+from psycopg import sql
+
+from catalog.ingest.prune import INBOX
+from intents.gate.prune import MINTED_INTENTS
+from intents.reports.prune import REJECTIONS
+from wire.postgresql.months import create_coming_months
+from workspaces.audit.prune import AUDIT_LOG
+
+MONTHLY_LOGS = (INBOX, REJECTIONS, MINTED_INTENTS, AUDIT_LOG)
+SELECT_PARTITIONED_TABLES = """
+SELECT relname FROM pg_class WHERE relkind = 'p' AND relnamespace = current_schema()::regnamespace ORDER BY relname
+"""
+
+
+def create_partitions(*, now: datetime) -> None:
+    for log in MONTHLY_LOGS:
+        create_coming_months(log, now=now)
+
+
+def analyze_partitioned_tables() -> None:
+    """Gather the statistics of partitioned tables as a whole; autovacuum gathers only those of partitions."""
+    with connection.cursor() as cursor:
+        cursor.execute(SELECT_PARTITIONED_TABLES)
+        for (name,) in cursor.fetchall():
+            cursor.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(name)))

@@ -1,0 +1,173 @@
+"""Logs partitioned by month of UTC: partitions of coming months, and months of which nobody keeps anything.
+
+What belongs to no month's partition is in the default partition, so that an insert never fails.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.db import OperationalError, connection, transaction
+
+MONTHS_AHEAD = 3
+LOCK_NOT_AVAILABLE = "55P03"
+SELECT_PARTITIONS = """
+SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass ORDER BY 1
+"""
+SELECT_OWNERS = """
+WITH RECURSIVE stored AS (
+  (SELECT {owner} AS owner FROM {partition} ORDER BY {owner} LIMIT 1)
+  UNION ALL
+  SELECT (SELECT {owner} FROM {partition} WHERE {owner} > stored.owner ORDER BY {owner} LIMIT 1)
+  FROM stored WHERE owner IS NOT NULL
+)
+SELECT owner FROM stored WHERE owner IS NOT NULL
+"""
+
+
+@dataclass(frozen=True)
+class MonthlyLog:
+    """A table partitioned by month. time: the column of the moment; owner: that of the environment or workspace.
+
+    unfinished: a condition in SQL; rows that meet it stay, however old.
+    """
+
+    table: str
+    time: str
+    owner: str
+    unfinished: str = ""
+
+
+@dataclass(frozen=True, order=True)
+class Month:
+    """A calendar month of UTC."""
+
+    year: int
+    month: int
+
+    @classmethod
+    def at(cls, moment: datetime) -> Month:
+        utc = moment.astimezone(UTC)
+        return cls(utc.year, utc.month)
+
+    @property
+    def start(self) -> datetime:
+        return datetime(self.year, self.month, 1, tzinfo=UTC)
+
+    @property
+    def following(self) -> Month:
+        return Month(self.year + self.month // 12, self.month % 12 + 1)
+
+    @property
+    def end(self) -> datetime:
+        return self.following.start
+
+    @property
+    def suffix(self) -> str:
+        """The end of a partition's name."""
+        return f"y{self.year:04}m{self.month:02}"
+
+    @property
+    def bounds(self) -> str:
+        return f"FOR VALUES FROM ('{self.start.isoformat()}') TO ('{self.end.isoformat()}')"
+
+
+def iterate_months(first: Month, last: Month) -> Iterator[Month]:
+    month = first
+    while month <= last:
+        yield month
+        month = month.following
+
+
+def list_coming_months(now: datetime) -> Sequence[Month]:
+    """Return this month and those ahead of it that have partitions."""
+    months = [Month.at(now)]
+    for _ in range(MONTHS_AHEAD):
+        months.append(months[-1].following)
+    return months
+
+
+def list_months(log: MonthlyLog) -> Sequence[Month]:
+    """Return the months that have a partition, the oldest first."""
+    with connection.cursor() as cursor:
+        cursor.execute(SELECT_PARTITIONS, [log.table])
+        names = [name for (name,) in cursor.fetchall()]
+    matches = (re.search(r"_y(\d{4})m(\d{2})$", name) for name in names)
+    return sorted(Month(int(match[1]), int(match[2])) for match in matches if match)
+
+
+def create_coming_months(log: MonthlyLog, *, now: datetime) -> Sequence[Month]:
+    """Create the missing partitions of this month and those ahead of it; return their months.
+
+    A month whose partition cannot be locked soon is left for the next time: its rows are in the default partition until
+    then.
+    """
+    existing = set(list_months(log))
+    missing = [month for month in list_coming_months(now) if month not in existing]
+    return [month for month in missing if _create_month(log, month)]
+
+
+def _create_month(log: MonthlyLog, month: Month) -> bool:
+    table, partition = log.table, f"{log.table}_{month.suffix}"
+    parameters: Mapping[str, datetime] = {"start": month.start, "end": month.end}
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '2s'")
+            cursor.execute(f"LOCK TABLE {table}_default IN ACCESS EXCLUSIVE MODE")
+            cursor.execute(
+                f"CREATE TABLE {partition} (LIKE {table} INCLUDING DEFAULTS INCLUDING GENERATED INCLUDING CONSTRAINTS)"
+            )
+            cursor.execute(
+                f"WITH early AS (DELETE FROM {table}_default WHERE {log.time} >= %(start)s AND {log.time} < %(end)s"
+                f" RETURNING *) INSERT INTO {partition} SELECT * FROM early",
+                parameters,
+            )
+            cursor.execute(f"ALTER TABLE {table} ATTACH PARTITION {partition} {month.bounds}")
+    except OperationalError as error:
+        if not _is_lock_timeout(error):
+            raise
+        return False
+    return True
+
+
+def drop_month(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -> int | None:
+    """Drop the partition of a month if nobody but these owners has a row in it. Return its number of rows, or None.
+
+    Whoever writes to the log waits for the look-up of its owners. A partition that cannot be locked within a second is
+    left for the next time.
+    """
+    table, partition = log.table, f"{log.table}_{month.suffix}"
+    if _is_needed(log, partition, owners):
+        return None
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(f"SELECT count(*) FROM {partition}")
+            (rows,) = cursor.fetchone()
+            cursor.execute("SET LOCAL lock_timeout = '1s'")
+            cursor.execute(f"LOCK TABLE ONLY {table} IN ACCESS EXCLUSIVE MODE")
+            if _is_needed(log, partition, owners):
+                return None
+            cursor.execute(f"DROP TABLE {partition}")
+    except OperationalError as error:
+        if not _is_lock_timeout(error):
+            raise
+        return None
+    return int(rows)
+
+
+def _is_needed(log: MonthlyLog, partition: str, owners: Sequence[int | str]) -> bool:
+    """Whether a row is unfinished or of another owner. The owners are read from the index, one look-up for each."""
+    with connection.cursor() as cursor:
+        cursor.execute(SELECT_OWNERS.format(owner=log.owner, partition=partition))
+        others = {owner for (owner,) in cursor.fetchall()} - set(owners)
+        if others or not log.unfinished:
+            return bool(others)
+        cursor.execute(f"SELECT EXISTS (SELECT FROM {partition} WHERE {log.unfinished})")
+        return bool(cursor.fetchone()[0])
+
+
+def _is_lock_timeout(error: OperationalError) -> bool:
+    return getattr(error.__cause__, "sqlstate", None) == LOCK_NOT_AVAILABLE
