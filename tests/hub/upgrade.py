@@ -59,8 +59,7 @@ class OldCode:
         outcome.reports += 1
         outcome.save(update_fields=["reports"])
         self.model("catalog.WitnessReport").objects.create(
-            workspace_id=environment.workspace_id, environment=environment, report_id=uuid.uuid4(), digest=b"",
-            reporter="", size=2, sums=[], received_at=NOW, fault="",
+            environment=environment, report_id=uuid.uuid4(), reporter="", size=2, sums=[], received_at=NOW, fault="",
         )  # fmt: skip
         self.model("intents.Rejection").objects.create(
             environment=environment, occurred_at=NOW, reason="expired", version=2, operation="GET /", tool_call_id="",
