@@ -120,7 +120,8 @@ class Confirmation(models.Model):
     state: the last stored state, which `state_at` turns into `expired` in time; expires_at: 15 minutes after a
     confirmation was requested, then 15 minutes after it was confirmed; args_hash: the keyed hash of argsHash
     (intents.gate.args_hashes), the arguments are never stored; encrypted_args_hash: argsHash itself, which the page
-    shows, until the confirmation is decided or expires.
+    shows, until the confirmation is decided or expires; effective_at: until when a decision on the page can be undone,
+    None for a decision by API, which takes effect at once.
     """
 
     PENDING, CONFIRMED, DECLINED, USED, EXPIRED = "pending", "confirmed", "declined", "used", "expired"
@@ -137,6 +138,7 @@ class Confirmation(models.Model):
     expires_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True)
     decided_by = models.CharField(max_length=150, blank=True)
+    effective_at = models.DateTimeField(null=True)
     used_at = models.DateTimeField(null=True)
     tool_call_id = models.CharField(max_length=255, blank=True)
 
@@ -155,9 +157,16 @@ class Confirmation(models.Model):
         return f"{self.state} since {self.created_at:%Y-%m-%d %H:%M}"
 
     def state_at(self, now: datetime) -> str:
-        """Return the state at a moment: `expired` where time has run out."""
+        """Return the state at a moment: `expired` where time has run out, `pending` while a decision can be undone."""
+        if self.can_be_undone_at(now):
+            return self.PENDING
         can_expire = self.state in (self.PENDING, self.CONFIRMED)
         return self.EXPIRED if can_expire and self.expires_at <= now else self.state
+
+    def can_be_undone_at(self, now: datetime) -> bool:
+        """Whether a decision on the page has not taken effect yet."""
+        is_decided = self.state in (self.CONFIRMED, self.DECLINED)
+        return is_decided and self.effective_at is not None and now < self.effective_at
 
 
 class MintedIntent(models.Model):

@@ -1,4 +1,7 @@
-"""The confirmation gate: pending -> confirmed | declined | expired; confirmed -> used | expired (contract 3)."""
+"""The confirmation gate: pending -> confirmed | declined | expired; confirmed -> used | expired (contract 3).
+
+A decision on the page takes effect after UNDO_TIME, so that a slip of the mouse can be undone; one by API at once.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F, Q
 
 from intents.gate.args_hashes import encrypt_args_hash, hash_args_hash, is_args_hash
 from intents.gate.policy import Call
@@ -15,6 +19,7 @@ from workspaces.audit.record import record_audit
 from workspaces.models import Environment, Workspace
 
 LIFETIME = timedelta(minutes=15)
+UNDO_TIME = timedelta(seconds=10)
 REDELIVERED_WITHIN = timedelta(hours=24)
 DECISIONS = {"confirm": Confirmation.CONFIRMED, "decline": Confirmation.DECLINED}
 RULE = "Only GET, HEAD and OPTIONS are minted without a confirmation."
@@ -60,16 +65,20 @@ def request_confirmation(environment: Environment, call: Call, summary: str, *, 
 
 @transaction.atomic
 def decide_confirmation(
-    workspace: Workspace, confirmation_id: UUID, decision: str, *, actor: str, now: datetime
+    workspace: Workspace,
+    confirmation_id: UUID,
+    decision: str,
+    *,
+    actor: str,
+    now: datetime,
+    undo_time: timedelta = timedelta(),
 ) -> Confirmation:
-    """Confirm or decline a pending confirmation. decision: one of DECISIONS.
+    """Confirm or decline a pending confirmation. decision: one of DECISIONS. undo_time: until it takes effect.
 
     Raises NotFound, and NotPending for everyone but the first who decides.
     """
-    confirmation = Confirmation.objects.filter(pk=confirmation_id, environment__workspace=workspace).first()
-    if confirmation is None:
-        raise NotFound(UNKNOWN)
-    confirmation.environment.hold()
+    _hold_environment(workspace, confirmation_id)
+    effective_at = now + undo_time
     # Filter by columns of this table only: a join would become a subquery, which PostgreSQL does not evaluate again
     # after it has waited for another decision.
     pending = Confirmation.objects.filter(pk=confirmation_id, state=Confirmation.PENDING, expires_at__gt=now)
@@ -77,17 +86,52 @@ def decide_confirmation(
         state=DECISIONS[decision],
         decided_at=now,
         decided_by=actor,
-        expires_at=now + LIFETIME,
-        encrypted_args_hash=None,
+        expires_at=effective_at + LIFETIME,
+        effective_at=effective_at if undo_time else None,
+        **({} if undo_time else {"encrypted_args_hash": None}),
     )
+    confirmation = _load_again(confirmation_id)
+    if not updated:
+        raise NotPending(confirmation.state_at(max(now, confirmation.effective_at or now)))
+    _record(workspace, confirmation, f"confirmation {confirmation.state}", actor=actor, now=now)
+    return confirmation
+
+
+@transaction.atomic
+def undo_decision(workspace: Workspace, confirmation_id: UUID, *, actor: str, now: datetime) -> Confirmation:
+    """Make a confirmation pending again, whose decision has not taken effect. Raises NotFound and NotPending."""
+    _hold_environment(workspace, confirmation_id)
+    undone = Confirmation.objects.filter(pk=confirmation_id, state__in=DECISIONS.values(), effective_at__gt=now).update(
+        state=Confirmation.PENDING,
+        decided_at=None,
+        decided_by="",
+        expires_at=F("created_at") + LIFETIME,
+        effective_at=None,
+    )
+    confirmation = _load_again(confirmation_id)
+    if not undone:
+        raise NotPending(confirmation.state_at(now))
+    _record(workspace, confirmation, "confirmation decision undone", actor=actor, now=now)
+    return confirmation
+
+
+def _hold_environment(workspace: Workspace, confirmation_id: UUID) -> None:
+    confirmation = Confirmation.objects.filter(pk=confirmation_id, environment__workspace=workspace).first()
+    if confirmation is None:
+        raise NotFound(UNKNOWN)
+    confirmation.environment.hold()
+
+
+def _load_again(confirmation_id: UUID) -> Confirmation:
     confirmation = Confirmation.objects.filter(pk=confirmation_id).first()
     if confirmation is None:  # it was deleted in the meantime
         raise NotFound(UNKNOWN)
-    if not updated:
-        raise NotPending(confirmation.state_at(now))
-    facts = {"confirmationId": str(confirmation.pk), "operation": confirmation.operation}
-    record_audit(workspace.pk, f"confirmation {confirmation.state}", facts, actor=actor, now=now)
     return confirmation
+
+
+def _record(workspace: Workspace, confirmation: Confirmation, action: str, *, actor: str, now: datetime) -> None:
+    facts = {"confirmationId": str(confirmation.pk), "operation": confirmation.operation}
+    record_audit(workspace.pk, action, facts, actor=actor, now=now)
 
 
 @transaction.atomic
@@ -106,7 +150,7 @@ def use_confirmation(
         raise ConfirmationRequired("No such confirmation is known in this environment.")
     if not _is_for(confirmation, call, environment.workspace_id):
         raise ConfirmationRequired("This confirmation is for another sub, operation or other arguments.")
-    confirmed = matching.filter(state=Confirmation.CONFIRMED, expires_at__gt=now)
+    confirmed = matching.filter(is_effective(now), state=Confirmation.CONFIRMED, expires_at__gt=now)
     if not confirmed.update(state=Confirmation.USED, used_at=now, tool_call_id=tool_call_id):
         confirmation = matching.first()
         if confirmation is None:
@@ -117,9 +161,14 @@ def use_confirmation(
 
 
 def forget_args_hashes(*, now: datetime) -> int:
-    """Drop the argsHash of confirmations that expired without a decision; return how many."""
-    expired = Confirmation.objects.filter(encrypted_args_hash__isnull=False, expires_at__lte=now)
-    return expired.update(encrypted_args_hash=None)
+    """Drop the argsHash of confirmations that expired, or whose decision took effect; return how many."""
+    is_over = Q(expires_at__lte=now) | Q(effective_at__lte=now)
+    return Confirmation.objects.filter(is_over, encrypted_args_hash__isnull=False).update(encrypted_args_hash=None)
+
+
+def is_effective(now: datetime) -> Q:
+    """Return the condition that a decision can no longer be undone."""
+    return Q(effective_at=None) | Q(effective_at__lte=now)
 
 
 def _is_for(confirmation: Confirmation, call: Call, workspace_id: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from intents.models import Confirmation
 from wire.period import Period
@@ -20,7 +20,13 @@ def has_confirmations(environment: Environment) -> bool:
 def list_pending(environment: Environment, *, now: datetime) -> QuerySet[Confirmation]:
     """Return the confirmations that can be decided now, the first to expire first."""
     pending = Confirmation.objects.filter(environment=environment, state=Confirmation.PENDING, expires_at__gt=now)
-    return pending.order_by("expires_at", "id")
+    return pending.order_by("created_at", "id")
+
+
+def list_undecided(environment: Environment, *, now: datetime) -> QuerySet[Confirmation]:
+    """Return the pending confirmations and those whose decision can be undone: a decided row stays where it was."""
+    is_open = Q(state=Confirmation.PENDING, expires_at__gt=now) | Q(effective_at__gt=now)
+    return Confirmation.objects.filter(is_open, environment=environment).order_by("created_at", "id")
 
 
 def list_confirmations(environment: Environment, period: Period) -> QuerySet[Confirmation]:

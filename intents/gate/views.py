@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 
 from intents.gate import queries
 from intents.gate.args_hashes import decrypt_args_hash
-from intents.gate.confirmations import DECISIONS, NotPending, decide_confirmation
+from intents.gate.confirmations import DECISIONS, UNDO_TIME, NotPending, decide_confirmation, undo_decision
 from intents.models import Confirmation
 from wire.errors import InvalidRequest
 from wire.period import Period
@@ -25,8 +25,9 @@ from workspaces.access import require_member_environment
 from workspaces.models import Environment
 from workspaces.page import Page, redirect_to_page
 
+UNDO = "undo"
 ROWS_PER_PAGE = 25
-MAX_PENDING_ROWS = 50  # pending confirmations on the page; the export has all
+MAX_ROWS = 50  # undecided confirmations on the page; the export has all
 CONFIRMATION_COLUMNS = (
     *("confirmationId", "state", "sub", "operation", "argsHash", "summary", "createdAt", "expiresAt"),
     *("decidedAt", "decidedBy", "usedAt", "toolCallId"),
@@ -38,10 +39,10 @@ FIRST_CONFIRMATION = """{"environment": "%s", "sub": "user_17", "operation": "PO
 def show_confirmations(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show pending confirmations, and those requested in the period."""
     now = timezone.now()
-    pending = queries.list_pending(environment, now=now)
+    undecided = queries.list_undecided(environment, now=now)
     confirmations = queries.list_confirmations(environment, period)
     tables = [
-        Table("waiting", CONFIRMATION_COLUMNS, lambda: _export_rows(pending, now)),
+        Table("waiting", CONFIRMATION_COLUMNS, lambda: _export_rows(undecided, now)),
         Table("confirmations", CONFIRMATION_COLUMNS, lambda: _export_rows(confirmations, now)),
     ]
 
@@ -52,10 +53,9 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
         page = Paginator(confirmations, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         return {
             **shared,
-            "pending": [
-                (confirmation, _show_args_hash(confirmation, now)) for confirmation in pending[:MAX_PENDING_ROWS]
-            ],
-            "pending_total": pending.count(),
+            "undecided": [(confirmation, _show_args_hash(confirmation, now)) for confirmation in undecided[:MAX_ROWS]],
+            "undecided_total": undecided.count(),
+            "asked": (request.GET.get("decide", ""), request.GET.get("as", "")),
             "confirmations": page,
             "rows": [(confirmation, confirmation.state_at(now)) for confirmation in page],
         }
@@ -66,17 +66,20 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
 @require_POST
 @login_required
 def decide(request: HttpRequest, slug: str, environment: str, confirmation_id: UUID) -> HttpResponseRedirect:
-    """Confirm or decline, then return to the page; if the confirmation was decided already, the page says so."""
+    """Confirm or decline, or undo that, then return to the page; where it is too late, the page says so."""
     environment_row = require_member_environment(request, slug, environment)
     decision = request.POST.get("decision", "")
-    if decision not in DECISIONS:
-        raise InvalidRequest("Choose to confirm or to decline.")
-    actor = request.user.get_username()
+    if decision not in (*DECISIONS, UNDO):
+        raise InvalidRequest("Choose to confirm, to decline or to undo.")
+    workspace, actor, now = environment_row.workspace, request.user.get_username(), timezone.now()
     try:
-        decide_confirmation(environment_row.workspace, confirmation_id, decision, actor=actor, now=timezone.now())
+        if decision == UNDO:
+            undo_decision(workspace, confirmation_id, actor=actor, now=now)
+        else:
+            decide_confirmation(workspace, confirmation_id, decision, actor=actor, now=now, undo_time=UNDO_TIME)
     except NotPending as error:
         return redirect_to_page("confirmations", environment_row, {"too-late": error.state})
-    return redirect_to_page("confirmations", environment_row, {})
+    return redirect_to_page("confirmations", environment_row, {}, fragment=f"confirmation-{confirmation_id}")
 
 
 def _show_args_hash(confirmation: Confirmation, now: datetime) -> str:

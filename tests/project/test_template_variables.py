@@ -304,6 +304,8 @@ def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) 
         request = {"sub": "user-1", "operation": "POST /refunds", "args": {"orderId": number}, "summary": "Refund"}
         confirmation = api.post("/api/confirmations", request).json()["confirmationId"]
         decision = ("confirm", "decline", "")[number]
+        for choice in ("confirm", "decline"):
+            assert browser.get(f"{start}/confirmations?decide={confirmation}&as={choice}").status_code == 200
         for _ in range(2 if decision else 0):
             response = browser.post(f"{start}/confirmations/{confirmation}/decision", {"decision": decision})
             assert browser.get(response["Location"]).status_code == 200

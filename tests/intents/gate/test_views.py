@@ -11,9 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from affidavit import args_hash
-from intents.gate import confirmations
+from intents.gate import confirmations, views
 from intents.gate.policy import Call
 from intents.models import Confirmation
+from workspaces.models import AuditEntry
 
 CALL = Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
 
@@ -26,6 +27,16 @@ def address(workspace) -> str:
 @pytest.fixture
 def pending(production) -> Confirmation:
     return confirmations.request_confirmation(production, CALL, "Refund 12.50 for <order> 8412", now=timezone.now())
+
+
+@pytest.fixture
+def at(monkeypatch):
+    """Set the clock of the pages."""
+
+    def set_clock(moment) -> None:
+        monkeypatch.setattr(views.timezone, "now", lambda: moment)
+
+    return set_clock
 
 
 @pytest.fixture
@@ -46,18 +57,53 @@ def test_an_empty_page_shows_the_call_that_fills_it(browser_client, address, api
 def test_a_pending_confirmation_is_shown_with_its_summary_escaped(browser_client, address, pending):
     text = browser_client.get(address).content.decode()
     assert "Refund 12.50 for &lt;order&gt; 8412" in text
-    assert 'value="confirm"' in text
+    assert 'value="confirm"' not in text  # only the second step decides
+    assert f"decide={pending.pk}&amp;as=confirm" in text
 
 
 @pytest.mark.parametrize(("decision", "state"), [("confirm", "confirmed"), ("decline", "declined")])
-def test_a_member_decides_on_the_page(decide, browser_client, address, pending, decision, state):
+def test_a_member_decides_on_the_page_in_two_steps(decide, browser_client, address, pending, decision, state, at):
+    step = browser_client.get(address, {"decide": str(pending.pk), "as": decision}).content.decode()
+    assert f'value="{decision}"' in step
+    assert "Cancel" in step
     response = decide(pending, decision)
-    assert (response.status_code, response["Location"]) == (303, address)
+    assert (response.status_code, response["Location"]) == (303, f"{address}#confirmation-{pending.pk}")
     pending.refresh_from_db()
     assert (pending.state, pending.decided_by) == (state, "test-operator")
     page = browser_client.get(address)
-    assert list(page.context["pending"]) == []
+    assert [row.pk for row, _ in page.context["undecided"]] == [pending.pk]  # the row stays where it was
+    assert [shown_state for _, shown_state in page.context["rows"]] == ["pending"]
+    assert "takes effect at" in page.content.decode()
+    at(pending.effective_at)
+    page = browser_client.get(address)
+    assert list(page.context["undecided"]) == []
     assert [shown_state for _, shown_state in page.context["rows"]] == [state]
+
+
+def test_a_decision_can_be_undone_for_ten_seconds(decide, browser_client, address, pending, at):
+    expires_at = pending.expires_at
+    decide(pending, "confirm")
+    decide(pending, "undo")
+    pending.refresh_from_db()
+    assert (pending.state, pending.decided_by, pending.decided_at) == ("pending", "", None)
+    assert (pending.effective_at, pending.expires_at) == (None, expires_at)
+    actions = [entry.action for entry in AuditEntry.objects.filter(action__startswith="confirmation")]
+    assert sorted(actions) == ["confirmation confirmed", "confirmation decision undone"]
+    assert CALL.args_hash in browser_client.get(address).content.decode()
+    decide(pending, "decline")
+    pending.refresh_from_db()
+    at(pending.effective_at)
+    too_late = decide(pending, "undo")
+    assert "already declined" in browser_client.get(too_late["Location"]).content.decode()
+    pending.refresh_from_db()
+    assert pending.state == "declined"
+
+
+def test_nothing_is_undone_that_was_not_decided_or_was_decided_by_api(decide, browser_client, address, pending, api):
+    assert "already pending" in browser_client.get(decide(pending, "undo")["Location"]).content.decode()
+    decision = api.post(f"/api/confirmations/{pending.pk}/decision", {"decision": "confirm"})
+    assert decision.json()["state"] == "confirmed"
+    assert "already confirmed" in browser_client.get(decide(pending, "undo")["Location"]).content.decode()
 
 
 def test_a_second_decision_changes_nothing_and_the_page_says_so(decide, browser_client, pending):
@@ -69,11 +115,13 @@ def test_a_second_decision_changes_nothing_and_the_page_says_so(decide, browser_
     assert pending.state == "declined"
 
 
-def test_what_is_signed_stands_beside_the_summary_until_it_is_decided(decide, browser_client, address, pending):
+def test_what_is_signed_stands_beside_the_summary_until_it_is_decided(decide, browser_client, address, pending, at):
     text = browser_client.get(address).content.decode()
     for signed in (CALL.sub, CALL.operation, CALL.args_hash):
         assert f"<code>{signed}</code>" in text
     decide(pending, "confirm")
+    pending.refresh_from_db()
+    at(pending.effective_at)
     assert CALL.args_hash not in browser_client.get(address).content.decode()
     row = json.loads(browser_client.get(f"{address}.json").getvalue())["tables"]["confirmations"][0]
     assert (row["state"], row["argsHash"]) == ("confirmed", None)
@@ -97,7 +145,7 @@ def test_an_unknown_decision_is_refused(decide, pending):
 def test_an_expired_confirmation_is_no_longer_pending(browser_client, address, production):
     confirmations.request_confirmation(production, CALL, "Old", now=timezone.now() - timedelta(minutes=16))
     page = browser_client.get(address)
-    assert list(page.context["pending"]) == []
+    assert list(page.context["undecided"]) == []
     assert [state for _, state in page.context["rows"]] == ["expired"]
 
 
@@ -116,7 +164,7 @@ def test_a_long_queue_says_how_long_it_is(browser_client, address, production):
     for number in range(52):
         confirmations.request_confirmation(production, CALL, f"Question {number}", now=timezone.now())
     page = browser_client.get(address)
-    assert len(page.context["pending"]) == 50
+    assert len(page.context["undecided"]) == 50
     assert "The first 50 of 52" in page.content.decode()
 
 
