@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('intents', '0004_verification_rollup'),
+        ('intents', '0006_months'),
     ]
 
     operations = [
