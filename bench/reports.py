@@ -1,4 +1,4 @@
-"""Measure the acceptance of witness reports: 10 observations each, 20 KB, whose descriptors were sent before.
+"""Measure the acceptance of witness reports: 10 observations each, 20 KB, of shapes that were sent before.
 
 First through the whole stack, with the load generator and the fold on the same machine. Then the processor time of one
 request in this process, compared with the least that could be done for it: parse the body by json.loads, insert a row.
@@ -6,8 +6,11 @@ request in this process, compared with the least that could be done for it: pars
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import random
+import re
 import tempfile
 import time
 import uuid
@@ -34,30 +37,59 @@ WANTED = 1000  # reports a second
 LIMIT = 4.0  # times json.loads and one insert
 ADDRESS = "/api/witness-reports"
 ID_MARK = "ID"
+DOCUMENTS = 100
+COUNT = re.compile(r'("(?:seen|nulls|count)": )([0-9]+)')
 CREATE_TABLE = "CREATE TEMPORARY TABLE bare_report (id bigserial PRIMARY KEY, report_id text, size integer)"
 INSERT = "INSERT INTO bare_report (report_id, size) VALUES (%s, %s)"
 
 
 def make_body_builder() -> Callable[[], bytes]:
-    """Return a function that builds the same report under a new id each time."""
+    """Return a function that builds reports of the same shapes, each under a new id and with counts of its own."""
+    chance = random.Random(9)
+    documents = itertools.cycle([build_document(chance) for _ in range(DOCUMENTS)])
+
+    def build_body() -> bytes:
+        begin, end = next(documents)
+        return begin + str(uuid.uuid4()).encode() + end
+
+    return build_body
+
+
+def build_document(chance: random.Random) -> tuple[bytes, bytes]:
+    """Return a report before and after its id."""
     now = int(time.time())
-    times = {"firstSeenAt": now, "lastSeenAt": now}
-    observations = [{**observation, **times} for observation in islice(generate_observations(1000), OBSERVATIONS)]
+    observations = [
+        {**vary_counts(observation, chance), "firstSeenAt": now, "lastSeenAt": now}
+        for observation in islice(generate_observations(1000), OBSERVATIONS)
+    ]
     document = json.dumps({"reportId": ID_MARK, "observations": observations}, separators=(",", ":"))
     begin, end = document.encode().split(ID_MARK.encode(), 1)
-    return lambda: begin + str(uuid.uuid4()).encode() + end
+    return begin, end
+
+
+def vary_counts(observation: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """Return the observation as if it were of many exchanges, in some of which an optional property was seen."""
+    count = chance.randrange(2, 1000)
+    text = COUNT.sub(lambda match: f"{match[1]}{int(match[2]) * count}", json.dumps({**observation, "count": 1}))
+    varied: dict[str, Any] = json.loads(text)
+    varied["response"]["properties"]["optional"] = {"type": "string", "seen": chance.randrange(1, count)}
+    return varied
 
 
 def make_request_builder(key: str) -> Callable[[], bytes]:
     build_body = make_body_builder()
     head = f"POST {ADDRESS} HTTP/1.1\r\nHost: localhost\r\nx-service-api-key: {key}\r\ncontent-type: application/json"
-    head += f"\r\ncontent-length: {len(build_body())}\r\n\r\n"
-    return lambda: head.encode() + build_body()
+
+    def build_request() -> bytes:
+        body = build_body()
+        return f"{head}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
+
+    return build_request
 
 
 def measure_whole_stack(address: str, key: str) -> Row:
     clients = [make_request_builder(key) for _ in range(CLIENTS)]
-    measure_rate([address], clients, 1)  # until the descriptors are known
+    measure_rate([address], clients, 1)  # until the shapes are known
     rate = measure_rate([address], clients, SECONDS).per_second
     return Row(f"reports/s, {CLIENTS} clients", f"{rate:,.0f}", f"wanted {WANTED:,}", WANTED / rate, 1, "of it")
 

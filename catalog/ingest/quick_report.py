@@ -1,9 +1,9 @@
 """Read a well-formed report quickly; whatever is in doubt is left to the form, which alone says what is wrong.
 
-A witness sends the same descriptors again and again. So each descriptor is read once per process and remembered by its
-bytes; in the body a short object takes its place. What remains of the body is small. It is read by the one strict
-parser (affidavit._json) and checked by a compiled form (msgspec). A remembered shape depends on its bytes alone, never
-on a workspace: rules are applied when shapes are shown.
+A witness sends the same descriptors again and again, with other counts. So each form of a descriptor is read once per
+process (shape_templates); in the body a short object takes its place. What remains of the body is small. It is read by
+the one strict parser (affidavit._json) and checked by a compiled form (msgspec). A shape depends on the bytes of its
+descriptor alone, never on a workspace: rules are applied when shapes are shown.
 
 Why this accepts no body that the strict parser refuses: a descriptor is replaced only if it is a strict JSON object by
 itself. Where its bytes begin a value of the body, an object stands in for an object. Where they stand within a string,
@@ -17,14 +17,14 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 from uuid import UUID
 
 from msgspec import UNSET, Meta, MsgspecError, Raw, Struct, UnsetType, convert
 from msgspec.json import Decoder
 from rest_framework.exceptions import ValidationError
 
-from affidavit import from_descriptor, parse_json
+from affidavit import parse_json
 from affidavit.operations import SECONDS_PER_DAY
 from catalog.ingest.sanitize import Observation, list_counted_parts, sum_observations
 from catalog.ingest.serializers import (
@@ -36,13 +36,13 @@ from catalog.ingest.serializers import (
     TOKEN,
     find_contradictions,
 )
+from catalog.ingest.shape_templates import HALF_DEPTH, Shape, fill_template, read_shape
 from catalog.models import MAX_METHOD
 from catalog.path_template import MAX_PATH_BYTES, MAX_SEGMENTS, find_path_errors
 from wire.http.fields import MAX_COUNT, MAX_ITEMS, UUID_FORM, Moment
 
 MAX_SHAPES = 2000  # that a process remembers
 MAX_SHAPE_BYTES = 8 * 1024  # of a descriptor that is remembered
-HALF_DEPTH = 64  # of the 128 levels that a body may have
 _MARK = "#"
 _DAYS = '"days":[0,0]'  # within a string, its quotation marks would be escaped
 _MOMENT = Moment()
@@ -50,13 +50,6 @@ _MOMENT = Moment()
 
 class _Doubt(Exception):
     """Something may be wrong with the report: the form decides."""
-
-
-class _Shape(NamedTuple):
-    """What is stored of a descriptor: the state of its evidence as JSON, stamped with day 0. seen: of its root."""
-
-    state: str
-    seen: int
 
 
 class _RawObservation(Struct):
@@ -161,26 +154,17 @@ def _list_stand_ins(observation: _ObservationForm) -> dict[str, dict[str, int]]:
     return {name: stand_in for name, stand_in in stand_ins.items() if stand_in is not UNSET}
 
 
-def _find_shape(text: bytes, count: int) -> _Shape:
+def _find_shape(text: bytes, count: int) -> Shape:
     """Return the shape of a descriptor in an observation of `count`. Raises _Doubt or ValueError."""
-    read = _remember_shape if len(text) <= MAX_SHAPE_BYTES else _read_shape
-    shape = read(text, None) or read(text, count)
-    if shape is None:
-        raise _Doubt
-    return shape
-
-
-def _read_shape(text: bytes, count: int | None) -> _Shape | None:
-    """Return the shape; None if it depends on the count of its observation and that is None."""
+    if len(text) <= MAX_SHAPE_BYTES and (shape := _remember_shape(text)):
+        return shape
     descriptor = parse_json(text, max_depth=HALF_DEPTH)
-    if not isinstance(descriptor, dict) or (count is None and "seen" not in descriptor):
-        return None
-    evidence = from_descriptor(descriptor, seen=count or 0)  # the count is not read where it has its own
-    evidence.stamp(0)
-    return _Shape(json.dumps(evidence.to_state(), separators=(",", ":")), evidence.seen)
+    if not isinstance(descriptor, dict):
+        raise _Doubt
+    return read_shape(descriptor, count)
 
 
-_remember_shape = lru_cache(MAX_SHAPES)(_read_shape)
+_remember_shape = lru_cache(MAX_SHAPES)(fill_template)
 
 
 def _build_observation(form: _ObservationForm) -> Observation:
@@ -214,7 +198,7 @@ def _is_path(path: str) -> bool:
     return not find_path_errors(path)
 
 
-def _render_state(observation: Observation, shapes: Mapping[str, _Shape], received_at: datetime) -> str:
+def _render_state(observation: Observation, shapes: Mapping[str, Shape], received_at: datetime) -> str:
     """Return the state of the sum of one observation, as JSON."""
     (state,) = sum_observations([observation], received_at=received_at).to_state()
     del state["parts"]

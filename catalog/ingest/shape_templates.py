@@ -1,0 +1,124 @@
+"""Read descriptors that differ only in their counts: their form is read once, the counts are put into what it gave.
+
+A template is what a descriptor gives with marks in place of its counts. It holds for every descriptor of the same bytes
+but the counts, whose counts compare with each other as those of the first: reading one compares counts, and takes the
+difference of two (`seen` less `nulls`). Where it does more, there is no template.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Sequence, Set
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from affidavit import from_descriptor, parse_json
+
+MAX_TEMPLATES = 2000  # that a process remembers
+HALF_DEPTH = 64  # of the 128 levels that a body may have
+# A count as it is nearly always written. All else stays part of the form, and is no mark when that is read.
+_COUNT = re.compile(rb'("(?:seen|nulls)":[ \t\r\n]*)(0|[1-9][0-9]{0,14})(?=[,}\s])')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9]+')
+_MARKS = random.SystemRandom()  # so that nobody can send what looks like a mark
+
+
+class Shape(NamedTuple):
+    """What is stored of a descriptor: the state of its evidence as JSON, stamped with day 0. seen: of its root."""
+
+    state: str
+    seen: int
+
+
+class _Template(NamedTuple):
+    """text: the state with %d for each count; seen: the rank of the root's count.
+
+    pairs: ranks of counts whose difference is a count too; chosen: which count each %d is, a rank or one of these.
+    """
+
+    text: str
+    seen: int
+    pairs: Sequence[tuple[int, int]]
+    chosen: Sequence[int]
+
+
+def read_shape(descriptor: Any, count: int) -> Shape:
+    """Return the shape of a descriptor. Raises ValueError where it is none."""
+    evidence = from_descriptor(descriptor, seen=count)
+    evidence.stamp(0)
+    return Shape(json.dumps(evidence.to_state(), separators=(",", ":")), evidence.seen)
+
+
+def fill_template(text: bytes) -> Shape | None:
+    """Return the shape of a descriptor from the template of its form; None if it has none."""
+    pieces = _COUNT.split(text)
+    counts = list(map(int, pieces[2::3]))
+    if not counts or b"\0" in text:
+        return None
+    pieces[2::3] = [b"\0"] * len(counts)
+    distinct = sorted({0, *counts})
+    ranks = {count: rank for rank, count in enumerate(distinct)}
+    template = _make_template(b"".join(pieces), tuple([ranks[count] for count in counts]))
+    if template is None:
+        return None
+    values = [*distinct, *(distinct[more] - distinct[less] for more, less in template.pairs)]
+    return Shape(template.text % tuple([values[number] for number in template.chosen]), distinct[template.seen])
+
+
+@lru_cache(MAX_TEMPLATES)
+def _make_template(form: bytes, ranks: tuple[int, ...]) -> _Template | None:
+    """Read a form, with NUL for each count, whose counts have these ranks. 0 has rank 0."""
+    marks = [0, *sorted(_MARKS.sample(range(2**48, 2**50), max(ranks)))]
+    counts = iter([b"%d" % marks[rank] for rank in ranks])
+    text = re.sub(rb"\0", lambda match: next(counts), form)
+    try:
+        descriptor = parse_json(text, max_depth=HALF_DEPTH)
+        if not isinstance(descriptor, dict) or "seen" not in descriptor or not _is_plain(descriptor, set(marks)):
+            return None
+        return _find_marks(read_shape(descriptor, 0), marks)
+    except ValueError:
+        return None  # whoever reads the descriptor itself says what is wrong
+
+
+def _is_plain(value: Any, marks: Set[int]) -> bool:
+    """Whether all numbers within a value are marks, and are compared only with marks.
+
+    Where a value has `types`, or may be null and has an inside, its counts are added or subtracted before they are
+    compared, and marks do not compare as the counts do.
+    """
+    match value:
+        case bool() | str() | None:
+            return True
+        case {"types": _} | {"nulls": _, "properties": _} | {"nulls": _, "values": _} | {"nulls": _, "items": _}:
+            return False
+        case dict():
+            return all(_is_plain(inner, marks) for inner in value.values())
+        case list():
+            return all(_is_plain(inner, marks) for inner in value)
+    return isinstance(value, int) and value in marks
+
+
+def _find_marks(shape: Shape, marks: Sequence[int]) -> _Template | None:
+    """Return the shape with its counts left out; None if one of them is neither a mark nor the difference of two."""
+    differences = {marks[more] - marks[less]: (more, less) for less, more in combinations(range(1, len(marks)), 2)}
+    numbers = {mark: rank for rank, mark in enumerate(marks)}
+    pairs: list[tuple[int, int]] = []
+    chosen: list[int] = []
+
+    def leave_out(match: re.Match[str]) -> str:
+        token = match[0]
+        if token.startswith('"'):
+            return token.replace("%", "%%")
+        number = int(token)
+        if number not in numbers:
+            pairs.append(differences[number])
+            numbers[number] = len(numbers)
+        chosen.append(numbers[number])
+        return "%d"
+
+    try:
+        return _Template(_TOKEN.sub(leave_out, shape.state), numbers[shape.seen], pairs, chosen)
+    except KeyError:
+        return None
