@@ -138,6 +138,14 @@ def test_a_value_that_holds_itself_is_refused():
         canonical_json(loop)
 
 
+def test_a_text_that_prints_itself_in_another_way_is_written_as_it_is():
+    class Shouted(str):
+        def __str__(self) -> str:
+            return self.upper()
+
+    assert canonical_json(Shouted("a")) == b'"a"'
+
+
 def test_subclasses_are_written_as_what_they_stand_for():
     number, text = IntEnum("N", {"A": 7}), StrEnum("T", {"B": "b"})
     assert canonical_json({"n": number.A, "t": text.B, "p": (1, 2)}) == b'{"n":7,"p":[1,2],"t":"b"}'
@@ -163,6 +171,10 @@ def test_the_compact_form_is_that_of_json_stringify():
     value = {"b": 1.0, "10": 2, "a": "é\u2028\x7f\x01/", "9": 12345678901234567890, "01": -0.0}
     expected = '{"9":12345678901234567000,"10":2,"b":1,"a":"é\u2028\x7f\\u0001/","01":0}'
     assert compact_json(value) == expected.encode()
+
+
+def test_the_last_index_of_an_array_is_two_below_two_to_the_32nd():
+    assert compact_json({"4294967295": 1, "b": 2, "4294967294": 3}) == b'{"4294967294":3,"4294967295":1,"b":2}'
 
 
 def test_the_ascii_form_escapes_what_is_not_ascii():

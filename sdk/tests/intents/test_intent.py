@@ -59,6 +59,14 @@ def test_signatures_agree_with_the_standard_library(key, text):
     assert SigningKey(key).sign(text) == hmac.digest(key, text, "sha256")
 
 
+def test_a_secret_of_any_characters_is_its_bytes():
+    """A variable of the environment that is not UTF-8 has half surrogate pairs in it."""
+    secret = "\udcff" + "s" * 40
+    assert build_signing_key(secret).sign(b"text") == hmac.digest(
+        secret.encode("utf-8", "surrogatepass"), b"text", "sha256"
+    )
+
+
 @pytest.mark.parametrize(
     "secret", ["", "feeble", "s" * 31, "s" * 40 + "\n", " " + "s" * 40, "s" * 20 + "\u00a0" + "s" * 20]
 )
@@ -85,6 +93,7 @@ def test_a_minted_intent_has_the_form_of_the_spec():
 def test_every_minted_intent_has_its_own_nonce_and_tool_call_id():
     first, second = (mint_intent(SECRET, **CALL, args={}).payload for _ in range(2))
     assert first["nonce"] != second["nonce"]
+    assert len(first["nonce"]) == 32
     assert first["toolCallId"] != second["toolCallId"]
 
 
@@ -238,6 +247,7 @@ def test_a_payload_written_anew_is_found_and_parsed_as_it_was_signed(payload, si
     raw = f'{{"payload":{payload},"signature":"{key.sign(signed.encode()).hex()}"}}'.encode()
     found = open_envelope(base64.urlsafe_b64encode(raw).decode())
     assert find_signed_payload(found, [key]) == json.loads(signed)
+    assert found.signed_with == SECRET[:8]
     assert find_signed_payload(found, [build_signing_key("o" * 32)]) is None
 
 

@@ -26,7 +26,7 @@ from affidavit._intents.nonces import MemoryNonces
 from affidavit._intents.operation import AMBIGUOUS
 from affidavit._intents.reasons import CHECKS, REASONS
 from affidavit._intents.stores import StoreUnavailable
-from affidavit._intents.verifier import IntentRejected
+from affidavit._intents.verifier import IntentRejected, IntentVerifier
 
 
 def test_a_verified_intent_tells_what_it_permits():
@@ -385,6 +385,40 @@ def test_an_explanation_of_a_closed_version_one_window_still_compares_the_rest()
     assert checks["payload"].reason == "unsupported-version"
     assert checks["operation"].reason == "path-mismatch"
     assert checks["nonce"].state == "not-bound"
+
+
+def test_an_explanation_says_of_each_failure_its_own_cause():
+    header = minted(operation="POST /x", requires_step_up=True, now=NOW - 7200).header
+    checks = {check.name: check for check in verifier().explain(header, **{**REQUEST, "content_encoding": "gzip"})}
+    assert checks["arguments"].detail == "the body has a Content-Encoding: send it plain."
+    assert checks["step-up"].detail == "This verifier has no step-up gate."
+    foreign = minted(OTHER_SECRET, tenant_id="ws_9", args={}).header
+    checks = {check.name: check for check in verifier().explain(foreign, **{**REQUEST, "query": "a=1"})}
+    assert checks["arguments"].detail == REASONS["args-mismatch"].meaning
+    assert checks["arguments"].actual == args_hash(json.loads(BODY))
+    assert (checks["workspace"].signed, checks["workspace"].actual) == ("ws_9", WORKSPACE)
+
+
+@pytest.mark.parametrize("header", [None, "x"])
+def test_an_explanation_goes_no_further_than_a_header_that_cannot_be_read(header):
+    states = [check.state for check in verifier().explain(header, **REQUEST)]
+    assert states.count("failed") == 1
+    assert states[states.index("failed") + 1 :] == ["not-reached"] * (len(CHECKS) - states.index("failed") - 1)
+
+
+def test_a_verifier_reads_its_facts_from_variables(monkeypatch):
+    values = {"AFFIDAVIT_SIGNING_SECRET": SECRET, "AFFIDAVIT_WORKSPACE": WORKSPACE, "AFFIDAVIT_AUDIENCE": AUDIENCE}
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    subject = IntentVerifier(nonces=MemoryNonces(several_workers=True), now=lambda: NOW)
+    assert reason(minted().header, subject) is None
+    assert reason(minted(tenant_id="other").header, subject) == "tenant-mismatch"
+    assert reason(minted(aud="other").header, subject) == "audience-mismatch"
+    hub = IntentVerifier(secrets=lambda name: [SECRET], nonces=MemoryNonces(several_workers=True), now=lambda: NOW)
+    assert reason(minted(tenant_id="other").header, hub) is None
+    monkeypatch.delenv("AFFIDAVIT_SIGNING_SECRET")
+    with pytest.raises(ValueError, match="secret is empty"):
+        IntentVerifier(nonces=MemoryNonces(several_workers=True))
 
 
 def test_an_explanation_shows_both_sides():
