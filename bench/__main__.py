@@ -1,22 +1,98 @@
-"""Run every benchmark (`make bench`), or one (`make bench only=NAME`)."""
+"""Run every benchmark (`make bench`), or one (`make bench only=NAME`); size=small, full or 100M; json=FILE.
 
+At the end stands one table of all: figure, peer or limit measured in the same run, ratio, goal, met or not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
 import pkgutil
+import platform
 import runpy
 import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import bench
+from bench._support.measure import PRINTED_ROWS, Row, print_table
+
+FULL = {"BENCH_OUTCOMES": "10000000"}
+# What the modules read, unless it is set already. `small` is for a look within minutes: its times are no figures.
+SIZES = {
+    "small": {
+        "BENCH_OUTCOMES": "200000",
+        "BENCH_SMALL": "20000",
+        "BENCH_OPERATIONS": "300",
+        "BENCH_TALLY_DAYS": "7",
+        "BENCH_REPORTS": "300",
+        "BENCH_SECONDS": "1",
+        "BENCH_SEARCH_SECONDS": "5",
+    },
+    "full": FULL,
+    "100M": {**FULL, "BENCH_OUTCOMES": "100000000"},
+}
+LONG = {"cluster", "timing", "fit_paths", "count_path_words"}  # left out of `small`
+NamedRow = tuple[str, Row]
 
 
-def main(only: list[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     names = [module.name for module in pkgutil.iter_modules(bench.__path__) if not module.name.startswith("_")]
-    unknown = [name for name in only if name not in names]
-    if unknown:
-        print(f"There is no {unknown[0]}; choose one of: {', '.join(names)}", file=sys.stderr)
-        return 2
-    for name in only or names:
-        print(f"== {name}")
-        runpy.run_module(f"bench.{name}", run_name="__main__")
+    options = parse_options(arguments, names)
+    for variable, value in SIZES.get(options.size, {}).items():
+        os.environ.setdefault(variable, value)
+    chosen = options.names or [name for name in names if options.size != "small" or name not in LONG]
+    rows = [row for name in chosen for row in run_module(name)]
+    if len(chosen) > 1:
+        print("== all")
+        print_table(row._replace(label=f"{name}: {row.label}") for name, row in rows)
+    if options.json:
+        options.json.write_text(json.dumps(describe_run(options.size, rows), indent=1, ensure_ascii=False) + "\n")
     return 0
+
+
+def parse_options(arguments: Sequence[str], names: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
+    parser.add_argument("--size", choices=SIZES, default="")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    options = parser.parse_args(arguments)
+    if unknown := [name for name in options.names if name not in names]:
+        parser.error(f"there is no {unknown[0]}; choose one of: {', '.join(names)}")
+    return options
+
+
+def run_module(name: str) -> Sequence[NamedRow]:
+    """Run one module, which prints its table; return the rows of it."""
+    print(f"== {name}")
+    PRINTED_ROWS.clear()
+    runpy.run_module(f"bench.{name}", run_name="__main__")
+    return [(name, row) for row in PRINTED_ROWS]
+
+
+def describe_run(size: str, rows: Sequence[NamedRow]) -> dict[str, Any]:
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "size": size,
+        "machine": {"system": platform.platform(), "processors": os.cpu_count(), "load": os.getloadavg()[2]},
+        "python": platform.python_version(),
+        "rows": [
+            {
+                "module": name,
+                "figure": row.label,
+                "measured": row.measured,
+                "against": row.reference,
+                "ratio": row.figure,
+                "unit": row.unit,
+                "goal": row.limit,
+                "met": row.is_met,
+            }
+            for name, row in rows
+        ],
+    }
 
 
 if __name__ == "__main__":

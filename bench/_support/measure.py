@@ -23,6 +23,15 @@ class Row(NamedTuple):
     limit: float | None = None
     unit: str = "x"
 
+    @property
+    def is_met(self) -> bool | None:
+        """Whether the figure is within its limit; None where it has none."""
+        return None if self.limit is None else self.figure <= self.limit
+
+
+PRINTED_ROWS: list[Row] = []
+"""All rows of this process that were printed."""
+
 
 def measure_medians(
     candidates: Mapping[str, Callable[[], object]], *, calls: int | None = None, rounds: int = ROUNDS
@@ -70,6 +79,8 @@ def percentile(times: Sequence[float], share: float) -> float:
 
 def print_table(rows: Iterable[Row]) -> None:
     """Print one line per row, with `over` if its figure exceeds its limit."""
+    rows = list(rows)
+    PRINTED_ROWS.extend(rows)
     headings = ("", "measured", "against", "figure", "limit", "")
     cells = [(row.label, row.measured, row.reference, f"{row.figure:.2f} {row.unit}", *_verdict(row)) for row in rows]
     widths = [max(len(line[column]) for line in [headings, *cells]) for column in range(len(headings))]
@@ -80,4 +91,4 @@ def print_table(rows: Iterable[Row]) -> None:
 def _verdict(row: Row) -> tuple[str, str]:
     if row.limit is None:
         return "", ""
-    return f"{row.limit:.2f}", "ok" if row.figure <= row.limit else "over"
+    return f"{row.limit:.2f}", "ok" if row.is_met else "over"
