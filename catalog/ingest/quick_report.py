@@ -102,6 +102,8 @@ class _ReportForm(Struct, rename="camel"):
 
 
 _FINDER = Decoder(_RawReport)
+# msgspec compiles a form where it is first used. Two threads that do so at once end the process (SIGSEGV).
+Decoder(_ReportForm)
 
 
 def read_report(body: bytes, *, received_at: datetime) -> dict[str, Any] | None:

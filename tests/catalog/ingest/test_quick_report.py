@@ -6,6 +6,10 @@ import copy
 import dataclasses
 import itertools
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +27,7 @@ from tests.catalog.reports import observation, report
 from wire.http.body import parse_body
 from wire.http.problems import Problem
 
+ROOT = Path(__file__).resolve().parents[3]
 NOW = timezone.now()
 SECONDS = int(NOW.timestamp())
 BOOK = {"id": 1, "title": "text", "tags": ["text"], "author": {"name": "text", "born": None}}
@@ -222,3 +227,25 @@ def test_a_body_that_no_program_would_send_is_left_to_the_form():
     for body in (b"", b"[]", b"{}", b"null", b'{"observations":[]}', b"\xff", b'{"observations":[1]}', b"[" * 100_000):
         assert compare(body) is None
     assert compare(dump(report(*[observation()] * 501))) is None
+
+
+FIRST_USE = """
+import sys, django
+django.setup()
+from django.utils import timezone
+from catalog.ingest import quick_report
+compilations = []
+sys.setprofile(lambda frame, event, _: event == "call" and compilations.append(frame.f_code.co_name))
+body = b'{"reportId": "0b8f5f0e-4c55-4d6b-9f0a-6f1a40b7d9e2", "observations": ' \
+    b'[{"method": "GET", "path": "/a", "status": 200, "count": 1}]}'
+report = quick_report.read_report(body, received_at=timezone.now())
+sys.setprofile(None)
+assert report is not None
+assert "get_class_annotations" not in compilations, "two threads could compile it at once, which is a crash"
+"""
+
+
+def test_the_compiled_form_is_compiled_before_several_threads_use_it():
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "hub.settings"}
+    done = subprocess.run([sys.executable, "-c", FIRST_USE], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
