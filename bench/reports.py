@@ -2,6 +2,7 @@
 
 First through the whole stack, with the load generator and the fold on the same machine. Then the processor time of one
 request in this process, compared with the least that could be done for it: parse the body by json.loads, insert a row.
+Last how long a report of a quiet environment waits for its fold while another environment is loaded.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import random
 import re
 import tempfile
 import time
+import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
 from io import BytesIO
@@ -25,7 +27,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 
 from bench._support.catalog_data import create_workspace, generate_observations
-from bench._support.hub_client import measure_rate
+from bench._support.hub_client import FORK, measure_rate
 from bench._support.measure import Row, print_table
 from bench.outcomes import run_hub
 
@@ -33,6 +35,10 @@ OBSERVATIONS = 10
 CLIENTS = 8
 SECONDS = float(os.environ.get("BENCH_SECONDS", "4"))
 CALLS = 200
+QUIET_REPORTS = 20
+QUIET_PAUSE = 0.5  # seconds between them
+LOAD_CLIENTS = 2  # that send all the while
+LAG_LIMIT = 2.0  # seconds
 WANTED = 1000  # reports a second
 LIMIT = 4.0  # times json.loads and one insert
 ADDRESS = "/api/witness-reports"
@@ -40,6 +46,11 @@ ID_MARK = "ID"
 DOCUMENTS = 100
 COUNT = re.compile(r'("(?:seen|nulls|count)": )([0-9]+)')
 CREATE_TABLE = "CREATE TEMPORARY TABLE bare_report (id bigserial PRIMARY KEY, report_id text, size integer)"
+COUNT_UNFOLDED = "SELECT count(*) FROM catalog_witnessreport WHERE workspace_id = %s AND folded_at IS NULL"
+SELECT_LAG = """
+SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM folded_at - received_at))::float8
+  FROM catalog_witnessreport WHERE workspace_id = %s
+"""
 INSERT = "INSERT INTO bare_report (report_id, size) VALUES (%s, %s)"
 
 
@@ -125,6 +136,30 @@ def measure_processor_time(key: str) -> Row:
     return Row(label, f"{micros[report]:.0f} µs", reference, micros[report] / micros[insert], LIMIT)
 
 
+def measure_quiet_lag(address: str, loaded: dict[str, Any], quiet: dict[str, Any]) -> Row:
+    """Report for a quiet environment while clients send for another one; wait until all of the quiet one are folded."""
+    clients = [make_request_builder(loaded["secretKey"]) for _ in range(LOAD_CLIENTS)]
+    seconds = QUIET_REPORTS * QUIET_PAUSE
+    load = FORK.Process(target=measure_rate, args=([address], clients, seconds))
+    load.start()
+    build_body = make_body_builder()
+    headers = {"x-service-api-key": quiet["secretKey"], "content-type": "application/json"}
+    for _ in range(QUIET_REPORTS):
+        urllib.request.urlopen(urllib.request.Request(address + ADDRESS, build_body(), headers), timeout=60).close()
+        time.sleep(QUIET_PAUSE)
+    load.join()
+    with connection.cursor() as cursor:
+        unfolded = 1
+        while unfolded:
+            time.sleep(0.2)
+            cursor.execute(COUNT_UNFOLDED, [quiet["workspaceId"]])
+            unfolded = cursor.fetchone()[0]
+        cursor.execute(SELECT_LAG, [quiet["workspaceId"]])
+        lag = cursor.fetchone()[0]
+    label = f"fold of a quiet environment beside {LOAD_CLIENTS} clients of another, p95"
+    return Row(label, f"{lag:.2f} s", f"{QUIET_REPORTS} reports", lag, LAG_LIMIT, "s")
+
+
 def build_environ(body: bytes, key: str) -> dict[str, Any]:
     return {
         "REQUEST_METHOD": "POST", "PATH_INFO": ADDRESS, "QUERY_STRING": "", "SERVER_NAME": "localhost",
@@ -136,11 +171,12 @@ def build_environ(body: bytes, key: str) -> dict[str, Any]:
 
 def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder, run_hub(Path(folder)) as address:
-        workspace = create_workspace("Reports")
+        workspace, quiet_workspace = create_workspace("Reports"), create_workspace("Quiet")
         yield measure_whole_stack(address, workspace["secretKey"])
         os.environ["DJANGO_SETTINGS_MODULE"] = "hub.web_settings"
         django.setup()
         yield measure_processor_time(workspace["secretKey"])
+        yield measure_quiet_lag(address, workspace, quiet_workspace)
         connection.close()
 
 
