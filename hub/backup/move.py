@@ -16,6 +16,7 @@ from psycopg import sql
 from hub.backup.tables import PLAIN_FORMATS, Summary, list_columns, list_tables, refuse_pooler, summarize
 from hub.local.database import check_server_version, check_written_version, is_empty, lock_migrations, migrate
 from hub.local.embedded_postgres import Server
+from hub.local.partitions import create_partitions_of
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
 from wire.redelivery.encryption import decrypt
@@ -40,6 +41,7 @@ def move_database(server: Server, *, now: datetime) -> Mapping[str, Summary]:
             if not is_empty():
                 raise StartupError("DATABASE_URL: the database is not empty. Name a new one. Nothing was moved.")
             migrate()
+            create_partitions_of(source)
             with transaction.atomic():
                 summaries = copy_tables(source, connection)
     with connection.cursor() as cursor:

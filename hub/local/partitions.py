@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import sql
 
 from catalog.ingest.prune import INBOX
 from intents.gate.prune import MINTED_INTENTS
 from intents.reports.prune import REJECTIONS
-from wire.postgresql.months import create_coming_months
+from wire.postgresql.months import create_coming_months, create_months, list_months
 from workspaces.audit.prune import AUDIT_LOG
 
 MONTHLY_LOGS = (INBOX, REJECTIONS, MINTED_INTENTS, AUDIT_LOG)
@@ -22,6 +23,12 @@ SELECT relname FROM pg_class WHERE relkind = 'p' AND relnamespace = current_sche
 def create_partitions(*, now: datetime) -> None:
     for log in MONTHLY_LOGS:
         create_coming_months(log, now=now)
+
+
+def create_partitions_of(source: BaseDatabaseWrapper) -> None:
+    """Create the months that another database has, so that its rows do not all go into the default partition."""
+    for log in MONTHLY_LOGS:
+        create_months(log, list_months(log, source))
 
 
 def analyze_partitioned_tables() -> None:

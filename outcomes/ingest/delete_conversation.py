@@ -12,10 +12,10 @@ from outcomes.broken_joins.move_rows import ReportSummary, count_outcome, lock_c
 from outcomes.models import Conversation, MovedOutcome, Outcome
 from outcomes.tallies.adjust import TallyChange, adjust_tallies
 from wire.errors import Unavailable
+from wire.postgresql.lock_timeout import is_lock_timeout
 from workspaces.models import Environment, Workspace
 
 ATTEMPTS = 5
-LOCK_NOT_AVAILABLE = "55P03"
 # A report in flight may have read that the conversation is known, and writes its outcome without a lock on it. This
 # waits for all that write at the moment; those that come next read anew. Not longer than this: they all wait for us.
 LOCK_OUT_WRITERS = (
@@ -36,7 +36,7 @@ def delete_conversation(
         try:
             return _delete(workspace, conversation_id, environment_names)
         except OperationalError as error:
-            if getattr(error.__cause__, "sqlstate", None) != LOCK_NOT_AVAILABLE:
+            if not is_lock_timeout(error):
                 raise
     raise Unavailable
 

@@ -6,14 +6,16 @@ What belongs to no month's partition is in the default partition, so that an ins
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.db import OperationalError, connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from wire.postgresql.lock_timeout import is_lock_timeout
 
 MONTHS_AHEAD = 3
-LOCK_NOT_AVAILABLE = "55P03"
 SELECT_PARTITIONS = """
 SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass ORDER BY 1
 """
@@ -90,9 +92,9 @@ def list_coming_months(now: datetime) -> Sequence[Month]:
     return months
 
 
-def list_months(log: MonthlyLog) -> Sequence[Month]:
-    """Return the months that have a partition, the oldest first."""
-    with connection.cursor() as cursor:
+def list_months(log: MonthlyLog, database: BaseDatabaseWrapper | None = None) -> Sequence[Month]:
+    """Return the months that have a partition, the oldest first. database: another than the hub's."""
+    with (database or connection).cursor() as cursor:
         cursor.execute(SELECT_PARTITIONS, [log.table])
         names = [name for (name,) in cursor.fetchall()]
     matches = (re.search(r"_y(\d{4})m(\d{2})$", name) for name in names)
@@ -100,14 +102,18 @@ def list_months(log: MonthlyLog) -> Sequence[Month]:
 
 
 def create_coming_months(log: MonthlyLog, *, now: datetime) -> Sequence[Month]:
-    """Create the missing partitions of this month and those ahead of it; return their months.
+    """Create the missing partitions of this month and those ahead of it; return their months."""
+    return create_months(log, list_coming_months(now))
+
+
+def create_months(log: MonthlyLog, months: Iterable[Month]) -> Sequence[Month]:
+    """Create the partitions that are missing; return their months.
 
     A month whose partition cannot be locked soon is left for the next time: its rows are in the default partition until
     then.
     """
     existing = set(list_months(log))
-    missing = [month for month in list_coming_months(now) if month not in existing]
-    return [month for month in missing if _create_month(log, month)]
+    return [month for month in months if month not in existing and _create_month(log, month)]
 
 
 def _create_month(log: MonthlyLog, month: Month) -> bool:
@@ -127,7 +133,7 @@ def _create_month(log: MonthlyLog, month: Month) -> bool:
             )
             cursor.execute(f"ALTER TABLE {table} ATTACH PARTITION {partition} {month.bounds}")
     except OperationalError as error:
-        if not _is_lock_timeout(error):
+        if not is_lock_timeout(error):
             raise
         return False
     return True
@@ -152,7 +158,7 @@ def drop_month(log: MonthlyLog, month: Month, owners: Sequence[int | str]) -> in
                 return None
             cursor.execute(f"DROP TABLE {partition}")
     except OperationalError as error:
-        if not _is_lock_timeout(error):
+        if not is_lock_timeout(error):
             raise
         return None
     return int(rows)
@@ -167,7 +173,3 @@ def _is_needed(log: MonthlyLog, partition: str, owners: Sequence[int | str]) -> 
             return bool(others)
         cursor.execute(f"SELECT EXISTS (SELECT FROM {partition} WHERE {log.unfinished})")
         return bool(cursor.fetchone()[0])
-
-
-def _is_lock_timeout(error: OperationalError) -> bool:
-    return getattr(error.__cause__, "sqlstate", None) == LOCK_NOT_AVAILABLE

@@ -44,10 +44,17 @@ def own_postgres(tmp_path: Path) -> Iterator[str]:
         run("pg_ctl", "-D", str(cluster), "--wait", "--mode=immediate", "stop")
 
 
+def run_in_shell(hub: Hub, expression: str) -> str:
+    """Return what an expression about the months of logs is on the hub's database."""
+    names = "from intents.reports.prune import REJECTIONS; from wire.postgresql.months import *"
+    return hub.manage("shell", "--no-imports", "-c", f"{names}; print({expression})").stdout
+
+
 def test_everything_is_moved_compared_and_started_from_one_place_only(hub, own_postgres):
     hub.start()
     created = fill(hub)
     before = read_downloads(hub, created)
+    assert "2024, month=3" in run_in_shell(hub, "create_months(REJECTIONS, [Month(2024, 3)])")
     assert_refused(hub.manage("move_database"), "DATABASE_URL: not set")
     assert hub.stop() == 0
 
@@ -60,6 +67,7 @@ def test_everything_is_moved_compared_and_started_from_one_place_only(hub, own_p
     done = hub.manage("move_database")
     assert done.returncode == 0, done.stderr
     assert "outcomes_outcome" in done.stdout
+    assert "2024, month=3" in run_in_shell(hub, "list_months(REJECTIONS)"), "an old month has a partition there too"
     hub.start()
     assert read_downloads(hub, created) == before
     assert can_verify(hub, created)
