@@ -1,8 +1,8 @@
 """Measure a hub on several hosts, set up by environment variables alone.
 
-Each host is a network namespace with its own address: PostgreSQL, Redis, two web hosts, and 1, 2 and 4 worker hosts.
-They share the processors of this machine, whose number is printed: the figures say how work is divided, not how fast
-that many machines would be. Needs root; else it says so and measures nothing.
+Each host is a network namespace with its own address: PostgreSQL, a streaming replica of it, Redis, two web hosts, and
+1, 2 and 4 worker hosts. They share the processors of this machine, whose number is printed: the figures say how work is
+divided, not how fast that many machines would be. Needs root; else it says so and measures nothing.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import shutil
 import subprocess
 import sys
 import time
+import urllib.request
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -34,7 +36,8 @@ from hub.local.postgres_programs import find_binaries, find_user_prefix
 
 OPERATIONS = 200  # of each environment
 OBSERVATIONS = 10  # of each report, of operations by chance
-REPORTS = int(os.environ.get("BENCH_REPORTS", "1200"))  # that wait when a fold is measured
+REPORTS = int(os.environ.get("BENCH_REPORTS", "3000"))  # that wait when a fold is measured
+WARM_UP_REPORTS = 400
 ACCEPT_SECONDS = float(os.environ.get("BENCH_SECONDS", "4"))
 LAG_SECONDS = 2 * ACCEPT_SECONDS
 LAG_RATE = 30  # reports a second
@@ -102,7 +105,7 @@ def host_settings(settings: Mapping[str, str], host: Host) -> dict[str, str]:
 
 
 def start_cluster(network: Network) -> Cluster:
-    database_host, broker_host = network.add_host("database"), network.add_host("broker")
+    database_host, replica_host, broker_host = map(network.add_host, ("database", "replica", "broker"))
     web_hosts = [network.add_host(f"web{number}") for number in (1, 2)]
     workers = [network.add_host(f"worker{number}") for number in range(1, max(WORKERS) + 1)]
     database_process = start_database(database_host)
@@ -110,6 +113,7 @@ def start_cluster(network: Network) -> Cluster:
     settings = {
         "DATABASE_URL": f"postgresql://affidavit:{PASSWORD}@{database_host.address}:5432/postgres",
         "DATABASE_PREPARE": "true",
+        "REPLICA_DATABASE_URL": f"postgresql://affidavit:{PASSWORD}@{replica_host.address}:5432/postgres",
         "CELERY_BROKER_URL": f"redis://{broker_host.address}:6379/0",
         "SECRET_KEY": secrets.token_urlsafe(48),
         "RATE_LIMIT": "0",
@@ -117,6 +121,7 @@ def start_cluster(network: Network) -> Cluster:
     }
     os.environ.update(settings, HUB_DATA_DIR=str(database_host.folder / "observer"))  # for the broker's client
     database = wait_for(lambda: connect(settings["DATABASE_URL"]))
+    start_replica(replica_host, database_host)
     web_hosts[0].run([sys.executable, "manage.py", "prepare"], host_settings(settings, web_hosts[0]))
     for host in web_hosts:
         host.start([sys.executable, "manage.py", "run", "web"], host_settings(settings, host))
@@ -131,21 +136,34 @@ def start_database(host: Host) -> subprocess.Popen[bytes]:
     """Start PostgreSQL with its default durability."""
     data, password_file = host.folder / "data", host.folder / "password"
     password_file.write_text(PASSWORD)
-    programs, prefix = find_binaries(), find_user_prefix()
     host.run(
         [
-            *prefix, str(programs / "initdb"), f"--pgdata={data}", "--username=affidavit", f"--pwfile={password_file}",
-            "--auth=scram-sha-256", "--encoding=UTF8", "--locale-provider=builtin", "--locale=C.UTF-8",
+            *find_user_prefix(), str(find_binaries() / "initdb"), f"--pgdata={data}", "--username=affidavit",
+            f"--pwfile={password_file}", "--auth=scram-sha-256", "--encoding=UTF8", "--locale-provider=builtin",
+            "--locale=C.UTF-8",
         ]
     )  # fmt: skip
     with (data / "pg_hba.conf").open("a") as file:
-        file.write("host all all samenet scram-sha-256\n")
+        file.write("host all all samenet scram-sha-256\nhost replication all samenet scram-sha-256\n")
+    return run_server(host, data)
+
+
+def start_replica(host: Host, primary: Host) -> None:
+    """Copy the database as a streaming replica, and start it."""
+    data = host.folder / "data"
+    source = f"host={primary.address} user=affidavit password={PASSWORD}"
+    copy = [str(find_binaries() / "pg_basebackup"), f"--dbname={source}", f"--pgdata={data}", "--checkpoint=fast"]
+    host.run([*find_user_prefix(), *copy, "--write-recovery-conf"])
+    run_server(host, data)
+
+
+def run_server(host: Host, data: Path) -> subprocess.Popen[bytes]:
     options = {
         "listen_addresses": host.address, "unix_socket_directories": str(host.folder), "max_connections": "100",
-        "shared_buffers": "256MB",
+        "shared_buffers": "128MB",
     }  # fmt: skip
     arguments = [argument for name, value in options.items() for argument in ("-c", f"{name}={value}")]
-    return host.start([*prefix, str(programs / "postgres"), "-D", str(data), *arguments])
+    return host.start([*find_user_prefix(), str(find_binaries() / "postgres"), "-D", str(data), *arguments])
 
 
 def connect(address: str) -> psycopg.Connection[Any] | None:
@@ -202,7 +220,8 @@ def measure_folds(cluster: Cluster) -> Iterator[Row]:
     for count in WORKERS:
         cluster.start_workers(count)
         if count == WORKERS[0]:
-            fold(cluster, cluster.environment_ids, count)  # until each environment has its operations
+            # Until each environment has its operations.
+            fold(cluster, cluster.environment_ids, count, reports=WARM_UP_REPORTS)
         groups = {"one environment": cluster.environment_ids[:1], "four environments": cluster.environment_ids}
         for label, environment_ids in groups.items():
             fold_run = fold(cluster, environment_ids, count)
@@ -227,10 +246,10 @@ class FoldRun(NamedTuple):
         return f"worker + PostgreSQL {processor} of processor a report; {self.waiting:.0%} waiting"
 
 
-def fold(cluster: Cluster, environment_ids: Sequence[int], workers: int) -> FoldRun:
-    """Fold REPORTS reports of these environments that wait."""
+def fold(cluster: Cluster, environment_ids: Sequence[int], workers: int, *, reports: int = REPORTS) -> FoldRun:
+    """Fold so many reports of these environments, and what waits already."""
     before = cluster.read_processor_seconds()
-    parameters = {"environments": list(environment_ids), "reports": REPORTS}
+    parameters = {"environments": list(environment_ids), "reports": reports}
     reports = cluster.fetch(COUNT_UNFOLDED) + cluster.database.execute(INSERT_REPORTS, parameters).rowcount
     start = time.perf_counter()
     for environment_id in environment_ids:
@@ -271,6 +290,19 @@ def send_steadily(key: str, address: str, pause: float) -> None:
         time.sleep(max(sent_at + pause - time.monotonic(), 0))
 
 
+def measure_replica(cluster: Cluster) -> Row:
+    """Download the catalog from each web host until it comes from the replica."""
+    ages = [wait_for(partial(read_age, address, cluster.key)) for address in cluster.web_addresses]
+    return Row("the catalog, read from the replica", f"{max(map(int, ages))} s old at most", "", 0, None, "")
+
+
+def read_age(address: str, key: str) -> str | None:
+    request = urllib.request.Request(f"{address}/api/catalog/openapi.json", headers={"x-service-api-key": key})
+    with urllib.request.urlopen(request, timeout=60) as response:
+        age: str | None = response.headers.get("X-Data-Age")
+        return age
+
+
 def wait_for(condition: Callable[[], Any], *, pause: float = 0.1) -> Any:
     """Return what `condition` returns as soon as that is true. Raise SystemExit after START_SECONDS."""
     deadline = time.monotonic() + START_SECONDS
@@ -293,6 +325,7 @@ def measure(folder: Path) -> Iterator[Row]:
     cluster = start_cluster(Network(folder))
     yield from measure_acceptance(cluster)
     yield from measure_folds(cluster)
+    yield measure_replica(cluster)
     if missing := cluster.fetch(COUNT_MISSING):
         raise SystemExit(f"{missing} observations of folded reports are not in the catalog.")
     count = cluster.fetch("SELECT sum(observations) FROM catalog_operation")
