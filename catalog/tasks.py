@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from catalog import queries
 from catalog.ingest.fold import fold_reports
+from catalog.ingest.inbox import is_being_folded
 from wire import wake_worker
 from wire.turns import Turn
 from workspaces.models import Environment
@@ -24,12 +25,14 @@ def fold(environment_id: int) -> None:
 def sweep() -> None:
     """Fold, in this process, the reports for which no task was queued, because the broker was unreachable.
 
-    Younger ones are left to their task: it would only wait for the lock of their environment, and others for it.
+    Younger ones are left to their task, and those of an environment that a worker folds are left to that worker: this
+    thread would take processor time from the tasks of its process.
     """
     now = timezone.now()
     environment_ids = queries.list_environments_to_fold(after=now - LONGEST_WAIT, now=now)
     while environment_ids:
-        environment_ids = [environment_id for environment_id in environment_ids if fold_for_a_turn(environment_id)]
+        idle_ids = [environment_id for environment_id in environment_ids if not is_being_folded(environment_id)]
+        environment_ids = [environment_id for environment_id in idle_ids if fold_for_a_turn(environment_id)]
 
 
 def fold_for_a_turn(environment_id: int) -> bool:

@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from catalog.ingest.inbox import lock_batch, mark_folded, move_to_dead_letters, sum_reports
+from catalog.ingest.inbox import announce_fold, lock_batch, mark_folded, move_to_dead_letters, sum_reports
 from catalog.ingest.merge import merge_into_catalog
 from catalog.rules.reproject import lock_operations
 from wire.errors import is_outage
@@ -43,6 +43,7 @@ def fold_batch(environment: Environment, *, now: datetime | None = None) -> int:
     began = time.perf_counter()
     if not environment.try_hold():
         return 0
+    announce_fold(environment.pk)
     limits = {"max_reports": MAX_BATCH_REPORTS, "max_bytes": MAX_BATCH_BYTES}
     batch = lock_batch(environment, **limits)
     if batch.ids and not batch.is_full:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from affidavit.operations import DailySums
@@ -42,6 +43,24 @@ def lock_batch(environment: Environment, *, max_reports: int, max_bytes: int) ->
             return Batch(ids, is_full=True)
         ids.append(report_id)
     return Batch(ids, is_full=len(ids) == max_reports)
+
+
+def announce_fold(environment_id: int) -> None:
+    """Let `is_being_folded` see this fold until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", [_name_fold(environment_id)])
+
+
+@transaction.atomic
+def is_being_folded(environment_id: int) -> bool:
+    """Whether a worker folds reports of this environment at the moment."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 0))", [_name_fold(environment_id)])
+        return not cursor.fetchone()[0]
+
+
+def _name_fold(environment_id: int) -> str:
+    return f"catalog.fold at work {environment_id}"
 
 
 def pack_sums(sums: str) -> str:

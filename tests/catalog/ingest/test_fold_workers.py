@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection
+from django.utils import timezone
 
-from catalog import queries
+from catalog import queries, tasks
 from catalog.ingest import fold as folding
 from catalog.ingest.fold import fold_reports
 from catalog.models import Drift, ExcessOperation, Operation, OperationPart, OperationVersion, WitnessReport
@@ -99,6 +100,18 @@ def test_a_merge_is_dated_after_those_that_it_waited_for(api, workspace, monkeyp
         fold_reports(environment)
     earlier, later = OperationVersion.objects.order_by("number")
     assert earlier.at <= later.at
+
+
+def test_the_sweep_leaves_an_environment_to_the_worker_that_folds_it(api, workspace, monkeypatch):
+    environment = environment_of(workspace)
+    monkeypatch.setattr(folding, "MAX_BATCH_REPORTS", 2)
+    for _ in range(6):
+        send(api, observation(response={"id": 1}))
+    WitnessReport.objects.update(received_at=timezone.now() - 2 * tasks.LONGEST_WAIT)
+    with first_worker_stopped_at(monkeypatch, "sum_reports", environment):
+        tasks.sweep()
+        assert queries.unfolded_reports().count() == 6
+    assert queries.unfolded_reports().count() == 0
 
 
 def is_waiting_for_a_lock() -> bool:
