@@ -46,10 +46,13 @@ ID_MARK = "ID"
 DOCUMENTS = 100
 COUNT = re.compile(r'("(?:seen|nulls|count)": )([0-9]+)')
 CREATE_TABLE = "CREATE TEMPORARY TABLE bare_report (id bigserial PRIMARY KEY, report_id text, size integer)"
-COUNT_UNFOLDED = "SELECT count(*) FROM catalog_witnessreport WHERE workspace_id = %s AND folded_at IS NULL"
-SELECT_LAG = """
+OF_WORKSPACE = "SELECT id FROM workspaces_environment WHERE workspace_id = %s"
+COUNT_UNFOLDED = (
+    f"SELECT count(*) FROM catalog_witnessreport WHERE environment_id IN ({OF_WORKSPACE}) AND folded_at IS NULL"
+)
+SELECT_LAG = f"""
 SELECT percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(epoch FROM folded_at - received_at))::float8
-  FROM catalog_witnessreport WHERE workspace_id = %s
+  FROM catalog_witnessreport WHERE environment_id IN ({OF_WORKSPACE})
 """
 INSERT = "INSERT INTO bare_report (report_id, size) VALUES (%s, %s)"
 
