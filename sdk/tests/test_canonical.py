@@ -131,6 +131,21 @@ def test_what_is_not_json_is_refused_with_a_value_error(value):
     assert issubclass(NotCanonical, ValueError)
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (10**21, "1e+21"), (-15 * 10**21, "-1.5e+22"), (2**70, "1.1805916207174113e+21"), (10**21 + 1, None),
+        (15 * 10**21 + 1, None), (2**53 - 1, "9007199254740991"), (2**53 + 1, None), (2**60, None),
+    ],
+)  # fmt: skip
+def test_a_large_integer_is_written_where_its_text_means_it(value, text):
+    if text is not None and int(Decimal(text)) == value:
+        assert canonical_json(value) == text.encode()
+    else:
+        with pytest.raises(NotCanonical):
+            canonical_json(value)
+
+
 def test_a_value_that_holds_itself_is_refused():
     loop: list = []
     loop.append(loop)

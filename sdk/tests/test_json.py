@@ -65,6 +65,31 @@ def test_depth_128_is_read_in_wide_and_in_narrow_documents():
         assert parse("[" * deep + inner + "]" * deep)
 
 
+def test_half_a_surrogate_pair_is_refused_in_a_text_too():
+    with pytest.raises(InvalidJson) as caught:
+        parse('"\udfff"')
+    assert caught.value.reason == "lone-surrogate"
+
+
+def test_a_backslash_before_a_quote_hides_no_brackets():
+    text = '["\\\\",' + "[" * 200 + "]" * 200 + "]"
+    with pytest.raises(InvalidJson) as caught:
+        parse(text)
+    assert caught.value.reason == "too-deep"
+
+
+def test_the_largest_integers_are_read_exactly():
+    assert parse("1" + "0" * 307 + "7") == 10**308 + 7
+    with pytest.raises(InvalidJson) as caught:
+        parse("2" + "0" * 308)
+    assert caught.value.reason == "number-overflow"
+
+
+def test_a_fault_of_syntax_says_where_it_stands():
+    with pytest.raises(InvalidJson, match=r"See line 2, column 3\.$"):
+        parse('{"a": 1,\n  }')
+
+
 def test_no_refusal_repeats_what_was_sent():
     for _, data in [*CASES, ("syntax", '{"canary-value": canary}'), ("duplicate-name", '{"canary": 1, "canary": 2}')]:
         with pytest.raises(InvalidJson) as refusal:

@@ -106,6 +106,28 @@ def test_cutting_counts_the_levels_of_items_of_properties_and_of_values():
     assert evidence.cut(4) == evidence
 
 
+@pytest.mark.parametrize("mark", ["redacted", "binary"])
+def test_a_sum_has_the_marks_of_both(mark):
+    marked = infer("x")
+    setattr(marked, mark, True)
+    assert getattr(merge(marked, infer("x")), mark) is getattr(merge(infer("x"), marked), mark) is True
+    assert getattr(merge(infer("x"), infer("x")), mark) is False
+
+
+def test_an_evidence_equals_what_has_the_same_state_alone():
+    assert infer({"a": 1}) == infer({"a": 1})
+    assert infer({"a": 1}) != infer({"a": "1"})
+    assert infer({"a": 1}) != {"a": 1}
+
+
+def test_stamps_are_the_first_and_the_last_day_however_they_come():
+    evidence = infer({"a": 1})
+    for day in (8, 7, 9, 8):
+        evidence.stamp(day)
+    assert (evidence.first, evidence.last) == (7, 9)
+    assert (evidence.properties["a"].first, evidence.properties["a"].last) == (7, 9)
+
+
 @pytest.mark.parametrize("mark", ["redacted", "collapsed", "binary"])
 def test_each_mark_is_stored_alone(mark):
     evidence = Evidence()
