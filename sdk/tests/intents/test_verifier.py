@@ -391,6 +391,7 @@ def test_an_explanation_says_of_each_failure_its_own_cause():
     header = minted(operation="POST /x", requires_step_up=True, now=NOW - 7200).header
     checks = {check.name: check for check in verifier().explain(header, **{**REQUEST, "content_encoding": "gzip"})}
     assert checks["arguments"].detail == "the body has a Content-Encoding: send it plain."
+    assert checks["arguments"].actual is None
     assert checks["step-up"].detail == "This verifier has no step-up gate."
     foreign = minted(OTHER_SECRET, tenant_id="ws_9", args={}).header
     checks = {check.name: check for check in verifier().explain(foreign, **{**REQUEST, "query": "a=1"})}

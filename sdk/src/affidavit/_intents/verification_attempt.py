@@ -60,7 +60,7 @@ class Attempt:
         self.raw_path = raw_path
         self.dry_run = dry_run
         self.detail = ""
-        self.now = 0.0
+        self.now: float
         self.envelope: Envelope
         self.payload: dict[str, Json]
         self.intent: Intent
