@@ -11,6 +11,7 @@ PAGE = "w/<slug:slug>/<str:environment>"
 
 urlpatterns = [
     *page_paths("rejections", rejections.show_rejections),
+    *page_paths("rejection", rejections.show_rejection),
     *page_paths("confirmations", gate.show_confirmations, is_current=True),
     *page_paths("inspector", verification.show_inspector, is_current=True),
     path(f"{PAGE}/confirmations/<uuid:confirmation_id>/decision", gate.decide, name="decide-confirmation"),

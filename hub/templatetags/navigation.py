@@ -39,7 +39,7 @@ SECTIONS = (
     Section("drift", "Drift", "d"),
     Section("outcomes", "Outcomes", "o", within=("outcome",), begins_group=True),
     Section("joins", "Broken joins", "j"),
-    Section("rejections", "Rejections", "r", begins_group=True),
+    Section("rejections", "Rejections", "r", within=("rejection",), begins_group=True),
     Section("inspector", "Inspector", "i"),
     Section("confirmations", "Confirmations", "f"),
     Section(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -10,16 +12,22 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest
 
 from affidavit import REASONS
+from intents.models import Rejection
 from intents.rejections import chart_figures, sentences, totals
 from intents.rejections.analysis import RejectionAnalysis
+from intents.rejections.detail import count_alike, find_rejection, list_call_events
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import parse_filters
 from intents.rejections.queries import begin_with_data, has_verifications
+from wire.errors import NotFound
 from wire.period import Period
+from wire.table_exports import Table
 from workspaces.models import Environment
 from workspaces.page import Page
 
 REJECTIONS_PER_PAGE = 25
+MAX_DIGITS = 19  # of the number of a rejection
+EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")
 MAX_OPERATIONS = 50  # on the page; the export has all
 FIRST_REPORT = """{"environment": "%s", "reportId": "%s", "verifications": [
     {"result": "accepted", "version": 2, "operation": "GET /orders/{orderId}", "count": 41},
@@ -50,6 +58,47 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
         }
 
     return Page("intents/rejections.html", build_context, build_tables(analysis))
+
+
+def show_rejection(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show one rejection, its usual fix, and what happened to its tool call. Raises NotFound where there is none."""
+    rejection = read_rejection(request, environment)
+    events = list_call_events(environment, rejection)
+
+    def build_context() -> Mapping[str, Any]:
+        return {
+            "rejection": rejection,
+            "reason": REASONS.get(rejection.reason),
+            "alike": count_alike(environment, rejection),
+            "events": events,
+        }
+
+    tables = [Table("events", EVENT_COLUMNS, lambda: (tuple(asdict(event).values()) for event in events))]
+    return Page("intents/rejection.html", build_context, tables, has_period=False)
+
+
+def read_rejection(request: HttpRequest, environment: Environment) -> Rejection:
+    """Return the rejection that the address names by time and number. Raises NotFound."""
+    rejection = find_rejection(environment, read_moment(request.GET), read_number(request.GET))
+    if rejection is None:
+        detail = "This environment has no such rejection, or no longer: its retention may have ended. Look at the list."
+        raise NotFound(detail)
+    return rejection
+
+
+def read_moment(address: Mapping[str, str]) -> datetime | None:
+    """Return the time `at` of an address; None unless it can be read and has a time zone."""
+    try:
+        moment = datetime.fromisoformat(address.get("at", ""))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
+
+
+def read_number(address: Mapping[str, str]) -> int | None:
+    """Return the number `id` of an address; None unless it is one."""
+    text = address.get("id", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < MAX_DIGITS else None
 
 
 def _build_first_report(environment: Environment) -> str:

@@ -17,7 +17,7 @@ from outcomes.analytics.filters import MAX_RANK, ROWS_PER_PAGE, parse_key_filter
 from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.tallies.keys import find_lookalikes, read_keys
-from outcomes.tallies.series import has_any_outcome, read_totals
+from outcomes.tallies.series import find_step, has_any_outcome, read_totals
 from wire.filters import read_text
 from wire.period import Period
 from workspaces.models import Environment
@@ -79,6 +79,7 @@ def _draw_chart(chart: Chart, period: Period) -> Mapping[str, Any]:
         "figure": chart_figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", previous=chart.previous),
         "chart": chart,
         "buckets": [row for row in rows if any(row[1])][::-1],
+        "step": find_step(period, chart.buckets),
     }
 
 

@@ -31,7 +31,7 @@ from outcomes.broken_joins.lookup import (
 from outcomes.broken_joins.move import find_movable
 from outcomes.broken_joins.rates import read_rates_by_api_key, read_rates_by_environment
 from outcomes.models import Move
-from outcomes.tallies.series import has_any_outcome, read_totals
+from outcomes.tallies.series import find_step, has_any_outcome, read_totals
 from wire.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership, RetentionPolicy
@@ -118,6 +118,7 @@ def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
                 "subject": subject,
                 "table": table,
                 "chart": chart,
+                "step": find_step(period, chart.buckets),
                 "figure": chart_figures.draw_rates(chart.buckets, chart.lines),
             }
             for subject, table, chart in charts

@@ -98,11 +98,16 @@ def read_totals(environment: Environment, period: Period) -> Totals:
 
 
 def chart_buckets(environment: Environment, period: Period) -> Sequence[Bucket]:
-    """Return the buckets of a period; those of all time begin with the first month that has data."""
+    """Return the buckets of a period; all time begins with the first month that has data, and has steps that fit."""
     if period.preset == "all":
         months = Tally.objects.filter(environment=environment, grain="m")
         period = period.begin_at(months.aggregate(first=Min("starts_at"))["first"])
     return split_into_buckets(period.start, period.end, period.zone, period.step)
+
+
+def find_step(period: Period, buckets: Sequence[Bucket]) -> str:
+    """Return what each of the buckets of a period is: an hour, a day or a month."""
+    return period.begin_at(buckets[0].start if buckets else None).step
 
 
 def read_series(environment: Environment, buckets: Sequence[Bucket], keys: Sequence[str]) -> Mapping[str, Series]:

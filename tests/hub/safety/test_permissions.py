@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -22,6 +23,9 @@ from django.utils import timezone
 
 from affidavit import make_key, mint_intent
 from catalog.ingest.fold import fold_reports
+from intents.models import Rejection
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
 from workspaces.create import NewWorkspace
 from workspaces.keys.issue import issue_key
 from workspaces.models import ApiKey, Membership
@@ -122,7 +126,7 @@ RULES: Mapping[str, Rule] = {
     # Pages
     **{f"{PAGE}{name}": Page() for name in (
         "overview", "catalog", "operation", "drift", "difference", "rules",
-        "outcomes", "outcome", "joins", "rejections", "confirmations", "inspector",
+        "outcomes", "outcome", "joins", "rejections", "rejection", "confirmations", "inspector",
     )},
     **{f"{PAGE}{name}": Page(ADMIN) for name in (
         "keys", "secrets", "environments", "members", "retention", "audit",
@@ -258,11 +262,13 @@ class Callers:
 
 @pytest.fixture
 def callers(workspace: NewWorkspace, other_workspace: NewWorkspace, api: Any) -> Callers:
+    production = workspace.workspace.environments.get(name="production")
+    record_verifications(production, [Verification("expired", timezone.now())])
     for address in ("api/conversation-outcomes", "api/witness-reports"):
         rule = RULES[address]
         assert isinstance(rule, Machine)
         assert api.post(f"/{address}", rule.body(workspace)).status_code < 300
-    fold_reports(workspace.workspace.environments.get(name="production"), now=timezone.now())
+    fold_reports(production, now=timezone.now())
     return Callers(workspace, other_workspace)
 
 
@@ -279,7 +285,12 @@ def fill_in(address: str, callers: Callers) -> str:
     }
     path = re.sub(r"\(\?P<\w+>[^)]*\)", "x", address)
     path = re.sub(r"<([^>]+)>", lambda match: values.get(match[1], "1"), path)
-    query = {"operation": "?method=GET&path=/orders", "outcome": "?key=purchase"}
+    rejection = Rejection.objects.get(environment__workspace=callers.own.workspace)
+    query = {
+        "operation": "?method=GET&path=/orders",
+        "outcome": "?key=purchase",
+        "rejection": f"?{urlencode({'at': rejection.occurred_at.isoformat(), 'id': rejection.pk})}",
+    }
     name = re.sub(r"\.(json|csv)$", "", path.rsplit("/", 1)[-1])
     return f"/{path}{query.get(name, '')}"
 

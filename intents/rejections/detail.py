@@ -1,0 +1,71 @@
+"""One rejection, and everything else that is known of its tool call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet, Sum
+
+from intents.models import Confirmation, MintedIntent, Rejection
+from wire.timestamps import unix_seconds
+from workspaces.models import Environment
+
+AROUND = timedelta(days=1)  # before and after a rejection, in which others are looked for
+MAX_EVENTS = 50
+
+
+@dataclass(frozen=True)
+class CallEvent:
+    """Something that happened to a tool call. reason: of a rejection. count: how many identical ones were reported."""
+
+    at: datetime
+    kind: str
+    detail: str = ""
+    reason: str = ""
+    count: int = 1
+
+
+def find_rejection(environment: Environment, occurred_at: datetime | None, number: int | None) -> Rejection | None:
+    """Return the rejection with this time and number, None without both: the table is partitioned by time."""
+    if occurred_at is None or number is None:
+        return None
+    return Rejection.objects.filter(environment=environment, occurred_at=occurred_at, id=number).first()
+
+
+def count_alike(environment: Environment, rejection: Rejection) -> int:
+    """Return how many calls of the same operation were rejected for the same reason around this time."""
+    alike = _list_around(environment, rejection).filter(reason=rejection.reason, operation=rejection.operation)
+    return alike.aggregate(total=Sum("count"))["total"] or 0
+
+
+def list_call_events(environment: Environment, rejection: Rejection) -> list[CallEvent]:
+    """Return what happened to the tool call of a rejection, the earliest first; only itself where it names none."""
+    if not rejection.tool_call_id:
+        return [_describe_rejection(rejection)]
+    intents = MintedIntent.objects.filter(environment=environment, tool_call_id=rejection.tool_call_id)
+    intents = intents.select_related("confirmation").order_by("issued_at", "id")[:MAX_EVENTS]
+    rejections = _list_around(environment, rejection).filter(tool_call_id=rejection.tool_call_id)
+    confirmations = {intent.confirmation.pk: intent.confirmation for intent in intents if intent.confirmation}
+    events = [event for confirmation in confirmations.values() for event in _describe_confirmation(confirmation)]
+    events += [CallEvent(intent.issued_at, "intent minted", intent.operation) for intent in intents]
+    events += map(_describe_rejection, rejections.order_by("occurred_at", "id")[:MAX_EVENTS])
+    return sorted(events, key=lambda event: unix_seconds(event.at))  # an intent has whole seconds only
+
+
+def _list_around(environment: Environment, rejection: Rejection) -> QuerySet[Rejection]:
+    around = (rejection.occurred_at - AROUND, rejection.occurred_at + AROUND)
+    return Rejection.objects.filter(environment=environment, occurred_at__range=around)
+
+
+def _describe_rejection(rejection: Rejection) -> CallEvent:
+    return CallEvent(
+        rejection.occurred_at, "rejected", rejection.operation, reason=rejection.reason, count=rejection.count
+    )
+
+
+def _describe_confirmation(confirmation: Confirmation) -> list[CallEvent]:
+    events = [CallEvent(confirmation.created_at, "confirmation requested", confirmation.summary)]
+    if confirmation.decided_at:
+        events.append(CallEvent(confirmation.decided_at, "confirmed", f"by {confirmation.decided_by}"))
+    return events

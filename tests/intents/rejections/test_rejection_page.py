@@ -1,0 +1,110 @@
+"""One rejection's page: what was reported, the usual fix, and what else is known of its tool call."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from affidavit import REASONS, args_hash
+from intents.gate.confirmations import decide_confirmation, request_confirmation
+from intents.gate.mint import mint_for_call
+from intents.gate.policy import Call
+from intents.models import Rejection
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
+from workspaces.models import SigningSecret
+
+CALL = Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
+
+
+@pytest.fixture
+def start(workspace: Any) -> str:
+    return f"/w/{workspace.workspace.slug}/production"
+
+
+@pytest.fixture
+def rejected(production: Any) -> Rejection:
+    """A call that was confirmed, minted, rejected and delivered again."""
+    now = timezone.now() - timedelta(minutes=5)
+    SigningSecret.objects.update(signs_from=now - timedelta(days=1))
+    asked = request_confirmation(production, CALL, "Refund <12.50>", now=now)
+    decide_confirmation(production.workspace, asked.pk, "confirm", actor="ann", now=now)
+    mint_for_call(production, CALL, confirmation_id=asked.pk, tool_call_id="call_81", now=now)
+    for seconds in (20, 40):
+        moment = now + timedelta(seconds=seconds)
+        verification = Verification("audience-mismatch", moment, 2, "POST /refunds", "call_81")
+        record_verifications(production, [verification])
+    record_verifications(production, [Verification("audience-mismatch", now, 2, "POST /refunds", "call_82")])
+    return Rejection.objects.filter(tool_call_id="call_81").earliest("occurred_at")
+
+
+def test_the_list_leads_to_it_and_it_to_the_inspector(browser_client, start, rejected):
+    text = browser_client.get(f"{start}/rejections").content.decode()
+    links = [unescape(link) for link in re.findall(r'href="([^"]*/rejection\?[^"]*)"', text)]
+    link = next(link for link in links if f"id={rejected.pk}" in link)
+    page = " ".join(browser_client.get(link).content.decode().split())
+    assert "<h1>audience-mismatch</h1>" in page
+    assert REASONS["audience-mismatch"].usual_fix.split(".")[0] in unescape(page)
+    assert "<code>call_81</code>" in page
+    assert "3 calls of this operation" in page
+    inspector = next(unescape(link) for link in re.findall(r'href="([^"]*/inspector\?[^"]*)"', page))
+    form = browser_client.get(inspector).content.decode()
+    assert 'value="POST"' in form
+    assert 'value="/refunds"' in form
+    assert f'value="{rejected.occurred_at.isoformat()}"' in form
+
+
+def test_it_tells_what_happened_to_the_tool_call_in_order(browser_client, start, rejected):
+    query = {"at": rejected.occurred_at.isoformat(), "id": rejected.pk}
+    events = json.loads(browser_client.get(f"{start}/rejection.json", query).getvalue())["tables"]["events"]
+    assert [(event["event"], event["reason"]) for event in events] == [
+        ("confirmation requested", ""),
+        ("confirmed", ""),
+        ("intent minted", ""),
+        ("rejected", "audience-mismatch"),
+        ("rejected", "audience-mismatch"),
+    ]
+    page = browser_client.get(f"{start}/rejection", query).content.decode()
+    assert "Refund &lt;12.50&gt;" in page
+
+
+def test_without_a_tool_call_it_stands_alone(browser_client, start, production):
+    record_verifications(production, [Verification("missing-header", timezone.now())])
+    rejection = Rejection.objects.get()
+    query = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
+    page = browser_client.get(f"{start}/rejection", query).content.decode()
+    assert "No tool call was reported" in page
+    events = json.loads(browser_client.get(f"{start}/rejection.json", query).getvalue())["tables"]["events"]
+    assert [event["event"] for event in events] == ["rejected"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{}, {"id": "1"}, {"at": "2026-01-01T00:00:00+00:00", "id": "x"}, {"at": "never", "id": "1"},
+     {"at": "2026-01-01", "id": "1"}, {"at": "2026-01-01T00:00:00+00:00", "id": "9" * 30},
+     {"at": "0001-01-01", "id": "²"}],
+)  # fmt: skip
+def test_an_address_of_none_is_404_and_says_what_to_do(browser_client, start, query):
+    response = browser_client.get(f"{start}/rejection", query)
+    assert response.status_code == 404
+    assert "Look at the list" in response.content.decode()
+
+
+def test_another_environment_and_an_outsider_have_no_such_rejection(
+    browser_client, start, rejected, workspace, other_workspace
+):
+    query = {"at": rejected.occurred_at.isoformat(), "id": rejected.pk}
+    assert browser_client.get(f"{start.replace('production', 'staging')}/rejection", query).status_code == 404
+    stranger = get_user_model().objects.create_user("stranger")
+    stranger.memberships.create(workspace=other_workspace.workspace, role="admin")
+    client = Client()
+    client.force_login(stranger)
+    assert client.get(f"{start}/rejection", query).status_code == 404
