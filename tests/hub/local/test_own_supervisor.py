@@ -37,7 +37,9 @@ def test_without_a_database_of_ones_own_it_names_the_command_that_brings_one(hub
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("start", [prepare_database, *(partial(run_process, name) for name in PROGRAMS)], ids=str)
+@pytest.mark.parametrize(
+    "start", [prepare_database, *(partial(run_process, name) for name in PROGRAMS)], ids=["prepare", *PROGRAMS]
+)
 def test_what_a_newer_version_wrote_is_refused(settings, monkeypatch, start):
     settings.DATABASE_URL = "postgresql://u:p@h/x"
     monkeypatch.setattr("os.execvpe", lambda *arguments: pytest.fail("it started"))
