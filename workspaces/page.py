@@ -21,7 +21,8 @@ from django.utils import timezone
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from django.utils.http import urlencode
 
-from wire.http.problems import Problem
+from wire.errors import DomainError
+from wire.http.problems import FailureResponse, Problem, build_document, list_headers
 from wire.http.read_only import read_only
 from wire.period import PRESETS, Period, parse_period
 from wire.postgresql.replica import get_read_age
@@ -133,7 +134,12 @@ def _answer(route: Route, format_: str, request: HttpRequest, slug: str, environ
 def _respond(
     route: Route, format_: str, request: HttpRequest, environment: Environment, period: Period
 ) -> HttpResponseBase:
-    page = route.view(request, environment, period)
+    try:
+        page = route.view(request, environment, period)
+    except DomainError as error:
+        if format_ != "html":
+            raise
+        return _render_failure(request, error, environment, route.name, period)
     if format_ == "html":
         return render_html(request, page, environment, route.name, period)
     if format_ == "csv":
@@ -143,6 +149,16 @@ def _respond(
         response = stream_json(page.tables, _export_facts(environment, route.name, period))
     patch_cache_control(response, private=True, no_store=True)
     return response
+
+
+def _render_failure(
+    request: HttpRequest, error: DomainError, environment: Environment, name: str, period: Period
+) -> HttpResponse:
+    """Answer with the failure inside the frame of the workspace, so that another environment is one step away."""
+    document = build_document(error)
+    page = Page("failure.html", lambda: {"problem": document}, has_period=False, holds_secrets=True)
+    content = render_html(request, page, environment, name, period).content
+    return FailureResponse(content, status=document["status"], headers=list_headers(error))
 
 
 def _round_age(age: float | None) -> int | None:

@@ -45,3 +45,15 @@ def test_no_cache_keeps_an_export_whoever_reads_it(workspace, api, browser_clien
     for response in (api.get(address), browser_client.get(address)):
         assert response.status_code == 200
         assert response["Cache-Control"] == "private, no-store"
+
+
+def test_what_an_environment_does_not_have_is_said_in_the_frame_of_the_workspace(browser_client, workspace):
+    address = f"/w/{workspace.workspace.slug}/staging/operation?method=GET&path=/orders&range=30d"
+    response = browser_client.get(address)
+    text = response.content.decode()
+    assert response.status_code == 404
+    assert "no such operation" in text
+    assert f"/w/{workspace.workspace.slug}/production/operation?method=GET" in text  # the other environment
+    assert f'href="/w/{workspace.workspace.slug}/staging/overview?range=30d"' in text  # the logo and the button
+    assert "data-live" not in text.split("<main", 1)[1].split(">", 1)[0]
+    assert browser_client.get(address.replace("operation?", "operation.json?")).json()["code"] == "not-found"
