@@ -131,6 +131,17 @@ def test_the_example_for_prometheus_scrapes_metrics():
     assert (job["metrics_path"], list(job["authorization"])) == ("/metrics", ["credentials_file"])
 
 
+@pytest.mark.django_db
+def test_every_alert_asks_for_metrics_and_the_job_that_exist():
+    config = yaml.safe_load(text_of("deploy/prometheus.yml"))
+    assert config["rule_files"] == ["alerts.yml"]
+    (group,) = yaml.safe_load(text_of("deploy/alerts.yml"))["groups"]
+    expressions = " ".join(rule["expr"] for rule in group["rules"])
+    names = list_samples().keys() | {family.name for family in DatabaseState().collect()}
+    assert set(NAME.findall(expressions)) <= names
+    assert re.findall(r'job="(\w+)"', expressions) == [config["scrape_configs"][0]["job_name"]]
+
+
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed")
 def test_systemd_finds_no_fault_in_the_units(tmp_path):
     for unit in UNITS:
