@@ -6,11 +6,21 @@ from collections.abc import Mapping
 
 from django.urls import get_resolver
 
+from intents.models import Rejection
+
 QUERIES: Mapping[str, Mapping[str, str]] = {
     "operation": {"method": "GET", "path": "/orders/{orderId}"},
     "difference": {"against": "staging"},
     "outcome": {"key": "purchase"},
 }
+
+
+def find_query(page: str) -> Mapping[str, str]:
+    """Return the query with which a page shows something of what tests.sample_data writes."""
+    if page == "rejection":
+        rejection = Rejection.objects.earliest("occurred_at", "id")
+        return {"at": rejection.occurred_at.isoformat(), "id": str(rejection.pk)}
+    return QUERIES.get(page, {})
 
 
 def list_page_names() -> list[str]:

@@ -17,7 +17,7 @@ from hub.doctor.replica import check_replica
 from hub.metrics import state
 from tests.catalog.reports import observation
 from tests.hub.standby import Standby, running_standby
-from tests.pages import QUERIES, list_page_names
+from tests.pages import find_query, list_page_names
 from tests.sample_data import fill_workspace
 from wire.postgresql import replica, replica_answers
 from wire.postgresql.replica_answers import AGE_HEADER, RECENT_CHANGE
@@ -83,9 +83,9 @@ def test_every_page_and_download_reads_the_replica_and_says_how_old_it_is(worksp
         statements.append(sql)
         return execute(sql, *arguments)
 
+    queries = {name: find_query(name) for name in sorted(set(list_page_names()) - CURRENT_PAGES)}
     with connection.execute_wrapper(note):
-        for name in sorted(set(list_page_names()) - CURRENT_PAGES):
-            query = QUERIES.get(name, {})
+        for name, query in queries.items():
             page = browser_client.get(f"{address}/{name}", query)
             assert (page.status_code, page.headers[AGE_HEADER]) == (200, "1"), name
             assert "Up to 5 seconds old" in page.content.decode()

@@ -17,7 +17,7 @@ from django.db import connection
 from hub.local.startup_errors import StartupError
 from tests.hub.pooler import running_pooler
 from tests.hub.running import running_hub
-from tests.pages import QUERIES, list_page_names
+from tests.pages import find_query, list_page_names
 from tests.sample_data import fill_workspace, observations
 from wire.table_exports import INCOMPLETE
 
@@ -41,7 +41,7 @@ def _pooled(tmp_path: Path, transactional_db: None) -> Iterator[None]:
 def test_every_page_and_download_is_whole_behind_a_transaction_pooler(workspace, api, browser_client):
     address = fill_workspace(workspace, api)
     for name in list_page_names():
-        query = QUERIES.get(name, {})
+        query = find_query(name)
         assert browser_client.get(f"{address}/{name}", query).status_code == 200, name
         answer = browser_client.get(f"{address}/{name}.json", query)
         assert answer.status_code == 200, name

@@ -25,6 +25,7 @@ OTHER_COLUMNS = {
     "outcomes_outcome": {"id"},
     "workspaces_auditentry": {"workspace_id"},
     "catalog_operationpart": {"environment_id"},
+    "intents_confirmation": {"effective_at"},
 }
 HASHED = ("outcomes_conversation", "outcomes_outcome", "outcomes_tally", "outcomes_apikeytally")
 LOGS = ("intents_rejection", "intents_mintedintent", "workspaces_auditentry")

@@ -25,7 +25,7 @@ class Task:
 
     def apply_async(self, args: tuple[int, ...], **options: Any) -> None:
         self.broker_answers.wait(10)
-        assert options == {"retry": False, "expires": EXPIRE_SECONDS}
+        assert options == {"retry": False, "expires": EXPIRE_SECONDS, "headers": {}}
         self.sent[args] += 1
 
     def wait_until_sent(self, *ids: int) -> None:
