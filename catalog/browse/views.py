@@ -24,7 +24,7 @@ from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
 from catalog.drift.exports import export_changes, export_versions
 from catalog.drift.history import build_timeline, compare_versions
-from catalog.evidence.days import ObservedDays, find_days, find_first_counted_day, load_days
+from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import (
     PartShape,
@@ -128,7 +128,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             "operation": operation,
             "days": days,
             "observed": observed,
-            "first_counted_day": find_first_counted_day(operation, days),
+            "gap": find_gap(operation, days),
             "media_types": operation.count_media_types(shape.key),
             "shapes": [(shape, count_observations(shape, observed)) for shape in shapes],
             "parameters": list_parameters(operation),

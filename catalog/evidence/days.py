@@ -90,15 +90,28 @@ class ObservedDays:
         return counts
 
 
-def find_first_counted_day(operation: Operation, days: DaySpan | None) -> date | None:
-    """Return the first day of which counts are kept, where the operation was observed on earlier days of the span."""
-    if days is None or operation.first_seen_at.astimezone(UTC).date() > days.last:
+@dataclass(frozen=True)
+class Gap:
+    """Days of a span on which an operation was observed, and of which no counts are kept.
+
+    counted_from: the first day of which counts are kept; None where there is none.
+    """
+
+    counted_from: date | None
+
+
+def find_gap(operation: Operation, days: DaySpan | None) -> Gap | None:
+    """Return what is not counted of a span, as before an upgrade; None where all of it is."""
+    if days is None:
+        return None
+    first, last = (moment.astimezone(UTC).date() for moment in (operation.first_seen_at, operation.last_seen_at))
+    if first > days.last or last < days.first:
         return None
     row_ids = [row.pk for row in operation.merged_rows]
     rows = OperationDay.objects.filter(environment=operation.environment_id, operation__in=row_ids)
-    first = rows.aggregate(first=Min("day"))["first"]
-    earliest = max(days.first, operation.first_seen_at.astimezone(UTC).date())
-    return first if first is not None and first > earliest else None
+    counted_from = rows.aggregate(first=Min("day"))["first"]
+    is_whole = counted_from is not None and counted_from <= max(days.first, first)
+    return None if is_whole else Gap(counted_from)
 
 
 def load_days(operation: Operation, days: DaySpan) -> ObservedDays:

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from catalog.browse import views
 from catalog.ingest.fold import fold_reports
-from catalog.models import WitnessReport
+from catalog.models import OperationDay, WitnessReport
 from tests.catalog.reports import deliver, environment_of, observation, report
 
 pytestmark = pytest.mark.django_db
@@ -95,6 +95,16 @@ def test_observations_are_those_of_the_period(api, browser_client, workspace):
         "second": [("/orders/{orderId}", 7), ("/books", 6)],
         "all": [("/orders/{orderId}", 12), ("/books", 6)],
     }
+
+
+def test_what_was_observed_before_days_were_counted_is_no_zero(api, browser_client, workspace):
+    deliver(api, workspace, observation(count=5))
+    assert "not counted" not in browser_client.get(address(workspace)).content.decode()
+    OperationDay.objects.all().delete()
+    assert "not counted" in browser_client.get(address(workspace)).content.decode()
+    operation = {"method": "GET", "path": "/orders/{orderId}"}
+    page = browser_client.get(address(workspace).replace("catalog", "operation"), operation).content.decode()
+    assert "Of these days no counts are kept" in page
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from catalog.evidence.days import DaySpan, find_days, find_first_counted_day, load_days
+from catalog.evidence.days import DaySpan, Gap, find_days, find_gap, load_days
 from catalog.evidence.parts import build_part_shapes, list_part_nodes
 from catalog.models import Operation, OperationDay
 from catalog.queries import prefetch_evidence
@@ -96,13 +96,15 @@ def test_what_did_not_fit_into_the_catalog_leaves_no_days(api, workspace, settin
 
 def test_days_that_were_not_counted_are_named(api, workspace):
     deliver(api, workspace, observe_on(0, {"id": 1}), observe_on(2, {"id": 1}))
-    operation = find_visible()
-    assert find_first_counted_day(operation, ALL) is None
+    operation, third = find_visible(), FIRST_DATE + timedelta(days=2)
+    assert find_gap(operation, ALL) is None
     OperationDay.objects.filter(day=FIRST_DATE).delete()
-    assert find_first_counted_day(operation, ALL) == FIRST_DATE + timedelta(days=2)
-    later = DaySpan(FIRST_DATE + timedelta(days=2), FIRST_DATE + timedelta(days=3))
-    assert find_first_counted_day(operation, later) is None
-    assert find_first_counted_day(operation, None) is None
+    assert find_gap(operation, ALL) == Gap(third)
+    assert find_gap(operation, DaySpan(third, third + timedelta(days=1))) is None
+    assert find_gap(operation, DaySpan(third + timedelta(days=1), third + timedelta(days=2))) is None
+    assert find_gap(operation, None) is None
+    OperationDay.objects.all().delete()
+    assert find_gap(operation, ALL) == Gap(None)
 
 
 def test_a_period_touches_whole_days_of_utc():
