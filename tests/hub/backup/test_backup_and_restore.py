@@ -16,7 +16,7 @@ from hub.local.startup_errors import StartupError
 from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_downloads
 from tests.hub.running import Hub, running_hub
 
-pytestmark = pytest.mark.xdist_group("whole hub")
+pytestmark = pytest.mark.xdist_group("whole hub, data")
 
 
 @pytest.fixture

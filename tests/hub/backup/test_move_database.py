@@ -13,7 +13,7 @@ from hub.local.postgres_programs import find_user_prefix
 from tests.hub.backup.stored_data import assert_refused, can_verify, fill, read_downloads
 from tests.hub.running import Hub, free_port, running_hub
 
-pytestmark = pytest.mark.xdist_group("whole hub")
+pytestmark = pytest.mark.xdist_group("whole hub, data")
 
 
 @pytest.fixture

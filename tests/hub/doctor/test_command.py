@@ -13,7 +13,7 @@ import pytest
 
 from tests.hub.running import Hub, running_hub
 
-pytestmark = pytest.mark.xdist_group("whole hub")
+pytestmark = pytest.mark.xdist_group("whole hub, data")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import pytest
 from affidavit import REASONS
 from tests.hub.running import Hub, free_port, running_hub
 
-pytestmark = [pytest.mark.xdist_group("whole hub"), pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.xdist_group("whole hub, data"), pytest.mark.timeout(400)]
 LIVE_SECONDS = 60  # 10 where nothing else runs on the machine
 HISTORY_SECONDS = 180  # 15 there
 BREAK_OFF = """
