@@ -27,7 +27,10 @@ CURRENT_PAGES = {"audit", "confirmations", "environments", "inspector", "keys", 
 DOMAIN_TABLES = re.compile(r"\b(catalog|outcomes|intents)_(?!keptdocument)\w+")
 PATIENCE = 10.0  # seconds
 
-pytestmark = pytest.mark.django_db(transaction=True, databases=["default", "replica"])
+pytestmark = [
+    pytest.mark.django_db(transaction=True, databases=["default", "replica"]),
+    pytest.mark.xdist_group("replica"),  # the server of the tests feeds one replica at a time
+]
 
 
 @pytest.fixture(scope="module", autouse=True)
