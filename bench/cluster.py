@@ -208,9 +208,12 @@ def measure_acceptance(cluster: Cluster) -> Iterator[Row]:
         measure_rate(addresses, clients, 1)  # until the descriptors are known
         rates.append(measure_rate(addresses, clients, ACCEPT_SECONDS).per_second)
     cluster.database.execute(SAVE_REPORTS)
-    single, both = rates
+    single_rate, double_rate = rates
     yield Row(
-        f"accepted, 2 web hosts, {CLIENTS} clients", f"{both:,.0f}/s", f"1 web host {single:,.0f}/s", both / single
+        f"accepted, 2 web hosts, {CLIENTS} clients",
+        f"{double_rate:,.0f}/s",
+        f"1 web host {single_rate:,.0f}/s",
+        double_rate / single_rate,
     )
 
 
@@ -234,16 +237,19 @@ def measure_folds(cluster: Cluster) -> Iterator[Row]:
 
 
 class FoldRun(NamedTuple):
-    """rate: reports per second; processor times per report in ms; waiting: for the merges of others, of all workers."""
+    """rate: reports per second; processor times per report in ms.
+
+    waiting_share: how many of all workers wait for the merges of others, from 0 to 1.
+    """
 
     rate: float
     worker_milliseconds: float
     database_milliseconds: float
-    waiting: float
+    waiting_share: float
 
     def __str__(self) -> str:
         processor = f"{self.worker_milliseconds:.1f} + {self.database_milliseconds:.1f} ms"
-        return f"worker + PostgreSQL {processor} of processor a report; {self.waiting:.0%} waiting"
+        return f"worker + PostgreSQL {processor} of processor a report; {self.waiting_share:.0%} waiting"
 
 
 def fold(cluster: Cluster, environment_ids: Sequence[int], workers: int, *, reports: int = REPORTS) -> FoldRun:
@@ -261,8 +267,8 @@ def fold(cluster: Cluster, environment_ids: Sequence[int], workers: int, *, repo
         time.sleep(0.05)
     seconds = time.perf_counter() - start
     spent = [after - earlier for earlier, after in zip(before, cluster.read_processor_seconds(), strict=True)]
-    waiting = sum(waiting_workers) / max(len(waiting_workers), 1) / workers
-    return FoldRun(reports / seconds, spent[0] / reports * 1000, spent[1] / reports * 1000, waiting)
+    waiting_share = sum(waiting_workers) / max(len(waiting_workers), 1) / workers
+    return FoldRun(reports / seconds, spent[0] / reports * 1000, spent[1] / reports * 1000, waiting_share)
 
 
 def measure_lag(cluster: Cluster) -> float:

@@ -118,8 +118,8 @@ def list_absence_states(operation: Operation, shape: PartShape) -> list[Mapping[
     """Return the stored absence counters of a part's latest visible epoch; [] where none were counted."""
     first_epoch = first_visible_epoch(operation, shape.key)
     rows = [row for row in operation.parts.all() if part_of(row) == shape.part and row.epoch >= first_epoch]
-    counted = [row for row in rows if row.absences]
-    return [max(counted, key=lambda row: row.epoch).absences] if counted else []
+    counted_rows = [row for row in rows if row.absences]
+    return [max(counted_rows, key=lambda row: row.epoch).absences] if counted_rows else []
 
 
 def load_map_rules(operation: Operation) -> dict[str, dict[str, bool]]:

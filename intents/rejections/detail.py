@@ -19,7 +19,7 @@ MAX_EVENTS = 50
 class CallEvent:
     """Something that happened to a tool call. reason: of a rejection. count: how many identical ones were reported."""
 
-    at: datetime
+    occurred_at: datetime
     kind: str
     detail: str = ""
     reason: str = ""
@@ -50,7 +50,7 @@ def list_call_events(environment: Environment, rejection: Rejection) -> list[Cal
     events = [event for confirmation in confirmations.values() for event in _describe_confirmation(confirmation)]
     events += [CallEvent(intent.issued_at, "intent minted", intent.operation) for intent in intents]
     events += map(_describe_rejection, rejections.order_by("occurred_at", "id")[:MAX_EVENTS])
-    return sorted(events, key=lambda event: unix_seconds(event.at))  # an intent has whole seconds only
+    return sorted(events, key=lambda event: unix_seconds(event.occurred_at))  # an intent has whole seconds only
 
 
 def _list_around(environment: Environment, rejection: Rejection) -> QuerySet[Rejection]:

@@ -168,8 +168,8 @@ def _is_needed(log: MonthlyLog, partition: str, owners: Sequence[int | str]) -> 
     """Whether a row is unfinished or of another owner. The owners are read from the index, one look-up for each."""
     with connection.cursor() as cursor:
         cursor.execute(SELECT_OWNERS.format(owner=log.owner, partition=partition))
-        others = {owner for (owner,) in cursor.fetchall()} - set(owners)
-        if others or not log.unfinished:
-            return bool(others)
+        other_owners = {owner for (owner,) in cursor.fetchall()} - set(owners)
+        if other_owners or not log.unfinished:
+            return bool(other_owners)
         cursor.execute(f"SELECT EXISTS (SELECT FROM {partition} WHERE {log.unfinished})")
         return bool(cursor.fetchone()[0])

@@ -50,8 +50,7 @@ def become_supervisor(plan: Plan) -> NoReturn:
     The plan may hold keys, so it goes through a file without a name. Signals to stop wait until the supervisor
     handles them.
     """
-    # This process becomes another, which closes it.
-    file = tempfile.TemporaryFile("w+")  # noqa: SIM115
+    file = tempfile.TemporaryFile("w+")  # noqa: SIM115  # this process becomes another, which closes it
     json.dump(asdict(plan), file)
     file.flush()
     file.seek(0)
