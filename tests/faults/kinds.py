@@ -23,7 +23,7 @@ from psycopg.conninfo import make_conninfo
 from hub.local.embedded_postgres import Server
 from tests.faults.clients import OUTCOMES
 from tests.faults.ledger import Item, Ledger
-from tests.hub.running import Hub, find_processes
+from tests.hub.running import Hub, find_processes, read_parent
 
 HOLD_SECONDS = 3.0
 MOST_CONNECTIONS = 60
@@ -73,14 +73,6 @@ class Site:
         parents = [pid for pid in web if self.hub.process and read_parent(pid) == self.hub.process.pid]
         programs = {name: find_processes(self.hub, *words) for name, words in PROGRAMS.items()}
         return {"web parent": parents, "web worker": [pid for pid in web if pid not in parents], **programs}
-
-
-def read_parent(pid: int) -> int:
-    """Return the process id of a process' parent; 0 where the process has ended."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
 
 
 def kill_programs(names: Sequence[str]) -> Callable[[Site], None]:

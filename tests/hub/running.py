@@ -96,12 +96,9 @@ class Hub:
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit() or int(entry.name) == os.getpid():
                 continue
-            try:
-                text = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if mark in text and (entry / "stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
-                pids.append(int(entry.name))
+            pid = int(entry.name)
+            if mark in read_process(pid, "environ") + read_process(pid, "cmdline") and is_alive(pid):
+                pids.append(pid)
         return pids
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -162,15 +159,28 @@ def running_hub(folder: Path) -> Iterator[Hub]:
 
 def find_processes(hub: Hub, *words: str) -> list[int]:
     """Return the processes of a hub whose command line has all these words, the oldest first."""
-    pids = []
-    for pid in sorted(hub.processes()):
-        try:
-            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
-        except OSError:
-            continue
-        if all(word in arguments for word in words):
-            pids.append(pid)
-    return pids
+    lines = {pid: read_process(pid, "cmdline").decode().split("\0") for pid in sorted(hub.processes())}
+    return [pid for pid, arguments in lines.items() if all(word in arguments for word in words)]
+
+
+def read_process(pid: int, name: str) -> bytes:
+    """Return a file of a process below /proc; empty where the process has ended, which it may at any moment."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""
+
+
+def read_parent(pid: int) -> int:
+    """Return the process id of a process' parent; 0 where the process has ended."""
+    state = read_process(pid, "stat").rpartition(b")")[2].split()
+    return int(state[1]) if state else 0
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs: one that nobody has waited for yet does not."""
+    state = read_process(pid, "stat").rpartition(b")")[2].split()
+    return bool(state) and state[0] != b"Z"
 
 
 def is_ready(hub: Hub) -> bool:

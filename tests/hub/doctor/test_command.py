@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.hub.running import Hub, running_hub
+from tests.hub.running import Hub, find_processes, running_hub
 
 pytestmark = pytest.mark.xdist_group("whole hub, data")
 
@@ -33,11 +33,7 @@ def examine(hub: Hub) -> tuple[int, dict[str, Any]]:
 
 def find_worker(hub: Hub) -> int:
     """Return the process id of the worker itself; `nice` has become it."""
-    for pid in hub.processes():
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        if b"celery" in words and b"worker" in words:
-            return pid
-    raise AssertionError("no worker runs")
+    return find_processes(hub, "celery", "worker")[0]
 
 
 def test_a_hub_is_examined_while_it_runs_without_its_worker_or_broker_and_after_its_end(hub):

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.hub.running import READY, Hub, find_processes, is_ready, running_hub, wait_for
+from tests.hub.running import READY, Hub, find_processes, is_ready, read_parent, read_process, running_hub, wait_for
 
 MAX_IDLE_BYTES = 350 * 1024 * 1024
 BACK_WITHIN = 60  # seconds
@@ -45,10 +45,7 @@ def list_tree(hub: Hub) -> set[int]:
     parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
+            parents[int(entry.name)] = read_parent(int(entry.name))
     tree = set(hub.processes())
     while new := {pid for pid, parent in parents.items() if parent in tree} - tree:
         tree |= new
@@ -57,10 +54,7 @@ def list_tree(hub: Hub) -> set[int]:
 
 def measure_memory(pid: int) -> int:
     """Return the bytes of a process, with its share of what several use (PSS); 0 where it has ended."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
+    lines = read_process(pid, "smaps_rollup").decode().splitlines()
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
 
 

@@ -22,7 +22,7 @@ from hub.local.supervision.supervisor import (
     Supervisor,
     stop_children,
 )
-from tests.hub.running import Hub, find_processes, is_ready, running_hub, wait_for
+from tests.hub.running import Hub, find_processes, is_alive, is_ready, running_hub, wait_for
 
 BACK_WITHIN = 30  # seconds
 
@@ -122,9 +122,6 @@ def test_what_a_killed_process_started_ends_with_it(tmp_path):
     os.kill(child.process.pid, signal.SIGKILL)
     wait_for(lambda: child.describe_end() == "ended by SIGKILL", BACK_WITHIN)
     child.start()
-    wait_for(
-        lambda: not Path(f"/proc/{grandchild}").exists() or "Z" in Path(f"/proc/{grandchild}/stat").read_text(),
-        BACK_WITHIN,
-    )
+    wait_for(lambda: not is_alive(int(grandchild)), BACK_WITHIN)
     stop_children([child])
     assert child.describe_end() == "ended by SIGTERM"

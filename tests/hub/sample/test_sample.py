@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 import pytest
 
 from affidavit import REASONS
-from tests.hub.running import Hub, free_port, running_hub
+from tests.hub.running import Hub, free_port, read_process, running_hub
 
 pytestmark = [pytest.mark.xdist_group("whole hub, data"), pytest.mark.timeout(400)]
 LIVE_SECONDS = 60  # 10 where nothing else runs on the machine
@@ -75,7 +75,7 @@ class SampledHub(Hub):
 
     def sample_processes(self) -> list[int]:
         """Those that make the history (sample_history) and the traffic (examples.bookshop)."""
-        lines = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in self.processes()}
+        lines = {pid: read_process(pid, "cmdline") for pid in self.processes()}
         sought = (b"examples.bookshop", b"sample_history")
         return [pid for pid, line in lines.items() if any(name in line for name in sought)]
 
