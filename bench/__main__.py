@@ -35,7 +35,7 @@ SIZES = {
     "full": FULL,
     "100M": {**FULL, "BENCH_OUTCOMES": "100000000"},
 }
-LONG = {"cluster", "timing", "fit_paths", "count_path_words"}  # left out of `small`
+LONG = {"cluster", "timing", "memory", "fit_paths", "count_path_words"}  # left out of `small`
 NamedRow = tuple[str, Row]
 
 

@@ -1,0 +1,103 @@
+"""Measure whether the memory of a hub stays flat: reports of all kinds and every page, for BENCH_MINUTES (default 60).
+
+PostgreSQL fills its shared buffers as its data grows; so the hub's own programs and the database are told apart.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from bench._support.hub_client import build_request
+from bench._support.measure import Row, print_table
+from bench.outcomes import run_hub
+from tests.faults.clients import Client
+from tests.faults.ledger import Ledger
+
+MINUTES = float(os.environ.get("BENCH_MINUTES", "60"))
+WARM_SHARE = 0.25  # of the time: until then caches fill, and processes import what they need
+SAMPLE_SECONDS = 10.0
+LIMIT = 1.05
+PAGES = ("overview", "catalog", "drift", "outcomes", "joins", "rejections", "rules", "confirmations")
+DATABASE, PROGRAMS = "PostgreSQL", "web, worker, beat and supervisor"
+
+
+def measure_family(pid: int) -> float:
+    """Return the megabytes (PSS) of a process and all that descend from it; 0 where it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        tasks = [(task / "children").read_text().split() for task in Path(f"/proc/{pid}/task").iterdir()]
+    except OSError:
+        return 0.0
+    kilobytes = next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+    return kilobytes / 1000 + sum(measure_family(int(child)) for children in tasks for child in children)
+
+
+def measure_hub(folder: Path) -> Mapping[str, float]:
+    """Return the megabytes of the hub whose data is in this folder; its database server is no child of it."""
+    postmaster = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
+    (supervisor,) = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return {PROGRAMS: measure_family(int(supervisor)), DATABASE: measure_family(postmaster)}
+
+
+def read_page(address: str, slug: str, key: str, page: str) -> None:
+    with urllib.request.urlopen(
+        build_request(f"{address}/w/{slug}/production/{page}.json?range=24h", key), timeout=60
+    ) as response:
+        response.read()
+
+
+def collect_samples(address: str, folder: Path) -> Iterator[Mapping[str, float]]:
+    command = ["create_workspace", "Flat", "--environment", "production", "--full-key", "--json"]
+    created = json.loads(subprocess.check_output([sys.executable, "manage.py", *command]))
+    key = created["secretKey"]
+    client = Client(0, address, key, Ledger(), seed=1)
+    client.start()
+    pages, end = itertools.cycle(PAGES), time.monotonic() + MINUTES * 60
+    next_sample = time.monotonic() + SAMPLE_SECONDS
+    while time.monotonic() < end:
+        read_page(address, created["slug"], key, next(pages))
+        time.sleep(0.2)
+        if time.monotonic() >= next_sample:
+            next_sample += SAMPLE_SECONDS
+            yield measure_hub(folder)
+    client.end()
+    client.join()
+    print(f"requests by status: {dict(client.statuses)}, surprises: {dict(client.surprises)}")
+    if client.failure or client.surprises:
+        raise SystemExit(f"The load was not answered as it should be: {client.failure!r}")
+
+
+def rows(samples: Sequence[Mapping[str, float]]) -> Iterator[Row]:
+    warm = samples[int(len(samples) * WARM_SHARE) :]
+    edge = max(1, len(warm) // 10)
+    for owner in (PROGRAMS, DATABASE):
+        sizes = [sample[owner] for sample in warm]
+        start, end = statistics.median(sizes[:edge]), statistics.median(sizes[-edge:])
+        limit = LIMIT if owner == PROGRAMS else None
+        label = f"{owner}, after {MINUTES:.0f} minutes of load"
+        reference = f"after {MINUTES * WARM_SHARE:.0f} minutes {start:.0f} MB"
+        yield Row(label, f"{end:.0f} MB", reference, end / start, limit)
+
+
+def main() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="affidavit-bench-"))
+    try:
+        with run_hub(folder) as address:
+            print_table(rows(list(collect_samples(address, folder))))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
