@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, date
 from typing import Any
 
@@ -300,6 +301,8 @@ class Drift(models.Model):
     breaks = models.CharField(max_length=8, blank=True)
     seen = models.BigIntegerField()
     of = models.BigIntegerField(null=True)
+    acknowledged_at = models.DateTimeField(null=True, help_text="When a person said that they have seen it.")
+    acknowledged_by = models.CharField(max_length=150, blank=True, db_default="")
 
     class Meta:
         indexes = [models.Index(fields=["environment", "-at", "-id"], name="latest_drift")]
@@ -315,6 +318,34 @@ class Drift(models.Model):
     def last_day(self) -> date | None:
         """The UTC day on which a property that is no longer seen was last seen; the time of day is not known."""
         return self.since.astimezone(UTC).date() if self.kind == "quiet" else None
+
+    @property
+    def place_digest(self) -> bytes:
+        """The key of a DriftMute of this kind of change at this place."""
+        return hashlib.sha256("\0".join([str(self.operation_id), self.part, self.pointer, self.kind]).encode()).digest()
+
+
+class DriftMute(models.Model):
+    """Until when changes of one kind at one place are not shown as new. At most one for each place and kind.
+
+    place_digest: as Drift.place_digest, because a pointer can be longer than the key of an index.
+    """
+
+    pk = models.CompositePrimaryKey("environment_id", "place_digest")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="drift_mutes", db_index=False)
+    place_digest = models.BinaryField(max_length=32)
+    operation = models.ForeignKey(
+        Operation, on_delete=models.CASCADE, related_name="+", db_constraint=False, db_index=False
+    )
+    part = models.CharField(max_length=8)
+    pointer = models.TextField(blank=True)
+    kind = models.CharField(max_length=12)
+    until = models.DateTimeField()
+    muted_at = models.DateTimeField()
+    muted_by = models.CharField(max_length=150)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.part} {self.pointer} until {self.until:%Y-%m-%d %H:%M}"
 
 
 class Decision(models.Model):

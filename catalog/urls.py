@@ -4,19 +4,25 @@ from django.urls import path
 
 from catalog.browse import views
 from catalog.drift import views as drift_views
+from catalog.review import actions as review_actions
+from catalog.review import views as review_views
 from catalog.rules import actions
 from catalog.rules import views as rules_views
 from workspaces.page import page_paths
 
 OPERATION_PATH = "w/<slug:slug>/<str:environment>/operation"
+CHANGE_PATH = "w/<slug:slug>/<str:environment>/change/<int:pk>"
 RULES_PATH = "w/<slug:slug>/<str:environment>/rules"
 
 urlpatterns = [
     *page_paths("catalog", views.show_catalog),
     *page_paths("operation", views.show_operation),
     *page_paths("drift", drift_views.show_drift),
+    *page_paths("change", review_views.show_change),
     *page_paths("difference", drift_views.show_environment_comparison),
     *page_paths("rules", rules_views.show_rules),
+    path(f"{CHANGE_PATH}/acknowledgement", review_actions.post_acknowledgement, name="acknowledge-change"),
+    path(f"{CHANGE_PATH}/mute", review_actions.post_mute, name="mute-change"),
     path(f"{OPERATION_PATH}/template", actions.post_template_rule, name="show-under"),
     path(f"{RULES_PATH}/redaction", actions.post_redaction_rule, name="add-redaction-rule"),
     path(f"{RULES_PATH}/<slug:kind>/<int:pk>/take-back", actions.post_revert, name="take-back-rule"),

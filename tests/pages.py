@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from django.urls import get_resolver
 
+from catalog.models import Drift
 from intents.models import Rejection
 
 QUERIES: Mapping[str, Mapping[str, str]] = {
@@ -20,6 +21,8 @@ def find_query(page: str) -> Mapping[str, str]:
     if page == "rejection":
         rejection = Rejection.objects.earliest("occurred_at", "id")
         return {"at": rejection.occurred_at.isoformat(), "id": str(rejection.pk)}
+    if page == "change":
+        return {"id": str(Drift.objects.earliest("id").pk)}
     return QUERIES.get(page, {})
 
 

@@ -15,7 +15,10 @@ from catalog.models import Drift, Operation
 from wire.table_exports import Table
 
 CHANGE_COLUMNS = ("part", "pointer", "change", "before", "after", "breaksFor")
-DRIFT_COLUMNS = ("at", "since", "method", "path", "version", *CHANGE_COLUMNS, "seen", "of", "lastDay")
+DRIFT_COLUMNS = (
+    "id", "at", "since", "method", "path", "version", *CHANGE_COLUMNS, "seen", "of", "lastDay",
+    "acknowledgedAt", "acknowledgedBy", "mutedUntil",
+)  # fmt: skip
 COMPARISON_COLUMNS = ("method", "path", *CHANGE_COLUMNS)
 VERSION_COLUMNS = ("version", "at", "since", "observations", "byHand")
 
@@ -24,12 +27,18 @@ def export_drift(drift: QuerySet[Drift]) -> Table:
     return Table("drift", DRIFT_COLUMNS, lambda: map(_drift_row, drift.iterator()))
 
 
-def _drift_row(drift: Drift) -> Sequence[Any]:
+def export_change(drift: Drift) -> Table:
+    """Return the table of one change: its row of the feed."""
+    return Table("change", DRIFT_COLUMNS, lambda: [_drift_row(drift)])
+
+
+def _drift_row(drift: Any) -> Sequence[Any]:
     last_day = drift.last_day
     since, day = (None, last_day.isoformat()) if last_day else (drift.since, None)
     operation = drift.operation
-    counts = (drift.seen, drift.of)
-    return (drift.at, since, operation.method, operation.path, drift.version, *_change_cells(drift), *counts, day)
+    version = (drift.pk, drift.at, since, operation.method, operation.path, drift.version)
+    decisions = (drift.acknowledged_at, drift.acknowledged_by or None, drift.muted_until)
+    return (*version, *_change_cells(drift), drift.seen, drift.of, day, *decisions)
 
 
 def export_comparison(list_changes: Callable[[], Iterable[OperationChange]]) -> Table:

@@ -11,11 +11,15 @@ from wire.filters import read_text, split_words
 
 @dataclass(frozen=True)
 class DriftFilters:
-    """Which changes the feed shows. Members of the address that are not valid are ignored."""
+    """Which changes the feed shows. Members of the address that are not valid are ignored.
+
+    is_new: only those that nobody has acknowledged and that are not muted.
+    """
 
     query: str = ""
     kind: str = ""
     breaking: bool = False
+    is_new: bool = False
 
     @classmethod
     def from_address(cls, address: Mapping[str, str]) -> DriftFilters:
@@ -24,6 +28,7 @@ class DriftFilters:
             query=read_text(address, "q"),
             kind=kind if kind in CHANGE_KINDS else "",
             breaking=bool(address.get("breaking")),
+            is_new=bool(address.get("new")),
         )
 
     @property
@@ -33,4 +38,4 @@ class DriftFilters:
 
     @property
     def is_active(self) -> bool:
-        return bool(self.words or self.kind or self.breaking)
+        return bool(self.words or self.kind or self.breaking or self.is_new)

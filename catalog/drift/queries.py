@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Now
 
 from catalog.drift.filters import DriftFilters
 from catalog.evidence.outlines import Outline
-from catalog.models import Drift, Operation, OperationVersion
+from catalog.models import Drift, DriftMute, Operation, OperationVersion
 from catalog.queries import visible_operations
 from wire.period import Period
 from workspaces.models import Environment
@@ -20,9 +21,11 @@ OperationKey = tuple[str, str]
 
 def list_drift(environment: Environment, period: Period, filters: DriftFilters) -> QuerySet[Drift]:
     """Return the changes that were found in a period, the latest first, each with its operation."""
-    drift = _drift_with_operations(environment).filter(at__gte=period.start, at__lt=period.end)
+    drift = drift_with_operations(environment).filter(at__gte=period.start, at__lt=period.end)
     if filters.breaking:
         drift = drift.exclude(breaks="")
+    if filters.is_new:
+        drift = drift.filter(~Exists(_list_mutes(environment)), acknowledged_at=None)
     if filters.kind:
         drift = drift.filter(kind=filters.kind)
     for word in filters.words:
@@ -31,14 +34,24 @@ def list_drift(environment: Environment, period: Period, filters: DriftFilters) 
 
 
 def list_latest_drift(environment: Environment, limit: int) -> QuerySet[Drift]:
-    return _drift_with_operations(environment)[:limit]
+    return drift_with_operations(environment)[:limit]
 
 
-def _drift_with_operations(environment: Environment) -> QuerySet[Drift]:
-    """Return all changes, the latest first; of their operations the method and the path only."""
+def drift_with_operations(environment: Environment) -> QuerySet[Drift]:
+    """Return all changes, the latest first; of their operations the method and the path only.
+
+    Each has `muted_until`: when the mute in force of this kind of change at this place ends, None without any.
+    """
     columns = [*(field.name for field in Drift._meta.concrete_fields), "operation__method", "operation__path"]
     drift = Drift.objects.filter(environment=environment, operation__begun=True)
+    drift = drift.annotate(muted_until=Subquery(_list_mutes(environment).values("until")))
     return drift.select_related("operation").only(*columns).order_by("-at", "-id")
+
+
+def _list_mutes(environment: Environment) -> QuerySet[DriftMute]:
+    """Return the mutes in force at the place and of the kind of a change. Few rows: people make them one by one."""
+    place = {name: OuterRef(name) for name in ("operation", "part", "pointer", "kind")}
+    return DriftMute.objects.filter(environment=environment, until__gt=Now(), **place)
 
 
 def list_versions(operation: Operation) -> QuerySet[OperationVersion]:

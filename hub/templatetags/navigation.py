@@ -36,7 +36,7 @@ class Section:
 SECTIONS = (
     Section("overview", "Overview", "h"),
     Section("catalog", "Catalog", "c", within=("operation", "difference", "rules")),
-    Section("drift", "Drift", "d"),
+    Section("drift", "Drift", "d", within=("change",)),
     Section("outcomes", "Outcomes", "o", within=("outcome",), begins_group=True),
     Section("joins", "Broken joins", "j"),
     Section("rejections", "Rejections", "r", within=("rejection",), begins_group=True),

@@ -20,13 +20,13 @@ from intents.rejections.exports import build_tables
 from intents.rejections.filters import parse_filters
 from intents.rejections.queries import begin_with_data, has_verifications
 from wire.errors import NotFound
+from wire.filters import read_number
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.models import Environment
 from workspaces.page import Page
 
 REJECTIONS_PER_PAGE = 25
-MAX_DIGITS = 19  # of the number of a rejection
 EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")
 MAX_OPERATIONS = 50  # on the page; the export has all
 FIRST_REPORT = """{"environment": "%s", "reportId": "%s", "verifications": [
@@ -79,7 +79,7 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
 
 def read_rejection(request: HttpRequest, environment: Environment) -> Rejection:
     """Return the rejection that the address names by time and number. Raises NotFound."""
-    rejection = find_rejection(environment, read_moment(request.GET), read_number(request.GET))
+    rejection = find_rejection(environment, read_moment(request.GET), read_number(request.GET, "id"))
     if rejection is None:
         detail = "This environment has no such rejection, or no longer: its retention may have ended. Look at the list."
         raise NotFound(detail)
@@ -93,12 +93,6 @@ def read_moment(address: Mapping[str, str]) -> datetime | None:
     except ValueError:
         return None
     return moment if moment.tzinfo else None
-
-
-def read_number(address: Mapping[str, str]) -> int | None:
-    """Return the number `id` of an address; None unless it is one."""
-    text = address.get("id", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < MAX_DIGITS else None
 
 
 def _build_first_report(environment: Environment) -> str:

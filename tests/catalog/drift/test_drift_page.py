@@ -52,9 +52,11 @@ def test_the_feed_tells_what_changed_where_and_whom_it_breaks(browser_client, fi
     assert re.search(r"different types \(integer 31, string 1\)", page)
     (latest, *_) = list_rows(browser_client, filled_workspace, "drift", "drift")
     assert latest == {
-        "at": latest["at"], "since": latest["since"], "method": "GET", "path": PATH, "version": 3, "part": "200",
+        "id": latest["id"], "at": latest["at"], "since": latest["since"], "method": "GET", "path": PATH, "version": 3,
+        "part": "200",
         "pointer": "/note", "change": "nullable", "before": "string", "after": "string or null",
         "breaksFor": "consumer", "seen": 1, "of": 1, "lastDay": None,
+        "acknowledgedAt": None, "acknowledgedBy": None, "mutedUntil": None,
     }  # fmt: skip
 
 

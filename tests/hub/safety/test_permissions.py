@@ -23,12 +23,13 @@ from django.utils import timezone
 
 from affidavit import make_key, mint_intent
 from catalog.ingest.fold import fold_reports
+from catalog.models import Drift, Operation
 from intents.models import Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from workspaces.create import NewWorkspace
 from workspaces.keys.issue import issue_key
-from workspaces.models import ApiKey, Membership
+from workspaces.models import ApiKey, Environment, Membership
 
 pytestmark = pytest.mark.django_db
 
@@ -125,12 +126,14 @@ RULES: Mapping[str, Rule] = {
     "api/catalog/mcp.json": Download("report"),
     # Pages
     **{f"{PAGE}{name}": Page() for name in (
-        "overview", "catalog", "operation", "drift", "difference", "rules",
+        "overview", "catalog", "operation", "drift", "change", "difference", "rules",
         "outcomes", "outcome", "joins", "rejections", "rejection", "confirmations", "inspector",
     )},
     **{f"{PAGE}{name}": Page(ADMIN) for name in (
         "keys", "secrets", "environments", "members", "retention", "audit",
     )},
+    f"{PAGE}change/<int:pk>/acknowledgement": Action(),
+    f"{PAGE}change/<int:pk>/mute": Action(),
     f"{PAGE}operation/template": Action(),
     f"{PAGE}operation/afresh": Action(),
     f"{PAGE}operation/maps": Action(),
@@ -269,7 +272,17 @@ def callers(workspace: NewWorkspace, other_workspace: NewWorkspace, api: Any) ->
         assert isinstance(rule, Machine)
         assert api.post(f"/{address}", rule.body(workspace)).status_code < 300
     fold_reports(production, now=timezone.now())
+    create_drift(production)
     return Callers(workspace, other_workspace)
+
+
+def create_drift(environment: Environment) -> None:
+    """Store one drift change of the only operation."""
+    now = timezone.now()
+    Drift.objects.create(
+        environment=environment, operation=Operation.objects.get(), version=1, at=now, since=now, part="200",
+        kind="new", seen=1,
+    )  # fmt: skip
 
 
 def fill_in(address: str, callers: Callers) -> str:
@@ -289,6 +302,7 @@ def fill_in(address: str, callers: Callers) -> str:
     query = {
         "operation": "?method=GET&path=/orders",
         "outcome": "?key=purchase",
+        "change": f"?id={Drift.objects.get().pk}",
         "rejection": f"?{urlencode({'at': rejection.occurred_at.isoformat(), 'id': rejection.pk})}",
     }
     name = re.sub(r"\.(json|csv)$", "", path.rsplit("/", 1)[-1])

@@ -1,0 +1,81 @@
+"""What a drift change means for callers, in words (pure): the reason behind `breaks`, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+PATH_SENTENCES = {
+    "renamed": "The name of a path parameter is no part of a request, so callers are not affected.",
+    "type": "Every segment of a path is text, so no call becomes impossible; a server that parses it may fail.",
+}
+# Of a response, by kind and then by whom the change breaks.
+RESPONSE_SENTENCES: Mapping[tuple[str, str], str] = {
+    ("new", ""): "Consumers that ignore fields they do not know are not affected.",
+    ("gone", "consumer"): "Consumers that read it no longer get it.",
+    ("gone", ""): "It was an error response, which no consumer needs.",
+    ("quiet", "consumer"): "Consumers that read it no longer get it.",
+    ("quiet", ""): "It was an error response, which no consumer needs.",
+    ("back", ""): "It is sent again. Consumers that read it get it again.",
+    ("optional", "consumer"): "Consumers that expect it in every response fail where it is missing.",
+    ("type", "consumer"): "Consumers that read it with the type before can fail on the one after.",
+    ("type", ""): "Every value that can come now could come before, so consumers are not affected.",
+    ("nullable", "consumer"): "Consumers that do not expect null can fail on it.",
+    ("not-null", ""): "Every value that can come now could come before, so consumers are not affected.",
+    ("media-type", "consumer"): "Consumers that accept only the media types before can fail on the one that was added.",
+}
+REQUEST_SENTENCES: Mapping[tuple[str, str], str] = {
+    (
+        "new",
+        "consumer",
+    ): "Every request since has it, so it may be required: callers that do not send it can be refused.",
+    ("new", ""): "Not every request has it, so it is optional: callers that do not send it are not affected.",
+    (
+        "gone",
+        "both",
+    ): "Callers no longer send it: a server that needs it fails, and callers that still send it may be refused.",
+    (
+        "quiet",
+        "both",
+    ): "Callers no longer send it: a server that needs it fails, and callers that still send it may be refused.",
+    ("back", ""): "Callers send it again, as they did before.",
+    ("optional", ""): "Callers may leave it out, so those that send it are not affected.",
+    ("type", "producer"): "Callers send more than before: a server that accepts only the type before can fail.",
+    ("type", "consumer"): "Callers send less than before: those that still send the type before may be refused.",
+    ("type", "both"): "Callers send another type: a server, or callers that still send the type before, can fail.",
+    ("nullable", "producer"): "Callers send null, too: a server that does not expect it can fail.",
+    ("not-null", "consumer"): "Null is no longer sent: callers that still send it may be refused.",
+    ("media-type", ""): "Callers send one more media type; those that send the ones before are not affected.",
+}
+OTHER_SENTENCES: Mapping[str, str] = {
+    "type": "Its type changed.",
+    "known": "No type had been observed before, so nobody relied on one.",
+    "map": "Its keys are data now. The same JSON is described in another way, so nobody is affected.",
+    "no-map": "Its keys are names again. The same JSON is described in another way, so nobody is affected.",
+    "cut": "The shape is larger than the limit, so what is inside is no longer compared.",
+    "redacted": "Only the mark of a sensitive name changed. No value is stored with or without it.",
+}
+COMPATIBLE = "Nobody is affected."
+TO_DO_IF_BREAKING = "If it was intended, acknowledge it. If not, look at what was released around the time since when."
+TO_DO_IF_COMPATIBLE = "Nothing has to be done. Acknowledge it to take it off the list of new changes."
+
+
+class ClassifiedChange(Protocol):
+    """part: `path`, `query`, `request` or a status; breaks: as in catalog.drift.compare.Change."""
+
+    part: str
+    kind: str
+    breaks: str
+
+
+def explain_impact(change: ClassifiedChange) -> str:
+    """Return whom the change affects, and why."""
+    sentences = RESPONSE_SENTENCES if change.part.isdigit() else REQUEST_SENTENCES
+    if change.part == "path" and change.kind in PATH_SENTENCES:
+        return PATH_SENTENCES[change.kind]
+    return sentences.get((change.kind, change.breaks)) or OTHER_SENTENCES.get(change.kind, COMPATIBLE)
+
+
+def advise(change: ClassifiedChange) -> str:
+    """Return what to do about the change."""
+    return TO_DO_IF_BREAKING if change.breaks else TO_DO_IF_COMPATIBLE

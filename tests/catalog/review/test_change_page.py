@@ -1,0 +1,177 @@
+"""One drift change's page: before, after, whom it affects, and what people decide about it."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS
+from catalog.drift.compare import Change
+from catalog.models import Drift, DriftMute
+from catalog.review.decide import mute_drift
+from catalog.review.impact import COMPATIBLE, REQUEST_SENTENCES, RESPONSE_SENTENCES, explain_impact
+from tests.catalog.reports import deliver, environment_of, observation
+from workspaces.models import AuditEntry, Membership
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def start(api: Any, workspace: Any) -> str:
+    """The address of an environment in which the total became a number, and a note appeared."""
+    deliver(api, workspace, *[observation(response={"id": 1, "total": 2})] * 30)
+    deliver(api, workspace, observation(response={"id": 1, "total": 2.5, "note": "x"}))
+    return f"/w/{workspace.workspace.slug}/production"
+
+
+@pytest.fixture
+def total(start: str) -> Drift:
+    return Drift.objects.get(pointer="/total")
+
+
+def open_page(client: Any, address: str, **query: str) -> str:
+    response = client.get(address, query)
+    assert response.status_code == 200, response.content
+    return " ".join(unescape(response.content.decode()).split())
+
+
+def list_new(client: Any, start: str) -> list[str]:
+    tables = json.loads(client.get(f"{start}/drift.json", {"new": "1"}).getvalue())["tables"]
+    return [row["pointer"] for row in tables["drift"]]
+
+
+def test_feed_timeline_and_overview_lead_to_it(browser_client, start, total):
+    link = f'href="{start}/change?id={total.pk}"'
+    assert link in open_page(browser_client, f"{start}/drift")
+    assert link in open_page(browser_client, f"{start}/operation", method="GET", path="/orders/{orderId}")
+    assert link in open_page(browser_client, f"{start}/overview")
+
+
+def test_it_tells_before_and_after_whom_it_affects_and_what_was_detected_with_it(browser_client, start, total):
+    page = open_page(browser_client, f"{start}/change", id=total.pk)
+    assert "<code>/<wbr>total</code> type changed" in page or "<code>/total</code> type changed" in page
+    assert "breaks consumers" in page
+    assert "<td>integer</td> <td>number</td>" in page
+    assert "version 1" in page
+    assert "version 2" in page
+    assert "100 % of 1" in page
+    assert "100 % of 31" in page
+    assert RESPONSE_SENTENCES["type", "consumer"] in page
+    assert f'href="{start}/change?id={Drift.objects.get(pointer="/note").pk}"' in page
+    (row,) = json.loads(browser_client.get(f"{start}/change.json", {"id": total.pk}).getvalue())["tables"]["change"]
+    assert (row["id"], row["pointer"], row["before"], row["after"]) == (total.pk, "/total", "integer", "number")
+
+
+def test_an_acknowledgement_has_a_name_a_time_and_an_end(browser_client, start, total):
+    assert list_new(browser_client, start) == ["/total", "/note"]
+    address = f"{start}/change/{total.pk}/acknowledgement"
+    for _ in range(2):
+        response = browser_client.post(address)
+        assert (response.status_code, response["Location"]) == (303, f"{start}/change?id={total.pk}#review")
+    assert list_new(browser_client, start) == ["/note"]
+    assert "Acknowledged by test-operator" in open_page(browser_client, f"{start}/change", id=total.pk)
+    assert ">acknowledged</span>" in open_page(browser_client, f"{start}/drift")
+    for _ in range(2):
+        browser_client.post(address, {"undo": "1"})
+    assert list_new(browser_client, start) == ["/total", "/note"]
+    assert "Not acknowledged yet" in open_page(browser_client, f"{start}/change", id=total.pk)
+    entries = AuditEntry.objects.filter(action__startswith="drift ").order_by("id")
+    assert [(entry.action, entry.facts["place"]) for entry in entries] == [
+        ("drift acknowledged", "200 /total"),
+        ("drift acknowledgement undone", "200 /total"),
+    ]
+
+
+def test_a_mute_is_of_this_kind_at_this_place_and_ends(browser_client, start, total):
+    address = f"{start}/change/{total.pk}/mute"
+    browser_client.post(address, {"days": "7"})
+    assert list_new(browser_client, start) == ["/note"]
+    assert ">muted</span>" in open_page(browser_client, f"{start}/drift")
+    assert "Unmute" in open_page(browser_client, f"{start}/change", id=total.pk)
+    Drift.objects.create(
+        **{name: getattr(total, name) for name in ("environment", "operation", "version", "since", "part", "pointer")},
+        at=timezone.now(), kind="nullable", before="number", after="number or null", seen=1,
+    )  # fmt: skip
+    assert list_new(browser_client, start) == ["/total", "/note"]
+    assert Drift.objects.filter(pointer="/total").count() == 2
+    DriftMute.objects.update(until=timezone.now())
+    assert len(list_new(browser_client, start)) == 3
+    browser_client.post(address, {"days": "1"})
+    for _ in range(2):
+        browser_client.post(address, {"undo": "1"})
+    assert not DriftMute.objects.exists()
+    actions = AuditEntry.objects.filter(action__startswith="drift ").order_by("id").values_list("action", flat=True)
+    assert list(actions) == ["drift muted", "drift muted", "drift unmuted"]
+
+
+def test_muting_again_replaces_and_forgets_what_is_over(total):
+    now = timezone.now()
+    other = Drift.objects.get(pointer="/note")
+    mute_drift(other, 1, actor="ann", now=now - timedelta(days=2))
+    for days in (1, 30):
+        mute_drift(total, days, actor="ann", now=now)
+    (mute,) = DriftMute.objects.all()
+    assert (mute.pointer, (mute.until - now).days) == ("/total", 30)
+
+
+@pytest.mark.parametrize("days", ["", "2", "-1", "x", "9" * 40])
+def test_a_mute_of_other_days_is_refused_in_plain_words(browser_client, start, total, days):
+    response = browser_client.post(f"{start}/change/{total.pk}/mute", {"days": days})
+    assert response.status_code == 400
+    assert "Send days=1, 7 or 30." in response.content.decode()
+
+
+@pytest.mark.parametrize("number", ["", "0", "x", "²", "9" * 18, "9" * 5000, "1\0"])
+def test_an_address_of_none_is_404_and_says_what_to_do(browser_client, start, number):
+    response = browser_client.get(f"{start}/change", {"id": number})
+    assert response.status_code == 404
+    assert "Look for it in the feed of drift" in response.content.decode()
+
+
+def test_another_environment_an_outsider_and_a_viewer(browser_client, start, total, workspace, other_workspace):
+    assert browser_client.get(f"{start.replace('production', 'staging')}/change?id={total.pk}").status_code == 404
+    staging = start.replace("production", "staging")
+    assert browser_client.post(f"{staging}/change/{total.pk}/acknowledgement").status_code == 404
+    for target, role, expected in ((other_workspace, "admin", (404, 404)), (workspace, "viewer", (200, 403))):
+        user = get_user_model().objects.create_user(f"{role}-of-{target.workspace.slug}")
+        Membership.objects.create(workspace=target.workspace, user=user, role=role)
+        client = Client()
+        client.force_login(user)
+        statuses = client.get(f"{start}/change", {"id": total.pk}), client.post(f"{start}/change/{total.pk}/mute")
+        assert tuple(response.status_code for response in statuses) == expected
+    page = client.get(f"{start}/change", {"id": total.pk}).content.decode()
+    assert '<button class="btn main">Acknowledge' not in page
+    total.refresh_from_db()
+    assert total.acknowledged_at is None
+
+
+def test_every_kind_of_change_has_its_reason():
+    for part in ("200", "request", "path"):
+        for kind in CHANGE_KINDS:
+            for breaks in ("", *BREAKS_FOR):
+                assert explain_impact(Change(part, "/a", kind, breaks=breaks))
+    shapes = {"200": RESPONSE_SENTENCES, "request": REQUEST_SENTENCES}
+    for part, sentences in shapes.items():
+        for kind, breaks in sentences:
+            assert explain_impact(Change(part, "/a", kind, breaks=breaks)) == sentences[kind, breaks] != COMPATIBLE
+
+
+def test_the_feed_costs_no_statement_for_each_change(browser_client, start, api, workspace):
+    def count_statements() -> int:
+        with CaptureQueriesContext(connection) as statements:
+            browser_client.get(f"{start}/drift")
+        return len(statements)
+
+    first = count_statements()
+    deliver(api, workspace, observation(response={"id": "1", "total": 2.5, "note": None, "more": 1}))
+    assert Drift.objects.filter(environment=environment_of(workspace)).count() > 3
+    assert count_statements() == first
