@@ -26,6 +26,11 @@ class TimelineEntry:
     changes: Sequence[Change | Drift]
     more: int
 
+    @property
+    def is_of_drift(self) -> bool:
+        """Whether its changes are drift, which have pages of their own."""
+        return all(isinstance(change, Drift) for change in self.changes)
+
 
 @dataclass(frozen=True)
 class VersionComparison:
