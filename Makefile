@@ -51,7 +51,7 @@ matrix: $(VENV)/.dev  ## the SDK's tests with each Python and Django at hand; on
 		$(BIN)/tox run -c sdk $(if $(only),-e $(only))
 
 bench: $(VENV)/.bench  ## measure; only=NAME for one module of bench/; size=small, full or 100M; json=FILE
-	$(BIN)/python -m bench $(only) $(if $(size),--size $(size)) $(if $(json),--json $(json))
+	$(BIN)/python -m bench $(only) $(if $(size),--size $(size)) $(if $(json),--json $(json)) $(if $(markdown),--markdown $(markdown))
 
 faults: $(VENV)/.dev  ## kill -9 and other faults under load, then compare with the clients' ledger; kills=200 minutes=60
 	$(BIN)/python -m tests.faults --kills $(or $(kills),200) --minutes $(or $(minutes),60) $(if $(seed),--seed $(seed))
@@ -61,6 +61,9 @@ mutate: $(VENV)/.mutate  ## change the code that verifies, in one place at a tim
 
 audit: $(VENV)/.dev  ## known vulnerabilities of the packages that a hub runs with
 	@$(BIN)/python -m tests.audit
+
+schema: $(VENV)/.dev  ## write the tables of an unused database, as the migrations leave them
+	@$(BIN)/python -m tests.first_schema
 
 hooks: $(VENV)/.dev  ## run format and lint before each commit
 	$(BIN)/pre-commit install

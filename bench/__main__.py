@@ -1,5 +1,7 @@
 """Run every benchmark (`make bench`), or one (`make bench only=NAME`); size=small, full or 100M; json=FILE.
 
+markdown=FILE writes the table of all into a page of docs/, in place of the one that stands there.
+
 At the end stands one table of all: figure, peer or limit measured in the same run, ratio, goal, met or not.
 """
 
@@ -12,7 +14,7 @@ import pkgutil
 import platform
 import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -51,6 +53,8 @@ def main(arguments: Sequence[str]) -> int:
         print_table(row._replace(label=f"{name}: {row.label}") for name, row in rows)
     if options.json:
         options.json.write_text(json.dumps(describe_run(options.size, rows), indent=1, ensure_ascii=False) + "\n")
+    if options.markdown:
+        options.markdown.write_text(replace_table(options.markdown.read_text(), rows))
     return 0
 
 
@@ -59,6 +63,7 @@ def parse_options(arguments: Sequence[str], names: Sequence[str]) -> argparse.Na
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(names))
     parser.add_argument("--size", choices=SIZES, default="")
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--markdown", type=Path, metavar="FILE")
     options = parser.parse_args(arguments)
     if unknown := [name for name in options.names if name not in names]:
         parser.error(f"there is no {unknown[0]}; choose one of: {', '.join(names)}")
@@ -71,6 +76,26 @@ def run_module(name: str) -> Sequence[NamedRow]:
     PRINTED_ROWS.clear()
     runpy.run_module(f"bench.{name}", run_name="__main__")
     return [(name, row) for row in PRINTED_ROWS]
+
+
+def replace_table(page: str, rows: Sequence[NamedRow]) -> str:
+    """Return a page with the lines of its one table replaced; the text around it stays."""
+    lines = page.splitlines()
+    in_table = [number for number, line in enumerate(lines) if line.startswith("|")]
+    if not in_table:
+        raise SystemExit("The page has no table to replace.")
+    lines[in_table[0] : in_table[-1] + 1] = format_markdown(rows)
+    return "\n".join(lines) + "\n"
+
+
+def format_markdown(rows: Sequence[NamedRow]) -> Iterator[str]:
+    yield "| benchmark | figure | measured | against | ratio or figure | goal | met |"
+    yield "|---|---|---|---|---:|---:|---|"
+    for name, row in rows:
+        goal = "" if row.limit is None else f"≤ {row.limit:.2f}"
+        verdict = {None: "", True: "yes", False: "**no**"}[row.is_met]
+        cells = (name, row.label, row.measured, row.reference, f"{row.figure:.2f} {row.unit}", goal, verdict)
+        yield f"| {' | '.join(cell.strip().replace('|', '¦') for cell in cells)} |"
 
 
 def describe_run(size: str, rows: Sequence[NamedRow]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from django.utils import timezone
 from psycopg import sql
 
 from hub.local.embedded_postgres import Server
+from hub.local.first_schema import load_first_schema
 from hub.local.partitions import create_partitions
 from hub.local.startup_errors import StartupError
 from hub.local.web_role import grant_web_role
@@ -119,6 +120,7 @@ def check_written_version(applied: Iterable[tuple[str, str]] | None = None, *, s
 
 def migrate() -> None:
     try:
+        load_first_schema()
         call_command(Migrate(), verbosity=0, interactive=False)  # not our command, which makes the checks again
         create_partitions(now=timezone.now())
     except DatabaseError as error:

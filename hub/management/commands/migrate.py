@@ -8,6 +8,7 @@ from django.core.management.commands.migrate import Command as Migrate
 from django.utils import timezone
 
 from hub.local.database import check_fitness
+from hub.local.first_schema import load_first_schema
 from hub.local.partitions import create_partitions
 
 
@@ -15,6 +16,9 @@ class Command(Migrate):
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrate, unless a newer version wrote the database or it is empty beside data that were not moved."""
         check_fitness()
+        is_whole = not (options["app_label"] or options["plan"] or options["check_unapplied"] or options["fake"])
+        if is_whole:
+            load_first_schema()
         super().handle(*args, **options)
-        if not (options["app_label"] or options["plan"] or options["check_unapplied"]):
+        if is_whole:
             create_partitions(now=timezone.now())
