@@ -6,4 +6,5 @@ urlpatterns = [
     path("", include("catalog.api_urls")),
     path("", include("outcomes.api_urls")),
     path("", include("intents.api_urls")),
+    path("", include("workspaces.api_urls")),
 ]

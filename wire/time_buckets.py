@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from itertools import pairwise
+from typing import Any
 from zoneinfo import ZoneInfo
+
+from wire.timestamps import unix_seconds
 
 HOUR = timedelta(hours=1)
 LONGEST_STEP = timedelta(days=32)  # longer than any month
@@ -33,6 +36,11 @@ def split_into_buckets(start: datetime, end: datetime, zone: ZoneInfo, step: str
     spans = [(since, till) for since, till in pairwise(edges) if since < till]
     buckets = [Bucket(since, till, format_label(since, zone, step)) for since, till in spans]
     return [*buckets[:-1], *map(partial(_mark_partial, zone=zone, step=step), buckets[-1:])]
+
+
+def describe_starts(starts: Iterable[datetime]) -> Mapping[str, Any]:
+    """Return the member of a figure's layout that says when its buckets start, so that marks can be placed on them."""
+    return {"meta": {"starts": [unix_seconds(start) for start in starts]}}
 
 
 def _mark_partial(bucket: Bucket, zone: ZoneInfo, step: str) -> Bucket:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -281,9 +282,35 @@ class RetentionPolicy(models.Model):
     inbox = models.PositiveIntegerField(null=True, blank=True)
     audit = models.PositiveIntegerField(null=True, blank=True)
     observed_days = models.PositiveIntegerField(null=True, blank=True)
+    annotations = models.PositiveIntegerField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"retention of {self.workspace}"
+
+
+class Annotation(models.Model):
+    """What happened when, for charts: a deploy, a campaign. Its key in the database is (workspace_id, id).
+
+    environment: empty where it concerns every environment; created_by: a member, or the first characters of a key.
+    """
+
+    MAX_TEXT, MAX_URL = 200, 2000
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="annotations", db_index=False)
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, null=True, related_name="+")
+    at = models.DateTimeField()
+    text = models.CharField(max_length=MAX_TEXT)
+    url = models.CharField(max_length=MAX_URL, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=150)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        indexes = [models.Index(fields=["workspace", "-at", "-id"], name="latest_annotations")]
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class SampleWorkspace(models.Model):

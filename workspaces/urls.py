@@ -3,6 +3,7 @@
 from django.urls import path
 
 from workspaces import views
+from workspaces.annotations import views as annotations
 from workspaces.models import Membership
 from workspaces.page import page_paths
 from workspaces.people import urls as people_urls
@@ -28,6 +29,10 @@ urlpatterns = [
     path(f"{SETTINGS}/environments/<str:name>/archive", environments.post_archiving, name="archive-environment"),
     path(f"{SETTINGS}/environments/<str:name>/restore", environments.post_restoring, name="restore-environment"),
     path(f"{SETTINGS}/v1-window", environments.post_v1_window, name="set-v1-window"),
+    *page_paths("annotations", annotations.show_annotations),
+    path(f"{SETTINGS}/annotations/add", annotations.post_annotation, name="add-annotation"),
+    path(f"{SETTINGS}/annotations/<uuid:annotation_id>/change", annotations.post_change, name="change-annotation"),
+    path(f"{SETTINGS}/annotations/<uuid:annotation_id>/delete", annotations.post_deletion, name="delete-annotation"),
     *page_paths("audit", audit.show_audit, role=Membership.ADMIN),
     *page_paths("members", members.show_members, role=Membership.ADMIN),
     path(f"{SETTINGS}/members/invite", members.post_invitation, name="invite-member"),

@@ -37,6 +37,11 @@ def list_latest_drift(environment: Environment, limit: int) -> QuerySet[Drift]:
     return drift_with_operations(environment)[:limit]
 
 
+def list_breaking_drift(environment: Environment, period: Period) -> QuerySet[Drift]:
+    """Return the breaking changes of a period, the latest first, without those that are muted."""
+    return list_drift(environment, period, DriftFilters(breaking=True)).filter(muted_until=None)
+
+
 def drift_with_operations(environment: Environment) -> QuerySet[Drift]:
     """Return all changes, the latest first; of their operations the method and the path only.
 

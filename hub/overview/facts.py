@@ -9,6 +9,7 @@ from typing import Any
 from catalog.queries import OperationCounts
 from intents.rejections.queries import RejectionOverview
 from outcomes.broken_joins.overview import OutcomesOverview
+from wire.time_buckets import Bucket, describe_starts
 
 ALARMING_FACTOR = 2  # a rate this many times that of the period before is alarming
 MIN_ALARMING_CASES = 10
@@ -96,13 +97,14 @@ def list_setup_steps(
     ]
 
 
-def build_figure(labels: Sequence[str], lines: Mapping[str, Sequence[int]]) -> Mapping[str, Any]:
+def build_figure(buckets: Sequence[Bucket], lines: Mapping[str, Sequence[int]]) -> Mapping[str, Any]:
     """Return a chart of counts over the period, by name, as plotly.js reads it."""
-    common = {"type": "scatter", "mode": "lines+markers", "x": list(labels)}
+    common = {"type": "scatter", "mode": "lines+markers", "x": [bucket.label for bucket in buckets]}
     data = [{**common, "name": name, "y": list(counts), **TRACE_STYLES.get(name, {})} for name, counts in lines.items()]
     axes = {
         "xaxis": {"type": "category", "nticks": 8, "tickangle": 0},
         "yaxis": {"rangemode": "tozero", "tickformat": ",d"},
+        **describe_starts(bucket.start for bucket in buckets),
     }
     return {
         "data": data,

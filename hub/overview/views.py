@@ -22,6 +22,7 @@ from outcomes.broken_joins.overview import read_outcomes_overview
 from outcomes.tallies.series import chart_buckets, has_any_outcome, read_series_of_all_keys
 from wire.period import Period
 from wire.table_exports import Table
+from workspaces.annotations.exports import build_annotations_table
 from workspaces.models import Environment
 from workspaces.page import Page
 
@@ -56,7 +57,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "totals": outcomes.totals,
             "reasons": rejections.reasons[:TOP_REASONS],
             "drift": list_latest_drift(environment, LATEST_DRIFT),
-            "figure": build_figure(labels, {"Outcomes": line.outcomes, BROKEN_JOINS: line.broken}),
+            "figure": build_figure(buckets, {"Outcomes": line.outcomes, BROKEN_JOINS: line.broken}),
             "series": list(zip(labels, line.conversations, line.outcomes, line.broken, strict=True)),
         }
 
@@ -73,6 +74,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             Table(
                 "reasons", ("reason", "rejections"), lambda: [(item.reason, item.count) for item in rejections.reasons]
             ),
+            build_annotations_table(environment, period),
         ],
     )
 

@@ -14,6 +14,7 @@ from intents.gate import prune as gate
 from intents.reports import prune as reports
 from outcomes.broken_joins import prune as broken_joins
 from wire.postgresql.months import MonthlyLog
+from workspaces.annotations import prune as annotation_prune
 from workspaces.audit import prune as audit
 from workspaces.models import RetentionPolicy, Workspace
 
@@ -104,5 +105,11 @@ KINDS = (
         f"Empty means {OBSERVED_DAYS} days.",
         (RowSource(catalog_prune.find_expired_days, catalog_prune.delete_expired_days),),
         default_days=OBSERVED_DAYS,
+    ),
+    Kind(
+        "annotations",
+        "Annotations",
+        "What charts mark as having happened: deploys, campaigns.",
+        (RowSource(annotation_prune.find_expired_annotations, annotation_prune.delete_expired_annotations),),
     ),
 )

@@ -19,6 +19,7 @@ from examples.bookshop.shop import Bookshop, Settings
 from hub.sample.gate import SampleGate
 from hub.sample.reporters import SampleOutcomes, SampleShapes, SampleVerifications, now_of
 from outcomes.ingest.register import Arrival, register_conversations
+from workspaces.annotations.annotate import AnnotationText, add_annotation
 from workspaces.models import PREFIX_LENGTH, ApiKey, Environment, SampleWorkspace
 
 DAYS = 30
@@ -34,6 +35,7 @@ HOUR_FACTORS = (
 )  # fmt: skip
 LEGACY_SHARES = (0.34, 0.04)  # of reads that are signed as version 1, on the first day and on the last
 TROUBLED_DAYS = range(22, 26)  # after a release that mixed the environments up
+RELEASES = {TROUBLED_DAYS.start: "Release 4.2", TROUBLED_DAYS.stop: "Release 4.2.1"}  # the second ends the trouble
 DELIVERY_SECONDS = 3600  # between two deliveries of what happened
 QUIET_SECONDS = 900  # before the end, in which no conversation begins
 
@@ -126,6 +128,8 @@ class History:
         """Play one day and store it; 0 is the first."""
         self._chance.seed(f"day {number}")
         start = self._start + number * DAY_SECONDS
+        if number in RELEASES:
+            self._annotate(RELEASES[number], datetime.fromtimestamp(start, UTC))
         for time in self._draw_arrivals(start):
             self._agenda.add(self._start_conversation(number), due_at=time)
         while self._agenda.next_at < start + DAY_SECONDS:
@@ -137,6 +141,11 @@ class History:
             stack.shapes.send()
             stack.verifications.send()
         self._hub.gate.store()
+
+    def _annotate(self, text: str, at: datetime) -> None:
+        production = self._hub.environments["production"]
+        actor = f"key {self._hub.key.prefix}…"
+        add_annotation(production, AnnotationText(text), at=at, everywhere=False, actor=actor, now=at)
 
     def _draw_arrivals(self, start: float) -> Iterator[float]:
         """Yield the times at which conversations begin, by weekday and hour as in a shop."""

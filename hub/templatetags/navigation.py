@@ -42,6 +42,7 @@ SECTIONS = (
     Section("rejections", "Rejections", "r", within=("rejection",), begins_group=True),
     Section("inspector", "Inspector", "i"),
     Section("confirmations", "Confirmations", "f"),
+    Section("annotations", "Annotations", "n"),
     Section(
         "keys",
         "Settings",

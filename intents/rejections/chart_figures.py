@@ -8,6 +8,7 @@ from typing import Any
 
 from intents.rejections.filters import is_rejection
 from intents.rejections.series import ResultBucket
+from wire.time_buckets import describe_starts
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6
@@ -25,7 +26,7 @@ def build_rejections_figure(buckets: Sequence[ResultBucket], *, step: str) -> Ma
         {**common, "name": name, "y": counts, "marker": _choose_marker(name, buckets)}
         for name, counts in count_by_reason(buckets).items()
     ]
-    return {"data": bars, "layout": _build_layout(step)}
+    return {"data": bars, "layout": {**_build_layout(step), **describe_starts(bucket.start for bucket in buckets)}}
 
 
 def count_by_reason(buckets: Sequence[ResultBucket]) -> Mapping[str, Sequence[int]]:

@@ -11,6 +11,7 @@ from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.series import ResultBucket
 from intents.rejections.totals import GroupSummary, ReasonSummary
 from wire.table_exports import Table
+from workspaces.annotations.exports import build_annotations_table
 
 REASON_COLUMNS = (
     *("reason", "rejections", "share", "rejectionsBefore", "lastAt"),
@@ -29,6 +30,7 @@ def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:
         Table("versions", ("version", *GROUP_COLUMNS), lambda: map(_group_row, analysis.versions)),
         Table("operations", ("operation", *GROUP_COLUMNS), lambda: map(_group_row, analysis.operations)),
         Table("rejections", REJECTION_COLUMNS, lambda: map(_rejection_row, analysis.rejections.iterator())),
+        build_annotations_table(analysis.environment, analysis.period),
     ]
 
 

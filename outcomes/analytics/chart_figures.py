@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from outcomes.analytics.chart_data import BrokenRate, ChartLine
-from wire.time_buckets import Bucket
+from wire.time_buckets import Bucket, describe_starts
 
 MAX_BUCKETS_WITH_MARKERS = 62  # with more, the points would hide the line
 TICKS = 8
@@ -33,7 +33,7 @@ def draw_lines(
         style = {"line": {"dash": "dot", "width": 1.5, "color": "var(--series-1)"}, "opacity": 0.6}
         name = f"{escape_markup(lines[0].name)}, {PREVIOUS_PERIOD}"
         traces.append({**common, "mode": "lines", "name": name, "y": list(previous), **style})
-    return {"data": traces, "layout": {**LAYOUT_OF_LINES, "yaxis": _axis_of_counts(unit)}}
+    return {"data": traces, "layout": {**_layout_of_lines(buckets), "yaxis": _axis_of_counts(unit)}}
 
 
 def _style_line(line: ChartLine) -> Mapping[str, Any]:
@@ -52,7 +52,7 @@ def draw_rates(buckets: Sequence[Bucket], rates: Sequence[BrokenRate]) -> Mappin
     axis = {"rangemode": "tozero", "tickformat": ".1~%", "title": {"text": "still broken"}}
     return {
         "data": [{**common, "y": rate.ratios, "name": escape_markup(rate.name)} for rate in rates],
-        "layout": {**LAYOUT_OF_LINES, "yaxis": axis},
+        "layout": {**_layout_of_lines(buckets), "yaxis": axis},
     }
 
 
@@ -61,6 +61,10 @@ def draw_bars(bars: Sequence[tuple[str, int]], *, unit: str) -> Mapping[str, Any
     labels, numbers = [label for label, _ in bars], [number for _, number in bars]
     layout = {"showlegend": False, "hovermode": "x", "xaxis": {"type": "category"}, "yaxis": _axis_of_counts(unit)}
     return {"data": [{"type": "bar", "name": unit, "x": labels, "y": numbers}], "layout": layout}
+
+
+def _layout_of_lines(buckets: Sequence[Bucket]) -> Mapping[str, Any]:
+    return {**LAYOUT_OF_LINES, **describe_starts(bucket.start for bucket in buckets)}
 
 
 def _axis_of_counts(unit: str) -> Mapping[str, Any]:

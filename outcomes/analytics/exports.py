@@ -13,6 +13,7 @@ from outcomes.tallies.series import Totals, read_totals
 from wire.period import Period
 from wire.table_exports import Table
 from wire.timestamps import unix_seconds
+from workspaces.annotations.exports import build_annotations_table
 from workspaces.models import Environment
 
 Rows = Iterator[Sequence[Any]]
@@ -39,6 +40,7 @@ def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
         Table("beside", KEY_COMPARISON_COLUMNS, lambda: _comparison_rows(analytics)),
         Table("beside-series", COMPARISON_SERIES_COLUMNS, lambda: _comparison_series_rows(analytics)),
         Table("totals", TOTALS_COLUMNS, lambda: _totals_rows(analytics.totals, analytics.previous_totals)),
+        build_annotations_table(analytics.environment, analytics.period),
     )
 
 
@@ -56,6 +58,7 @@ def list_key_tables(environment: Environment, period: Period, key: str) -> Seque
         Table("series", OUTCOME_SERIES_COLUMNS, series_rows),
         Table("lag", LAG_COLUMNS, lambda: _lag_rows(environment, period, key) if key else iter(())),
         Table("totals", TOTALS_COLUMNS, totals_rows),
+        build_annotations_table(environment, period),
     )
 
 

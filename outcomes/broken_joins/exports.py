@@ -17,6 +17,7 @@ from outcomes.models import Move
 from wire.period import Period
 from wire.table_exports import Table
 from wire.timestamps import unix_seconds
+from workspaces.annotations.exports import build_annotations_table
 from workspaces.models import Environment
 
 OUTCOME_COLUMNS = ("conversationId", "outcomeKey", "reports", "firstReportedAt", "lastReportedAt")
@@ -35,6 +36,7 @@ def list_joins_tables(environment: Environment, period: Period, filters: JoinFil
         Table("rates", RATE_COLUMNS, lambda: _rate_rows(read_rates_by_environment(environment, period))),
         Table("rates-by-key", RATE_COLUMNS, lambda: _rate_rows(read_rates_by_api_key(environment, period))),
         Table("moves", MOVE_COLUMNS, lambda: _move_rows(environment)),
+        build_annotations_table(environment, period),
     )
 
 

@@ -85,6 +85,33 @@
     return layout.yaxis?.tickformat === ",d" && Math.max(0, ...sums) < 5 ? { dtick: 1 } : {};
   }
 
+  // What happened, one mark for each bucket: a line with a sign on top, and its texts under the pointer.
+  function buildMarks(figure, marks) {
+    const labels = figure.data[0]?.x ?? [];
+    const placed = marks.filter((mark) => mark.bucket < labels.length);
+    if (!placed.length) return { traces: [], layout: {} };
+    const colours = placed.map((mark) => (mark.kind === "drift" ? "var(--bad)" : "var(--soft)"));
+    const trace = {
+      type: "scatter", mode: "markers+text", name: "", showlegend: false, cliponaxis: false, yaxis: "y2",
+      x: placed.map((mark) => labels[mark.bucket]),
+      y: placed.map(() => 1),
+      text: placed.map((mark) => (mark.count > 1 ? String(mark.count) : "")),
+      textposition: "top center",
+      textfont: { size: 11 },
+      marker: { size: 9, color: colours, symbol: placed.map((mark) => (mark.kind === "drift" ? "diamond" : "triangle-down")) },
+      customdata: placed.map((mark) => mark.texts.map(escapeMarkup).join("<br>")),
+      hovertemplate: "%{customdata}<extra></extra>",
+    };
+    const shapes = placed.map((mark, index) => ({
+      type: "line", xref: "x", yref: "paper", x0: labels[mark.bucket], x1: labels[mark.bucket], y0: 0, y1: 1, layer: "below",
+      line: { width: 1, dash: mark.kind === "drift" ? "solid" : "dot", color: colours[index] },
+    }));
+    const yaxis2 = { overlaying: "y", range: [0, 1], visible: false, fixedrange: true };
+    return { traces: [trace], layout: { shapes, yaxis2, margin: { t: 24 } } };
+  }
+
+  const escapeMarkup = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
   // A list of buttons: it wraps like text, and the keyboard reaches it. Each switches its line off and on.
   function drawLegend(box, { data, layout }, hidden) {
     box.parentElement.querySelector(".legend")?.remove();
@@ -120,8 +147,10 @@
     const figure = JSON.parse(source.textContent);
     const hidden = charts.get(box)?.hidden ?? new Set();
     const data = figure.data.map((trace, index) => ({ ...trace, visible: !hidden.has(index) }));
-    const layout = merge(figure.layout, { xaxis: chooseTicks(figure, box.clientWidth), yaxis: chooseCountTicks(figure) });
-    await Plotly.react(box, resolveColours(data), buildLayout(layout), CONFIG);
+    const marks = buildMarks(figure, JSON.parse(document.getElementById(box.dataset.marks)?.textContent ?? "[]"));
+    const axes = { xaxis: chooseTicks(figure, box.clientWidth), yaxis: chooseCountTicks(figure) };
+    const layout = merge(merge(figure.layout, axes), marks.layout);
+    await Plotly.react(box, resolveColours([...data, ...marks.traces]), buildLayout(layout), CONFIG);
     if (charts.has(box)) return;
     drawLegend(box, figure, hidden);
     const observer = new ResizeObserver(() => box.isConnected && resize(box, figure));

@@ -55,6 +55,8 @@ def fill(created: NewWorkspace, api: Any) -> None:
     confirmation_id = post("/api/confirmations", {**call, "summary": "Order"})["confirmationId"]
     post(f"/api/confirmations/{confirmation_id}/decision", {"decision": "confirm"})
     post("/api/intents", {**call, "confirmationId": confirmation_id})
+    post("/api/annotations", {"text": "Deploy 4.2"})
+    post("/api/annotations", {"text": "Holiday", "allEnvironments": True})
     for environment in Environment.objects.filter(workspace=created.workspace):
         fold_reports(environment, now=timezone.now())
 

@@ -89,7 +89,7 @@ IF_NONE_MATCH: Json = {
 }
 
 
-def list_codes(view: APIView) -> list[str]:
+def list_codes(view: APIView, *, is_post: bool) -> list[str]:
     """Return the codes that an endpoint can answer with, in the order of CODES; a failure of the hub is not one.
 
     Besides what follows from the kind of endpoint, these are the `own_codes` of its view.
@@ -98,7 +98,7 @@ def list_codes(view: APIView) -> list[str]:
     if hasattr(view, "scope"):
         codes.update(WITH_KEY)
     if isinstance(view, MachineView):
-        codes.update(WITH_BODY)
+        codes.update(WITH_BODY if is_post else [])
         fields = view.form().fields
         codes.update(["unknown-environment"] if "environment" in fields else [])
         codes.update(["report-id-reused"] if "reportId" in fields else [])
@@ -113,14 +113,14 @@ class EndpointSchema(AutoSchema):
         operation = super().get_operation(*args, **kwargs)
         if operation is None:
             return None
-        is_post = isinstance(self.view, MachineView)
+        is_post = self.method == "POST"
         operation.setdefault("parameters", []).extend([IDEMPOTENCY_KEY] if is_post else [IF_NONE_MATCH])
         responses = operation["responses"]
         for status, response in responses.items():
             self._add_success(status, response, is_post=is_post)
         if not is_post:
             responses["304"] = {"description": "The client has this already.", "headers": name_headers(["ETag"])}
-        for status, codes in group_by_status(list_codes(self.view)).items():
+        for status, codes in group_by_status(list_codes(self.view, is_post=is_post)).items():
             responses[status] = self._describe_errors(codes)
         operation["responses"] = dict(sorted(responses.items()))
         return operation

@@ -1,4 +1,4 @@
-"""What the page of retention changes of a workspace: the seven numbers of days."""
+"""What the page of retention changes of a workspace: the eight numbers of days."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from django.db import transaction
 from workspaces.audit.record import record_audit
 from workspaces.models import RetentionPolicy, Workspace
 
-KINDS = ("broken_joins", "rejections", "minted_intents", "confirmations", "inbox", "audit", "observed_days")
+KINDS = (
+    "broken_joins", "rejections", "minted_intents", "confirmations", "inbox", "audit", "observed_days", "annotations",
+)  # fmt: skip
 MAX_DAYS = 36_500
 
 

@@ -39,6 +39,7 @@ from tests.sample_data import fill_workspace
 from wire.period import parse_period
 from wire.postgresql.months import Month, create_coming_months, list_months
 from wire.turns import Turn
+from workspaces.annotations.annotate import AnnotationText, add_annotation
 from workspaces.audit.prune import AUDIT_LOG
 from workspaces.audit.record import record_audit
 from workspaces.models import AuditEntry, RetentionPolicy, SigningSecret
@@ -81,6 +82,7 @@ def write_all(environment, at) -> None:
         received_at=at, folded_at=at,
     )  # fmt: skip
     AuditEntry.objects.create(workspace_id=environment.workspace_id, actor="ann", action="test", at=at)
+    add_annotation(environment, AnnotationText("Deploy"), at=at, everywhere=False, actor="ann", now=at)
 
 
 def test_without_a_policy_all_is_kept_but_ids_of_reports(workspace, production):

@@ -118,6 +118,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "api/confirmations": Machine("platform", lambda _: CONFIRMATION),
     "api/confirmations/<str:confirmation_id>/decision": Machine("confirm", lambda _: {"decision": "confirm"}),
+    "api/annotations": Machine("report", lambda _: {"text": "Deploy 4.2"}),
     "api/witness-rules": Download("report"),
     "api/catalog": Download("report"),
     "api/catalog/openapi.json": Download("report"),
@@ -128,6 +129,7 @@ RULES: Mapping[str, Rule] = {
     **{f"{PAGE}{name}": Page() for name in (
         "overview", "catalog", "operation", "drift", "change", "difference", "rules",
         "outcomes", "outcome", "joins", "rejections", "rejection", "confirmations", "inspector",
+        "annotations",
     )},
     **{f"{PAGE}{name}": Page(ADMIN) for name in (
         "keys", "secrets", "environments", "members", "retention", "audit",
@@ -144,6 +146,9 @@ RULES: Mapping[str, Rule] = {
     f"{PAGE}joins/moves/<int:pk>/undo": Action(),
     f"{PAGE}confirmations/<uuid:confirmation_id>/decision": Action(),
     f"{PAGE}inspector/checks": Action(VIEWER),
+    **{f"{PAGE}annotations/{name}": Action() for name in (
+        "add", "<uuid:annotation_id>/change", "<uuid:annotation_id>/delete",
+    )},
     f"{PAGE}keys/create": Action(ADMIN),
     f"{PAGE}keys/<int:key_id>/revoke": Action(ADMIN),
     **{f"{PAGE}secrets/{name}": Action(ADMIN) for name in ("prepare", "activate", "<int:secret_id>/revoke")},
@@ -293,6 +298,7 @@ def fill_in(address: str, callers: Callers) -> str:
         "slug:kind": "template-rules",
         "int:pk": "1",
         "uuid:confirmation_id": str(uuid.uuid4()),
+        "uuid:annotation_id": str(uuid.uuid4()),
         "str:token": "token",
         "str:prefix": "gak_12345678",
     }

@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from affidavit._cli import catalog, conform, har, outcomes, tools, verify
+from affidavit._cli import annotate, catalog, conform, har, outcomes, tools, verify
 from affidavit._cli._hub import Undelivered, UsageError
 from affidavit._errors import HarError
 from affidavit._version import __version__
@@ -40,6 +40,7 @@ def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="affidavit", description="Affidavit from a shell.")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    annotate.add_parser(commands)
     catalog.add_parser(commands)
     conform.add_parser(commands)
     outcomes.add_parser(commands)

@@ -1,0 +1,64 @@
+"""What happened in the period of a page, for its charts: annotations, and drift that breaks somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.template import Context
+
+from catalog.drift.queries import list_breaking_drift
+from catalog.models import Drift
+from workspaces.annotations.marks import DRIFT, Happening, place_marks
+from workspaces.annotations.queries import list_annotations_of_period
+from workspaces.templatetags.format import page_url
+
+MAX_OF_A_KIND = 200  # the latest, on a chart and below it; the downloads have all
+LISTED = 3  # below a chart; all others after a click
+register = template.Library()
+
+
+@dataclass(frozen=True)
+class ChartMarks:
+    """The marks of a chart as JSON, and what happened, the latest first. is_cut: only the latest are here."""
+
+    marks: Sequence[Mapping[str, Any]]
+    happenings: Sequence[Happening]
+    is_cut: bool
+
+    @property
+    def listed(self) -> Sequence[Happening]:
+        return self.happenings[:LISTED]
+
+    @property
+    def folded(self) -> Sequence[Happening]:
+        return self.happenings[LISTED:]
+
+
+@register.simple_tag(takes_context=True)
+def find_marks(context: Context, figure: Mapping[str, Any]) -> ChartMarks | None:
+    """Return what a figure's chart marks; None where its axis is no time, or nothing happened."""
+    starts = figure["layout"].get("meta", {}).get("starts")
+    if not starts:
+        return None
+    environment, period = context["environment"], context["period"]
+    annotations = list(list_annotations_of_period(environment, period)[: MAX_OF_A_KIND + 1])
+    drift = list(list_breaking_drift(environment, period)[: MAX_OF_A_KIND + 1])
+    happenings = [Happening(row.at, row.text, row.url) for row in annotations[:MAX_OF_A_KIND]]
+    happenings += [_describe_drift(context, change) for change in drift[:MAX_OF_A_KIND]]
+    if not happenings:
+        return None
+    return ChartMarks(
+        [mark.as_json() for mark in place_marks(starts, happenings)],
+        sorted(happenings, key=lambda happening: happening.at, reverse=True),
+        max(len(annotations), len(drift)) > MAX_OF_A_KIND,
+    )
+
+
+def _describe_drift(context: Context, change: Drift) -> Happening:
+    operation = change.operation
+    location = change.pointer or change.part
+    address = page_url(context, "change", id=change.pk)
+    return Happening(change.at, f"{operation.method} {operation.path}: {location} {change.words}", address, DRIFT)

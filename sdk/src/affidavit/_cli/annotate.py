@@ -1,0 +1,54 @@
+"""`affidavit annotate`: say what happened, so that the hub's charts show it."""
+
+import argparse
+import json
+import math
+import uuid
+from typing import Any
+
+from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_hub_options
+from affidavit._cli._terminal import escape_unprintable
+from affidavit._errors import ReportError
+from affidavit._hub.api_keys import KEY_HEADER
+
+_ANNOTATIONS_PATH = "/api/annotations"
+_DESCRIPTION = """Mark what happened (a deploy, a campaign) on every chart of an environment. With --once, repeating the
+command within a day adds nothing: give it the id of the pipeline, say. Needs a key with the scope report."""
+
+
+def add_parser(commands: Any) -> None:
+    """Add this command to argparse's subcommands."""
+    parser = commands.add_parser("annotate", help="mark what happened on the hub's charts", description=_DESCRIPTION)
+    parser.add_argument("text", metavar="TEXT", help="1 to 200 characters, such as: Deploy 4.2")
+    parser.add_argument("--at", type=float, metavar="TIME", help="in Unix seconds; default now")
+    parser.add_argument("--url", metavar="URL", help="where more is to be read: http or https")
+    parser.add_argument("--all-environments", action="store_true", help="it concerns all of the workspace")
+    parser.add_argument("--once", metavar="KEY", help="adds nothing when it was sent with this key before")
+    add_hub_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the command. Raises UsageError or Undelivered."""
+    if options.at is not None and not math.isfinite(options.at):
+        raise UsageError("--at is no time. Give Unix seconds.")
+    transport, key = read_hub_options(options)
+    headers = {KEY_HEADER: key, "Idempotency-Key": options.once or str(uuid.uuid4())}
+    try:
+        transport.post_json(_ANNOTATIONS_PATH, _encode_body(options), headers)
+    except ReportError as error:
+        raise Undelivered(str(error)) from None
+    except ValueError:  # what http.client cannot send as a header
+        raise UsageError("--once must be 1 to 255 visible ASCII characters.") from None
+    print(f"Annotated: {escape_unprintable(options.text)}")
+
+
+def _encode_body(options: argparse.Namespace) -> bytes:
+    members = {
+        "environment": options.environment,
+        "text": options.text,
+        "at": options.at,
+        "url": options.url,
+        "allEnvironments": options.all_environments or None,
+    }
+    return json.dumps({name: value for name, value in members.items() if value is not None}).encode()

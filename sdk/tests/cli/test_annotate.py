@@ -1,0 +1,62 @@
+import argparse
+
+import pytest
+from support.scripted_hub import ScriptedHub, answer, problem
+
+from affidavit._cli import annotate
+from affidavit._cli._hub import Undelivered, UsageError
+from affidavit._hub.api_keys import make_key
+
+KEY = make_key("gak_")
+STORED = answer(201, {"annotationId": "2f6c", "at": 1767225600})
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch):
+    for name in ("AFFIDAVIT_HUB", "AFFIDAVIT_API_KEY", "AFFIDAVIT_ENVIRONMENT"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def run(hub, *arguments):
+    parser = argparse.ArgumentParser()
+    annotate.add_parser(parser.add_subparsers())
+    options = parser.parse_args(["annotate", *arguments, "--hub", hub.url, "--key", KEY])
+    options.run(options)
+
+
+def test_what_is_given_is_sent_and_nothing_else(capsys):
+    with ScriptedHub(STORED) as hub:
+        run(hub, "Deploy 4.2")
+        run(hub, "é\x1b", "--at", "1600000000", "--url", "https://h/", "--environment", "qa", "--all-environments")
+    assert [request.path for request in hub.received] == ["/api/annotations"] * 2
+    assert hub.received[0].json == {"text": "Deploy 4.2"}
+    assert hub.received[1].json == {
+        "environment": "qa",
+        "text": "é\x1b",
+        "at": 1600000000,
+        "url": "https://h/",
+        "allEnvironments": True,
+    }
+    keys = [request.headers["idempotency-key"] for request in hub.received]
+    assert len(set(keys)) == 2
+    assert capsys.readouterr().out == "Annotated: Deploy 4.2\nAnnotated: é\\x1b\n"
+
+
+def test_once_is_the_idempotency_key():
+    with ScriptedHub(STORED) as hub:
+        for _ in range(2):
+            run(hub, "Deploy 4.2", "--once", "pipeline-81")
+    assert {request.headers["idempotency-key"] for request in hub.received} == {"pipeline-81"}
+    assert len({request.body for request in hub.received}) == 1
+
+
+@pytest.mark.parametrize("arguments", [["--at", "nan"], ["--once", "a\nb"], ["--once", "Gerät €"]])
+def test_what_cannot_be_sent_is_said(arguments):
+    with ScriptedHub(STORED) as hub, pytest.raises(UsageError):
+        run(hub, "Deploy", *arguments)
+
+
+def test_a_refusal_is_said():
+    refusal = problem(400, "invalid-request", detail="Write less.")
+    with ScriptedHub(refusal) as hub, pytest.raises(Undelivered, match=r"Write less\."):
+        run(hub, "x" * 300)

@@ -1,0 +1,170 @@
+"""The page of annotations, and what charts show of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from catalog.models import Drift
+from tests.sample_data import fill_workspace
+from tests.workspaces.settings_pages.test_keys_page import client_with
+from workspaces.models import Annotation, AuditEntry, Membership
+
+PAGE = "/w/lumen-books/production/annotations"
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def editor(workspace):
+    return client_with(Membership.EDITOR, workspace)
+
+
+def read(client, address):
+    return client.get(address).content.decode()
+
+
+def marks_of(html, chart):
+    match = re.search(rf'<script id="{chart}-marks" type="application/json">(.*?)</script>', html)
+    return json.loads(match[1]) if match else []
+
+
+def texts_of(html, chart):
+    return {text for mark in marks_of(html, chart) for text in mark["texts"]}
+
+
+def actions():
+    return [entry.action for entry in AuditEntry.objects.order_by("id") if entry.action.startswith("annotation")]
+
+
+def test_an_editor_adds_changes_and_deletes(editor, workspace):
+    form = {"text": " Deploy 4.2 ", "at": "2026-03-02T14:05", "url": "https://example.com/4.2", "environment": "all"}
+    answer = editor.post(f"{PAGE}/add?range=all&tz=Europe/Berlin", form)
+    assert answer["Location"] == f"{PAGE}?range=all&tz=Europe%2FBerlin"
+    row = Annotation.objects.get()
+    assert (row.text, row.environment, f"{row.at:%Y-%m-%d %H:%M}") == ("Deploy 4.2", None, "2026-03-02 13:05")
+    html = read(editor, answer["Location"])
+    assert "Mon 2 Mar 2026, 14:05" in html
+    assert 'href="https://example.com/4.2" rel="noopener noreferrer nofollow"' in html
+
+    assert "Edit the annotation" in read(editor, f"{PAGE}?range=all&change={row.pk}")
+    editor.post(f"{PAGE}/{row.pk}/change", {"text": "Deploy 4.3", "url": ""})
+    row.refresh_from_db()
+    assert (row.text, row.url) == ("Deploy 4.3", "")
+
+    assert "Delete “Deploy 4.3”?" in read(editor, f"{PAGE}?range=all&delete={row.pk}")
+    assert editor.post(f"{PAGE}/{row.pk}/delete").status_code == 303
+    assert not Annotation.objects.exists()
+    assert editor.post(f"{PAGE}/{row.pk}/delete").status_code == 404
+    assert actions() == ["annotation added", "annotation changed", "annotation deleted"]
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"text": "  "}, "Write 1 to 200 characters."),
+        ({"text": "x" * 201}, "Write 1 to 200 characters."),
+        ({"text": "a", "at": "soon"}, "Enter a date and a time"),
+        ({"text": "a", "at": "1999-01-01T00:00"}, "between the year 2000"),
+        ({"text": "a", "at": "2999-01-01T00:00"}, "between the year 2000"),
+        ({"text": "a", "url": "javascript:alert(1)"}, "The link must begin with"),
+    ],
+)
+def test_what_is_refused_is_said_and_what_was_entered_stays(editor, form, words):
+    html = editor.post(f"{PAGE}/add", form).content.decode()
+    assert words in html
+    assert form["text"].strip()[:20] in html
+    assert not Annotation.objects.exists()
+    assert actions() == []
+
+
+def test_a_viewer_sees_no_forms(workspace, api):
+    api.post("/api/annotations", {"text": "Deploy 4.2"})
+    row = Annotation.objects.get()
+    html = read(client_with(Membership.VIEWER, workspace), f"{PAGE}?change={row.pk}&delete={row.pk}")
+    assert "Deploy 4.2" in html
+    assert '<form method="post" class="in' not in html
+    assert "Add an annotation" not in html
+
+
+def test_another_environment_s_annotation_cannot_be_named(editor, api):
+    api.post("/api/annotations", {"text": "Deploy", "environment": "staging"})
+    row = Annotation.objects.get()
+    assert "Delete “" not in read(editor, f"{PAGE}?delete={row.pk}")
+    assert "Delete “" not in read(editor, f"{PAGE}?delete=x")
+    for action in ("change", "delete"):
+        assert editor.post(f"{PAGE}/{row.pk}/{action}", {"text": "x"}).status_code == 404
+    assert Annotation.objects.get().text == "Deploy"
+
+
+CHARTS = {
+    "overview": ["outcomes-over-time"],
+    "outcomes": ["outcomes-chart"],
+    "outcome": ["key-chart"],
+    "joins": ["rates", "rates-by-key"],
+    "rejections": ["rejections-chart"],
+}
+
+
+@pytest.mark.parametrize("page", CHARTS)
+def test_every_chart_marks_and_lists_it_and_the_page_exports_it(browser_client, workspace, api, page):
+    start = fill_workspace(workspace, api)
+    address = f"{start}/{page}?key=purchase&range=24h"
+    before = browser_client.get(address)
+    api.post("/api/annotations", {"text": "Deploy <b>4.2</b>", "url": "https://example.com/4.2"})
+    after = browser_client.get(address, headers={"If-None-Match": before["ETag"]})
+    assert after.status_code == 200
+    html = after.content.decode()
+    for chart in CHARTS[page]:
+        assert texts_of(html, chart) == {"Deploy 4.1", "Deploy <b>4.2</b>"}, chart
+    assert html.count("Deploy &lt;b&gt;4.2&lt;/b&gt;</a>") == 1
+    tables = json.loads(b"".join(browser_client.get(f"{start}/{page}.json?key=purchase&range=24h")))["tables"]
+    assert [row["text"] for row in tables["annotations"]] == ["Deploy <b>4.2</b>", "Deploy 4.1"]
+
+
+def test_a_chart_that_has_no_axis_of_time_has_no_marks(browser_client, workspace, api):
+    start = fill_workspace(workspace, api)
+    api.post("/api/annotations", {"text": "Deploy"})
+    assert marks_of(read(browser_client, f"{start}/outcome?key=purchase"), "lag-chart") == []
+
+
+def test_breaking_drift_is_marked_by_itself_with_a_link_to_it(browser_client, workspace, api):
+    start = fill_workspace(workspace, api)
+    production = workspace.workspace.environments.get(name="production")
+    operation = production.operations.get(path="/orders/{orderId}")
+    common = {"operation": operation, "environment": production, "version": 2, "part": "200", "seen": 1}
+    now = timezone.now()
+    for kind, breaks in (("gone", "consumer"), ("new", "")):
+        Drift.objects.create(**common, at=now, since=now, kind=kind, pointer=f"/{kind}", breaks=breaks)
+    html = read(browser_client, f"{start}/outcomes?range=30d")
+    assert texts_of(html, "outcomes-chart") == {"Deploy 4.1", "GET /orders/{orderId}: /gone removed"}
+    assert "drift" in [mark["kind"] for mark in marks_of(html, "outcomes-chart")]
+    address = f"{start}/change?range=30d&id={Drift.objects.get(kind='gone').pk}"
+    assert f'<a href="{address.replace("&", "&amp;")}">' in html
+    assert browser_client.get(address).status_code == 200
+
+
+def test_below_a_chart_few_are_listed_and_no_number_is_hidden(browser_client, workspace, api):
+    start = fill_workspace(workspace, api)
+    production = workspace.workspace.environments.get(name="production")
+    at = timezone.now() - timedelta(hours=1)
+    rows = [
+        Annotation(workspace=workspace.workspace, environment=production, at=at, text=f"Deploy {n}") for n in range(250)
+    ]
+    Annotation.objects.bulk_create(rows)
+    html = read(browser_client, f"{start}/outcomes")
+    assert sum(mark["count"] for mark in marks_of(html, "outcomes-chart")) == 200
+    assert "197 more, the latest only" in html
+
+
+def test_an_annotation_of_another_environment_or_workspace_is_on_no_chart(
+    browser_client, workspace, other_workspace, api
+):
+    start = fill_workspace(workspace, api)
+    api.post("/api/annotations", {"text": "Elsewhere", "environment": "staging"})
+    api.post("/api/annotations", {"text": "Elsewhere", "allEnvironments": True}, key=other_workspace.full_key)
+    assert "Elsewhere" not in read(browser_client, f"{start}/outcomes")
+    assert "Elsewhere" not in read(browser_client, f"{start}/annotations?range=all")

@@ -1,0 +1,1 @@
+"""What happened when: deploys and campaigns, which charts mark (contract 6)."""

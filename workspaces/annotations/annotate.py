@@ -1,0 +1,97 @@
+"""Add, change and delete annotations. What people do stands in the audit log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from wire.errors import InvalidRequest, NotFound
+from workspaces.annotations.links import is_web_address
+from workspaces.audit.record import record_audit
+from workspaces.models import Annotation, Environment
+
+
+@dataclass(frozen=True)
+class AnnotationText:
+    """What an annotation says: 1 to 200 characters, and perhaps a web address."""
+
+    text: str
+    url: str = ""
+
+    def check(self) -> None:
+        """Raises InvalidRequest."""
+        if not 1 <= len(self.text) <= Annotation.MAX_TEXT:
+            raise InvalidRequest(f"Write 1 to {Annotation.MAX_TEXT} characters.")
+        if self.url and (len(self.url) > Annotation.MAX_URL or not is_web_address(self.url)):
+            raise InvalidRequest("The link must begin with https:// or http:// and name a host.")
+
+
+@transaction.atomic
+def add_annotation(
+    environment: Environment, content: AnnotationText, *, at: datetime, everywhere: bool, actor: str, now: datetime
+) -> Annotation:
+    """Add an annotation of one environment, or of all of its workspace; raises InvalidRequest.
+
+    Raises what `Environment.hold` raises.
+    """
+    content.check()
+    environment.hold()
+    return Annotation.objects.create(
+        workspace_id=environment.workspace_id,
+        environment=None if everywhere else environment,
+        at=at,
+        text=content.text,
+        url=content.url,
+        created_at=now,
+        created_by=actor,
+    )
+
+
+@transaction.atomic
+def add_by_hand(
+    environment: Environment, content: AnnotationText, *, at: datetime, everywhere: bool, actor: str, now: datetime
+) -> Annotation:
+    """Add an annotation as a member does, with an audit entry; raises InvalidRequest."""
+    annotation = add_annotation(environment, content, at=at, everywhere=everywhere, actor=actor, now=now)
+    record_audit(annotation.workspace_id, "annotation added", _describe(annotation), actor=actor, now=now)
+    return annotation
+
+
+@transaction.atomic
+def change_annotation(
+    environment: Environment, annotation_id: UUID, content: AnnotationText, *, actor: str, now: datetime
+) -> None:
+    """Set text and link; raises InvalidRequest, or NotFound where this environment has no such annotation."""
+    content.check()
+    annotation = _lock_annotation(environment, annotation_id)
+    before = AnnotationText(annotation.text, annotation.url)
+    if before == content:
+        return
+    annotation.text, annotation.url = content.text, content.url
+    annotation.save(update_fields=["text", "url"])
+    facts = {**_describe(annotation), "before": before.text}
+    record_audit(annotation.workspace_id, "annotation changed", facts, actor=actor, now=now)
+
+
+@transaction.atomic
+def delete_annotation(environment: Environment, annotation_id: UUID, *, actor: str, now: datetime) -> None:
+    """Delete an annotation; raises NotFound where this environment has none such."""
+    annotation = _lock_annotation(environment, annotation_id)
+    Annotation.objects.filter(workspace_id=annotation.workspace_id, pk=annotation.pk).delete()
+    record_audit(annotation.workspace_id, "annotation deleted", _describe(annotation), actor=actor, now=now)
+
+
+def _lock_annotation(environment: Environment, annotation_id: UUID) -> Annotation:
+    annotations = Annotation.objects.filter(workspace_id=environment.workspace_id, pk=annotation_id)
+    annotation = annotations.select_related("environment").select_for_update(of=("self",)).first()
+    if annotation is None or annotation.environment not in (None, environment):
+        raise NotFound("This annotation was deleted in the meantime.")
+    return annotation
+
+
+def _describe(annotation: Annotation) -> dict[str, str]:
+    name = annotation.environment.name if annotation.environment else "all"
+    return {"annotation": annotation.text, "at": annotation.at.isoformat(), "environment": name}

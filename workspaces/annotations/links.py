@@ -1,0 +1,18 @@
+"""The link of an annotation (pure)."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+SCHEMES = ("http", "https")
+
+
+def is_web_address(text: str) -> bool:
+    """Whether the text is an absolute http or https address: no other one is made a link of."""
+    if not text.isprintable() or any(character in text for character in ' \\<>"'):
+        return False
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:  # a broken port, or half an IPv6 address
+        return False

@@ -1,0 +1,59 @@
+"""What happened, placed on the buckets of a chart: one mark for each bucket, however much happened in it (pure)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+ANNOTATION, DRIFT = "annotation", "drift"
+MAX_TEXTS = 5  # that a mark shows under the pointer
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something that happened at a moment. url: where it leads, empty for nowhere; kind: ANNOTATION or DRIFT."""
+
+    at: datetime
+    text: str
+    url: str = ""
+    kind: str = ANNOTATION
+
+
+@dataclass(frozen=True)
+class Mark:
+    """All that happened within one bucket of a chart, numbered from 0, the earliest first."""
+
+    bucket: int
+    happenings: Sequence[Happening]
+
+    @property
+    def kind(self) -> str:
+        """DRIFT where any of it is breaking drift."""
+        return DRIFT if any(happening.kind == DRIFT for happening in self.happenings) else ANNOTATION
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Return the texts, those that are too many as their number."""
+        texts = [happening.text for happening in self.happenings]
+        if len(texts) <= MAX_TEXTS:
+            return texts
+        return [*texts[: MAX_TEXTS - 1], f"and {len(texts) - MAX_TEXTS + 1:,} more"]
+
+    def as_json(self) -> Mapping[str, Any]:
+        return {"bucket": self.bucket, "kind": self.kind, "count": len(self.happenings), "texts": self.texts}
+
+
+def place_marks(starts: Sequence[int], happenings: Iterable[Happening]) -> Sequence[Mark]:
+    """Return a mark for each bucket in which something happened. What happened before the first has none.
+
+    starts: of the buckets, in Unix seconds, in order.
+    """
+    by_bucket: dict[int, list[Happening]] = {}
+    for happening in sorted(happenings, key=lambda item: item.at):
+        bucket = bisect_right(starts, happening.at.timestamp()) - 1
+        if bucket >= 0:
+            by_bucket.setdefault(bucket, []).append(happening)
+    return [Mark(bucket, group) for bucket, group in sorted(by_bucket.items())]

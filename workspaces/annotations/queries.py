@@ -1,0 +1,55 @@
+"""Reads of annotations: those of an environment are its own, and those of all environments."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from wire.period import Period
+from workspaces.models import Annotation, Environment
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MAX_DIGITS = 17  # of microseconds, until the year 5000
+
+
+class ListPosition(NamedTuple):
+    """The last annotation of a part of the list, after which the next part begins."""
+
+    at: datetime
+    id: UUID
+
+
+def list_annotations(environment: Environment) -> QuerySet[Annotation]:
+    """Return the annotations of an environment, the latest first."""
+    own = Q(environment=environment) | Q(environment=None)
+    rows = Annotation.objects.filter(own, workspace_id=environment.workspace_id)
+    return rows.select_related("environment").order_by("-at", "-id")
+
+
+def list_annotations_of_period(environment: Environment, period: Period) -> QuerySet[Annotation]:
+    return list_annotations(environment).filter(at__gte=period.start, at__lt=period.end)
+
+
+def list_after(environment: Environment, position: ListPosition | None) -> QuerySet[Annotation]:
+    """Return those that follow a position in the list; all for None."""
+    rows = list_annotations(environment)
+    if position is None:
+        return rows
+    return rows.filter(Q(at__lt=position.at) | Q(at=position.at, id__lt=position.id))
+
+
+def write_cursor(annotation: Annotation) -> str:
+    """Return the microseconds of the time and the id: see `parse_cursor`."""
+    microseconds = (annotation.at - EPOCH) // timedelta(microseconds=1)
+    return f"{microseconds}-{annotation.pk.hex}"
+
+
+def parse_cursor(cursor: str) -> ListPosition:
+    """Read what `write_cursor` wrote; raises ValueError."""
+    microseconds, _, id_text = cursor.partition("-")
+    if not (microseconds.isascii() and microseconds.isdecimal()) or len(microseconds) > MAX_DIGITS:
+        raise ValueError(cursor)
+    return ListPosition(EPOCH + timedelta(microseconds=int(microseconds)), UUID(hex=id_text))

@@ -1,0 +1,49 @@
+"""The bodies of /api/annotations (contract 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from wire.http.fields import EnvironmentName, ExactText, Flag, Moment
+from workspaces.annotations.links import is_web_address
+from workspaces.models import Annotation
+
+
+class WebAddress(ExactText):
+    """An absolute http or https address."""
+
+    default_error_messages = {"invalid-url": "Send an address that begins with https:// or http:// and names a host."}
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        if not is_web_address(text):
+            self.fail("invalid-url")
+        return text
+
+
+class AnnotationForm(serializers.Serializer[Any]):
+    environment = EnvironmentName()
+    allEnvironments = Flag(required=False, default=False, help_text="It concerns all environments of the workspace.")
+    at = Moment(required=False)
+    text = ExactText(max_length=Annotation.MAX_TEXT)
+    url = WebAddress(required=False, max_length=Annotation.MAX_URL)
+
+
+class AnnotationReceipt(serializers.Serializer[Any]):
+    annotationId = serializers.UUIDField()
+    at = Moment()
+
+
+class ListedAnnotation(serializers.Serializer[Any]):
+    annotationId = serializers.UUIDField()
+    at = Moment()
+    text = serializers.CharField()
+    url = serializers.CharField(allow_null=True)
+    environment = serializers.CharField(allow_null=True, help_text="null: all environments of the workspace.")
+
+
+class AnnotationList(serializers.Serializer[Any]):
+    annotations = ListedAnnotation(many=True)
+    next = serializers.URLField(allow_null=True, help_text="The address of the next part, null at the end.")

@@ -1,0 +1,137 @@
+"""The page of annotations: what happened when. Editors add, change and delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from wire.errors import InvalidRequest
+from wire.filters import read_text
+from wire.period import Period, find_zone, parse_moment, parse_period
+from wire.timestamps import EARLIEST
+from workspaces.access import has_role, require_member_environment
+from workspaces.annotations.annotate import AnnotationText, add_by_hand, change_annotation, delete_annotation
+from workspaces.annotations.exports import build_annotations_table
+from workspaces.annotations.queries import list_annotations, list_annotations_of_period
+from workspaces.models import Annotation, Environment, Membership
+from workspaces.page import Page, redirect_to_page, render_html
+
+NAME = "annotations"
+ROWS_PER_PAGE = 50
+PERIOD_MEMBERS = ("range", "from", "to", "tz")
+EVERYWHERE = "all"
+MAX_AHEAD = timedelta(days=1)  # as of every reported time (contract 1)
+
+Act = Callable[[Environment, str, datetime], Any]
+"""act(environment, actor, now); raises InvalidRequest for what it refuses."""
+
+
+def show_annotations(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    return _build_page(request, environment, period)
+
+
+@require_POST
+@login_required
+def post_annotation(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Add an annotation at `at`, in the zone of the page, or now where that is empty."""
+
+    def add(environment_row: Environment, actor: str, now: datetime) -> None:
+        everywhere = request.POST.get("environment") == EVERYWHERE
+        at = _read_moment(request, now)
+        add_by_hand(environment_row, _read_content(request), at=at, everywhere=everywhere, actor=actor, now=now)
+
+    return _act(request, slug, environment, add)
+
+
+@require_POST
+@login_required
+def post_change(request: HttpRequest, slug: str, environment: str, annotation_id: UUID) -> HttpResponse:
+    """Set the text and the link of an annotation."""
+
+    def change(environment_row: Environment, actor: str, now: datetime) -> None:
+        change_annotation(environment_row, annotation_id, _read_content(request), actor=actor, now=now)
+
+    return _act(request, slug, environment, change)
+
+
+@require_POST
+@login_required
+def post_deletion(request: HttpRequest, slug: str, environment: str, annotation_id: UUID) -> HttpResponse:
+    """Delete an annotation; the page has asked before."""
+
+    def delete(environment_row: Environment, actor: str, now: datetime) -> None:
+        delete_annotation(environment_row, annotation_id, actor=actor, now=now)
+
+    return _act(request, slug, environment, delete)
+
+
+def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
+    """Act as an editor, then show the page again; with a fault, the form as it was filled in."""
+    environment_row = require_member_environment(request, slug, environment, role=Membership.EDITOR)
+    now = timezone.now()
+    try:
+        act(environment_row, request.user.get_username(), now)
+    except InvalidRequest as error:
+        period = parse_period(request.GET, now=now)
+        page = _build_page(request, environment_row, period, fault=error.detail)
+        return render_html(request, page, environment_row, NAME, period)
+    return redirect_to_page(NAME, environment_row, {name: request.GET.get(name) for name in PERIOD_MEMBERS})
+
+
+def _read_content(request: HttpRequest) -> AnnotationText:
+    return AnnotationText(read_text(request.POST, "text").strip(), read_text(request.POST, "url").strip())
+
+
+def _read_moment(request: HttpRequest, now: datetime) -> datetime:
+    """Return the time of the form; raises InvalidRequest."""
+    text = request.POST.get("at", "")
+    if not text:
+        return now
+    try:
+        moment = parse_moment(text, find_zone(request.GET.get("tz", "")) or ZoneInfo("UTC"))
+    except (ValueError, OverflowError):
+        raise InvalidRequest("Enter a date and a time, as 2026-12-31T14:05.") from None
+    if not EARLIEST <= moment <= now + MAX_AHEAD:
+        raise InvalidRequest("Enter a time between the year 2000 and one day from now.")
+    return moment
+
+
+def _build_page(request: HttpRequest, environment: Environment, period: Period, *, fault: str = "") -> Page:
+    def build_context() -> Mapping[str, Any]:
+        rows = list_annotations_of_period(environment, period)
+        return {
+            "fault": fault,
+            "rows": Paginator(rows, ROWS_PER_PAGE).get_page(request.GET.get("page")),
+            "may_edit": has_role(request.user, environment.workspace, Membership.EDITOR),
+            "to_change": _find_annotation(environment, request.GET.get("change", "")),
+            "to_delete": _find_annotation(environment, request.GET.get("delete", "")),
+            "form": {name: read_text(request.POST, name) for name in ("text", "url", "at", "environment")},
+            "everywhere": EVERYWHERE,
+            "max_text": Annotation.MAX_TEXT,
+            "first_body": _build_first_body(environment),
+        }
+
+    return Page("workspaces/annotations.html", build_context, [build_annotations_table(environment, period)])
+
+
+def _build_first_body(environment: Environment) -> str:
+    """Return a body to try out; what names no environment goes to production."""
+    member = "" if environment.name == "production" else f'"environment": "{environment.name}", '
+    return f'{{{member}"text": "Deploy 4.2"}}'
+
+
+def _find_annotation(environment: Environment, id_text: str) -> Annotation | None:
+    """Return the annotation that an address names; None where it names none."""
+    try:
+        return list_annotations(environment).filter(pk=UUID(id_text)).first() if id_text else None
+    except ValueError:
+        return None
