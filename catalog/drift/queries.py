@@ -39,7 +39,7 @@ def list_latest_drift(environment: Environment, limit: int) -> QuerySet[Drift]:
 
 def list_breaking_drift(environment: Environment, period: Period) -> QuerySet[Drift]:
     """Return the breaking changes of a period, the latest first, without those that are muted."""
-    return list_drift(environment, period, DriftFilters(breaking=True)).filter(muted_until=None)
+    return list_drift(environment, period, DriftFilters(breaking=True)).filter(~Exists(_list_mutes(environment)))
 
 
 def drift_with_operations(environment: Environment) -> QuerySet[Drift]:

@@ -17,7 +17,7 @@ from workspaces.keys.issue import issue_key
 
 API = (Path(__file__).resolve().parents[3] / "docs/api.md").read_text()
 OPERATIONS = [(path, method) for path, methods in openapi()["paths"].items() for method in methods]
-DOWNLOADS = [path for path, method in OPERATIONS if method == "get"]
+DOWNLOADS = [path for path, methods in openapi()["paths"].items() if list(methods) == ["get"]]  # by key or session
 
 
 def codes_of(path, method):
