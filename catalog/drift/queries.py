@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
 
 from catalog.drift.filters import DriftFilters
@@ -33,8 +35,44 @@ def list_drift(environment: Environment, period: Period, filters: DriftFilters) 
     return drift
 
 
-def list_latest_drift(environment: Environment, limit: int) -> QuerySet[Drift]:
-    return drift_with_operations(environment)[:limit]
+def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]:
+    """Return the breaking changes of a period that nobody has acknowledged or muted."""
+    return list_drift(environment, period, DriftFilters(breaking=True, is_new=True))
+
+
+@dataclass(frozen=True)
+class BreakingDrift:
+    """The breaking changes that were found in a period, and are neither acknowledged nor muted.
+
+    operations: in how many operations; method, path: of the one with most changes; since: when the first was found.
+    """
+
+    changes: int
+    operations: int
+    method: str
+    path: str
+    since: datetime
+
+
+def summarize_breaking_drift(environment: Environment, period: Period) -> BreakingDrift | None:
+    """Return None where there is none."""
+    operations = list_open_drift(environment, period).order_by().values("operation__method", "operation__path")
+    rows = list(operations.annotate(changes=Count("pk"), since=Min("at")).order_by("-changes", "since"))
+    if not rows:
+        return None
+    return BreakingDrift(
+        changes=sum(row["changes"] for row in rows),
+        operations=len(rows),
+        method=rows[0]["operation__method"],
+        path=rows[0]["operation__path"],
+        since=min(row["since"] for row in rows),
+    )
+
+
+def count_drifted_operations(environment: Environment, period: Period) -> int:
+    """Count the operations of which a change was found in a period."""
+    drift = list_drift(environment, period, DriftFilters()).order_by()
+    return drift.values("operation").distinct().count()
 
 
 def list_breaking_drift(environment: Environment, period: Period) -> QuerySet[Drift]:

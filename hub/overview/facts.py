@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from catalog.queries import OperationCounts
-from intents.rejections.queries import RejectionOverview
-from outcomes.broken_joins.overview import OutcomesOverview
-from wire.time_buckets import Bucket, describe_starts
+from intents.rejections.totals import Total, count_rejections, count_verifications
+from outcomes.tallies.series import Totals
 
 ALARMING_FACTOR = 2  # a rate this many times that of the period before is alarming
 MIN_ALARMING_CASES = 10
-BROKEN_JOINS = "Broken joins"
-TRACE_STYLES = {BROKEN_JOINS: {"line": {"color": "var(--bad)"}}}
+SMALLEST_POINTS = 0.05  # which are written as 0.1
 FACT_COLUMNS = ("fact", "value", "of", "before", "beforeOf")
 
 
@@ -33,39 +31,51 @@ class Fact:
 
     @property
     def is_alarming(self) -> bool:
-        """Whether this bad rate is well above that of the period before."""
-        if not self.total or self.value < MIN_ALARMING_CASES:
+        """Whether this bad rate is well above that of the period before; False where nothing was before."""
+        if not self.total or not self.previous_total or self.value < MIN_ALARMING_CASES:
             return False
-        usual_rate = (self.previous or 0) / self.previous_total if self.previous_total else 0
-        return self.value / self.total > ALARMING_FACTOR * usual_rate
+        return self.value / self.total > ALARMING_FACTOR * (self.previous or 0) / self.previous_total
+
+    @property
+    def points(self) -> str:
+        """Return by how many percentage points the rate differs from that of the period before; "" without one."""
+        if not self.total or not self.previous_total:
+            return ""
+        points = 100 * (self.value / self.total - (self.previous or 0) / self.previous_total)
+        return f"{points:+.1f}".replace("-", "−") if abs(points) >= SMALLEST_POINTS else "±0"
 
     def to_row(self) -> Sequence[Any]:
         return (self.name, self.value, self.total, self.previous, self.previous_total)
 
 
 def build_facts(
-    outcomes: OutcomesOverview, rejections: RejectionOverview, operations: OperationCounts
+    outcomes: tuple[Totals, Totals],
+    verifications: tuple[Sequence[Total], Sequence[Total]],
+    operations: OperationCounts,
+    drifted_operations: int,
 ) -> Sequence[Fact]:
-    """Return the five numbers, in the order of the page."""
-    totals, previous = outcomes.totals, outcomes.previous_totals
+    """Return the five numbers, in the order of the page; of pairs the second is of the period before."""
+    totals, previous = outcomes
+    rejected, verified = ([count(part) for part in verifications] for count in (count_rejections, count_verifications))
     return [
         Fact("conversations", "Conversations", "outcomes", totals.conversations, previous=previous.conversations),
         Fact("outcomes", "Outcomes", "outcomes", totals.outcomes, previous=previous.outcomes),
-        Fact("brokenJoins", BROKEN_JOINS, "joins", totals.broken, totals.reported, previous.broken, previous.reported),
         Fact(
-            "rejections", "Rejected calls", "rejections",
-            rejections.rejections, rejections.verifications,
-            rejections.previous_rejections, rejections.previous_verifications,
+            "brokenJoins", "Broken joins", "joins",
+            totals.broken, totals.reported, previous.broken, previous.reported,
         ),
+        Fact("rejections", "Rejected calls", "rejections", rejected[0], verified[0], rejected[1], verified[1]),
         Fact(
             "operations", "Operations", "catalog",
-            operations.total, note=describe_new_operations(operations.new),
+            operations.total, note=describe_operations(operations.new, drifted_operations),
         ),
     ]  # fmt: skip
 
 
-def describe_new_operations(count: int) -> str:
-    return f"{count:,} new in this period" if count else "No new operations in this period"
+def describe_operations(new: int, drifted: int) -> str:
+    if not new and not drifted:
+        return "none new or changed in this period"
+    return ", ".join(f"{count:,} {word}" for count, word in ((new, "new"), (drifted, "changed")) if count)
 
 
 @dataclass(frozen=True)
@@ -95,18 +105,3 @@ def list_setup_steps(
             "Confirm a call", "A call that changes something waits for a decision.", "confirmations", has_confirmations
         ),
     ]
-
-
-def build_figure(buckets: Sequence[Bucket], lines: Mapping[str, Sequence[int]]) -> Mapping[str, Any]:
-    """Return a chart of counts over the period, by name, as plotly.js reads it."""
-    common = {"type": "scatter", "mode": "lines+markers", "x": [bucket.label for bucket in buckets]}
-    data = [{**common, "name": name, "y": list(counts), **TRACE_STYLES.get(name, {})} for name, counts in lines.items()]
-    axes = {
-        "xaxis": {"type": "category", "nticks": 8, "tickangle": 0},
-        "yaxis": {"rangemode": "tozero", "tickformat": ",d"},
-        **describe_starts(bucket.start for bucket in buckets),
-    }
-    return {
-        "data": data,
-        "layout": {"hovermode": "x unified", "showlegend": True, "legend": {"orientation": "h"}, **axes},
-    }

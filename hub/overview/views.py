@@ -12,13 +12,21 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from drf_spectacular.generators import SchemaGenerator
 
-from catalog.drift.queries import list_latest_drift
+from catalog.drift.exports import export_drift
+from catalog.drift.filters import DriftFilters
+from catalog.drift.queries import count_drifted_operations, list_drift, summarize_breaking_drift
 from catalog.queries import count_operations
-from hub.overview.facts import BROKEN_JOINS, FACT_COLUMNS, build_facts, build_figure, list_setup_steps
+from hub.overview.facts import FACT_COLUMNS, Fact, build_facts, list_setup_steps
 from hub.sample.views import may_remove_sample
 from intents.gate.queries import has_confirmations
-from intents.rejections.queries import has_verifications, load_overview
-from outcomes.broken_joins.overview import read_outcomes_overview
+from intents.rejections.analysis import RejectionAnalysis
+from intents.rejections.filters import RejectionFilters
+from intents.rejections.queries import begin_with_data, has_verifications
+from outcomes.analytics.exports import export_series
+from outcomes.analytics.filters import KeyFilters
+from outcomes.analytics.outcomes_page import Analytics
+from outcomes.analytics.views import describe_chart
+from outcomes.broken_joins.overview import find_main_cause
 from outcomes.tallies.series import chart_buckets, has_any_outcome, read_series_of_all_keys
 from wire.period import Period
 from wire.table_exports import Table
@@ -31,18 +39,26 @@ TOP_REASONS = 5
 
 
 def overview(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the five numbers, outcomes over time, and the main cause of broken joins."""
-    outcomes = read_outcomes_overview(environment, period)
-    rejections = load_overview(environment, period)
-    operations = count_operations(environment, period)
-    facts = build_facts(outcomes, rejections, operations)
-    buckets = chart_buckets(environment, period)
-    line = read_series_of_all_keys(environment, buckets)
+    """Show five numbers, what needs attention and since when, outcomes by key, drift and rejections.
+
+    All of it is read as the pages read it to which it leads.
+    """
+    analytics = Analytics(environment, period, KeyFilters())
+    rejections = RejectionAnalysis(environment, begin_with_data(environment, period), RejectionFilters())
+    drift = list_drift(environment, period, DriftFilters())[:LATEST_DRIFT]
+
+    def read_facts() -> Sequence[Fact]:
+        return build_facts(
+            (analytics.totals, analytics.previous_totals),
+            (rejections.totals, rejections.previous_totals),
+            count_operations(environment, period),
+            count_drifted_operations(environment, period),
+        )
 
     def build_context() -> Mapping[str, Any]:
-        labels = [bucket.label for bucket in buckets]
+        facts = {fact.name: fact for fact in read_facts()}
         steps = list_setup_steps(
-            has_operations=operations.total > 0,
+            has_operations=facts["operations"].value > 0,
             has_outcomes=has_any_outcome(environment),
             has_verifications=has_verifications(environment),
             has_confirmations=has_confirmations(environment),
@@ -52,25 +68,31 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "has_data": any(step.is_done for step in steps if step.page),
             "has_open_steps": not all(step.is_done for step in steps),
             "removable_sample": may_remove_sample(request, environment.workspace),
-            "facts": facts,
-            "cause": outcomes.main_cause,
-            "totals": outcomes.totals,
+            "facts": facts.values(),
+            "broken_joins": facts["brokenJoins"],
+            "main_cause": find_main_cause(environment, period) if analytics.totals.broken else None,
+            "rejected_calls": facts["rejections"],
+            "rise": rejections.rise if facts["rejections"].is_alarming else None,
+            "breaking": summarize_breaking_drift(environment, period),
             "reasons": rejections.reasons[:TOP_REASONS],
-            "drift": list_latest_drift(environment, LATEST_DRIFT),
-            "figure": build_figure(buckets, {"Outcomes": line.outcomes, BROKEN_JOINS: line.broken}),
-            "series": list(zip(labels, line.conversations, line.outcomes, line.broken, strict=True)),
+            "drift": drift,
+            **describe_chart(analytics),
         }
 
     def list_series_rows() -> Iterator[Sequence[Any]]:
+        buckets = chart_buckets(environment, period)
+        series = read_series_of_all_keys(environment, buckets)
         starts = (bucket.start for bucket in buckets)
-        return zip(starts, line.conversations, line.outcomes, line.broken, strict=True)
+        return zip(starts, series.conversations, series.outcomes, series.broken, strict=True)
 
     return Page(
         "hub/overview.html",
         build_context,
         tables=[
-            Table("facts", FACT_COLUMNS, lambda: [fact.to_row() for fact in facts]),
+            Table("facts", FACT_COLUMNS, lambda: [fact.to_row() for fact in read_facts()]),
             Table("series", ("start", "conversations", "outcomes", "brokenJoins"), list_series_rows),
+            export_series(analytics, "series-by-key"),
+            export_drift(drift),
             Table(
                 "reasons", ("reason", "rejections"), lambda: [(item.reason, item.count) for item in rejections.reasons]
             ),

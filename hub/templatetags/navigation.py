@@ -1,20 +1,26 @@
-"""The sections of the side bar, and how much waits in each for a decision."""
+"""The sections of the side bar, and how much there is to do in each."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from django import template
+from django.db.models import QuerySet
 from django.template import Context
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
+from catalog.drift.queries import list_open_drift
 from intents.gate.queries import list_pending
+from outcomes.tallies.series import read_totals
+from wire.period import Period
 from workspaces.access import has_role
-from workspaces.models import Membership
+from workspaces.models import Environment, Membership
 
 register = template.Library()
+MAX_COUNTED = 999
 
 
 @dataclass(frozen=True)
@@ -90,9 +96,39 @@ def aria_current(context: Context, section: Section) -> str:
     return "true" if page in section.within else ""
 
 
+@dataclass(frozen=True)
+class SectionCount:
+    """What a section has for a person to do. is_cut: whether more were not counted; is_waiting: whether it expires."""
+
+    count: int
+    unit: str
+    is_cut: bool = False
+    is_waiting: bool = False
+
+
+def count_breaking_changes(environment: Environment, period: Period) -> SectionCount:
+    return _count_rows(list_open_drift(environment, period), "breaking and not acknowledged, in this period")
+
+
+def count_broken_joins(environment: Environment, period: Period) -> SectionCount:
+    return SectionCount(read_totals(environment, period).broken, "unresolved in this period")
+
+
+def count_pending(environment: Environment, period: Period) -> SectionCount:
+    return _count_rows(list_pending(environment, now=timezone.now()), "waiting", is_waiting=True)
+
+
+def _count_rows(rows: QuerySet[Any], unit: str, *, is_waiting: bool = False) -> SectionCount:
+    count = rows[: MAX_COUNTED + 1].count()
+    return SectionCount(min(count, MAX_COUNTED), unit, count > MAX_COUNTED, is_waiting)
+
+
+COUNTS = {"drift": count_breaking_changes, "joins": count_broken_joins, "confirmations": count_pending}
+
+
 @register.simple_tag(takes_context=True)
-def count_pending(context: Context, section: Section) -> int:
-    """Count what a person can decide now in a section of this environment."""
-    if section.page != "confirmations":
-        return 0
-    return list_pending(context["environment"], now=timezone.now()).count()
+def count_open(context: Context, section: Section) -> SectionCount | None:
+    """Count what a person can do in a section, as its page counts it; None where there is nothing."""
+    count = COUNTS.get(section.page)
+    open_items = count(context["environment"], context["period"]) if count else None
+    return open_items if open_items and open_items.count else None

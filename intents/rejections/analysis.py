@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 
 from django.db.models import QuerySet
@@ -11,11 +12,13 @@ from django.db.models import QuerySet
 from intents.models import Rejection
 from intents.rejections import queries
 from intents.rejections.filters import RejectionFilters
-from intents.rejections.series import ResultBucket
+from intents.rejections.series import ResultBucket, find_rise
 from intents.rejections.totals import (
     GroupSummary,
     ReasonSummary,
     Total,
+    find_growth,
+    find_main_operation,
     group_by_operation,
     group_by_reason,
     group_by_version,
@@ -23,6 +26,15 @@ from intents.rejections.totals import (
 )
 from wire.period import Period
 from workspaces.models import Environment
+
+
+@dataclass(frozen=True)
+class Rise:
+    """Which reason grew most, in which operation most of it is ("" for none), and since when (None: gradually)."""
+
+    reason: ReasonSummary
+    operation: str
+    since: datetime | None
 
 
 @dataclass
@@ -62,6 +74,16 @@ class RejectionAnalysis:
     def buckets(self) -> Sequence[ResultBucket]:
         """The counts over time."""
         return queries.load_buckets(self.environment, self.period, self.filters)
+
+    @property
+    def rise(self) -> Rise | None:
+        """The reason that grew most since the period before; None where none grew."""
+        growth = find_growth(self.reasons)
+        if growth is None:
+            return None
+        of_reason = RejectionAnalysis(self.environment, self.period, replace(self.filters, reason=growth.reason))
+        since = find_rise(of_reason.buckets, growth.previous_count)
+        return Rise(growth, find_main_operation(self.totals, growth.reason), since)
 
     @property
     def rejections(self) -> QuerySet[Rejection]:

@@ -14,11 +14,8 @@ from intents.models import ALL_VERSIONS, Rejection, VerificationTally
 from intents.rejections.filters import VERSIONS, RejectionFilters, narrow_result
 from intents.rejections.series import ResultBucket, build_buckets, find_bucket_start
 from intents.rejections.totals import (
-    ReasonSummary,
     Total,
-    count_rejections,
     count_verifications,
-    group_by_reason,
 )
 from intents.reports.verification import ACCEPTED
 from wire.period import QUARTER, Period, end_of_quarter, floor_to_quarter
@@ -69,29 +66,6 @@ SELECT number - 1, date_part('epoch', CASE grain WHEN 'q' THEN since ELSE starts
 """
 SELECT_FILTERED_SERIES = SELECT_SERIES.format(tallies=TALLIES_OF_SEGMENTS)
 SELECT_WHOLE_SERIES = SELECT_SERIES.format(tallies=SUMS_OF_SEGMENTS)
-
-
-@dataclass(frozen=True)
-class RejectionOverview:
-    """What the overview page shows of intents. reasons: the most frequent first; previous_*: of the period before."""
-
-    verifications: int
-    rejections: int
-    reasons: Sequence[ReasonSummary]
-    previous_verifications: int
-    previous_rejections: int
-
-
-def load_overview(environment: Environment, period: Period) -> RejectionOverview:
-    """Read the facts of the overview page."""
-    totals, previous = load_totals(environment, period), load_totals(environment, period.previous())
-    return RejectionOverview(
-        verifications=count_verifications(totals),
-        rejections=count_rejections(totals),
-        reasons=group_by_reason(totals, previous),
-        previous_verifications=count_verifications(previous),
-        previous_rejections=count_rejections(previous),
-    )
 
 
 @dataclass(frozen=True)

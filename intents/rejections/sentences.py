@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from intents.rejections.totals import ReasonSummary
+from intents.rejections.totals import ReasonSummary, find_growth
 
 
 def describe_reasons(summaries: Sequence[ReasonSummary], *, step: str, reason: str = "") -> str:
@@ -22,10 +22,11 @@ def describe_reasons(summaries: Sequence[ReasonSummary], *, step: str, reason: s
 
 
 def _describe_growth(summaries: Sequence[ReasonSummary]) -> str:
-    fastest = max(summaries, key=lambda summary: summary.count - summary.previous_count)
-    growth = fastest.count - fastest.previous_count
-    subject = "and" if fastest is summaries[0] else fastest.reason
-    return f", {subject} grew most, by {growth:,} over the previous period" if growth > 0 else ", none grew"
+    growth = find_growth(summaries)
+    if growth is None:
+        return ", none grew"
+    subject = "and" if growth is summaries[0] else growth.reason
+    return f", {subject} grew most, by {growth.count - growth.previous_count:,} over the previous period"
 
 
 def _describe_change(summary: ReasonSummary) -> str:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from intents.rejections.filters import is_rejection, narrow_result
@@ -106,6 +107,22 @@ def compute_version_share(totals: Sequence[Total]) -> VersionShare:
     """Count verifications of version 1 and of version 2."""
     groups = _group(totals, lambda total: total.version)
     return VersionShare(v1=count_verifications(groups.get(1, [])), v2=count_verifications(groups.get(2, [])))
+
+
+def find_growth(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
+    """Return the reason that grew most since the period before; None where none grew."""
+    growth = max(summaries, key=lambda summary: summary.count - summary.previous_count, default=None)
+    return growth if growth and growth.count > growth.previous_count else None
+
+
+def find_main_operation(totals: Iterable[Total], reason: str) -> str:
+    """Return the operation of more than half of the rejections with this reason; "" where there is none."""
+    counts: Counter[str] = Counter()
+    for total in totals:
+        if total.result == reason:
+            counts[total.operation] += total.count
+    operation, count = max(counts.items(), key=itemgetter(1), default=("", 0))
+    return operation if count * 2 > counts.total() else ""
 
 
 def _summarize(name: str | int, group: Sequence[Total]) -> GroupSummary:

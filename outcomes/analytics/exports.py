@@ -36,12 +36,17 @@ CONVERSATION_COLUMNS = (
 def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
     return (
         Table("keys", KEY_COLUMNS, lambda: _key_rows(analytics)),
-        Table("series", OUTCOME_SERIES_COLUMNS, lambda: _series_rows(analytics.chart)),
+        export_series(analytics, "series"),
         Table("beside", KEY_COMPARISON_COLUMNS, lambda: _comparison_rows(analytics)),
         Table("beside-series", COMPARISON_SERIES_COLUMNS, lambda: _comparison_series_rows(analytics)),
         Table("totals", TOTALS_COLUMNS, lambda: _totals_rows(analytics.totals, analytics.previous_totals)),
         build_annotations_table(analytics.environment, analytics.period),
     )
+
+
+def export_series(analytics: Analytics, name: str) -> Table:
+    """Return the table of the chart by key."""
+    return Table(name, OUTCOME_SERIES_COLUMNS, lambda: _series_rows(analytics.chart))
 
 
 def list_key_tables(environment: Environment, period: Period, key: str) -> Sequence[Table]:

@@ -37,7 +37,7 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
             "totals": analytics.totals,
             "previous_totals": analytics.previous_totals,
             **_describe_keys(analytics),
-            **_describe_chart(analytics),
+            **describe_chart(analytics),
             **_describe_comparison(analytics),
         }
 
@@ -60,7 +60,8 @@ def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:
     }
 
 
-def _describe_chart(analytics: Analytics) -> Mapping[str, Any]:
+def describe_chart(analytics: Analytics) -> Mapping[str, Any]:
+    """Return the chart by key, the sentence that says what it shows, and its numbers."""
     filters, totals, chart = analytics.filters, analytics.totals, analytics.chart
     has_more = not filters.selected and analytics.key_page.total.keys >= filters.next_rank
     leading = chart.lines[0] if chart.lines else None

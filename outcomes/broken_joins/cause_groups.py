@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,13 +31,17 @@ class BrokenJoin:
 
 @dataclass(frozen=True)
 class Cause:
-    """Broken joins of one diagnosis; of `other-environment`, those of one environment."""
+    """Broken joins of one diagnosis; of `other-environment`, those of one environment.
+
+    reporters: how many of them each API key reported first.
+    """
 
     kind: str
     environment: str
     count: int
     examples: Sequence[BrokenJoin]
     oldest: datetime
+    reporters: Counter[int | None]
 
     @property
     def example(self) -> BrokenJoin:
@@ -54,11 +58,13 @@ def group_by_cause(joins: Iterable[BrokenJoin]) -> Sequence[Cause]:
     counts: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], list[BrokenJoin]] = {}
     oldest: dict[tuple[str, str], datetime] = {}
+    reporters: defaultdict[tuple[str, str], Counter[int | None]] = defaultdict(Counter)
     for join in joins:
         cause = join.diagnosis.kind, join.diagnosis.found_in
         counts[cause] += 1
+        reporters[cause][join.reported_by] += 1
         oldest[cause] = min(oldest.get(cause, join.first_reported_at), join.first_reported_at)
         if len(first_joins := examples.setdefault(cause, [])) < MAX_EXAMPLES:
             first_joins.append(join)
     causes = sorted(counts, key=lambda cause: (-counts[cause], cause))
-    return [Cause(*cause, counts[cause], examples[cause], oldest[cause]) for cause in causes]
+    return [Cause(*cause, counts[cause], examples[cause], oldest[cause], reporters[cause]) for cause in causes]

@@ -13,6 +13,7 @@
   let etag = "";
   let requestedAt = Date.now();
   let updatedAt = Date.now();
+  let isStale = false;
 
   function isInUse(element) {
     const selection = getSelection();
@@ -80,20 +81,29 @@
     etag = isComplete ? response.headers.get("ETag") ?? "" : "";
   }
 
-  function showStatus(text) {
-    const status = document.querySelector("[data-live-status]");
-    if (status && status.textContent !== text) status.textContent = text;
+  function write(selector, text) {
+    const element = document.querySelector(selector);
+    if (element && element.textContent !== text) element.textContent = text;
+  }
+
+  // Offline, signed out or failing: the numbers stay, and the page says how old they are.
+  function showAge() {
+    const seconds = Math.max(0, Math.round((Date.now() - updatedAt) / 1000));
+    const age = seconds < 60 ? `${seconds} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min` : `${Math.floor(seconds / 3600)} h`;
+    const since = new Date(updatedAt).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    write("[data-updated]", isStale ? "" : `updated ${age} ago`);
+    write("[data-live-status]", isStale ? `not updated since ${since}` : ""); // announced once, unlike each second
   }
 
   function markUpdated() {
     updatedAt = Date.now();
-    showStatus("");
+    isStale = false;
+    showAge();
   }
 
-  // Offline, signed out or failing: the numbers stay, and the page says how old they are.
   function markStale() {
-    const since = new Date(updatedAt).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-    showStatus(`Not updated since ${since}`);
+    isStale = true;
+    showAge();
   }
 
   async function refresh() {
@@ -101,6 +111,8 @@
     await update().then(markUpdated, markStale);
   }
 
+  showAge();
+  setInterval(showAge, 1000);
   setInterval(refresh, INTERVAL);
   document.addEventListener("visibilitychange", () => { if (Date.now() - requestedAt > INTERVAL) refresh(); });
   // What htmx has swapped in is newer than the last answer: every block counts as changed at the next one.

@@ -25,15 +25,15 @@ def test_the_labels_of_the_days_never_overlap(new_tab, filled):
 def test_a_line_is_switched_off_and_on_in_the_legend_by_keyboard(new_tab, filled):
     tab = new_tab()
     page = tab.open(f"{filled}/overview")
-    button = page.get_by_role("button", name="Broken joins")
+    button = page.get_by_role("button", name="renewal")
     button.focus()
     lines = page.locator(".plot .scatterlayer .trace")
-    expect(lines).to_have_count(2)
+    expect(lines).to_have_count(4)
     page.keyboard.press("Enter")
-    expect(lines).to_have_count(1)
+    expect(lines).to_have_count(3)
     assert button.get_attribute("aria-pressed") == "false"
     page.keyboard.press("Enter")
-    expect(lines).to_have_count(2)
+    expect(lines).to_have_count(4)
     assert tab.complaints == []
 
 
@@ -41,7 +41,7 @@ def test_a_filter_that_fails_says_how_old_the_page_is(new_tab, filled):
     page = new_tab().open(f"{filled}/catalog")
     page.route(re.compile(r"/catalog\?"), lambda route: route.fulfill(status=500, body=""))
     page.locator("#catalog-search").fill("search")
-    page.get_by_text(re.compile("^Not updated since")).wait_for()
+    page.get_by_text(re.compile("^not updated since")).wait_for()
     page.unroute(re.compile(r"/catalog\?"))
     page.locator("#catalog-search").fill("searc")
     expect(page.locator("[data-live-status]")).to_have_text("")

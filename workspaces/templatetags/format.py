@@ -1,6 +1,6 @@
 """Format numbers, times and addresses; built into every template.
 
-Filters: `count`, `percent`, `ago`, `bytes`, `json_text`, `breakable`.
+Filters: `count`, `percent`, `ago`, `moment`, `bytes`, `json_text`, `breakable`.
 Tags: `query`, `query_inputs`, `page_url`, `period_query`.
 """
 
@@ -70,6 +70,16 @@ def ago(moment: datetime | None, now: datetime | None = None) -> str:
         local.isoformat(timespec="seconds"),
         f"{local:%a %-d %b %Y, %H:%M:%S %Z}",
         _describe_distance(now - moment) or f"{local:%-d %b %Y}",
+    )
+
+
+@register.filter(name="moment")
+def format_moment(moment: datetime) -> str:
+    """Write `Wed 18 Nov, 14:05` as a <time>, in the active time zone; with the year where it is not this one."""
+    local = timezone.localtime(moment)
+    year = "" if local.year == timezone.localtime().year else f" {local.year}"
+    return format_html(
+        '<time datetime="{}">{}</time>', local.isoformat(timespec="seconds"), f"{local:%a %-d %b}{year}, {local:%H:%M}"
     )
 
 

@@ -48,6 +48,16 @@ def dates(period: Period) -> str:
 
 
 @register.filter
+def preceding(period: Period) -> str:
+    """Name the period that this one is compared with: `the 7 days before`, or its dates."""
+    if period.preset == "24h":
+        return "the same hours a week before"
+    if period.preset == "7d":
+        return "the 7 days before"
+    return dates(period.previous())
+
+
+@register.filter
 def first_day(period: Period) -> str:
     """Write the first day for a date input; empty where the period has no beginning."""
     return "" if period.start <= EARLIEST else f"{_local_ends(period)[0]:%Y-%m-%d}"

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from catalog.drift.queries import list_latest_drift
+from catalog.drift import queries
+from catalog.drift.filters import DriftFilters
 from catalog.ingest.fold import fold_reports
 from catalog.ingest.inbox import unpack_sums
 from catalog.models import Drift, Operation, OperationVersion
 from catalog.rules.baseline import reset_baseline
 from tests.catalog.reports import deliver, environment_of, observation, report
+from wire.period import parse_period
 
 pytestmark = pytest.mark.django_db
 AT = 1_790_000_000
@@ -159,13 +161,17 @@ def test_a_fold_that_fails_leaves_no_version_behind(api, known):
     assert (OperationVersion.objects.count(), list_drift()) == (1, [])
 
 
-def test_the_latest_drift_of_an_environment_is_its_own(api, known, other_workspace):
+def list_drift_of(created, name="production"):
+    return list(queries.list_drift(environment_of(created, name), parse_period({}, now=timezone.now()), DriftFilters()))
+
+
+def test_the_drift_of_an_environment_is_its_own(api, known, other_workspace):
     deliver(api, known, observation(response={**BODY, "a": 1}))
     deliver(api, known, observation(response={**BODY, "b": 1}))
-    (latest,) = list_latest_drift(environment_of(known), 1)
+    latest = list_drift_of(known)[0]
     assert (latest.pointer, latest.operation.path, latest.words) == ("/b", "/orders/{orderId}", "new")
-    assert list(list_latest_drift(environment_of(other_workspace), 9)) == []
-    assert list(list_latest_drift(environment_of(known, "staging"), 9)) == []
+    assert list_drift_of(other_workspace) == []
+    assert list_drift_of(known, "staging") == []
 
 
 def test_an_added_media_type_is_drift_and_the_first_is_none(api, known):

@@ -1,8 +1,16 @@
 """The overview: five steps before the first data, numbers from then on; and what waits for a person."""
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
+
+from catalog.models import Drift
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
+from tests.catalog.reports import deliver, observation
+from tests.sample_data import fill_workspace
 
 PAGE = "/w/lumen-books/production/overview"
 STEPS = ["Create a workspace", "Observe an API", "Report an outcome", "Verify an intent", "Confirm a call"]
@@ -13,6 +21,17 @@ def ticked(page: str) -> list[str]:
     steps = re.findall(r'<li>\s*<span class="x [^>]*aria-label="(done|to do)">.*?<b>([^<]+)</b>', page, re.S)
     assert [title for _, title in steps] == STEPS
     return [title for state, title in steps if state == "done"]
+
+
+def report_outcomes(api, *ids):
+    outcomes = [{"conversationId": id_, "outcomeKey": "purchase"} for id_ in ids]
+    assert api.post("/api/conversation-outcomes", {"outcomes": outcomes}).status_code == 200
+
+
+def break_orders(api, created):
+    """Change the type of one property."""
+    deliver(api, created, observation(response={"total": 1}))
+    deliver(api, created, observation(response={"total": "1"}))
 
 
 @pytest.fixture
@@ -28,8 +47,8 @@ def test_without_data_the_overview_is_the_five_steps_and_no_chart_of_nothing(ove
 
 
 def test_a_step_is_ticked_off_when_its_data_have_arrived(overview, api):
-    outcome = {"conversationId": "conv_1", "outcomeKey": "purchase"}
-    assert api.post("/api/conversation-outcomes", {"outcomes": [outcome]}).status_code == 200
+    assert api.post("/api/conversations", {"conversations": [{"conversationId": "conv_1"}]}).status_code == 200
+    report_outcomes(api, "conv_1")
     page = overview()
     assert ticked(page) == ["Create a workspace", "Report an outcome"]
     assert "data-figure" in page
@@ -53,8 +72,9 @@ def test_the_heading_names_the_days_that_are_shown(overview, query, words):
 def test_what_waits_for_a_decision_is_counted_beside_its_section_on_every_page(overview, browser_client, api):
     assert "n waits" not in overview()
     confirmation_id = api.post("/api/confirmations", ASKED).json()["confirmationId"]
-    assert '<span class="n waits">1<' in overview()
-    assert '<span class="n waits">1<' in browser_client.get("/w/lumen-books/production/catalog").content.decode()
+    waiting = re.compile(r'<span class="n waits" title="waiting">\s*1<')
+    assert waiting.search(overview())
+    assert waiting.search(browser_client.get("/w/lumen-books/production/catalog").content.decode())
     assert "n waits" not in browser_client.get("/w/lumen-books/staging/overview").content.decode()
     browser_client.post(f"/w/lumen-books/production/confirmations/{confirmation_id}/decision", {"decision": "decline"})
     assert "n waits" not in overview()
@@ -66,3 +86,75 @@ def test_rejections_of_the_period_are_listed_by_reason(overview, api):
     page = overview()
     assert "expired" in page
     assert "Rejected calls" in page
+
+
+def test_the_sections_count_what_is_open_as_their_pages_do(overview, browser_client, api, workspace):
+    fill_workspace(workspace, api)
+    break_orders(api, workspace)
+    joins = browser_client.get("/w/lumen-books/production/joins").context["totals"].broken
+    assert joins > 0
+    assert re.search(rf'title="unresolved in this period">\s*{joins}<', overview())
+    drift = browser_client.get("/w/lumen-books/production/drift?new=1").context["breaking"]
+    assert re.search(rf'title="breaking and not acknowledged, in this period">\s*{drift}<', overview())
+    assert drift == 1
+    assert "unresolved in this period" not in overview("?from=2026-01-05&to=2026-01-06")
+
+
+def test_the_cause_of_broken_joins_is_said_with_its_count_key_and_start_and_leads_to_them(overview, api, workspace):
+    staging = {"environment": "staging", "conversations": [{"conversationId": f"s{n}"} for n in range(3)]}
+    assert api.post("/api/conversations", staging).status_code == 200
+    report_outcomes(api, "s0", "s1", "s2", "unknown")
+    page = " ".join(overview("?tz=Asia/Kathmandu").split())
+    told = re.search(
+        r"3 of 4 ids are conversations of <b>staging</b>, reported to production by key <code>(\w+)…</code> since", page
+    )
+    assert api.key.startswith(told[1])
+    assert "/joins?tz=Asia%2FKathmandu&amp;why=other-environment&amp;in=staging" in page
+    assert "No main cause" not in page
+
+
+def test_breaking_changes_are_counted_with_their_operation_and_lead_to_the_feed(overview, api, workspace):
+    break_orders(api, workspace)
+    page = " ".join(overview().split())
+    assert "<b>1 breaking change</b> in <code" in page
+    assert "/drift?breaking=1&amp;new=1" in page
+    Drift.objects.update(acknowledged_at=timezone.now())
+    assert "no breaking change to acknowledge" in overview()
+
+
+def test_a_rise_of_rejections_is_said_with_its_reason_and_operation(overview, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+
+    def record(result, count, days_ago, operation=""):
+        occurred_at = now - timedelta(days=days_ago)
+        record_verifications(production, [Verification(result, occurred_at, count=count, operation=operation)])
+
+    record("accepted", 990, 8)
+    record("expired", 10, 8)
+    assert "More calls are rejected" not in overview()
+    record("accepted", 900, 1)
+    record("expired", 40, 1, "POST /refunds")
+    page = " ".join(overview().split())
+    assert "4.3 % of them, 1.0 % in the 7 days before. 40 of 40 are <code>expired</code>" in page
+    assert "/rejections?reason=expired&amp;operation=POST+%2Frefunds" in page
+
+
+@pytest.mark.parametrize("span", ["24h", "7d", "30d", "all"])
+def test_tiles_name_the_period_that_they_compare_with(overview, api, span):
+    assert api.post("/api/conversations", {"conversations": [{"conversationId": "conv_1"}]}).status_code == 200
+    words = {"24h": "none in the same hours a week before", "7d": "none in the 7 days before", "all": "of all time"}
+    page = " ".join(overview(f"?range={span}").split())
+    assert (words[span] if span in words else re.search(r"none in \d+ \w+ – \d+ \w+ \d{4}", page)[0]) in page
+
+
+def test_the_numbers_are_those_of_the_pages_they_lead_to(browser_client, api, workspace):
+    start = fill_workspace(workspace, api)
+    overview = browser_client.get(f"{start}/overview").context
+    facts = {fact.name: fact for fact in overview["facts"]}
+    outcomes, rejections = (browser_client.get(f"{start}/{name}").context for name in ("outcomes", "rejections"))
+    assert facts["outcomes"].value == outcomes["totals"].outcomes > 0
+    assert facts["brokenJoins"].value == outcomes["totals"].broken > 0
+    assert facts["rejections"].value == rejections["rejected"] > 0
+    assert overview["figure"] == outcomes["figure"]
+    assert facts["operations"].value == browser_client.get(f"{start}/catalog").context["operations"].paginator.count

@@ -15,7 +15,9 @@ from django.utils.html import escape
 from affidavit import REASONS, args_hash
 from intents.gate.mint import mint_for_call
 from intents.gate.policy import Call
-from intents.rejections import queries
+from intents.rejections.analysis import RejectionAnalysis
+from intents.rejections.filters import RejectionFilters
+from intents.rejections.totals import count_rejections, count_verifications
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from wire.period import parse_period
@@ -232,8 +234,9 @@ def test_a_machine_reads_it_with_a_secret_key(filled, api, workspace):
     assert len(read_rows(response, "rejections")) == 4
 
 
-def test_the_overview_has_this_range_and_the_one_before(filled):
-    overview = queries.load_overview(filled, parse_period({"range": "7d"}, now=timezone.now()))
-    assert (overview.verifications, overview.rejections) == (106, 6)
-    assert (overview.previous_verifications, overview.previous_rejections) == (7, 7)
-    assert [summary.reason for summary in overview.reasons] == ["expired", "args-mismatch", "missing-header"]
+def test_the_analysis_has_this_range_and_the_one_before(filled):
+    analysis = RejectionAnalysis(filled, parse_period({"range": "7d"}, now=timezone.now()), RejectionFilters())
+    assert (count_verifications(analysis.totals), count_rejections(analysis.totals)) == (106, 6)
+    previous = analysis.previous_totals
+    assert (count_verifications(previous), count_rejections(previous)) == (7, 7)
+    assert [summary.reason for summary in analysis.reasons] == ["expired", "args-mismatch", "missing-header"]

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from outcomes.broken_joins import lookup
 from outcomes.broken_joins.cause_groups import group_by_cause
-from outcomes.broken_joins.overview import read_outcomes_overview
+from outcomes.broken_joins.overview import find_main_cause
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.outcomes.reading import read_tables
@@ -190,15 +190,34 @@ def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
     record_outcomes(
         production, [Report(f"s{n}", "purchase") for n in range(5)] + [Report("never", "purchase")], now=now
     )
-    overview = read_outcomes_overview(production, all_time())
-    assert (overview.totals.broken, overview.totals.reported) == (6, 6)
-    assert (overview.main_cause.kind, overview.main_cause.environment, overview.main_cause.count) == (
-        "other-environment", "staging", 5,
-    )  # fmt: skip
+    main_cause = find_main_cause(production, all_time())
+    cause = main_cause.cause
+    assert (cause.kind, cause.environment, cause.count, main_cause.diagnosed) == ("other-environment", "staging", 5, 6)
+    assert (cause.oldest, main_cause.is_start, main_cause.is_partial) == (now, True, False)
+
+
+def test_the_main_cause_began_earlier_where_a_join_before_the_period_has_it(workspace):
+    production = environment_of(workspace, "production")
+    now = timezone.now()
+    record_outcomes(production, [Report("undefined", "purchase")], now=now - timedelta(days=30))
+    record_outcomes(production, [Report("new", "purchase")], now=now)
+    assert find_main_cause(production, parse_period({}, now=now)).is_start
+    record_outcomes(production, [Report("old", "purchase")], now=now - timedelta(days=20))
+    assert not find_main_cause(production, parse_period({}, now=now)).is_start
+
+
+def test_the_main_cause_names_the_key_only_if_it_reported_all_of_it(workspace):
+    production = environment_of(workspace, "production")
+    key, other_key = workspace.workspace.api_keys.all()[:2]
+    now = timezone.now()
+    record_outcomes(production, [Report("one", "purchase")], now=now, reported_by=key.pk)
+    assert find_main_cause(production, all_time()).api_key == str(key)
+    record_outcomes(production, [Report("two", "purchase")], now=now, reported_by=other_key.pk)
+    assert find_main_cause(production, all_time()).api_key == ""
 
 
 def test_the_overview_names_no_cause_where_none_rules(production):
-    assert read_outcomes_overview(production, all_time()).main_cause is None
+    assert find_main_cause(production, all_time()) is None
 
 
 def all_time():
