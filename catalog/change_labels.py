@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 CONSUMER, PRODUCER, BOTH, NOBODY = "consumer", "producer", "both", ""
@@ -24,3 +25,15 @@ CHANGE_KINDS: Mapping[str, str] = {
     "renamed": "parameter renamed",
     "media-type": "media type added",
 }
+SUCCESSOR = re.compile(r"perhaps (.+) now", re.DOTALL)
+
+
+def describe_successor(name: str) -> str:
+    """Return what stands after a change "no longer seen" of a property that another name seems to replace."""
+    return f"perhaps {name} now"
+
+
+def read_successor(after: str) -> str:
+    """Return the name in the words of `describe_successor`; "" where there is none."""
+    match = SUCCESSOR.fullmatch(after)
+    return match[1] if match else ""

@@ -305,7 +305,10 @@ class Drift(models.Model):
     acknowledged_by = models.CharField(max_length=150, blank=True, db_default="")
 
     class Meta:
-        indexes = [models.Index(fields=["environment", "-at", "-id"], name="latest_drift")]
+        indexes = [
+            models.Index(fields=["environment", "-at", "-id"], name="latest_drift"),
+            models.Index(fields=["environment", "operation", "-id"], name="drift_of_operation"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pointer}"

@@ -184,8 +184,15 @@ def build_tree_context(
     rows = [
         replace(row, presence=presence[row.node.pointer], is_vanished=row.node.pointer in vanished) for row in tree_rows
     ]
-    context = {"part": shape, "rows": rows, "at": pointer, "max_rows": MAX_ROWS, "is_cut": is_cut}
-    context["query_without_at"] = build_query_without(request, "at")
+    context = {
+        "operation": operation,
+        "part": shape,
+        "rows": rows,
+        "at": pointer,
+        "max_rows": MAX_ROWS,
+        "is_cut": is_cut,
+        "query_without_at": build_query_without(request, "at"),
+    }
     if len(rows) < len(nodes):
         return {**context, "schema": ""}
     schema = build_part_schema(json.loads(operation.outline), shape.key, describe(shape.evidence, counts=False))

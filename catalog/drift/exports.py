@@ -38,7 +38,7 @@ def _drift_row(drift: Any) -> Sequence[Any]:
     operation = drift.operation
     version = (drift.pk, drift.at, since, operation.method, operation.path, drift.version)
     decisions = (drift.acknowledged_at, drift.acknowledged_by or None, drift.muted_until)
-    return (*version, *_change_cells(drift), drift.seen, drift.of, day, *decisions)
+    return (*version, *list_change_cells(drift), drift.seen, drift.of, day, *decisions)
 
 
 def export_comparison(list_changes: Callable[[], Iterable[OperationChange]]) -> Table:
@@ -46,7 +46,7 @@ def export_comparison(list_changes: Callable[[], Iterable[OperationChange]]) -> 
     return Table(
         "difference",
         COMPARISON_COLUMNS,
-        lambda: ((row.method, row.path, *_change_cells(row.change)) for row in list_changes()),
+        lambda: ((row.method, row.path, *list_change_cells(row.change)) for row in list_changes()),
     )
 
 
@@ -57,8 +57,8 @@ def export_versions(operation: Operation) -> Table:
 
 def export_changes(comparison: VersionComparison | None) -> Table:
     changes = comparison.changes if comparison else ()
-    return Table("changes", CHANGE_COLUMNS, lambda: map(_change_cells, changes))
+    return Table("changes", CHANGE_COLUMNS, lambda: map(list_change_cells, changes))
 
 
-def _change_cells(change: Change | Drift) -> Sequence[Any]:
+def list_change_cells(change: Change | Drift) -> Sequence[Any]:
     return (change.part, change.pointer, change.kind, change.before, change.after, change.breaks)

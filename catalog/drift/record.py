@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from affidavit import Evidence, describe
 from affidavit.operations import SECONDS_PER_DAY, part_key
+from catalog.change_labels import describe_successor
 from catalog.drift.absence import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, AbsenceEvent
 from catalog.drift.compare import (
     PATH,
@@ -100,7 +101,7 @@ def _describe_event(part: str, event: AbsenceEvent) -> Change:
     shape = describe(event.evidence, counts=False)
     if event.kind == NO_LONGER_SEEN:
         change = build_removal(part, event.pointer, shape, NO_LONGER_SEEN)
-        return replace(change, after=f"perhaps {event.successor} now") if event.successor else change
+        return replace(change, after=describe_successor(event.successor)) if event.successor else change
     if event.kind == NOT_ALWAYS:
         before, after = f"in each of {event.always:,}", f"in {event.seen:,} of {event.of:,}"
         return build_not_always(part, event.pointer, before, after)

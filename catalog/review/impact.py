@@ -56,7 +56,7 @@ OTHER_SENTENCES: Mapping[str, str] = {
     "redacted": "Only the mark of a sensitive name changed. No value is stored with or without it.",
 }
 COMPATIBLE = "Nobody is affected."
-TO_DO_IF_BREAKING = "If it was intended, acknowledge it. If not, look at what was released around the time since when."
+TO_DO_IF_BREAKING = "If it was intended, acknowledge it. If not, look at what was released when it began."
 TO_DO_IF_COMPATIBLE = "Nothing has to be done. Acknowledge it to take it off the list of new changes."
 
 

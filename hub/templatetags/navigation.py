@@ -41,7 +41,7 @@ class Section:
 
 SECTIONS = (
     Section("overview", "Overview", "h"),
-    Section("catalog", "Catalog", "c", within=("operation", "difference", "rules")),
+    Section("catalog", "Catalog", "c", within=("operation", "property", "difference", "rules")),
     Section("drift", "Drift", "d", within=("change",)),
     Section("outcomes", "Outcomes", "o", within=("outcome",), begins_group=True),
     Section("joins", "Broken joins", "j"),

@@ -58,9 +58,9 @@ def test_feed_timeline_and_overview_lead_to_it(browser_client, start, total):
 
 def test_it_tells_before_and_after_whom_it_affects_and_what_was_detected_with_it(browser_client, start, total):
     page = open_page(browser_client, f"{start}/change", id=total.pk)
-    assert "<code>/<wbr>total</code> type changed" in page or "<code>/total</code> type changed" in page
+    assert "<code>/total</code> type changed" in page
     assert "breaks consumers" in page
-    assert "<td>integer</td> <td>number</td>" in page
+    assert "<td>integer</td> <td> number </td>" in page
     assert "version 1" in page
     assert "version 2" in page
     assert "100 % of 1" in page

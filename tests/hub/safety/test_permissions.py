@@ -127,7 +127,7 @@ RULES: Mapping[str, Rule] = {
     "api/catalog/mcp.json": Download("report"),
     # Pages
     **{f"{PAGE}{name}": Page() for name in (
-        "overview", "catalog", "operation", "drift", "change", "difference", "rules",
+        "overview", "catalog", "operation", "property", "drift", "change", "difference", "rules",
         "outcomes", "outcome", "joins", "rejections", "rejection", "confirmations", "inspector",
         "annotations",
     )},
@@ -307,6 +307,7 @@ def fill_in(address: str, callers: Callers) -> str:
     rejection = Rejection.objects.get(environment__workspace=callers.own.workspace)
     query = {
         "operation": "?method=GET&path=/orders",
+        "property": "?method=GET&path=/orders&part=200",
         "outcome": "?key=purchase",
         "change": f"?id={Drift.objects.get().pk}",
         "rejection": f"?{urlencode({'at': rejection.occurred_at.isoformat(), 'id': rejection.pk})}",

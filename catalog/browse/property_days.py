@@ -1,0 +1,73 @@
+"""How often one property was present on each day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from affidavit.operations import Part, part_key
+from catalog.browse.presence import Presence, list_presence
+from catalog.evidence.days import DaySpan, ObservedDays, load_days
+from catalog.evidence.nodes import Node
+from catalog.evidence.parts import PartShape
+from catalog.evidence.pointers import ITEMS, VALUES, property_name, split_pointer
+from catalog.models import Operation, OperationDay
+
+CHILDREN = ("items", "values", "properties")  # of a stored state of evidence
+
+
+@dataclass(frozen=True)
+class PropertyDay:
+    """One UTC day. type: as observed on that day, "" where it was not present; types: counts, where several."""
+
+    day: date
+    presence: Presence
+    type: str
+    types: Mapping[str, int]
+    nulls: int
+
+
+def list_property_days(operation: Operation, shape: PartShape, node: Node, span: DaySpan) -> Iterator[PropertyDay]:
+    """Yield the days of a span on which the operation was observed, the earliest first."""
+    by_day: dict[date, dict[int, list[OperationDay]]] = {}
+    for number, rows in load_days(operation, span).rows.items():
+        for row in rows:
+            row.evidence = _narrow_evidence(row.evidence, shape.part, node.pointer)
+            by_day.setdefault(row.day, {}).setdefault(number, []).append(row)
+    for day, rows_of_day in sorted(by_day.items()):
+        yield _describe_day(ObservedDays(operation, rows_of_day), day, shape, node)
+
+
+def _describe_day(observed: ObservedDays, day: date, shape: PartShape, node: Node) -> PropertyDay:
+    nodes = observed.find_nodes(shape)
+    presence = list_presence([node], nodes)[node.pointer]
+    present = nodes.get(node.pointer)
+    if present is None or not present.seen:
+        return PropertyDay(day, presence, "", {}, 0)
+    return PropertyDay(day, presence, present.type, present.types, present.nulls)
+
+
+def _narrow_evidence(evidence: Mapping[str, Any], part: Part, pointer: str) -> Mapping[str, Any]:
+    """Return the stored evidence of one part, without what does not lead to a node: the rest need not be parsed."""
+    key = part_key(part)
+    return {key: narrow_state(evidence[key], split_pointer(pointer))} if key in evidence else {}
+
+
+def narrow_state(state: Mapping[str, Any], steps: Sequence[str]) -> Mapping[str, Any]:
+    """Return a stored state of evidence without the children that are not on the way to a node."""
+    if not steps:
+        return state
+    step, further = steps[0], steps[1:]
+    narrowed = {name: value for name, value in state.items() if name not in CHILDREN}
+    if step == ITEMS:
+        names: Sequence[str] = ("items",)
+    else:
+        # The values of a map are the sum of its names.
+        names = ("values",) if step == VALUES else ()
+        properties = state.get("properties", {})
+        chosen = properties if step == VALUES else properties.keys() & {property_name(step)}
+        if chosen:
+            narrowed["properties"] = {name: narrow_state(properties[name], further) for name in chosen}
+    return narrowed | {name: narrow_state(state[name], further) for name in names if name in state}

@@ -1,0 +1,135 @@
+"""The page of one property of an operation: its history, its presence by day, and where else its name occurs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from catalog.browse.presence import Presence, list_vanished
+from catalog.browse.property_days import PropertyDay, list_property_days
+from catalog.browse.property_history import (
+    find_namesakes,
+    find_predecessor,
+    find_successor,
+    list_property_drift,
+)
+from catalog.browse.views import require_operation
+from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
+from catalog.evidence.days import DaySpan, find_days
+from catalog.evidence.nodes import Node
+from catalog.evidence.parts import PartShape, build_part_shapes, list_absence_states, list_part_nodes
+from catalog.models import Drift, Operation
+from wire.errors import NotFound
+from wire.filters import read_text
+from wire.period import Period
+from wire.table_exports import Table
+from workspaces.models import Environment
+from workspaces.page import Page
+
+HISTORY_COLUMNS = ("id", "at", "since", "version", *CHANGE_COLUMNS, "seen", "of")
+DAY_COLUMNS = ("day", "seen", "parents", "type", "types", "nulls")
+MAX_DAYS = 100  # on the page
+KEPT_DAYS = 400  # for which counts by day are kept unless a workspace says otherwise
+MAX_CHANGES = 50  # on the page
+
+
+def show_property(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Raises NotFound where the operation has no such property, and no change ever named it."""
+    operation = require_operation(request, environment)
+    key, pointer = read_text(request.GET, "part"), read_text(request.GET, "at")
+    shape, node = find_node(operation, key, pointer)
+    drift = list_property_drift(operation, key, pointer)
+    if node is None and not drift:
+        raise NotFound("This operation has no such property. Choose one in the shape on its page.")
+    days = find_days(period)
+
+    def build_context() -> Mapping[str, Any]:
+        return {
+            "operation": operation,
+            "part": key,
+            "pointer": pointer,
+            "node": node,
+            "changes": drift[:MAX_CHANGES],
+            "more_changes": max(len(drift) - MAX_CHANGES, 0),
+            "successor": find_successor(drift, pointer),
+            **_describe_node(environment, operation, shape, node, days),
+        }
+
+    tables = [
+        Table("history", HISTORY_COLUMNS, lambda: map(_drift_row, drift)),
+        Table("days", DAY_COLUMNS, lambda: _day_rows(_list_days(operation, shape, node, days))),
+    ]
+    return Page("catalog/property.html", build_context, tables)
+
+
+def find_node(operation: Operation, key: str, pointer: str) -> tuple[PartShape | None, Node | None]:
+    """Return a part and a node in it, each None where the operation has none."""
+    shape = next((shape for shape in build_part_shapes(operation) if shape.key == key), None)
+    nodes = list_part_nodes(shape) if shape else ()
+    return shape, next((node for node in nodes if node.pointer == pointer), None)
+
+
+def _describe_node(
+    environment: Environment, operation: Operation, shape: PartShape | None, node: Node | None, days: DaySpan | None
+) -> Mapping[str, Any]:
+    """Return what is known of a property that is in the shape now."""
+    if shape is None or node is None:
+        return {"namesakes": None, "days": [], "is_vanished": False, "predecessor": "", "presence": None}
+    rows = list(_list_days(operation, shape, node, days))[::-1]
+    name = "" if node.is_nameless else node.name
+    return {
+        "namesakes": find_namesakes(environment, operation, shape.key, node.pointer, name) if name else None,
+        "predecessor": find_predecessor(operation, shape.key, node.pointer, name) if name else "",
+        "days": rows[:MAX_DAYS],
+        "more_days": max(len(rows) - MAX_DAYS, 0),
+        "figure": draw_days(rows[::-1], node),
+        "is_vanished": node.pointer in set(list_vanished(list_absence_states(operation, shape))),
+        "presence": sum_presence(rows, node) if days else Presence(node.seen, node.parents),
+        "is_of_period": days is not None,
+    }
+
+
+def _list_days(
+    operation: Operation, shape: PartShape | None, node: Node | None, days: DaySpan | None
+) -> Iterator[PropertyDay]:
+    if shape is None or node is None:
+        return iter(())
+    today = timezone.now().date()
+    return list_property_days(operation, shape, node, days or DaySpan(today - timedelta(days=KEPT_DAYS), today))
+
+
+def sum_presence(days: Sequence[PropertyDay], node: Node) -> Presence:
+    """Return how often a property was present on these days together."""
+    parents = None if node.parents is None else sum(day.presence.parents or 0 for day in days)
+    return Presence(sum(day.presence.seen for day in days), parents)
+
+
+def draw_days(days: Sequence[PropertyDay], node: Node) -> Mapping[str, Any]:
+    """Return a chart of the share of a property by day, or of its count where no share is known."""
+    shares = [day.presence.seen / day.presence.parents if day.presence.parents else None for day in days]
+    is_share = node.parents is not None
+    counts = [day.presence.seen for day in days]
+    axis = {"range": [0, 1.05], "tickformat": ".0%"} if is_share else {"rangemode": "tozero", "tickformat": ",d"}
+    trace = {
+        "type": "bar",
+        "name": "present",
+        "x": [day.day.isoformat() for day in days],
+        "y": shares if is_share else counts,
+    }
+    layout = {"showlegend": False, "hovermode": "x", "xaxis": {"type": "date"}, "yaxis": axis, "bargap": 0.15}
+    return {"data": [trace], "layout": layout}
+
+
+def _day_rows(days: Iterator[PropertyDay]) -> Iterator[Sequence[Any]]:
+    for day in days:
+        presence = day.presence
+        yield (day.day.isoformat(), presence.seen, presence.parents, day.type or None, dict(day.types), day.nulls)
+
+
+def _drift_row(drift: Drift) -> Sequence[Any]:
+    counts = (drift.seen, drift.of)
+    return (drift.pk, drift.at, drift.since, drift.version, *list_change_cells(drift), *counts)

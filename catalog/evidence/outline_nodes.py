@@ -1,0 +1,35 @@
+"""The nodes of an outline with their pointers (pure): cheaper to read than evidence, where counts do not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from catalog.evidence.outlines import Descriptor, Outline, list_outline_parts
+from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
+
+
+class OutlineNode(NamedTuple):
+    """One property. part: `query`, `request` or a status; type: in words."""
+
+    part: str
+    pointer: str
+    name: str
+    type: str
+    is_redacted: bool
+
+
+def list_outline_nodes(outline: Outline) -> Iterator[OutlineNode]:
+    """Yield every property of every part, in the order of the outline."""
+    for part, descriptor in list_outline_parts(outline):
+        yield from _walk(part, "", descriptor)
+
+
+def _walk(part: str, pointer: str, descriptor: Descriptor) -> Iterator[OutlineNode]:
+    for name, child in descriptor.get("properties", {}).items():
+        child_pointer = join_property(pointer, name)
+        yield OutlineNode(part, child_pointer, name, describe_type(child), bool(child.get("redacted")))
+        yield from _walk(part, child_pointer, child)
+    for member, step in (("items", ITEMS), ("values", VALUES)):
+        if member in descriptor:
+            yield from _walk(part, f"{pointer}/{step}", descriptor[member])

@@ -1,0 +1,169 @@
+"""One property's page: its history, its presence by day, what replaced it, and where else its name occurs."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+
+from affidavit import Evidence, infer
+from catalog.browse import property_history
+from catalog.browse.property_days import narrow_state
+from catalog.models import Drift, Operation
+from tests.catalog.reports import deliver, environment_of, observation
+from workspaces.models import Membership
+
+pytestmark = pytest.mark.django_db
+PATH = "/orders/{orderId}"
+DAY = 86_400
+FIRST = 1_790_000_000 // DAY * DAY + DAY // 2
+RANGE = {"from": "2026-09-20", "to": "2026-09-30"}
+
+
+@pytest.fixture
+def start(api: Any, workspace: Any) -> str:
+    """The address of an environment in which `note` gave way to `notice`, on the second of two days."""
+    before = observation(response={"id": 1, "note": "x"}, count=1)
+    after = observation(response={"id": 1, "notice": "x"}, count=1)
+    deliver(api, workspace, *[{**before, "lastSeenAt": FIRST}] * 30)
+    deliver(api, workspace, *[{**after, "lastSeenAt": FIRST + DAY}] * 30)
+    deliver(api, workspace, observation("GET", "/cart", response={"lines": [{"note": None}], "%": 1}))
+    return f"/w/{workspace.workspace.slug}/production"
+
+
+def open_page(client: Any, start: str, pointer: str, **query: str) -> str:
+    members = {"method": "GET", "path": PATH, "part": "200", "at": pointer, **RANGE, **query}
+    response = client.get(f"{start}/property", members)
+    assert response.status_code == 200, response.content
+    return " ".join(unescape(response.content.decode()).split())
+
+
+def load_tables(client: Any, start: str, pointer: str, **query: str) -> Any:
+    members = {"method": "GET", "path": PATH, "part": "200", "at": pointer, **RANGE, **query}
+    return json.loads(client.get(f"{start}/property.json", members).getvalue())["tables"]
+
+
+def test_the_tree_leads_to_it(browser_client, start):
+    page = browser_client.get(f"{start}/operation", {"method": "GET", "path": PATH}).content.decode()
+    link = f"{start}/property?method=GET&path=%2Forders%2F%7BorderId%7D&part=200&at=%2Fnote"
+    assert link in unescape(page)
+    assert browser_client.get(link).status_code == 200
+
+
+def test_it_tells_when_a_property_vanished_and_what_replaced_it(browser_client, start):
+    page = open_page(browser_client, start, "/note")
+    assert "no longer seen</div>" in page
+    assert "<code>/notice</code></a> now" in page
+    assert "50.0 %" in page
+    assert re.search(rf'href="{start}/change\?[^"]*id={Drift.objects.get(kind="quiet").pk}"', page)
+    assert "perhaps instead of" in open_page(browser_client, start, "/notice")
+    (row,) = load_tables(browser_client, start, "/note")["history"]
+    assert (row["change"], row["pointer"]) == ("quiet", "/note")
+
+
+def test_presence_by_day_is_that_of_each_day_and_of_the_period(browser_client, start):
+    rows = load_tables(browser_client, start, "/note")["days"]
+    assert [(row["day"], row["seen"], row["parents"], row["type"]) for row in rows] == [
+        ("2026-09-21", 30, 30, "string"),
+        ("2026-09-22", 0, 30, None),
+    ]
+    second_day = {"from": "2026-09-22", "to": "2026-09-22"}
+    assert len(load_tables(browser_client, start, "/note", **second_day)["days"]) == 1
+    assert "0 %" in open_page(browser_client, start, "/note", **second_day)
+    whole = load_tables(browser_client, start, "")["days"]
+    assert [(row["seen"], row["parents"]) for row in whole] == [(30, 30), (30, 30)]
+    assert "Nothing was counted" in open_page(
+        browser_client, start, "/note", **{"from": "2020-01-01", "to": "2020-01-02"}
+    )
+
+
+def test_the_same_name_elsewhere_is_counted_and_bounded(browser_client, start, api, workspace, monkeypatch):
+    page = open_page(browser_client, start, "/note")
+    assert "is in 2 operations" in page
+    assert "<code>/lines/[]/note</code>" in page
+    assert "No other property of the catalog has this name" in open_page(browser_client, start, "/id")
+    monkeypatch.setattr(property_history, "MAX_NAMESAKES", 1)
+    deliver(api, workspace, observation("GET", "/zebra", response={"note": 1}))
+    page = open_page(browser_client, start, "/note")
+    assert "The first 1, by path" in page
+    assert "is in 3 operations" in page
+    wildcard = {"path": "/cart", "at": "/%"}
+    assert "is in 1 operation<" in open_page(browser_client, start, "/%", **wildcard).replace(" <", "<")
+
+
+def test_what_is_no_longer_in_the_shape_keeps_its_history(browser_client, start, workspace):
+    operation = Operation.objects.get(key="/orders/{}")
+    Drift.objects.create(
+        environment=environment_of(workspace), operation=operation, version=1, at=operation.first_seen_at,
+        since=operation.first_seen_at, part="404", pointer="/gone/inner", kind="gone", before="string", seen=0,
+    )  # fmt: skip
+    page = open_page(browser_client, start, "/gone/inner", part="404")
+    assert "not in the shape as it is shown now" in page
+    assert "removed" in page
+    assert load_tables(browser_client, start, "/gone/inner", part="404")["days"] == []
+
+
+@pytest.mark.parametrize(
+    "query", [{"at": "/no-such"}, {"part": "999"}, {"part": ""}, {"path": "/no"}, {"at": "/\0"}, {"at": "/x" * 5000}]
+)
+def test_an_address_of_none_is_404_and_says_what_to_do(browser_client, start, query):
+    members = {"method": "GET", "path": PATH, "part": "200", "at": "/id", **query}
+    response = browser_client.get(f"{start}/property", members)
+    assert response.status_code == 404
+    text = response.content.decode()
+    assert "Choose one in the shape on its page" in text or "Look for it in the catalog" in text
+
+
+def test_another_environment_and_an_outsider_have_no_such_property(browser_client, start, other_workspace):
+    query = {"method": "GET", "path": PATH, "part": "200", "at": "/note"}
+    assert browser_client.get(f"{start.replace('production', 'staging')}/property", query).status_code == 404
+    stranger = get_user_model().objects.create_user("stranger")
+    Membership.objects.create(workspace=other_workspace.workspace, user=stranger, role="admin")
+    client = Client()
+    client.force_login(stranger)
+    assert client.get(f"{start}/property", query).status_code == 404
+    assert Client().get(f"{start}/property", query).status_code == 302
+
+
+def test_its_drift_is_found_by_an_index_that_begins_with_the_environment(start):
+    operation = Operation.objects.get(key="/orders/{}")
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        query = property_history._drift_of(operation, "200").filter(pointer__in=["/note", ""]).order_by("-id")
+        plan = query.explain()
+    assert "drift_of_operation" in plan
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        (["id"], {"id": 1}),
+        (["lines", "[]", "sku"], {"lines": [{"sku": "a"}]}),
+        (["by~1key"], {"by/key": {"a": {"n": 1, "m": 2}}}),
+        (["none"], {}),
+    ],
+)
+def test_what_does_not_lead_to_a_property_is_not_read(steps, expected):
+    value = {"id": 1, "lines": [{"sku": "a", "more": 1}], "by/key": {"a": {"n": 1, "m": 2}}, "other": {"id": 2}}
+    narrowed = narrow_state(infer(value).to_state(), steps)
+    assert set(Evidence.from_state(narrowed).properties) == set(expected)
+    full, bare = infer(value), infer(expected)
+    for name in expected:
+        assert narrowed["properties"][name] == narrow_state(bare.properties[name].to_state(), steps[1:])
+    assert Evidence.from_state(narrowed).counts == full.counts
+
+
+def test_of_a_map_all_names_are_read_for_its_values():
+    state = infer({"a": {"n": 1, "m": 2}, "b": {"n": 3}}).to_state()
+    assert {
+        name: set(child["properties"]) for name, child in narrow_state(state, ["{}", "n"])["properties"].items()
+    } == {
+        "a": {"n"},
+        "b": {"n"},
+    }
