@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from catalog.browse.presence import Presence
@@ -19,8 +19,9 @@ NAMELESS_LABELS = {"": "the whole body", ITEMS: "each item", VALUES: "each value
 class TreeRow:
     """A node as a row.
 
-    size: how many nodes are beneath it. is_branch: whether there are any. is_closed: whether they are left out until
-    someone opens the row. branch_ends: how many open branches end with this row.
+    size: how many nodes are beneath it. is_branch: whether there are any. is_open_at_first: whether they are shown at
+    first; is_closed: whether they are left out until someone opens the row.
+    branch_ends: how many open branches end with this row.
     presence: in the period of the page. is_vanished: whether it is no longer seen.
     """
 
@@ -29,6 +30,7 @@ class TreeRow:
     is_vanished: bool = False
     size: int = 0
     is_branch: bool = False
+    is_open_at_first: bool = True
     is_closed: bool = False
     branch_ends: int = 0
 
@@ -56,27 +58,28 @@ class TreeRow:
 
 
 def build_rows(
-    nodes: Sequence[Node], *, pointer: str = "", inside_only: bool = False, limit: int
+    nodes: Sequence[Node], *, pointer: str = "", inside_only: bool = False, opened: Container[str] = (), limit: int
 ) -> tuple[list[TreeRow], bool]:
     """Return the rows of one page, at most `limit`, and whether there were more.
 
     pointer: the node to begin with, the root where there is no such node. inside_only: without that node's own row.
-    What large branches further down contain is left out.
+    What large branches further down contain is left out, unless their pointer is among `opened`.
     """
     sizes, _ = _measure_branches(nodes)
     start = next((index for index, node in enumerate(nodes) if node.pointer == pointer), 0)
     end = start + sizes[start] + 1
-    rows = list(_close_large_branches(nodes[start:end], sizes[start:end]))[1 if inside_only else 0 :]
+    rows = list(_close_large_branches(nodes[start:end], sizes[start:end], opened))[1 if inside_only else 0 :]
     return _mark_branches(rows[:limit]), len(rows) > limit
 
 
-def _close_large_branches(nodes: Sequence[Node], sizes: Sequence[int]) -> Iterator[TreeRow]:
-    """Yield the nodes as rows, the first one open, without what large branches contain."""
+def _close_large_branches(nodes: Sequence[Node], sizes: Sequence[int], opened: Container[str]) -> Iterator[TreeRow]:
+    """Yield the nodes as rows, the first one open, without what other large branches contain."""
     index = 0
     while index < len(nodes):
         size = sizes[index]
-        is_closed = index > 0 and size >= CLOSED_FROM
-        yield TreeRow(nodes[index], size=size, is_closed=is_closed)
+        is_open_at_first = index == 0 or size < CLOSED_FROM
+        is_closed = not is_open_at_first and nodes[index].pointer not in opened
+        yield TreeRow(nodes[index], size=size, is_open_at_first=is_open_at_first, is_closed=is_closed)
         index += 1 + (size if is_closed else 0)
 
 

@@ -178,7 +178,8 @@ def build_tree_context(
     observed: the days of the period; None for all time.
     """
     pointer = request.GET.get("at", "")
-    tree_rows, is_cut = build_rows(nodes, pointer=pointer, inside_only=inside_only, limit=MAX_ROWS)
+    opened = set(request.GET.getlist("open"))
+    tree_rows, is_cut = build_rows(nodes, pointer=pointer, inside_only=inside_only, opened=opened, limit=MAX_ROWS)
     presence = list_presence(nodes, observed.find_nodes(shape) if observed else None)
     vanished = set(list_vanished(list_absence_states(operation, shape)))
     rows = [

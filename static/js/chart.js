@@ -3,7 +3,7 @@
 (() => {
   const CONFIG = { displayModeBar: false, displaylogo: false, showSendToCloud: false, plotlyServerURL: "", responsive: false };
   const NAMED = /^var\((--[\w-]+)\)$/;
-  const charts = new Map(); // by box: { observer: of its size, hidden: the lines that were switched off }
+  const charts = new Map(); // the observer of its size, by box
   const probe = document.createElement("i");
   let library;
 
@@ -112,8 +112,12 @@
 
   const escapeMarkup = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
+  // The name of a line in the address, where those that were switched off are.
+  const lineName = (box, trace) => `${box.id}:${trace.name}`;
+  const isHidden = (box, trace) => window.viewState.has("hide", lineName(box, trace));
+
   // A list of buttons: it wraps like text, and the keyboard reaches it. Each switches its line off and on.
-  function drawLegend(box, { data, layout }, hidden) {
+  function drawLegend(box, { data, layout }) {
     box.parentElement.querySelector(".legend")?.remove();
     if (layout.showlegend === false || data.length < 2) return;
     const list = document.createElement("ul");
@@ -122,15 +126,16 @@
       const button = document.createElement("button");
       const line = document.createElement("i");
       button.type = "button";
-      button.setAttribute("aria-pressed", String(!hidden.has(index)));
+      button.setAttribute("aria-pressed", String(!isHidden(box, trace)));
       line.className = trace.line?.dash ? "dotted" : trace.type === "bar" ? "bars" : "";
       line.style.borderTopColor = trace.line?.color ?? trace.marker?.color ?? `var(--series-${index % 8 + 1})`;
       const name = new DOMParser().parseFromString(trace.name, "text/html").body.textContent; // escaped for plotly.js
       button.append(line, name);
       button.addEventListener("click", () => {
-        if (!hidden.delete(index)) hidden.add(index);
-        button.setAttribute("aria-pressed", String(!hidden.has(index)));
-        window.Plotly.restyle(box, { visible: !hidden.has(index) }, [index]);
+        const isVisible = isHidden(box, trace);
+        window.viewState.set("hide", lineName(box, trace), !isVisible);
+        button.setAttribute("aria-pressed", String(isVisible));
+        window.Plotly.restyle(box, { visible: isVisible }, [index]);
       });
       const item = document.createElement("li");
       item.append(button);
@@ -145,17 +150,16 @@
     const Plotly = await loadPlotly(address);
     if (!box.isConnected) return;
     const figure = JSON.parse(source.textContent);
-    const hidden = charts.get(box)?.hidden ?? new Set();
-    const data = figure.data.map((trace, index) => ({ ...trace, visible: !hidden.has(index) }));
+    const data = figure.data.map((trace) => ({ ...trace, visible: !isHidden(box, trace) }));
     const marks = buildMarks(figure, JSON.parse(document.getElementById(box.dataset.marks)?.textContent ?? "[]"));
     const axes = { xaxis: chooseTicks(figure, box.clientWidth), yaxis: chooseCountTicks(figure) };
     const layout = merge(merge(figure.layout, axes), marks.layout);
     await Plotly.react(box, resolveColours([...data, ...marks.traces]), buildLayout(layout), CONFIG);
     if (charts.has(box)) return;
-    drawLegend(box, figure, hidden);
+    drawLegend(box, figure);
     const observer = new ResizeObserver(() => box.isConnected && resize(box, figure));
     observer.observe(box);
-    charts.set(box, { observer, hidden });
+    charts.set(box, observer);
   }
 
   async function resize(box, figure) {
@@ -165,7 +169,7 @@
   }
 
   function removeCharts(root) {
-    for (const [box, { observer }] of charts) {
+    for (const [box, observer] of charts) {
       if (root !== box && !root.contains(box)) continue;
       observer.disconnect();
       window.Plotly.purge(box);

@@ -2,7 +2,7 @@
 // page with a fixed range.
 (() => {
   function textFor(button) {
-    if (button.dataset.copyLink !== undefined) return new URL(button.dataset.copyLink, location.href).href;
+    if (button.dataset.copyLink !== undefined) return window.viewState.complete(button.dataset.copyLink);
     const source = button.dataset.copy ? document.getElementById(button.dataset.copy) : button.parentElement.querySelector("code");
     return source.textContent;
   }

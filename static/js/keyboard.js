@@ -1,6 +1,7 @@
 // The keyboard: the dialog that `?` opens says what each key does. Keys only follow links of the page.
 (() => {
-  const ROWS = "main tbody tr, main .tree .row:not(.titles)";
+  const ROWS = "main tbody tr, main .tree .row:not(.titles), main .line > li, main .list > li";
+  const SEARCH_FIELDS = ["main input[type=search]", "main [data-search]", "main form.filters :is(input:not([type=hidden]), select)"];
   const REACHABLE = "a[href], button, summary";
   let gPressedAt = 0;
 
@@ -9,14 +10,14 @@
   const follow = (selector) => document.querySelector(selector)?.click();
 
   function focusSearch() {
-    const field = document.querySelector("main input[type=search], main [data-search]");
+    const field = SEARCH_FIELDS.map((selector) => document.querySelector(selector)).find((element) => element?.checkVisibility());
     field?.focus();
     field?.select?.();
     return Boolean(field);
   }
 
   function moveFocus(by) {
-    const rows = [...document.querySelectorAll(ROWS)].filter((row) => row.offsetParent);
+    const rows = [...document.querySelectorAll(ROWS)].filter((row) => row.checkVisibility());
     const position = rows.findIndex((row) => row.contains(document.activeElement));
     const row = rows[position < 0 ? (by > 0 ? 0 : rows.length - 1) : position + by];
     if (!row) return;

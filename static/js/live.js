@@ -1,16 +1,22 @@
-// Keeps an open page up to date: fetches it again every 15 s while it is visible, and replaces those blocks of
-// <main> whose HTML has changed, never one that somebody is using.
+// Keeps an open page up to date: fetches it again every 15 s while it is visible, and replaces what has changed, never
+// what somebody is using. When its address changes, by a filter or by Back, all of it follows at once.
 (() => {
   const INTERVAL = 15_000;
+  const FRAME = [".side nav", ".top"];
   const main = document.querySelector("main[data-live]");
   if (!main) return;
 
-  // A form's CSRF value differs with every answer and means no change.
-  const comparableHtml = (element) => element.outerHTML.replace(/(name="csrfmiddlewaretoken" value=")[^"]*/g, "$1");
+  // A form's CSRF value differs with every answer, and a person opens and closes: neither is a change.
+  const comparableHtml = (element) => element.outerHTML
+    .replace(/(name="csrfmiddlewaretoken" value=")[^"]*/g, "$1").replace(/(<details [^>]*?) open=""/g, "$1");
+  const readAddress = () => location.pathname + location.search;
 
   let served = [...main.children].map(comparableHtml); // as the hub rendered them, before charts changed them
-  let address = location.href;
+  const servedFrame = {};
+  let address = readAddress();
+  let isBehind = false; // the address has changed, and the page could not follow
   let etag = "";
+  let request = new AbortController();
   let requestedAt = Date.now();
   let updatedAt = Date.now();
   let isStale = false;
@@ -23,61 +29,96 @@
       || (!selection.isCollapsed && element.contains(selection.anchorNode));
   }
 
-  function keepOpen(old, fresh) {
-    const [oldDetails, newDetails] = [old, fresh].map((root) => root.querySelectorAll("details"));
-    if (oldDetails.length === newDetails.length) oldDetails.forEach((details, index) => { newDetails[index].open = details.open; });
+  // The same control in a fresh copy of an element.
+  function findTwin(control, fresh) {
+    if (control.id) return fresh.querySelector(`#${CSS.escape(control.id)}`);
+    const twins = [...fresh.querySelectorAll(control.tagName)];
+    return twins.find((twin) => control.name && twin.name === control.name && (control.type !== "checkbox" || twin.value === control.value));
   }
 
-  function replaceBlock(element, act) {
-    element.dispatchEvent(new Event("replacing", { bubbles: true }));
-    const focused = [...element.querySelectorAll("[data-copy]")].indexOf(document.activeElement);
-    const fresh = act();
-    if (focused >= 0) (fresh.querySelectorAll("[data-copy]")[focused] ?? main).focus({ preventScroll: true });
-    window.htmx?.process(fresh);
-    fresh.dispatchEvent(new Event("replaced", { bubbles: true }));
+  // Makes `old` like `fresh` around the focused control, which stays in the page: so it keeps the focus and its text.
+  function replaceAround(control, twin, old, fresh) {
+    if (old === control) return;
+    const [kept, freshKept] = [[...old.children].find((child) => child.contains(control)), [...fresh.children].find((child) => child.contains(twin))];
+    const nodes = [...fresh.childNodes];
+    const position = nodes.indexOf(freshKept);
+    for (const node of [...old.childNodes]) if (node !== kept) node.remove();
+    kept.before(...nodes.slice(0, position));
+    kept.after(...nodes.slice(position + 1));
+    replaceAround(control, twin, kept, freshKept);
   }
 
-  // Returns whether the page now equals the answer.
-  function replaceChanged(fresh) {
+  function replace(old, fresh, takesValue) {
+    const control = old.contains(document.activeElement) ? document.activeElement : null;
+    const twin = control && findTwin(control, fresh);
+    const copyButton = [...old.querySelectorAll("[data-copy]")].indexOf(control);
+    let result = old;
+    old.dispatchEvent(new Event("replacing", { bubbles: true }));
+    if (twin) {
+      const { value, checked } = twin;
+      replaceAround(control, twin, old, fresh);
+      if (takesValue) Object.assign(control, { value, checked });
+    } else if (old === main) {
+      main.replaceChildren(...fresh.childNodes);
+    } else {
+      old.replaceWith(fresh);
+      result = fresh;
+    }
+    if (control && !control.isConnected) (result.querySelectorAll("[data-copy]")[copyButton] ?? main).focus({ preventScroll: true });
+    window.htmx?.process(result);
+    result.dispatchEvent(new Event("replaced", { bubbles: true }));
+  }
+
+  // Returns whether the page now equals the answer. followsAddress: a person waits for it, so nothing is left out.
+  function replaceChanged(fresh, { followsAddress, takesValue }) {
     const blocks = [...main.children];
-    const received = fresh.map(comparableHtml);
+    const freshBlocks = [...fresh.children];
+    const received = freshBlocks.map(comparableHtml);
+    const mayReplace = (block) => followsAddress || !isInUse(block);
     if (received.length !== blocks.length) {
-      if (blocks.some(isInUse)) return false;
-      replaceBlock(main, () => { main.replaceChildren(...fresh); return main; });
+      if (!blocks.every(mayReplace)) return false;
+      replace(main, fresh, takesValue);
       served = received;
       return true;
     }
     const changed = blocks.map((_, index) => index).filter((index) => received[index] !== served[index]);
-    const replaceable = changed.filter((index) => !isInUse(blocks[index]));
+    const replaceable = changed.filter((index) => mayReplace(blocks[index]));
     for (const index of replaceable) {
-      keepOpen(blocks[index], fresh[index]);
-      replaceBlock(blocks[index], () => { blocks[index].replaceWith(fresh[index]); return fresh[index]; });
+      replace(blocks[index], freshBlocks[index], takesValue);
       served[index] = received[index];
     }
     return replaceable.length === changed.length;
   }
 
-  // The counts beside the sections.
-  function showCounts(fresh) {
-    const nav = document.querySelector(".side nav");
-    if (!nav || !fresh || isInUse(nav) || comparableHtml(nav) === comparableHtml(fresh)) return;
-    nav.replaceChildren(...[...fresh.childNodes].map((node) => document.adoptNode(node)));
+  // The counts beside the sections, and what leads to other environments and periods.
+  function replaceFrame(answer) {
+    document.title = answer.title;
+    for (const selector of FRAME) {
+      const [old, fresh] = [document, answer].map((page) => page.querySelector(selector));
+      if (!old || !fresh || isInUse(old) || servedFrame[selector] === comparableHtml(fresh)) continue;
+      servedFrame[selector] = comparableHtml(fresh);
+      old.replaceChildren(...[...fresh.childNodes].map((node) => document.adoptNode(node)));
+    }
   }
 
-  async function update() {
+  async function update({ followsAddress = isBehind, takesValue = false } = {}) {
+    request.abort(); // only the latest answer counts
+    request = new AbortController();
     requestedAt = Date.now();
-    if (location.href !== address) etag = "";
-    address = location.href;
+    const wanted = readAddress();
+    if (wanted !== address) etag = "";
+    address = wanted;
     const headers = { Accept: "text/html", ...(etag && { "If-None-Match": etag }) };
-    const response = await fetch(address, { headers, cache: "no-store" });
+    const { signal } = request;
+    const response = await fetch(wanted, { headers, signal, cache: "no-store" });
     if (response.status === 304) return;
+    if (response.redirected && followsAddress) location.reload(); // signed out: the hub leads to the sign-in page
     if (!response.ok || response.redirected) throw new Error("this is not the page");
-    const text = await response.text();
-    if (location.href !== address) return;
-    const answer = new DOMParser().parseFromString(text, "text/html");
-    showCounts(answer.querySelector(".side nav"));
-    const answeredMain = answer.querySelector("main");
-    const isComplete = replaceChanged([...answeredMain.children].map((element) => document.adoptNode(element)));
+    const answer = new DOMParser().parseFromString(await response.text(), "text/html");
+    if (signal.aborted || readAddress() !== wanted) return;
+    isBehind = false;
+    replaceFrame(answer);
+    const isComplete = replaceChanged(document.adoptNode(answer.querySelector("main")), { followsAddress, takesValue });
     etag = isComplete ? response.headers.get("ETag") ?? "" : "";
   }
 
@@ -101,23 +142,41 @@
     showAge();
   }
 
-  function markStale() {
+  function markStale(error) {
+    if (error?.name === "AbortError") return; // a later request is under way
     isStale = true;
     showAge();
   }
 
   async function refresh() {
-    if (document.hidden || document.activeElement?.closest("main :is(input, select, textarea)")) return;
+    if (document.hidden || document.activeElement?.closest("main :is(input, select, textarea)") && !isBehind) return;
     await update().then(markUpdated, markStale);
+  }
+
+  async function followAddress(takesValue) {
+    const progress = document.getElementById("progress");
+    isBehind = true;
+    progress.classList.add("htmx-request");
+    const updating = update({ followsAddress: true, takesValue });
+    const { signal } = request;
+    await updating.then(markUpdated, markStale);
+    if (!signal.aborted) progress.classList.remove("htmx-request");
   }
 
   showAge();
   setInterval(showAge, 1000);
   setInterval(refresh, INTERVAL);
   document.addEventListener("visibilitychange", () => { if (Date.now() - requestedAt > INTERVAL) refresh(); });
+  document.addEventListener("addresschange", () => followAddress(false));
+  // Back and Forward: every control shows what the address says, whatever was chosen in it meanwhile.
+  addEventListener("popstate", () => {
+    if (readAddress() === address) return;
+    served = served.map(() => "");
+    followAddress(true);
+  });
   // What htmx has swapped in is newer than the last answer: every block counts as changed at the next one.
   document.addEventListener("htmx:afterSwap", () => { served = served.map(() => ""); etag = ""; markUpdated(); });
-  for (const failure of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) document.addEventListener(failure, markStale);
+  for (const failure of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) document.addEventListener(failure, () => markStale());
   // Somebody who was signed out meanwhile is led to the sign-in page, instead of seeing it inside a table.
   document.addEventListener("htmx:beforeSwap", (event) => {
     if (new URL(event.detail.xhr.responseURL).pathname === location.pathname) return;

@@ -57,6 +57,12 @@ def test_no_template_has_a_script_or_a_style_in_it(template):
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son[a-z]+=|hx-on", text)
 
 
+@pytest.mark.parametrize("template", sorted((ROOT / "templates").rglob("*.html")), ids=lambda path: path.name)
+def test_what_opens_is_a_menu_or_stays_as_it_was_left(template):
+    for tag in re.findall(r"<details\b(?:{%.*?%}|[^>{])*>", template.read_text(), re.S):
+        assert "data-menu" in tag or "{% disclosure" in tag, f"{tag}: name it with the tag disclosure"
+
+
 def test_charts_offer_no_upload_to_another_company():
     text = (ROOT / "static/js/chart.js").read_text()
     assert "showSendToCloud: false" in text

@@ -1,7 +1,7 @@
 """Format numbers, times and addresses; built into every template.
 
 Filters: `count`, `percent`, `ago`, `moment`, `bytes`, `json_text`, `breakable`.
-Tags: `query`, `query_inputs`, `page_url`, `period_query`.
+Tags: `query`, `query_inputs`, `disclosure`, `page_url`, `period_query`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ register = template.Library()
 
 NOTHING = "–"
 PERIOD_MEMBERS = ("range", "from", "to", "tz")
+# What view_state.js keeps in the address of a page: it adds them to links itself.
+VIEW_MEMBERS = ("open", "closed", "hide")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 # (shorter than, unit, its abbreviation)
 SPANS = (
@@ -110,7 +112,7 @@ def breakable(path: str) -> SafeString:
 @register.simple_tag(takes_context=True)
 def query(context: Context, **changes: Any) -> str:
     """Return the current query with changes, from the question mark on; None and "" remove a member."""
-    return "?" + change_query(context["request"].GET, changes).urlencode()
+    return "?" + change_query(context["request"].GET, dict.fromkeys(VIEW_MEMBERS) | changes).urlencode()
 
 
 @register.simple_tag(takes_context=True)
@@ -119,6 +121,18 @@ def query_inputs(context: Context, *without: str) -> SafeString:
     members = change_query(context["request"].GET, dict.fromkeys(without))
     pairs = [(name, value) for name, values in members.lists() for value in values]
     return format_html_join("", '<input type="hidden" name="{}" value="{}">', pairs)
+
+
+@register.simple_tag(takes_context=True)
+def disclosure(context: Context, key: str, is_open: bool = False) -> SafeString:
+    """Return the attributes of a <details> that stays as the reader left it, because the address says so.
+
+    key: its name, unique on the page. is_open: whether it is open at first.
+    """
+    address = context["request"].GET
+    is_changed = key in address.getlist("closed" if is_open else "open")
+    at_first = " data-open-at-first" if is_open else ""
+    return format_html('data-disclosure="{}"{}{}', key, at_first, " open" if is_open != is_changed else "")
 
 
 @register.simple_tag(takes_context=True)

@@ -1,0 +1,153 @@
+"""What a person chooses on a page is in its address, and survives the live refresh, a reload and Back."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+NEXT_REFRESH = 16_000  # ms
+OPERATION = "/operation?method=GET&path=/orders/{orderId}"
+
+
+def refresh(page: Page) -> None:
+    """Let the live refresh happen, on a page whose clock stands still."""
+    with page.expect_response(lambda response: response.request.resource_type == "fetch"):
+        page.clock.run_for(NEXT_REFRESH)
+    page.wait_for_load_state("networkidle")
+
+
+def settle(page: Page) -> None:
+    """Wait until the page shows what its address says."""
+    expect(page.locator("#progress.htmx-request")).to_have_count(0)
+
+
+def read_text(page: Page) -> str:
+    """Return what the page says, without how long ago."""
+    return re.sub(r"\d+ (s|min) ago|now", "", page.inner_text("main"))
+
+
+ROW_COUNT = "[...document.querySelectorAll('main tbody tr')].filter((row) => row.checkVisibility()).length"
+# A control of each page that filters, and what it is set to
+FILTERS = {
+    "catalog": ("select[name=method]", "POST", "method=POST"),
+    "drift": ("select[name=kind]", "new", "kind=new"),
+    "rejections": ("select[name=version]", "2", "version=2"),
+    "outcomes": ("select[name=beside]", "staging", "beside=staging"),
+    "audit": ("select[name=action]", "workspace created", "action=workspace"),
+}
+
+
+def test_each_filter_applies_at_once_and_is_one_step_of_back_and_keeps_the_focus(new_tab: Any, filled: str) -> None:
+    tab = new_tab()
+    for name, (selector, value, member) in FILTERS.items():
+        page = tab.open(f"{filled}/{name}?range=all")
+        before = read_text(page)
+        page.evaluate("scrollTo(0, 40)")
+        page.locator(selector).focus()
+        page.locator(selector).select_option(value)
+        page.wait_for_url(re.compile(member))
+        settle(page)
+        assert page.evaluate("(selector) => document.activeElement.matches(selector)", selector), name
+        switch = page.locator("[data-same-page]", has_text="staging").get_attribute("href") or ""
+        assert member.split("=")[0] in switch, name
+        page.go_back()
+        expect(page).to_have_url(re.compile(r"\?range=all$"))
+        expect(page.locator(selector)).to_have_value("")
+        settle(page)
+        assert read_text(page) == before, name
+        page.go_forward()
+        settle(page)
+        expect(page.locator(selector)).to_have_value(value)
+    assert tab.complaints == []
+
+
+def test_typing_is_one_step_of_back_and_the_latest_answer_wins(new_tab: Any, filled: str) -> None:
+    page = new_tab().open(f"{filled}/catalog")
+    page.route(re.compile("q=s$"), lambda route: page.wait_for_timeout(400) or route.continue_())
+    search = page.locator("#catalog-search")
+    search.press_sequentially("s")
+    page.wait_for_url(re.compile("q=s$"))
+    search.press_sequentially("earch")
+    page.wait_for_url(re.compile("q=search$"))
+    expect(page.locator("main tbody tr")).to_have_count(1)
+    page.wait_for_timeout(600)
+    expect(page.locator("main tbody tr")).to_have_count(1)
+    assert page.evaluate("document.activeElement.id") == "catalog-search"
+    page.go_back()
+    expect(search).to_have_value("")
+    assert page.locator("main tbody tr").count() > 1
+    assert "q=" not in page.url
+
+
+def test_branches_stay_as_they_were_left(new_tab: Any, filled: str) -> None:
+    tab = new_tab()
+    tab.page.clock.install()
+    page = tab.open(filled + OPERATION)
+    branch = page.locator(".tree details[data-disclosure]").first
+    table = page.locator("details[data-disclosure=curl]")
+    branch.locator("> summary").click()
+    table.locator("> summary").click()
+    expect(page).to_have_url(re.compile(r"closed=body&open=curl"))
+    page.evaluate("document.activeElement.blur()")
+
+    def expect_unchanged() -> None:
+        expect(branch).to_have_js_property("open", False)
+        expect(table).to_have_js_property("open", True)
+
+    refresh(page)
+    expect_unchanged()
+    page.reload()
+    expect_unchanged()
+    page.get_by_role("link", name="All operations").first.click()
+    page.wait_for_url(re.compile("/catalog"))
+    page.go_back()
+    expect_unchanged()
+    page.locator(".tree details > summary").first.click()
+    expect(page).not_to_have_url(re.compile("closed=body"))
+    assert tab.complaints == []
+
+
+def test_a_line_that_was_switched_off_stays_off(new_tab: Any, filled: str) -> None:
+    tab = new_tab()
+    tab.page.clock.install()
+    page = tab.open(f"{filled}/overview")
+
+    def expect_off(count: int) -> None:
+        expect(page.locator(".plot .scatterlayer .trace")).to_have_count(count)
+        expect(button).to_have_attribute("aria-pressed", "false")
+
+    button = page.get_by_role("button", name="Broken joins")
+    page.clock.run_for(1000)
+    button.click()
+    lines = page.locator(".plot .scatterlayer .trace").count()
+    expect_off(lines)
+    page.evaluate("document.activeElement.blur()")
+    refresh(page)
+    expect_off(lines)
+    page.reload()
+    page.clock.run_for(1000)
+    expect_off(lines)
+    page.locator("nav[aria-label=Period] a", has_text="90").click()
+    page.wait_for_url(re.compile("range=90d.*hide="))
+    page.clock.run_for(1000)
+    expect_off(lines)
+    assert tab.complaints == []
+
+
+def test_j_and_k_reach_the_rows_of_every_list_and_slash_its_search(new_tab: Any, filled: str) -> None:
+    tab = new_tab()
+    position = """() => [...document.querySelectorAll('main tbody tr')]
+        .filter((row) => row.checkVisibility()).indexOf(document.activeElement.closest('tr'))"""
+    for name in ("catalog", "drift", "outcomes", "joins", "rejections", "keys", "members", "environments", "audit"):
+        page = tab.open(f"{filled}/{name}?range=all")
+        last = page.evaluate(ROW_COUNT) - 1
+        positions = []
+        for key in "jjk":
+            page.keyboard.press(key)
+            positions.append(page.evaluate(position))
+        assert positions == ([0, min(1, last), 0] if last >= 0 else [-1] * 3), name
+        if name in FILTERS:
+            page.keyboard.press("/")
+            assert page.evaluate("Boolean(document.activeElement.closest('form.filters'))"), name
