@@ -49,7 +49,7 @@
     if (change(keepView(new URLSearchParams(entries)), isNewEntry)) document.dispatchEvent(new Event("addresschange"));
   }
 
-  const findForm = (field) => (field.form?.matches("form.filters") ? field.form : null);
+  const findForm = (field) => (field.form?.matches("form.filters[method=get]") ? field.form : null);
   const isText = (field) => field.matches("input:not([type=checkbox], [type=radio], [type=date])");
 
   document.addEventListener("input", (event) => {
@@ -68,7 +68,7 @@
     typedField = null;
   });
   document.addEventListener("submit", (event) => {
-    if (!isLive || !event.target.matches("form.filters")) return;
+    if (!isLive || !event.target.matches("form.filters[method=get]")) return;
     event.preventDefault();
     applyFilters(event.target, { submitter: event.submitter, isNewEntry: !typedField });
   });

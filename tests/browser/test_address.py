@@ -115,13 +115,13 @@ def test_a_line_that_was_switched_off_stays_off(new_tab: Any, filled: str) -> No
     page = tab.open(f"{filled}/overview")
 
     def expect_off(count: int) -> None:
-        expect(page.locator(".plot .scatterlayer .trace")).to_have_count(count)
+        expect(page.locator(".plot .scatterlayer .trace .js-line")).to_have_count(count)
         expect(button).to_have_attribute("aria-pressed", "false")
 
-    button = page.get_by_role("button", name="Broken joins")
+    button = page.get_by_role("button", name="renewal")
     page.clock.run_for(1000)
     button.click()
-    lines = page.locator(".plot .scatterlayer .trace").count()
+    lines = page.locator(".plot .scatterlayer .trace .js-line").count()
     expect_off(lines)
     page.evaluate("document.activeElement.blur()")
     refresh(page)
