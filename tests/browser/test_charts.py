@@ -28,12 +28,12 @@ def test_a_line_is_switched_off_and_on_in_the_legend_by_keyboard(new_tab, filled
     button = page.get_by_role("button", name="renewal")
     button.focus()
     lines = page.locator(".plot .scatterlayer .trace .js-line")
-    expect(lines).to_have_count(3)
+    expect(lines).to_have_count(4)
     page.keyboard.press("Enter")
-    expect(lines).to_have_count(2)
+    expect(lines).to_have_count(3)
     assert button.get_attribute("aria-pressed") == "false"
     page.keyboard.press("Enter")
-    expect(lines).to_have_count(3)
+    expect(lines).to_have_count(4)
     assert tab.complaints == []
 
 
