@@ -72,6 +72,20 @@ class WitnessReport(models.Model):
         return str(self.report_id)
 
 
+class ReporterActivity(models.Model):
+    """A quarter hour of UTC in which a reporter reported, so that its silence is noticed without reading the inbox."""
+
+    pk = models.CompositePrimaryKey("environment_id", "reporter", "starts_at")
+    environment = models.ForeignKey(
+        Environment, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False
+    )
+    reporter = models.CharField(max_length=200, blank=True)
+    starts_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.reporter} {self.starts_at:%Y-%m-%d %H:%M}"
+
+
 class Operation(models.Model):
     """A method and a path template in one environment: first the counts, then the projection that is shown.
 

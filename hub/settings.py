@@ -105,6 +105,7 @@ INSTALLED_APPS = [
     "catalog",
     "outcomes",
     "intents",
+    "alerts",
     "hub",
 ]
 
@@ -181,6 +182,9 @@ SOCIALACCOUNT_STORE_TOKENS = False
 ROOT_URLCONF = "hub.urls"
 APPEND_SLASH = False
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Private networks in which webhooks of alerts may be, also without TLS
+WEBHOOK_PRIVATE_TARGETS = read_networks("WEBHOOK_PRIVATE_TARGETS")
 
 MAX_OPERATIONS = env.int("MAX_OPERATIONS", 10_000)  # shown in one environment; beyond it they are only counted
 if MAX_OPERATIONS < 1:
@@ -317,7 +321,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # what a worker has not taken waits in th
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-CELERY_IMPORTS = ["hub.local.worker_sweep", "hub.retention.tasks"]
+CELERY_IMPORTS = ["hub.local.alert_sender", "hub.local.worker_sweep", "hub.retention.tasks"]
 CELERY_BEAT_SCHEDULER = "hub.local.beat_scheduler:Scheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat")
 if CELERY_BROKER_URL.startswith("filesystem:"):
@@ -328,6 +332,7 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
         "control_folder": str(HUB_DATA_DIR / "broker-control"),
     }
 CELERY_BEAT_SCHEDULE = {
+    "evaluate alerts": {"task": "alerts.tasks.evaluate", "schedule": 60.0},
     "prune kept answers": {"task": "wire.tasks.prune", "schedule": 600.0},
     "prune token buckets": {"task": "workspaces.tasks.prune_token_buckets", "schedule": 600.0},
     "prune sessions, links and invitations": {"task": "workspaces.tasks.prune_people", "schedule": 3600.0},

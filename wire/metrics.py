@@ -20,6 +20,9 @@ UNKNOWN = Counter("affidavit_unknown_conversations", "Reported conversation ids 
 VERIFICATIONS = Counter("affidavit_verifications", "Verifications by result: accepted, or the reason.", ["result"])
 FOLDS = Histogram("affidavit_fold_seconds", "Time to fold one batch of witness reports.", buckets=SECONDS)
 FOLDED = Counter("affidavit_folded_reports", "Witness reports that were folded or became dead letters.")
+ALERT_DELIVERIES = Counter(
+    "affidavit_alert_deliveries", "Attempts to deliver an alert: delivered, failed, or dead: given up.", ["result"]
+)
 
 
 def count_after_commit(counter: Counter, amount: int) -> None:

@@ -283,6 +283,7 @@ class RetentionPolicy(models.Model):
     audit = models.PositiveIntegerField(null=True, blank=True)
     observed_days = models.PositiveIntegerField(null=True, blank=True)
     annotations = models.PositiveIntegerField(null=True, blank=True)
+    alerts = models.PositiveIntegerField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"retention of {self.workspace}"

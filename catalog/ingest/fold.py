@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from catalog.ingest.inbox import announce_fold, lock_batch, mark_folded, move_to_dead_letters, sum_reports
 from catalog.ingest.merge import merge_into_catalog
+from catalog.ingest.reporters import record_activity
 from catalog.rules.reproject import lock_operations
 from wire.errors import is_outage
 from wire.log_context import find_sqlstate
@@ -78,6 +79,7 @@ def try_fold(environment: Environment, batch: Sequence[int], *, now: datetime | 
             lock_operations(environment)
             merged_at = now or timezone.now()
             merge_into_catalog(environment, sums, now=merged_at)
+            record_activity(environment, batch)
             mark_folded(environment, batch, now=merged_at)
     except Exception as error:  # whatever is wrong with one report must not block the others
         if is_outage(error):

@@ -11,6 +11,7 @@ from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from alerts.models import Delivery
 from catalog.models import WitnessReport
 from catalog.queries import measure_fold_lag, unfolded_reports
 from wire.postgresql.replica import replica_clock
@@ -41,6 +42,14 @@ class DatabaseState(Collector):
         yield GaugeMetricFamily(
             "affidavit_dead_letters", "Witness reports that could not be folded.",
             value=WitnessReport.objects.filter(dead_lettered_at__isnull=False).count(),
+        )  # fmt: skip
+        yield GaugeMetricFamily(
+            "affidavit_alert_deliveries_waiting", "Deliveries of alerts that wait, or are to be tried again.",
+            value=Delivery.objects.filter(state=Delivery.WAITING).count(),
+        )  # fmt: skip
+        yield GaugeMetricFamily(
+            "affidavit_alert_dead_letters", "Deliveries of alerts that were given up.",
+            value=Delivery.objects.filter(state=Delivery.DEAD).count(),
         )  # fmt: skip
         yield GaugeMetricFamily(
             "affidavit_replica_lag_seconds",

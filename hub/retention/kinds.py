@@ -9,7 +9,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from alerts.delivery import prune as alerts
 from catalog.ingest import prune as catalog_prune
+from catalog.ingest import reporters
 from intents.gate import prune as gate
 from intents.reports import prune as reports
 from outcomes.broken_joins import prune as broken_joins
@@ -18,6 +20,7 @@ from workspaces.annotations import prune as annotation_prune
 from workspaces.audit import prune as audit
 from workspaces.models import RetentionPolicy, Workspace
 
+ALERT_DAYS = 90  # for which events and their deliveries are kept unless a workspace says otherwise
 OBSERVED_DAYS = 400  # for which shapes by day are kept unless a workspace says otherwise
 REPORT_ID_DAYS = 400  # for which report ids are kept unless a workspace says otherwise (contract 3)
 
@@ -111,5 +114,16 @@ KINDS = (
         "Annotations",
         "What charts mark as having happened: deploys, campaigns.",
         (RowSource(annotation_prune.find_expired_annotations, annotation_prune.delete_expired_annotations),),
+    ),
+    Kind(
+        "alerts",
+        "Alerts",
+        "What fired, with its deliveries, and in which quarter hours each reporter reported. "
+        f"Empty means {ALERT_DAYS} days.",
+        (
+            RowSource(alerts.find_expired_events, alerts.delete_expired_events),
+            RowSource(reporters.find_expired_activity, reporters.delete_expired_activity),
+        ),
+        default_days=ALERT_DAYS,
     ),
 )

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "docs/architecture.md", *sorted((ROOT / "docs/decisions").glob("*.md"))]
-MODULE = re.compile(r"`((?:affidavit|catalog|hub|intents|outcomes|wire|workspaces)(?:\.\w+)+)`")
+MODULE = re.compile(r"`((?:affidavit|alerts|catalog|hub|intents|outcomes|wire|workspaces)(?:\.\w+)+)`")
 MAX_LINES = 120
 
 

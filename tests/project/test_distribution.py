@@ -27,7 +27,7 @@ from outcomes.ingest.register import Arrival, register_conversations
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/operating.md"
 DISTRIBUTED = dict(re.findall(r"create_distributed_table\('(\w+)', '(\w+)'", DOCUMENT.read_text()))
 REFERENCE = set(re.findall(r"create_reference_table\('(\w+)'\)", DOCUMENT.read_text()))
-ROOMS = ("catalog", "intents", "outcomes", "wire", "workspaces")
+ROOMS = ("alerts", "catalog", "intents", "outcomes", "wire", "workspaces")
 SELECT_UNIQUE_INDEXES = """
 SELECT indexrelid::regclass::text, attname FROM pg_index
 JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]

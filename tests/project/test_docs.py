@@ -22,7 +22,7 @@ from wire.errors import DomainError
 from wire.http.problems import CODES
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("hub", "wire", "workspaces", "catalog", "outcomes", "intents")
+PACKAGES = ("hub", "wire", "workspaces", "catalog", "outcomes", "intents", "alerts")
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("sdk/*.md")])
 UNDOCUMENTED_COMMANDS = {"sample_history"}  # a process of `up`, not for operators
 UNDOCUMENTED_TARGETS = {"types", "help", "clean"}  # `make help` lists them

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
-APPS = ("catalog", "intents", "outcomes", "wire", "workspaces")
+APPS = ("alerts", "catalog", "intents", "outcomes", "wire", "workspaces")
 # The last migrations before the hub was upgraded while it runs: they partition tables, so the hub is stopped for them.
 # Nothing was released before them. Tables that they made may hold data.
 BASE = {
@@ -48,7 +48,7 @@ def list_later_migrations() -> list[tuple[str, str]]:
     """Return the migrations after BASE, in the order in which they are applied."""
     graph = MigrationLoader(None).graph
     nodes = [node for leaf in graph.leaf_nodes() if leaf[0] in APPS for node in graph.forwards_plan(leaf)]
-    return [node for node in dict.fromkeys(nodes) if node[0] in APPS and node[1] > BASE[node[0]]]
+    return [node for node in dict.fromkeys(nodes) if node[0] in APPS and node[1] > BASE.get(node[0], "")]
 
 
 def split_statements(sql: str) -> Iterator[str]:

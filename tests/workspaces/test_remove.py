@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 def rows() -> Counter[str]:
     """How many rows each table of the hub's own apps has; used nonces are nobody's and go by themselves."""
-    ours = {"wire", "workspaces", "catalog", "outcomes", "intents", "hub"}
+    ours = {"wire", "workspaces", "catalog", "outcomes", "intents", "alerts", "hub"}
     models = [model for model in apps.get_models() if model._meta.app_label in ours and model is not UsedNonce]
     return Counter({model._meta.db_table: model._base_manager.count() for model in models})
 

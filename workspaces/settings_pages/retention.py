@@ -1,4 +1,4 @@
-"""What the page of retention changes of a workspace: the eight numbers of days."""
+"""What the page of retention changes of a workspace: the numbers of days."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from workspaces.models import RetentionPolicy, Workspace
 
 KINDS = (
     "broken_joins", "rejections", "minted_intents", "confirmations", "inbox", "audit", "observed_days", "annotations",
+    "alerts",
 )  # fmt: skip
 MAX_DAYS = 36_500
 

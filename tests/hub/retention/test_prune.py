@@ -16,7 +16,8 @@ from django.db import connection
 from django.utils import timezone
 
 from affidavit import args_hash
-from catalog.models import Operation, OperationDay, WitnessReport
+from alerts.models import Event
+from catalog.models import Operation, OperationDay, ReporterActivity, WitnessReport
 from hub.retention import tasks
 from hub.retention.kinds import KINDS, REPORT_ID_DAYS
 from hub.retention.prune import prune_all, prune_workspace
@@ -102,7 +103,7 @@ def test_ids_of_reports_are_kept_400_days_unless_the_policy_says_otherwise(works
     assert prune(workspace) == {"inbox": 2}
 
 
-@pytest.mark.parametrize("kind", [kind.name for kind in KINDS if kind.name != "observed_days"])
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS if kind.name not in ("observed_days", "alerts")])
 def test_each_number_acts_on_its_own_kind_from_its_day_on(workspace, other_workspace, production, kind):
     for age in (10 * DAY - timedelta(minutes=1), 10 * DAY + timedelta(minutes=1)):
         write_all(production, NOW - age)
@@ -126,6 +127,17 @@ def test_shapes_by_day_are_kept_400_days_unless_the_policy_says_otherwise(api, w
     assert prune(workspace) == {"observed_days": 2}
     assert OperationDay.objects.count() == 2
     assert Operation.objects.get().observations == 5
+
+
+def test_what_fired_and_who_reported_is_kept_90_days_unless_the_policy_says_otherwise(workspace, production):
+    for age in (8, 11, 89, 91):
+        at = NOW - age * DAY
+        Event.objects.create(workspace=workspace.workspace, kind="test", key=str(age), title="x", at=at, fired_at=at)
+        ReporterActivity.objects.create(environment=production, reporter="shop", starts_at=at)
+    assert prune(workspace) == {"alerts": 2}
+    keep(workspace, alerts=10)
+    assert prune(workspace) == {"alerts": 4}
+    assert (Event.objects.count(), ReporterActivity.objects.count()) == (1, 1)
 
 
 def test_small_batches_go_on_until_nothing_is_left(workspace, production):

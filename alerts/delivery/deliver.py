@@ -1,0 +1,127 @@
+"""Deliver what waits: claim a target for a while, send the first of its deliveries, record what came of it.
+
+No transaction is open and no row is locked while something is sent. A worker that dies in between loses its claim in
+time, and another one sends the same again: at least once, in order.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from alerts.delivery.messages import Message
+from alerts.delivery.retries import find_next_attempt
+from alerts.delivery.send import Answer, send
+from alerts.models import Delivery, Target
+from wire.metrics import ALERT_DELIVERIES, count_after_commit
+from workspaces.models import Environment
+
+LEASE = timedelta(minutes=3)  # more than looking up a name, connecting and an answer can take
+MAX_FAULT = 300
+RESULTS = {Delivery.DELIVERED: "delivered", Delivery.WAITING: "failed", Delivery.DEAD: "dead"}  # in metrics
+log = logging.getLogger("affidavit.alerts")
+
+# The target that is due for the longest, of those that nobody delivers to at the moment.
+CLAIM = """
+UPDATE alerts_target SET lease = %(lease)s, lease_until = %(until)s WHERE id = (
+  SELECT target.id FROM alerts_target AS target JOIN workspaces_workspace AS workspace ON workspace.id = workspace_id
+   WHERE target.next_attempt_at <= %(now)s AND (lease_until IS NULL OR lease_until <= %(now)s) AND removed_at IS NULL
+   ORDER BY target.next_attempt_at LIMIT 1 FOR NO KEY UPDATE OF target SKIP LOCKED
+) RETURNING id
+"""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A target that is ours until the lease ends."""
+
+    target_id: int
+    lease: uuid.UUID
+
+
+def claim_target(*, now: datetime) -> Claim | None:
+    """Claim a target with a delivery that is due; None where there is none."""
+    lease = uuid.uuid4()
+    with connection.cursor() as cursor:
+        cursor.execute(CLAIM, {"lease": lease, "until": now + LEASE, "now": now})
+        row = cursor.fetchone()
+    return Claim(row[0], lease) if row else None
+
+
+def deliver(claim: Claim, *, now: datetime | None = None) -> bool:
+    """Send the first delivery of the target that waits. Return whether it arrived. now: unless given, the clock's."""
+    target = Target.objects.select_related("workspace").filter(pk=claim.target_id).first()
+    if target is None:
+        return False
+    delivery = _find_first(target)
+    answer = Answer()
+    if delivery is not None:
+        answer = _try_send(target, delivery, now=now or timezone.now())
+    return _record(claim, target, delivery, answer, now=now or timezone.now())
+
+
+def deliver_due(*, now: datetime) -> int:
+    """Deliver, in this thread, all that is due now. Return how many attempts were made."""
+    attempts = 0
+    while claim := claim_target(now=now):
+        deliver(claim, now=now)
+        attempts += 1
+    return attempts
+
+
+def build_message(delivery: Delivery) -> Message:
+    event = delivery.event
+    return Message(event.kind, event.title, event.url, delivery.workspace.name, event.at, event.facts)
+
+
+def _find_first(target: Target) -> Delivery | None:
+    """Return the delivery that has waited longest: the next in order, whether its next attempt is due or not."""
+    waiting = Delivery.objects.filter(workspace=target.workspace_id, target=target, state=Delivery.WAITING)
+    return waiting.select_related("event", "workspace").order_by("queued_at", "id").first()
+
+
+def _try_send(target: Target, delivery: Delivery, *, now: datetime) -> Answer:
+    try:
+        return send(target, build_message(delivery), str(delivery.message_id), now=now)
+    except Exception as error:  # an address that cannot be decrypted, say: the target is told why, and others go on
+        log.exception("an alert could not be delivered")
+        return Answer(fault=f"failed in the hub ({type(error).__name__})")
+
+
+@transaction.atomic
+def _record(claim: Claim, target: Target, delivery: Delivery | None, answer: Answer, *, now: datetime) -> bool:
+    """Store what came of the attempt, and when the target is due again. Nothing, where the claim was lost."""
+    environment = Environment.objects.filter(workspace=target.workspace_id).order_by("pk").first()
+    if environment is None or not environment.try_hold():
+        return False
+    claimed = Target.objects.select_for_update(no_key=True).filter(pk=claim.target_id, lease=claim.lease)
+    if not claimed.exists():
+        return False
+    is_delivered = delivery is not None and not answer.fault
+    if delivery is not None:
+        _update_delivery(delivery, answer, now=now)
+        count_after_commit(ALERT_DELIVERIES.labels(RESULTS[delivery.state]), 1)
+    first = _find_first(target)
+    due_at = first.next_attempt_at if first else None
+    claimed.update(lease=None, lease_until=None, next_attempt_at=due_at)
+    return is_delivered
+
+
+def _update_delivery(delivery: Delivery, answer: Answer, *, now: datetime) -> None:
+    delivery.attempts += 1
+    delivery.last_attempt_at = now
+    delivery.code, delivery.fault = answer.code, answer.fault[:MAX_FAULT]
+    delivery.next_attempt_at = None
+    if answer.fault:
+        delivery.next_attempt_at = find_next_attempt(delivery.attempts, delivery.queued_at, now=now)
+    if delivery.next_attempt_at is None:
+        delivery.state = Delivery.DEAD if answer.fault else Delivery.DELIVERED
+        delivery.finished_at = now
+    delivery.save(
+        update_fields=["attempts", "last_attempt_at", "code", "fault", "next_attempt_at", "state", "finished_at"]
+    )

@@ -1,0 +1,98 @@
+"""POST to a webhook: to the very IP address that was checked, within a deadline, without following redirects."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+from alerts.targets.resolve import resolve
+from alerts.targets.webhook_address import WebhookAddress
+
+CONNECT_SECONDS = 5.0  # to each of the first addresses
+TOTAL_SECONDS = 15.0  # from the connection to the status of the answer
+TRIED_ADDRESSES = 3
+
+
+class RequestFailed(Exception):
+    """No answer came. Its text is a word for people and repeats nothing that the other side sent."""
+
+
+def post(address: WebhookAddress, body: bytes, headers: Mapping[str, str]) -> int:
+    """Return the status of the answer, whose body is not read. Raises TargetRefused, RequestFailed."""
+    ip_addresses = resolve(address)
+    all_headers = {**headers, "Host": address.authority, "Connection": "close"}
+    try:
+        with _connect(address, ip_addresses) as connection:
+            connection.request("POST", address.request_target, body, all_headers)
+            return connection.getresponse().status
+    except ssl.SSLCertVerificationError as error:
+        raise RequestFailed(f"TLS certificate refused: {error.verify_message}") from None
+    except ssl.SSLError:
+        raise RequestFailed("TLS failed") from None
+    except TimeoutError:
+        raise RequestFailed(f"no answer within {TOTAL_SECONDS:.0f} s") from None
+    except ConnectionRefusedError:
+        raise RequestFailed("connection refused") from None
+    except http.client.HTTPException:
+        raise RequestFailed("the answer is no HTTP, or was cut off") from None
+    except (OSError, ValueError, AttributeError) as error:  # the last two: the deadline closed the socket in between
+        raise RequestFailed(f"connection failed ({type(error).__name__})") from None
+
+
+class _PinnedConnection(http.client.HTTPConnection):
+    """Speaks over a socket that is connected already, to whatever address."""
+
+    auto_open = 0  # it never connects by itself: that would resolve the host anew
+
+    def __init__(self, address: WebhookAddress, connected_socket: socket.socket) -> None:
+        super().__init__(address.host, address.port)
+        self.sock = connected_socket
+
+
+@contextmanager
+def _connect(address: WebhookAddress, ip_addresses: Sequence[str]) -> Iterator[_PinnedConnection]:
+    """Connect to one of the addresses; all of it ends by the deadline, however slowly the other side answers."""
+    plain_socket = _open_socket(ip_addresses[:TRIED_ADDRESSES], address.port)
+    with plain_socket.dup() as watched_socket:
+        timer = threading.Timer(TOTAL_SECONDS, _shut_down, [watched_socket])
+        timer.daemon = True
+        timer.start()
+        try:
+            connected_socket = plain_socket
+            if address.scheme == "https":
+                context = ssl.create_default_context()
+                connected_socket = context.wrap_socket(plain_socket, server_hostname=address.host)
+            with connected_socket:
+                yield _PinnedConnection(address, connected_socket)
+                if not timer.is_alive():  # what looks like an answer was cut off
+                    raise TimeoutError
+        except (OSError, http.client.HTTPException, ValueError, AttributeError):
+            if not timer.is_alive():
+                raise TimeoutError from None
+            raise
+        finally:
+            timer.cancel()
+            plain_socket.close()
+
+
+def _open_socket(ip_addresses: Sequence[str], port: int) -> socket.socket:
+    """Return a socket connected to the first of these that answers. They are numbers: nothing is resolved."""
+    for number, ip in enumerate(ip_addresses, 1):
+        try:
+            connected_socket = socket.create_connection((ip, port), timeout=CONNECT_SECONDS)
+        except OSError:
+            if number == len(ip_addresses):
+                raise
+        else:
+            connected_socket.settimeout(TOTAL_SECONDS)
+            return connected_socket
+    raise ConnectionRefusedError
+
+
+def _shut_down(watched_socket: socket.socket) -> None:
+    with suppress(OSError):
+        watched_socket.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,62 @@
+"""What is sent of an event: the body of a webhook, a text for chats, a mail (pure)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Message:
+    """An event as its messages tell it. kind: the `type`; details: lines below the title."""
+
+    kind: str
+    title: str
+    url: str
+    workspace: str
+    at: datetime
+    facts: Mapping[str, Any]
+
+    @property
+    def details(self) -> list[str]:
+        changes = self.facts.get("changes", [])
+        lines = [
+            f"{change['part']} {change['pointer']}: {change['change']}, breaks {change['breaks']}" for change in changes
+        ]
+        more = self.facts.get("changeCount", 0) - len(changes)
+        return [*lines, *([f"and {more:,} more changes"] if more > 0 else [])]
+
+
+def build_body(message: Message) -> bytes:
+    """Return the body of a webhook (contract 6). `timestamp` is in Unix seconds, as everywhere in the API."""
+    data = {"workspace": message.workspace, "title": message.title, "url": message.url, **message.facts}
+    body = {"type": message.kind, "timestamp": int(message.at.timestamp()), "data": data}
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def build_slack_body(message: Message) -> bytes:
+    """Return `{"text": …}` as Slack and what is compatible with it read it."""
+    title = f"<{message.url}|{_escape(message.title)}>" if message.url else _escape(message.title)
+    lines = [f"{title} ({_escape(message.workspace)})", *(f"• {_escape(line)}" for line in message.details)]
+    return json.dumps({"text": "\n".join(lines)}, ensure_ascii=False).encode()
+
+
+def build_mail(message: Message) -> tuple[str, str]:
+    """Return the subject and the text of a mail."""
+    lines = [
+        message.title,
+        *(f"- {line}" for line in message.details),
+        "",
+        f"Workspace: {message.workspace}",
+        f"Time: {message.at.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
+        *([f"See: {message.url}"] if message.url else []),
+    ]
+    return " ".join(message.title.split()), "\n".join(lines) + "\n"
+
+
+def _escape(text: str) -> str:
+    """Let nothing in a text be a link, a mention or markup, which begin with these three (Slack's rule)."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "¦")

@@ -1,0 +1,36 @@
+"""Delete events that a workspace no longer keeps, with their deliveries. What still waits stays."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from alerts.models import Delivery, Event
+from workspaces.models import Workspace
+
+DELETE = """
+WITH expired AS (
+  SELECT id FROM alerts_event AS event
+   WHERE workspace_id = %(workspace)s AND fired_at <= %(before)s AND NOT EXISTS (
+     SELECT FROM alerts_delivery
+      WHERE workspace_id = %(workspace)s AND event_id = event.id AND state = 'waiting')
+   LIMIT %(batch)s FOR UPDATE SKIP LOCKED
+), deliveries AS (
+  DELETE FROM alerts_delivery WHERE workspace_id = %(workspace)s AND event_id IN (SELECT id FROM expired)
+)
+DELETE FROM alerts_event WHERE workspace_id = %(workspace)s AND id IN (SELECT id FROM expired)
+"""
+
+
+def find_expired_events(workspace: Workspace, before: datetime) -> QuerySet[Event]:
+    """Return the events that fired before this time and wait for no delivery."""
+    waiting = Delivery.objects.filter(workspace=workspace, state=Delivery.WAITING).values("event_id")
+    return Event.objects.filter(workspace=workspace, fired_at__lte=before).exclude(pk__in=waiting)
+
+
+def delete_expired_events(workspace: Workspace, before: datetime, batch: int) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(DELETE, {"workspace": workspace.pk, "before": before, "batch": batch})
+        return int(cursor.rowcount)

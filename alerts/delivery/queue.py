@@ -1,0 +1,24 @@
+"""Queue deliveries: written in the transaction of their event, so that neither is there without the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from alerts.models import Delivery, Event, Target
+
+
+def queue_deliveries(event: Event, target_ids: Sequence[int], *, now: datetime) -> None:
+    """Queue one delivery of the event to each of these targets that still exists."""
+    targets = list(Target.objects.filter(workspace=event.workspace_id, pk__in=target_ids).order_by("pk"))
+    Delivery.objects.bulk_create(
+        Delivery(workspace_id=event.workspace_id, target=target, event=event, queued_at=now, next_attempt_at=now)
+        for target in targets
+    )
+    for target in targets:  # in the order of their ids, so that two transactions cannot deadlock
+        wake_target(target.pk, now=now)
+
+
+def wake_target(target_id: int, *, now: datetime) -> None:
+    """Have a target looked at from now on, unless it waits for the next attempt of an earlier delivery."""
+    Target.objects.filter(pk=target_id, next_attempt_at=None).update(next_attempt_at=now)

@@ -1,0 +1,75 @@
+"""Send one message to one target: by mail, to a chat, or as a signed webhook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from smtplib import SMTPException, SMTPResponseException
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+
+from alerts.delivery.http_post import RequestFailed, post
+from alerts.delivery.messages import Message, build_body, build_mail, build_slack_body
+from alerts.delivery.signature import sign
+from alerts.models import Target
+from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
+from wire.redelivery.encryption import decrypt
+
+USER_AGENT = "Affidavit-Webhooks/1"
+NO_MAIL_SERVER = "This hub has no mail server: the operator sets EMAIL_URL."
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of an attempt. code: the status of an HTTP answer, None without one; fault: "" where it succeeded."""
+
+    code: int | None = None
+    fault: str = ""
+
+
+def send(target: Target, message: Message, message_id: str, *, now: datetime) -> Answer:
+    """Make one attempt. Takes up to half a minute: call it outside of any transaction."""
+    address = decrypt(bytes(target.encrypted_address)).decode()
+    if target.kind == Target.EMAIL:
+        return _send_mail(address.split(","), message, message_id)
+    headers = {"Content-Type": "application/json", "User-Agent": USER_AGENT}
+    if target.kind == Target.SLACK:
+        return _post(address, build_slack_body(message), headers)
+    body, timestamp = build_body(message), int(now.timestamp())
+    signature = sign(_list_secrets(target, now), message_id, timestamp, body)
+    headers |= {"webhook-id": message_id, "webhook-timestamp": str(timestamp), "webhook-signature": signature}
+    return _post(address, body, headers)
+
+
+def _list_secrets(target: Target, now: datetime) -> list[str]:
+    """Return the secrets that sign: after a rotation, the previous one too for a while."""
+    columns = [target.encrypted_secret]
+    if target.previous_until is not None and now < target.previous_until:
+        columns.append(target.encrypted_previous_secret)
+    return [decrypt(bytes(column)).decode() for column in columns if column is not None]
+
+
+def _post(address: str, body: bytes, headers: dict[str, str]) -> Answer:
+    try:
+        code = post(parse_webhook_address(address), body, headers)
+    except (TargetRefused, RequestFailed) as error:
+        return Answer(fault=str(error))
+    if 200 <= code < 300:
+        return Answer(code)
+    return Answer(code, "redirects are not followed" if 300 <= code < 400 else f"answered {code}")
+
+
+def _send_mail(recipients: list[str], message: Message, message_id: str) -> Answer:
+    if not settings.EMAIL_URL:
+        return Answer(fault=NO_MAIL_SERVER)
+    subject, text = build_mail(message)
+    domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ")
+    headers = {"Message-ID": f"<{message_id}@{domain}>", "Auto-Submitted": "auto-generated"}
+    try:
+        EmailMessage(subject, text, None, recipients, headers=headers).send()
+    except SMTPResponseException as error:
+        return Answer(error.smtp_code, f"the mail server answered {error.smtp_code}")
+    except (OSError, SMTPException) as error:
+        return Answer(fault=f"mail could not be sent ({type(error).__name__})")
+    return Answer()

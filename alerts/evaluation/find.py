@@ -1,0 +1,101 @@
+"""Find what fires an alert in a span of time. Evaluation and preview both call this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from alerts.models import Alert
+from alerts.rules.breaking_drift import BreakingChange, find_breaking_versions
+from alerts.rules.happening import Happening
+from alerts.rules.new_reasons import QUIET, find_new_reasons
+from alerts.rules.silences import HISTORY, find_silences
+from alerts.rules.spikes import Share, find_history, find_spikes
+from alerts.rules.thresholds import Thresholds
+from catalog.drift.queries import list_breaking_drift
+from catalog.ingest.reporters import read_activity
+from intents.rejections.filters import is_rejection
+from intents.rejections.quarters import read_quarters as read_verifications
+from outcomes.tallies.quarters import read_quarters as read_outcomes
+from wire.period import Period, floor_to_quarter
+from workspaces.models import Environment
+
+GRACE = timedelta(minutes=2)  # after a quarter hour, in which the reports of it arrive
+MAX_CHANGES = 1000  # breaking changes that one look reads
+
+Find = Callable[[Environment, Thresholds, datetime, datetime], Iterable[Happening]]
+
+
+def find_happenings(
+    environment: Environment, kind: str, thresholds: Thresholds, *, since: datetime, until: datetime
+) -> list[Happening]:
+    """Return what fires an alert of this kind in [since, until], by time. until: now, or earlier."""
+    happenings = FINDERS[kind](environment, thresholds, since, until)
+    return sorted(happenings, key=lambda happening: (happening.at, happening.subject))
+
+
+def find_drift(environment: Environment, _: Thresholds, since: datetime, until: datetime) -> Iterable[Happening]:
+    """Muted changes do not fire."""
+    period = Period(since, until + timedelta.resolution, ZoneInfo("UTC"))
+    changes = [
+        BreakingChange(
+            operation_id=row.operation_id,
+            version=row.version,
+            at=row.at,
+            operation=str(row.operation),
+            part=row.part,
+            pointer=row.pointer,
+            words=row.words,
+            breaks=row.breaks,
+        )
+        for row in list_breaking_drift(environment, period).order_by("at", "id")[:MAX_CHANGES]
+    ]
+    return find_breaking_versions(changes)
+
+
+def find_reasons(
+    environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
+) -> Iterable[Happening]:
+    quarters = read_verifications(environment, since=floor_to_quarter(since) - QUIET, until=until)
+    rejections = [row for row in quarters if is_rejection(row[1])]
+    return find_new_reasons(rejections, thresholds, since=floor_to_quarter(since), until=until)
+
+
+def find_rejection_spikes(
+    environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
+) -> Iterable[Happening]:
+    end = floor_to_quarter(until - GRACE)
+    quarters: dict[datetime, Share] = {}
+    first = floor_to_quarter(since) - find_history(thresholds)
+    for start, result, count in read_verifications(environment, since=first, until=end):
+        cases, total = quarters.get(start, Share(0, 0))
+        quarters[start] = Share(cases + count * is_rejection(result), total + count)
+    return find_spikes(quarters, thresholds, since=since, until=end)
+
+
+def find_broken_join_spikes(
+    environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
+) -> Iterable[Happening]:
+    end = floor_to_quarter(until - GRACE)
+    first = floor_to_quarter(since) - find_history(thresholds)
+    rows = read_outcomes(environment, since=first, until=end)
+    quarters = {start: Share(broken, reported) for start, broken, reported in rows}
+    return find_spikes(quarters, thresholds, since=since, until=end)
+
+
+def find_silent_reporters(
+    environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
+) -> Iterable[Happening]:
+    end = until - GRACE
+    activity = read_activity(environment, since=since - HISTORY - thresholds.length, until=until)
+    return find_silences(activity, thresholds, since=since, until=end)
+
+
+FINDERS: Mapping[str, Find] = {
+    Alert.DRIFT: find_drift,
+    Alert.NEW_REASON: find_reasons,
+    Alert.REJECTIONS: find_rejection_spikes,
+    Alert.BROKEN_JOINS: find_broken_join_spikes,
+    Alert.SILENT: find_silent_reporters,
+}

@@ -1,0 +1,128 @@
+"""Evaluate alerts: what happened since the last look becomes an event with its deliveries, exactly once."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from alerts.delivery.queue import queue_deliveries
+from alerts.evaluation.find import GRACE, find_happenings
+from alerts.models import Alert, Event
+from alerts.rules.happening import Happening, leave_out_known
+from alerts.rules.new_reasons import QUIET
+from alerts.rules.words import describe_happening
+from wire.errors import is_outage
+from wire.period import floor_to_quarter
+from wire.turns import UNLIMITED, Turn
+
+log = logging.getLogger("affidavit.alerts")
+LOOKBACK = timedelta(days=1)  # how late evaluation may be, and how late what it reads may arrive
+EVERY = timedelta(seconds=50)  # beat rings each minute
+BY_QUARTER = {Alert.REJECTIONS, Alert.BROKEN_JOINS}  # judged once after each quarter hour
+PAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    Alert.DRIFT: ("drift", {"breaking": "1"}),
+    Alert.NEW_REASON: ("rejections", {}),
+    Alert.REJECTIONS: ("rejections", {}),
+    Alert.BROKEN_JOINS: ("joins", {}),
+    Alert.SILENT: ("catalog", {}),
+}
+
+
+def evaluate_all(*, now: datetime, turn: Turn = UNLIMITED) -> int:
+    """Evaluate the alerts that are due, the one that waited longest first. Return how many events fired."""
+    fired = 0
+
+    def evaluate_next() -> int:
+        nonlocal fired
+        alert_id = _list_due(now).values_list("pk", flat=True).first()
+        fired += _try_evaluate(alert_id, now=now) if alert_id else 0
+        return int(alert_id is not None)
+
+    turn.repeat(evaluate_next)
+    return fired
+
+
+def _try_evaluate(alert_id: int, *, now: datetime) -> int:
+    """Evaluate one alert; whatever is wrong with it must not keep the others from firing."""
+    try:
+        return evaluate(alert_id, now=now)
+    except Exception as error:
+        if is_outage(error):
+            raise
+        log.exception("alert %s could not be evaluated", alert_id)
+        Alert.objects.filter(pk=alert_id).update(evaluated_at=now)
+        return 0
+
+
+@transaction.atomic
+def evaluate(alert_id: int, *, now: datetime) -> int:
+    """Store what fires this alert and was not stored before. Return how many events that were."""
+    row = Alert.objects.select_related("environment").filter(pk=alert_id).first()
+    # Before anything else of the workspace is locked, so that its deletion waits.
+    if row is None or not row.environment.try_hold():
+        return 0
+    alert = Alert.objects.select_for_update(of=("self",), no_key=True).filter(pk=alert_id, paused_at=None).first()
+    if alert is None or not _is_due(alert, now):
+        return 0
+    alert.environment = row.environment
+    happenings: Sequence[Happening] = []
+    if _needs_look(alert, now):
+        since = max(alert.active_from, now - LOOKBACK)
+        happenings = find_happenings(alert.environment, alert.kind, alert.thresholds, since=since, until=now)
+    new_happenings = list(leave_out_known(happenings, _list_events(alert, now))) if happenings else []
+    for happening in new_happenings:
+        queue_deliveries(_store_event(alert, happening, now=now), alert.target_ids, now=now)
+    Alert.objects.filter(pk=alert.pk).update(evaluated_at=now)
+    return len(new_happenings)
+
+
+def _list_due(now: datetime) -> QuerySet[Alert]:
+    due = Alert.objects.filter(paused_at=None, workspace__removed_at=None).exclude(evaluated_at__gt=now - EVERY)
+    return due.order_by(F("evaluated_at").asc(nulls_first=True), "pk")
+
+
+def _is_due(alert: Alert, now: datetime) -> bool:
+    return alert.evaluated_at is None or alert.evaluated_at <= now - EVERY
+
+
+def _needs_look(alert: Alert, now: datetime) -> bool:
+    """Whether there can be anything new: some kinds judge whole quarter hours, so once after each is enough."""
+    if alert.evaluated_at is None or alert.kind not in BY_QUARTER:
+        return True
+    return floor_to_quarter(alert.evaluated_at - GRACE) < floor_to_quarter(now - GRACE)
+
+
+def _list_events(alert: Alert, now: datetime) -> list[tuple[str, datetime]]:
+    events = Event.objects.filter(workspace=alert.workspace_id, alert_id=alert.pk, at__gte=now - LOOKBACK - QUIET)
+    return list(events.values_list("subject", "at"))
+
+
+def _store_event(alert: Alert, happening: Happening, *, now: datetime) -> Event:
+    return Event.objects.create(
+        workspace_id=alert.workspace_id,
+        alert_id=alert.pk,
+        environment_id=alert.environment_id,
+        kind=alert.kind,
+        subject=happening.subject,
+        key=happening.key,
+        title=describe_happening(alert.kind, happening.facts, alert.environment.name),
+        url=build_url(alert, happening.facts),
+        facts={"environment": alert.environment.name, **happening.facts},
+        at=happening.at,
+        fired_at=now,
+    )
+
+
+def build_url(alert: Alert, facts: Mapping[str, Any]) -> str:
+    """Return the address of the page that shows what fired."""
+    page, query = PAGES[alert.kind]
+    query = {**query, **({"reason": facts["reason"]} if "reason" in facts else {})}
+    address = reverse(page, args=[alert.workspace.slug, alert.environment.name])
+    return f"{alert.origin}{address}{'?' if query else ''}{urlencode(query)}"

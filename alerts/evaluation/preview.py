@@ -1,0 +1,40 @@
+"""What an alert would have done in the last 30 days."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from alerts.evaluation.find import find_happenings
+from alerts.rules.happening import Happening, leave_out_known
+from alerts.rules.thresholds import Thresholds
+from alerts.rules.words import describe_happening
+from workspaces.models import Environment
+
+DAYS = 30
+
+
+@dataclass(frozen=True)
+class PreviewRow:
+    """One time that it would have fired. title: what the message would have said."""
+
+    happening: Happening
+    title: str
+
+    @property
+    def minutes(self) -> int | None:
+        """How long it lasted; None while it does, and for what has no duration."""
+        until = self.happening.until
+        return int((until - self.happening.at).total_seconds() // 60) if until else None
+
+
+def preview(environment: Environment, kind: str, thresholds: Thresholds, *, now: datetime) -> Sequence[PreviewRow]:
+    """Return what would have fired, the latest first."""
+    since = now - timedelta(days=DAYS)
+    happenings = find_happenings(environment, kind, thresholds, since=since, until=now)
+    rows = [
+        PreviewRow(happening, describe_happening(kind, happening.facts, environment.name))
+        for happening in leave_out_known(happenings, [])
+    ]
+    return rows[::-1]

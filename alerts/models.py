@@ -1,0 +1,172 @@
+"""Alerts, whom they notify, what fired, and its deliveries."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from alerts.rules.thresholds import Thresholds
+from workspaces.models import Environment, Workspace
+
+MAX_NAME = 60
+
+
+class Target(models.Model):
+    """Where events are delivered, in their order: e-mail addresses, or the address of a webhook.
+
+    encrypted_address: addresses of e-mail separated by commas, or a URL, which may hold a secret; shown_address: what
+    pages may show of it. encrypted_secret: what signs a webhook (`whsec_…`); after a rotation the previous one signs
+    too, until previous_until.
+    lease, lease_until: held by whoever delivers to it at the moment. next_attempt_at: when the first of the deliveries
+    that wait is due; null where none waits.
+    """
+
+    EMAIL, SLACK, WEBHOOK = "email", "slack", "webhook"
+    KINDS = (EMAIL, SLACK, WEBHOOK)
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="alert_targets")
+    kind = models.CharField(max_length=8, choices=[(kind, kind) for kind in KINDS])
+    name = models.CharField(max_length=MAX_NAME)
+    encrypted_address = models.BinaryField()
+    shown_address = models.CharField(max_length=500)
+    encrypted_secret = models.BinaryField(null=True)
+    encrypted_previous_secret = models.BinaryField(null=True)
+    previous_until = models.DateTimeField(null=True)
+    created_at = models.DateTimeField()
+    created_by = models.CharField(max_length=150, blank=True)
+    lease = models.UUIDField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    next_attempt_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [models.UniqueConstraint(fields=["workspace", "name"], name="one_alert_target_per_name")]
+        indexes = [
+            models.Index(
+                fields=["next_attempt_at"], name="targets_with_deliveries", condition=Q(next_attempt_at__isnull=False)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Alert(models.Model):
+    """What is watched in one environment, and which targets are notified.
+
+    minutes, minimum, percent, factor: its thresholds, of which each kind uses some. active_from: earlier happenings do
+    not fire. origin: scheme and host of the hub's pages as whoever saved it reached them, for links.
+    evaluated_at: when it was last evaluated.
+    """
+
+    DRIFT, NEW_REASON, REJECTIONS = "drift.breaking", "rejections.new-reason", "rejections.spike"
+    BROKEN_JOINS, SILENT = "broken-joins.spike", "reporter.silent"
+    KINDS = (DRIFT, NEW_REASON, REJECTIONS, BROKEN_JOINS, SILENT)
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="alerts")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="alerts")
+    kind = models.CharField(max_length=24, choices=[(kind, kind) for kind in KINDS])
+    minutes = models.PositiveIntegerField()
+    minimum = models.PositiveIntegerField()
+    percent = models.FloatField()
+    factor = models.FloatField()
+    target_ids = ArrayField(models.BigIntegerField())
+    origin = models.CharField(max_length=300, blank=True)
+    created_at = models.DateTimeField()
+    created_by = models.CharField(max_length=150, blank=True)
+    active_from = models.DateTimeField()
+    paused_at = models.DateTimeField(null=True)
+    evaluated_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} in {self.environment}"
+
+    @property
+    def thresholds(self) -> Thresholds:
+        return Thresholds(self.minutes, self.minimum, self.percent, self.factor)
+
+
+class Event(models.Model):
+    """Something that fired, once: `key` is unique within an alert.
+
+    alert_id, environment_id: row ids, which may be gone; null for a test. kind: the `type` of its messages.
+    title, url, facts: what messages say. at: when it happened; fired_at: when it was noticed.
+    Its key in the database is (workspace_id, id).
+    """
+
+    TEST = "test"
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
+    alert_id = models.BigIntegerField(null=True)
+    environment_id = models.BigIntegerField(null=True)
+    kind = models.CharField(max_length=24)
+    subject = models.CharField(max_length=300)
+    key = models.CharField(max_length=330)
+    title = models.CharField(max_length=300)
+    url = models.CharField(max_length=1000, blank=True)
+    facts: Any = models.JSONField(default=dict)
+    at = models.DateTimeField()
+    fired_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-fired_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["workspace", "alert_id", "key"], name="one_event_per_key")]
+        indexes = [models.Index(fields=["workspace", "-fired_at"], name="latest_events")]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Delivery(models.Model):
+    """One event on its way to one target.
+
+    message_id: of the message, the same in each attempt, so that receivers can tell repeats. queued_at: its place in
+    the order, and the start of the time for which it is retried. code: the status of the last answer, null where there
+    was none; fault: why the last attempt failed.
+    Its key in the database is (workspace_id, id).
+    """
+
+    WAITING, DELIVERED, DEAD = "waiting", "delivered", "dead"
+    STATES = (WAITING, DELIVERED, DEAD)
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
+    target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
+    event = models.ForeignKey(
+        Event, on_delete=models.CASCADE, related_name="deliveries", db_index=False, db_constraint=False
+    )
+    message_id = models.UUIDField(default=uuid.uuid4)
+    state = models.CharField(max_length=10, default=WAITING)
+    queued_at = models.DateTimeField()
+    attempts = models.PositiveIntegerField(default=0)
+    next_attempt_at = models.DateTimeField(null=True)
+    last_attempt_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    code = models.PositiveSmallIntegerField(null=True)
+    fault = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        ordering = ["-queued_at", "-id"]
+        constraints = [models.UniqueConstraint(fields=["workspace", "event", "target"], name="one_delivery_per_target")]
+        indexes = [
+            models.Index(
+                fields=["workspace", "target", "queued_at"], name="deliveries_that_wait", condition=Q(state="waiting")
+            ),
+            models.Index(fields=["workspace", "-queued_at", "-id"], name="latest_deliveries"),
+            models.Index(fields=["state"], name="dead_deliveries", condition=Q(state="dead")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.message_id}"
+
+    @property
+    def delay(self) -> float | None:
+        """Seconds from the event to its delivery; None until then."""
+        is_delivered = self.state == self.DELIVERED
+        return (self.finished_at - self.queued_at).total_seconds() if is_delivered and self.finished_at else None

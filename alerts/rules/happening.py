@@ -1,0 +1,44 @@
+"""One thing that an alert tells of (pure), and when two of them are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+EVER = timedelta(days=100_000)
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something that fires an alert.
+
+    subject: what it is about, such as a reason; at: when it fires; gap: within which another one of the same subject is
+    the same happening, because late reports move its time; until: when it ended, None while it lasts or where it has no
+    duration; facts: JSON for people and machines.
+    """
+
+    subject: str
+    at: datetime
+    gap: timedelta = EVER
+    until: datetime | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def key(self) -> str:
+        """The identity under which it is stored once."""
+        return f"{self.subject}@{int(self.at.astimezone(UTC).timestamp())}"
+
+    def is_same_as(self, subject: str, at: datetime) -> bool:
+        """Whether what fired at that time about that subject was this."""
+        return subject == self.subject and abs(at - self.at) < self.gap
+
+
+def leave_out_known(happenings: Iterable[Happening], events: Iterable[tuple[str, datetime]]) -> Iterator[Happening]:
+    """Yield, by time, the happenings that are not among these events (subject and time), each once."""
+    known_events = list(events)
+    for happening in sorted(happenings, key=lambda happening: (happening.at, happening.subject)):
+        if not any(happening.is_same_as(*event) for event in known_events):
+            known_events.append((happening.subject, happening.at))
+            yield happening

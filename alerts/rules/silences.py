@@ -1,0 +1,41 @@
+"""A reporter that reported regularly and no longer does (pure)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from alerts.rules.happening import Happening
+from alerts.rules.thresholds import Thresholds
+from wire.period import QUARTER
+
+HISTORY = timedelta(days=15)  # whose pauses are usual: two weekends
+
+
+def find_silences(
+    reporters: Mapping[str, Sequence[datetime]], thresholds: Thresholds, *, since: datetime, until: datetime
+) -> Iterator[Happening]:
+    """Yield the silences of these reporters that fire in [since, until].
+
+    reporters: by name, the starts of the quarter hours in which each reported, sorted; from `HISTORY` before `since`.
+    A silence fires once it is as long as the threshold and longer than every pause of the 15 days before it; only for
+    a reporter that had reported in the minimum of quarter hours in this time.
+    """
+    for reporter, quarters in sorted(reporters.items()):
+        for index, quarter in enumerate(quarters):
+            resumed_at = quarters[index + 1] if index + 1 < len(quarters) else None
+            history = quarters[bisect_left(quarters, quarter - HISTORY) : index + 1]
+            silent_from = quarter + QUARTER
+            if len(history) < thresholds.minimum or (resumed_at or until) - silent_from < thresholds.length:
+                continue
+            at = silent_from + max(thresholds.length, _find_longest_pause(history) + QUARTER)
+            if since <= at <= until and (resumed_at is None or at <= resumed_at):
+                facts = {"reporter": reporter, "lastReportBefore": int(silent_from.timestamp())}
+                yield Happening(reporter, at, thresholds.length, resumed_at, facts)
+
+
+def _find_longest_pause(quarters: Sequence[datetime]) -> timedelta:
+    """Return the longest time without a report between the first and the last of these quarter hours."""
+    return max((later - earlier - QUARTER for earlier, later in pairwise(quarters)), default=timedelta(0))

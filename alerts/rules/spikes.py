@@ -1,0 +1,103 @@
+"""A share that jumps: rejections of verifications, broken joins of reported outcomes (pure)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import accumulate
+from typing import NamedTuple
+
+from alerts.rules.happening import Happening
+from alerts.rules.thresholds import Thresholds
+from wire.period import QUARTER, ceil_to_quarter, floor_to_quarter
+
+BASELINE = timedelta(days=7)  # before what is judged: its share is the usual one
+SHORTEST_GAP = timedelta(hours=1)  # between two jumps; closer ones are one that flickers
+SUBJECT = "share"
+
+
+class Share(NamedTuple):
+    """cases: rejections or broken joins; total: all verifications or reported outcomes."""
+
+    cases: int
+    total: int
+
+    @property
+    def rate(self) -> float:
+        return self.cases / self.total if self.total > 0 else 0.0
+
+
+def find_gap(thresholds: Thresholds) -> timedelta:
+    return max(thresholds.length, SHORTEST_GAP)
+
+
+def find_history(thresholds: Thresholds) -> timedelta:
+    """Return how long before a moment the quarter hours begin by which it is judged."""
+    return BASELINE + thresholds.length + find_gap(thresholds)
+
+
+def is_jump(current: Share, usual: Share, thresholds: Thresholds) -> bool:
+    """Whether a share is many, much and much more than usual. Where nothing was usual, many and much are enough."""
+    return (
+        current.cases >= thresholds.minimum
+        and current.rate * 100 >= thresholds.percent
+        and current.rate >= thresholds.factor * usual.rate
+    )
+
+
+def find_spikes(
+    quarters: Mapping[datetime, Share], thresholds: Thresholds, *, since: datetime, until: datetime
+) -> Iterator[Happening]:
+    """Yield the jumps that begin in [since, until], each once however long it lasts.
+
+    quarters: shares by the start of their quarter hour, from `find_history` before `since` on; none where nothing was.
+    Every quarter hour, the thresholds' minutes that end with it are judged by the 7 days before them.
+    """
+    sums = _Sums.of(quarters)
+    gap = find_gap(thresholds)
+    first: datetime | None = None
+    last = moment = ceil_to_quarter(since) - gap
+    peak = usual = Share(0, 0)
+    while moment <= until:
+        start = moment - thresholds.length
+        current = sums.between(start, moment)
+        if is_jump(current, usual_now := sums.between(start - BASELINE, start), thresholds):
+            if first is None or moment - last >= gap:
+                if first is not None:
+                    yield from _build_happening(first, last, peak, usual, gap, since)
+                first, peak, usual = moment, current, usual_now
+            peak, last = max(peak, current, key=lambda share: share.rate), moment
+        moment += QUARTER
+    if first is not None:
+        end = last if floor_to_quarter(until) - last >= QUARTER else None
+        yield from _build_happening(first, end, peak, usual, gap, since)
+
+
+def _build_happening(
+    at: datetime, until: datetime | None, peak: Share, usual: Share, gap: timedelta, since: datetime
+) -> Iterator[Happening]:
+    if at >= since:
+        facts = {"count": peak.cases, "of": peak.total, "share": round(peak.rate, 4), "usual": round(usual.rate, 4)}
+        yield Happening(SUBJECT, at, gap, until, facts)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Running sums by time, so that each span costs two look-ups."""
+
+    starts: Sequence[datetime]
+    cases: Sequence[int]
+    totals: Sequence[int]
+
+    @classmethod
+    def of(cls, quarters: Mapping[datetime, Share]) -> _Sums:
+        starts = sorted(quarters)
+        shares = [quarters[start] for start in starts]
+        cases = [0, *accumulate(share.cases for share in shares)]
+        return cls(starts, cases, [0, *accumulate(share.total for share in shares)])
+
+    def between(self, start: datetime, end: datetime) -> Share:
+        first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
+        return Share(self.cases[last] - self.cases[first], self.totals[last] - self.totals[first])

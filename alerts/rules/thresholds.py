@@ -1,0 +1,24 @@
+"""From when on a figure is worth an alert (pure)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The numbers of an alert; each kind of alert uses some of them.
+
+    minutes: the length of what is judged; minimum: the least number of cases, so that small numbers do not fire;
+    percent: the least share of all; factor: how many times the usual share.
+    """
+
+    minutes: int = 60
+    minimum: int = 20
+    percent: float = 1
+    factor: float = 3
+
+    @property
+    def length(self) -> timedelta:
+        return timedelta(minutes=self.minutes)

@@ -1,0 +1,1 @@
+"""What people set: alerts and targets, changed and recorded in the audit log."""

@@ -1,0 +1,126 @@
+"""Create, change, pause, resume and delete alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from alerts.models import Alert, Target
+from alerts.rules.thresholds import Thresholds
+from alerts.rules.words import describe_alert
+from wire.errors import InvalidRequest
+from workspaces.audit.record import record_audit
+from workspaces.models import Environment, Workspace
+
+MAX_ALERTS = 100  # of a workspace
+
+
+@dataclass(frozen=True)
+class AlertSettings:
+    """What a person sets of an alert. origin: scheme and host under which they read the hub's pages."""
+
+    environment: Environment
+    kind: str
+    thresholds: Thresholds
+    target_ids: Sequence[int]
+    origin: str = ""
+
+    @property
+    def columns(self) -> Mapping[str, Any]:
+        thresholds = self.thresholds
+        return {
+            "environment": self.environment,
+            "kind": self.kind,
+            "minutes": thresholds.minutes,
+            "minimum": thresholds.minimum,
+            "percent": thresholds.percent,
+            "factor": thresholds.factor,
+            "target_ids": sorted(self.target_ids),
+            "origin": self.origin,
+        }
+
+
+@transaction.atomic
+def create_alert(workspace: Workspace, settings: AlertSettings, *, actor: str, now: datetime) -> Alert:
+    """Create an alert of what happens from now on; raises InvalidRequest."""
+    settings.environment.hold()
+    Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
+    if workspace.alerts.count() >= MAX_ALERTS:
+        raise InvalidRequest(f"A workspace has at most {MAX_ALERTS} alerts. Delete one first.")
+    _check_targets(workspace, settings.target_ids)
+    columns = {**settings.columns, "created_at": now, "created_by": actor, "active_from": now}
+    alert = Alert.objects.create(workspace=workspace, **columns)
+    record_audit(workspace.pk, "alert created", _describe(alert), actor=actor, now=now)
+    return alert
+
+
+@transaction.atomic
+def change_alert(alert: Alert, settings: AlertSettings, *, actor: str, now: datetime) -> None:
+    """Set what an alert watches and whom it notifies; with other thresholds, of what happens from now on."""
+    settings.environment.hold()
+    alert = _lock(alert)
+    _check_targets(alert.workspace, settings.target_ids)
+    before = _describe(alert)
+    watched = (alert.environment_id, alert.kind, alert.thresholds)
+    for name, value in settings.columns.items():
+        setattr(alert, name, value)
+    if (alert.environment_id, alert.kind, alert.thresholds) != watched:
+        alert.active_from, alert.evaluated_at = now, None
+    alert.save()
+    if _describe(alert) != before:
+        facts = {"before": before, "after": _describe(alert)}
+        record_audit(alert.workspace_id, "alert changed", facts, actor=actor, now=now)
+
+
+@transaction.atomic
+def pause_alert(alert: Alert, *, actor: str, now: datetime) -> None:
+    """Let it fire no more until it is resumed; a second time changes nothing."""
+    if Alert.objects.filter(pk=alert.pk, paused_at=None).update(paused_at=now):
+        record_audit(alert.workspace_id, "alert paused", _describe(alert), actor=actor, now=now)
+
+
+@transaction.atomic
+def resume_alert(alert: Alert, *, actor: str, now: datetime) -> None:
+    """Let it fire again, of what happens from now on; a second time changes nothing."""
+    if Alert.objects.filter(pk=alert.pk).exclude(paused_at=None).update(paused_at=None, active_from=now):
+        record_audit(alert.workspace_id, "alert resumed", _describe(alert), actor=actor, now=now)
+
+
+@transaction.atomic
+def delete_alert(alert: Alert, *, actor: str, now: datetime) -> None:
+    """Delete an alert. What it fired stays in the log of deliveries."""
+    deleted, _ = Alert.objects.filter(pk=alert.pk).delete()
+    if deleted:
+        record_audit(alert.workspace_id, "alert deleted", _describe(alert), actor=actor, now=now)
+
+
+def _lock(alert: Alert) -> Alert:
+    locked = Alert.objects.select_for_update(of=("self",), no_key=True).select_related("workspace", "environment")
+    row = locked.filter(pk=alert.pk).first()
+    if row is None:
+        raise InvalidRequest("This alert was deleted in the meantime.")
+    return row
+
+
+def _check_targets(workspace: Workspace, target_ids: Sequence[int]) -> None:
+    if not target_ids:
+        raise InvalidRequest("Choose at least one target.")
+    # Locked, so that none is deleted before the alert is stored.
+    targets = (
+        Target.objects.filter(workspace=workspace, pk__in=target_ids).order_by("pk").select_for_update(no_key=True)
+    )
+    if len(targets) != len(set(target_ids)):
+        raise InvalidRequest("One of the targets was deleted in the meantime. Choose again.")
+
+
+def _describe(alert: Alert) -> dict[str, Any]:
+    names = Target.objects.filter(workspace=alert.workspace_id, pk__in=alert.target_ids).values_list("name", flat=True)
+    return {
+        "alert": describe_alert(alert.kind, alert.thresholds),
+        "environment": alert.environment.name,
+        "targets": ", ".join(names),
+    }

@@ -1,0 +1,182 @@
+"""Create, change and delete targets, rotate what signs their webhooks, and send a test."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from alerts.delivery.queue import queue_deliveries, wake_target
+from alerts.delivery.send import NO_MAIL_SERVER
+from alerts.delivery.signature import new_secret
+from alerts.models import MAX_NAME, Alert, Delivery, Event, Target
+from alerts.rules.words import describe_happening
+from alerts.targets.resolve import resolve
+from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
+from wire.errors import InvalidRequest
+from wire.redelivery.encryption import encrypt
+from workspaces.audit.record import record_audit
+from workspaces.models import Environment, Workspace
+
+MAX_TARGETS = 50  # of a workspace
+MAX_RECIPIENTS = 10
+OVERLAP = timedelta(hours=24)  # for which the previous secret signs too
+
+
+@dataclass(frozen=True)
+class CheckedAddress:
+    """An address that may be saved. text: as it is stored; shown: what pages may show of it."""
+
+    text: str
+    shown: str
+
+
+def check_address(kind: str, text: str) -> CheckedAddress:
+    """Check an address, and where a webhook leads; raises TargetRefused. Not within a transaction: it asks the DNS."""
+    if kind == Target.EMAIL:
+        recipients = list(dict.fromkeys(_split_recipients(text)))
+        return CheckedAddress(",".join(recipients), ", ".join(recipients))
+    address = parse_webhook_address(text.strip())
+    resolve(address)
+    return CheckedAddress(text.strip(), address.shown)
+
+
+def _split_recipients(text: str) -> Sequence[str]:
+    if not settings.EMAIL_URL:
+        raise TargetRefused(NO_MAIL_SERVER)
+    recipients = text.replace(",", " ").split()
+    if not 1 <= len(recipients) <= MAX_RECIPIENTS:
+        raise TargetRefused(f"Enter 1 to {MAX_RECIPIENTS} addresses, separated by commas.")
+    for recipient in recipients:
+        try:
+            validate_email(recipient)
+        except ValidationError:
+            raise TargetRefused("Enter addresses such as name@example.com, separated by commas.") from None
+    return recipients
+
+
+def create_target(workspace: Workspace, kind: str, name: str, address: str, *, actor: str, now: datetime) -> str:
+    """Create a target and return the secret of a webhook, which is shown once; "" for the other kinds.
+
+    Raises InvalidRequest.
+    """
+    checked = check_address(kind, address)
+    secret = new_secret() if kind == Target.WEBHOOK else ""
+    with transaction.atomic():
+        Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
+        if workspace.alert_targets.count() >= MAX_TARGETS:
+            raise InvalidRequest(f"A workspace has at most {MAX_TARGETS} targets. Delete one first.")
+        _save(
+            Target(
+                workspace=workspace,
+                kind=kind,
+                name=_check_name(name),
+                encrypted_address=encrypt(checked.text.encode()),
+                shown_address=checked.shown,
+                encrypted_secret=encrypt(secret.encode()) if secret else None,
+                created_at=now,
+                created_by=actor,
+            )
+        )
+        facts = {"target": name, "kind": kind, "address": checked.shown}
+        record_audit(workspace.pk, "alert target created", facts, actor=actor, now=now)
+    return secret
+
+
+def change_target(target: Target, name: str, address: str, *, actor: str, now: datetime) -> None:
+    """Set the name, and the address unless it is empty; raises InvalidRequest."""
+    checked = check_address(target.kind, address) if address.strip() else None
+    facts = {"target": target.name}
+    if name != target.name:
+        facts["name"] = name
+    target.name = _check_name(name)
+    if checked:
+        target.encrypted_address, target.shown_address = encrypt(checked.text.encode()), checked.shown
+        facts["address"] = checked.shown
+    if len(facts) > 1:
+        with transaction.atomic():
+            _save(target, ["name", "encrypted_address", "shown_address"])
+            record_audit(target.workspace_id, "alert target changed", facts, actor=actor, now=now)
+
+
+@transaction.atomic
+def rotate_secret(target: Target, *, actor: str, now: datetime) -> str:
+    """Return a new secret of a webhook, shown once. For 24 hours, messages are signed with the previous one too."""
+    target = Target.objects.select_for_update(no_key=True).get(pk=target.pk)
+    if target.kind != Target.WEBHOOK:
+        raise InvalidRequest("Only webhooks are signed.")
+    secret = new_secret()
+    target.encrypted_previous_secret, target.previous_until = target.encrypted_secret, now + OVERLAP
+    target.encrypted_secret = encrypt(secret.encode())
+    target.save(update_fields=["encrypted_secret", "encrypted_previous_secret", "previous_until"])
+    facts = {"target": target.name, "previousSignsUntil": target.previous_until.isoformat()}
+    record_audit(target.workspace_id, "webhook secret rotated", facts, actor=actor, now=now)
+    return secret
+
+
+@transaction.atomic
+def delete_target(target: Target, *, actor: str, now: datetime) -> None:
+    """Delete a target with its deliveries; raises InvalidRequest while an alert notifies it."""
+    count = Alert.objects.filter(workspace=target.workspace_id, target_ids__contains=[target.pk]).count()
+    if count:
+        alerts = "1 alert notifies" if count == 1 else f"{count} alerts notify"
+        raise InvalidRequest(f"{alerts} {target.name}. Choose another target there, or delete the alert first.")
+    target.delete()
+    record_audit(target.workspace_id, "alert target deleted", {"target": target.name}, actor=actor, now=now)
+
+
+@transaction.atomic
+def send_test(target: Target, environment: Environment, *, url: str, actor: str, now: datetime) -> Event:
+    """Queue a test to this target alone."""
+    environment.hold()
+    subject = str(uuid.uuid4())
+    event = Event.objects.create(
+        workspace_id=target.workspace_id,
+        environment_id=environment.pk,
+        kind=Event.TEST,
+        subject=subject,
+        key=subject,
+        title=describe_happening(Event.TEST, {}, environment.name),
+        url=url,
+        facts={"environment": environment.name, "target": target.name},
+        at=now,
+        fired_at=now,
+    )
+    queue_deliveries(event, [target.pk], now=now)
+    record_audit(target.workspace_id, "alert test sent", {"target": target.name}, actor=actor, now=now)
+    return event
+
+
+@transaction.atomic
+def send_again(delivery: Delivery, *, actor: str, now: datetime | None = None) -> bool:
+    """Queue a dead letter anew, behind what waits for its target. Return False where it is none any more."""
+    now = now or timezone.now()
+    waiting = {"state": Delivery.WAITING, "queued_at": now, "next_attempt_at": now, "finished_at": None}
+    dead = Delivery.objects.filter(workspace=delivery.workspace_id, pk=delivery.pk, state=Delivery.DEAD)
+    if not dead.update(**waiting, attempts=0):
+        return False
+    wake_target(delivery.target_id, now=now)
+    facts = {"target": delivery.target.name, "event": delivery.event.title}
+    record_audit(delivery.workspace_id, "alert delivery queued again", facts, actor=actor, now=now)
+    return True
+
+
+def _check_name(name: str) -> str:
+    if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise InvalidRequest(f"Enter a name of at most {MAX_NAME} characters.")
+    return name.strip()
+
+
+def _save(target: Target, fields: Sequence[str] | None = None) -> None:
+    try:
+        with transaction.atomic():
+            target.save(update_fields=fields)
+    except IntegrityError:
+        raise InvalidRequest("Another target has this name. Choose another one.") from None

@@ -1,0 +1,64 @@
+"""The sender of alerts: threads of the worker, because a slow receiver must not keep it from its other work."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+
+from celery.signals import worker_init
+from django.db import connections
+from django.utils import timezone
+
+from alerts.delivery.deliver import Claim, claim_target, deliver
+
+EVERY_SECONDS = 2
+THREADS = 4  # targets to which one worker delivers at a time
+log = logging.getLogger("affidavit.alerts")
+
+
+class Sender:
+    """Claims targets while it has a thread for them."""
+
+    def __init__(self) -> None:
+        self._free = threading.Semaphore(THREADS)
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="alerts")
+
+    def send_due(self, *, now: datetime) -> int:
+        """Begin to deliver to the targets that are due; return how many. Others wait for the next time."""
+        count = 0
+        while self._free.acquire(blocking=False):
+            claim = claim_target(now=now)
+            if claim is None:
+                self._free.release()
+                break
+            self._pool.submit(self._deliver, claim)
+            count += 1
+        return count
+
+    def _deliver(self, claim: Claim) -> None:
+        try:
+            deliver(claim)
+        except Exception:  # the lease ends by itself, and the same is sent again
+            log.exception("an alert could not be delivered")
+        finally:
+            connections.close_all()  # the next may be an hour away
+            self._free.release()
+
+
+@worker_init.connect
+def start_thread(**signal_arguments: object) -> None:
+    threading.Thread(target=send_forever, name="alert sender", daemon=True).start()
+
+
+def send_forever() -> None:
+    sender = Sender()
+    while True:
+        time.sleep(EVERY_SECONDS)
+        try:
+            sender.send_due(now=timezone.now())
+        except Exception:  # whatever failed: without this thread, no alert would be delivered
+            log.exception("alerts could not be sent; the next try is in %s s", EVERY_SECONDS)
+            connections.close_all()

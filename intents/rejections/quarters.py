@@ -1,0 +1,21 @@
+"""Verifications by quarter hour and result, over all versions and operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from django.db.models import Sum
+
+from intents.models import ALL_VERSIONS, VerificationRollup
+from workspaces.models import Environment
+
+
+def read_quarters(environment: Environment, *, since: datetime, until: datetime) -> Iterator[tuple[datetime, str, int]]:
+    """Yield the start of each quarter hour in [since, until), a result and its count, by time."""
+    rows = VerificationRollup.objects.filter(
+        environment=environment, grain="q", version=ALL_VERSIONS, starts_at__gte=since, starts_at__lt=until
+    )
+    sums = rows.values_list("starts_at", "result").annotate(sum=Sum("count")).order_by("starts_at", "result")
+    for start, result, count in sums:
+        yield start, result, int(count)

@@ -1,0 +1,39 @@
+"""Alerts and targets for the tests, made as the pages make them."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from alerts.models import Alert, Target
+from alerts.rules.thresholds import Thresholds
+from alerts.setup.alerts import AlertSettings, create_alert
+from alerts.setup.targets import create_target
+from tests.catalog.reports import environment_of
+from workspaces.create import NewWorkspace
+
+ORIGIN = "https://hub.example"
+
+
+def make_target(created: NewWorkspace, url: str, kind: str = Target.WEBHOOK, name: str = "ops") -> tuple[Target, str]:
+    """Return a new target and its secret."""
+    secret = create_target(created.workspace, kind, name, url, actor="ada", now=timezone.now())
+    return created.workspace.alert_targets.get(name=name), secret
+
+
+def make_alert(
+    created: NewWorkspace,
+    *targets: Target,
+    kind: str = Alert.DRIFT,
+    now: datetime | None = None,
+    environment: str = "production",
+    **thresholds: Any,
+) -> Alert:
+    """Make an alert that has been watching for a day."""
+    settings = AlertSettings(
+        environment_of(created, environment), kind, Thresholds(**thresholds), [target.pk for target in targets], ORIGIN
+    )
+    now = now or timezone.now()
+    return create_alert(created.workspace, settings, actor="ada", now=now - timedelta(days=1))

@@ -1,0 +1,249 @@
+"""At least once, in order per target, retried for 24 hours, then a dead letter that can be sent again."""
+
+from __future__ import annotations
+
+import json
+import threading
+from datetime import timedelta
+
+import pytest
+from django.core import mail
+from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from alerts.delivery import deliver as delivering
+from alerts.delivery.deliver import LEASE, claim_target, deliver, deliver_due
+from alerts.delivery.prune import delete_expired_events, find_expired_events
+from alerts.delivery.retries import PAUSES, RETRIED_FOR, find_next_attempt
+from alerts.models import Delivery, Event, Target
+from alerts.setup.targets import send_again, send_test
+from hub.local.alert_sender import Sender
+from tests.alerts.alerts import make_target
+from tests.catalog.reports import environment_of
+
+NOW = timezone.now()
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def target(workspace, receiver) -> Target:
+    return make_target(workspace, receiver.url)[0]
+
+
+def queue(workspace, target: Target, count: int = 1, now=NOW) -> list[Delivery]:
+    production = environment_of(workspace)
+    for number in range(count):
+        send_test(target, production, url="", actor="ada", now=now + timedelta(microseconds=number))
+    return list(Delivery.objects.filter(target=target).order_by("queued_at"))
+
+
+def read_ids(receiver) -> list[str]:
+    return [headers["webhook-id"] for headers, _ in receiver.requests]
+
+
+def test_deliveries_arrive_in_order_and_one_that_fails_holds_back_the_later_ones(workspace, target, receiver):
+    first, second, third = (str(delivery.message_id) for delivery in queue(workspace, target, 3))
+    receiver.codes = [204, 500]
+    now = NOW + timedelta(seconds=1)
+    assert deliver_due(now=now) == 2
+    assert read_ids(receiver) == [first, second]
+    assert deliver_due(now=now + timedelta(seconds=2)) == 0
+    assert deliver_due(now=now + timedelta(seconds=10)) == 2
+    assert read_ids(receiver) == [first, second, second, third]
+    delivery = Delivery.objects.get(message_id=second)
+    assert (delivery.state, delivery.attempts, delivery.code, delivery.fault) == ("delivered", 2, 204, "")
+
+
+def test_one_target_that_fails_does_not_hold_back_another(workspace, target, receiver):
+    other, _ = make_target(workspace, receiver.url, Target.SLACK, "chat")
+    queue(workspace, target)
+    receiver.codes = [503]
+    deliver_due(now=NOW + MINUTE)
+    queue(workspace, other)
+    deliver_due(now=NOW + MINUTE)
+    assert Delivery.objects.get(target=other).state == "delivered"
+    assert Delivery.objects.get(target=target).state == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("code", "fault"),
+    [(302, "redirects are not followed"), (400, "answered 400"), (410, "answered 410"), (500, "answered 500")],
+)
+def test_every_answer_but_success_is_tried_again(workspace, target, receiver, code, fault):
+    receiver.codes = [code]
+    queue(workspace, target)
+    deliver_due(now=NOW + MINUTE)
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.code, delivery.fault) == ("waiting", code, fault)
+    assert delivery.next_attempt_at > NOW + MINUTE
+
+
+def test_pauses_grow_with_jitter_until_the_last_attempt_after_24_hours():
+    now, attempts, moments = NOW, 1, []
+    while (next_at := find_next_attempt(attempts, NOW, now=now, draw=lambda: 0.5)) is not None:
+        moments.append(next_at - now)
+        now, attempts = next_at, attempts + 1
+    assert moments[: len(PAUSES)] == PAUSES
+    assert now == NOW + RETRIED_FOR
+    assert 10 < attempts < 20
+    low, high = (find_next_attempt(3, NOW, now=NOW, draw=lambda draw=draw: draw) for draw in (0.0, 0.999))
+    assert timedelta(seconds=90) < low - NOW < timedelta(seconds=120) < high - NOW < timedelta(seconds=150)
+
+
+def test_after_24_hours_it_is_a_dead_letter_and_the_next_is_tried(workspace, target, receiver):
+    receiver.codes = [500] * 100
+    first, second = queue(workspace, target, 2)
+    now = NOW
+    while Delivery.objects.filter(pk=first.pk, state="waiting").exists():
+        now = Target.objects.get(pk=target.pk).next_attempt_at
+        deliver_due(now=now)
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.state, first.code) == ("dead", 500)
+    assert NOW + DAY <= first.finished_at <= NOW + DAY + MINUTE
+    assert second.attempts >= 1  # it waited behind, and gets its attempt
+    deliver_due(now=now + MINUTE)
+    assert Delivery.objects.filter(state="dead").count() == 2
+    assert Target.objects.get(pk=target.pk).next_attempt_at is None
+
+
+def test_a_dead_letter_sent_again_keeps_its_id_and_goes_behind_what_waits(workspace, target, receiver):
+    dead, waiting = queue(workspace, target, 2)
+    Delivery.objects.filter(pk=dead.pk).update(state="dead", attempts=14, next_attempt_at=None)
+    assert send_again(dead, actor="ada", now=NOW + HOUR)
+    assert not send_again(dead, actor="ada", now=NOW + HOUR)
+    deliver_due(now=NOW + HOUR)
+    assert read_ids(receiver) == [str(waiting.message_id), str(dead.message_id)]
+    assert send_again(waiting, actor="ada", now=NOW + HOUR) is False
+
+
+def test_a_worker_that_dies_in_between_loses_its_claim_and_it_is_sent_again(workspace, target, receiver, monkeypatch):
+    queue(workspace, target)
+    claim = claim_target(now=NOW)
+    assert claim_target(now=NOW) is None
+    monkeypatch.setattr(delivering, "_record", lambda *_, **__: False)
+    deliver(claim, now=NOW)  # it dies before it records
+    monkeypatch.undo()
+    assert claim_target(now=NOW + LEASE - MINUTE) is None
+    assert deliver_due(now=NOW + LEASE) == 1
+    first, second = read_ids(receiver)
+    assert first == second
+    assert Delivery.objects.get().attempts == 1
+
+
+def test_who_lost_the_claim_records_nothing(workspace, target, receiver):
+    queue(workspace, target)
+    late = claim_target(now=NOW)
+    in_time = claim_target(now=NOW + LEASE)
+    receiver.codes = [500]
+    assert deliver(late, now=NOW + LEASE) is False
+    assert Delivery.objects.get().attempts == 0
+    assert deliver(in_time, now=NOW + LEASE) is True
+
+
+def test_no_transaction_and_no_lock_while_it_is_sent(workspace, target, receiver, monkeypatch):
+    queue(workspace, target)
+    blocks: list[bool] = []
+    send = delivering.send
+
+    def watch(*arguments, **keywords):
+        depth = len(connection.savepoint_ids)
+        blocks.append(depth > 0)
+        with CaptureQueriesContext(connection) as queries:
+            answer = send(*arguments, **keywords)
+        blocks.append(bool(queries.captured_queries))
+        return answer
+
+    monkeypatch.setattr(delivering, "send", watch)
+    deliver_due(now=NOW)
+    assert blocks == [False, False]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_workers_deliver_each_once_and_in_order(workspace, receiver):
+    targets = [make_target(workspace, receiver.url, name=f"ops {number}")[0] for number in range(3)]
+    expected = {target.pk: [str(delivery.message_id) for delivery in queue(workspace, target, 4)] for target in targets}
+
+    def work() -> None:
+        deliver_due(now=NOW + MINUTE)
+        connections.close_all()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    ids = read_ids(receiver)
+    assert len(ids) == 12
+    for messages in expected.values():
+        assert [message_id for message_id in ids if message_id in messages] == messages
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_worker_s_threads_deliver(workspace, receiver):
+    targets = [make_target(workspace, receiver.url, name=f"ops {number}")[0] for number in range(6)]
+    for target in targets:
+        queue(workspace, target)
+    sender = Sender()
+    for _ in range(100):
+        sender.send_due(now=NOW + MINUTE)
+        if not Delivery.objects.filter(state="waiting").exists():
+            break
+        threading.Event().wait(0.1)
+    assert len(receiver.requests) == 6
+    sender._pool.shutdown()
+
+
+def test_mail_is_sent_through_the_hub_s_server(workspace, settings):
+    settings.EMAIL_URL = "smtp://mail.example"
+    target, secret = make_target(workspace, "ada@example.com, bob@example.com", Target.EMAIL, "people")
+    assert secret == ""
+    queue(workspace, target)
+    deliver_due(now=NOW)
+    (message,) = mail.outbox
+    assert (message.subject, message.to) == ("Test of an alert target", ["ada@example.com", "bob@example.com"])
+    assert "Workspace: Lumen Books" in message.body
+    assert str(Delivery.objects.get().message_id) in message.extra_headers["Message-ID"]
+
+
+def test_without_a_mail_server_the_log_says_so(workspace, settings):
+    settings.EMAIL_URL = "smtp://mail.example"
+    target, _ = make_target(workspace, "ada@example.com", Target.EMAIL, "people")
+    settings.EMAIL_URL = ""
+    queue(workspace, target)
+    deliver_due(now=NOW)
+    assert "EMAIL_URL" in Delivery.objects.get().fault
+
+
+def test_a_chat_gets_text_that_cannot_mention_or_link(workspace, receiver):
+    target, _ = make_target(workspace, receiver.url, Target.SLACK, "chat")
+    queue(workspace, target)
+    Event.objects.update(title="<!channel> & <https://evil.example|x>", url="https://hub.example/w/x")
+    deliver_due(now=NOW)
+    headers, body = receiver.requests[0]
+    assert "webhook-signature" not in headers
+    text = json.loads(body)["text"]
+    assert text.startswith(
+        "<https://hub.example/w/x|&lt;!channel&gt; &amp; &lt;https://evil.example¦x&gt;> (Lumen Books)"
+    )
+
+
+def test_the_address_of_a_target_is_nowhere_readable_in_the_database(workspace, target, receiver):
+    stored = repr(list(Target.objects.values()))
+    assert "s3cret" not in stored
+    assert "whsec_" not in stored
+    assert target.shown_address == receiver.url.partition("/hooks")[0]
+
+
+def test_events_are_pruned_with_their_deliveries_unless_one_waits(workspace, other_workspace, target, receiver):
+    queue(workspace, target, 3, now=NOW - 10 * DAY)
+    waiting = Delivery.objects.order_by("queued_at").last()
+    Delivery.objects.exclude(pk=waiting.pk).update(state="dead")
+    assert delete_expired_events(other_workspace.workspace, NOW, 10) == 0
+    assert find_expired_events(workspace.workspace, NOW - DAY).count() == 2
+    assert delete_expired_events(workspace.workspace, NOW - DAY, 1) == 1
+    assert delete_expired_events(workspace.workspace, NOW - DAY, 10) == 1
+    assert list(Delivery.objects.all()) == [waiting]
+    assert Event.objects.count() == 1

@@ -1,0 +1,187 @@
+"""How a webhook is sent: to the address that was checked, within its time, and no further."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from alerts.delivery import http_post
+from alerts.delivery.http_post import RequestFailed, post
+from alerts.targets import resolve as resolving
+from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
+
+
+@contextmanager
+def listen(serve: Callable[[socket.socket], None]) -> Iterator[int]:
+    """Serve connections to a free port of this machine."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def accept() -> None:
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                return
+            with connection:
+                try:
+                    serve(connection)
+                except OSError:
+                    continue
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield server.getsockname()[1]
+    finally:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+
+
+def read_request(connection: socket.socket) -> None:
+    """Read all of it: what is left unread when a socket is closed would cut off the answer."""
+    received = b""
+    while not received.endswith(b"{}") and (part := connection.recv(65536)):
+        received += part
+
+
+@pytest.fixture(autouse=True)
+def _private_targets(settings) -> None:
+    settings.WEBHOOK_PRIVATE_TARGETS = [ip_network("127.0.0.1")]
+
+
+def test_it_connects_to_the_address_that_was_checked_and_asks_the_dns_once(receiver, monkeypatch):
+    """A name that leads elsewhere a moment later (DNS rebinding) gains nothing."""
+    port = parse_webhook_address(receiver.url).port
+    answers = [["127.0.0.1"], ["127.66.6.6"]]
+
+    def resolve(host: str, *_: object, **__: object) -> list[object]:
+        # Python's own connect asks again, with the number that it was given.
+        ips = [host] if host[0].isdigit() else answers.pop(0)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in ips]
+
+    monkeypatch.setattr(resolving.socket, "getaddrinfo", resolve)
+    assert post(parse_webhook_address(f"http://rebinding.example:{port}/x"), b"{}", {"webhook-id": "1"}) == 204
+    assert answers == [["127.66.6.6"]]
+    headers, body = receiver.requests[0]
+    assert (headers["host"], headers["webhook-id"], body) == (f"rebinding.example:{port}", "1", b"{}")
+
+
+def test_a_private_address_is_refused_at_each_delivery(receiver, settings):
+    settings.WEBHOOK_PRIVATE_TARGETS = []
+    with pytest.raises(TargetRefused):
+        post(parse_webhook_address(receiver.url), b"{}", {})
+    assert receiver.requests == []
+
+
+def test_redirects_are_not_followed(receiver):
+    receiver.codes = [302, 307, 308]
+    receiver.headers = {"Location": receiver.url}
+    assert [post(parse_webhook_address(receiver.url), b"{}", {}) for _ in range(3)] == [302, 307, 308]
+    assert len(receiver.requests) == 3
+
+
+def test_the_body_of_an_answer_is_not_read():
+    read_all = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        read_request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n")
+        for _ in range(1000):
+            connection.sendall(b"x" * 1_000_000)
+        read_all.set()
+
+    with listen(serve) as port:
+        assert post(parse_webhook_address(f"http://127.0.0.1:{port}/"), b"{}", {}) == 200
+    assert not read_all.wait(0.2)
+
+
+@pytest.mark.parametrize("part", [b"H", b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 10])
+def test_who_answers_by_drops_is_left_at_the_deadline(part, monkeypatch):
+    monkeypatch.setattr(http_post, "TOTAL_SECONDS", 0.5)
+    stop = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        while not stop.wait(0.1):
+            connection.sendall(part)
+            part_of_header = b"Y"
+            connection.sendall(part_of_header if part.startswith(b"HTTP/1.1 2") else b"")
+
+    began = datetime.now(UTC)
+    with listen(serve) as port, pytest.raises(RequestFailed):
+        post(parse_webhook_address(f"http://127.0.0.1:{port}/"), b"{}", {})
+    stop.set()
+    assert datetime.now(UTC) - began < timedelta(seconds=5)
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"\x00" * 100, b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 abc\r\n\r\n", b"HTTP/1.1 " + b"9" * 70000]
+)
+def test_what_is_no_http_fails_without_repeating_it(answer):
+    def serve(connection: socket.socket) -> None:
+        read_request(connection)
+        connection.sendall(answer)
+
+    with listen(serve) as port, pytest.raises(RequestFailed) as caught:
+        post(parse_webhook_address(f"http://127.0.0.1:{port}/"), b"{}", {})
+    assert "SSH" not in str(caught.value)
+
+
+def test_nobody_listens():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(RequestFailed, match="connection refused"):
+        post(parse_webhook_address(f"http://127.0.0.1:{port}/"), b"{}", {})
+
+
+def write_certificate(folder: Path, host: str) -> tuple[Path, Path]:
+    """Return the files of a certificate for this host, signed by itself, and of its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(1).not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )  # fmt: skip
+    paths = folder / f"{host}.pem", folder / f"{host}.key"
+    paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    plain = serialization.NoEncryption()
+    paths[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain))
+    return paths
+
+
+def test_the_certificate_is_that_of_the_name_although_the_connection_goes_to_a_number(tmp_path, monkeypatch):
+    certificate, key = write_certificate(tmp_path, "hooks.example")
+    server_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server_context.load_cert_chain(certificate, key)
+    asked_names: list[str | None] = []
+    server_context.sni_callback = lambda _, name, __: asked_names.append(name)
+
+    def serve(connection: socket.socket) -> None:
+        with server_context.wrap_socket(connection, server_side=True) as tls_socket:
+            read_request(tls_socket)
+            tls_socket.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    def resolve(host: str, port: int, *_: object, **__: object) -> list[object]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host if host[0].isdigit() else "127.0.0.1", port))]
+
+    monkeypatch.setattr(resolving.socket, "getaddrinfo", resolve)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with listen(serve) as port:
+        assert post(parse_webhook_address(f"https://hooks.example:{port}/"), b"{}", {}) == 204
+        with pytest.raises(RequestFailed, match="certificate"):
+            post(parse_webhook_address(f"https://other.example:{port}/"), b"{}", {})
+    assert asked_names == ["hooks.example", "other.example"]

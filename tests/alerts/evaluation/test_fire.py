@@ -1,0 +1,207 @@
+"""What fires becomes one event with its deliveries, however many workers look, and never what was before."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from alerts.evaluation import fire
+from alerts.evaluation.fire import evaluate, evaluate_all
+from alerts.evaluation.preview import preview
+from alerts.models import Alert, Delivery, Event, Target
+from alerts.rules.thresholds import Thresholds
+from alerts.setup.alerts import AlertSettings, change_alert, delete_alert, pause_alert, resume_alert
+from catalog.models import Drift, ReporterActivity
+from intents.models import ALL_VERSIONS, VerificationRollup
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
+from tests.alerts.alerts import make_alert, make_target
+from tests.catalog.reports import deliver, environment_of, observation
+from wire.period import QUARTER, floor_to_quarter
+
+NOW = timezone.now()
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def target(workspace, receiver) -> Target:
+    return make_target(workspace, receiver.url)[0]
+
+
+def break_operation(api, workspace, number: int = 1) -> None:
+    path = f"/orders{'x' * number}"
+    deliver(api, workspace, *[observation(path=path, response={"id": 1})] * 30)
+    deliver(api, workspace, *[observation(path=path, response={"id": "1"})] * 30)
+
+
+def add_verifications(environment, at, result: str, count: int) -> None:
+    VerificationRollup.objects.create(
+        environment=environment, grain="q", version=ALL_VERSIONS, starts_at=floor_to_quarter(at), result=result,
+        operation="", shard=0, count=count, last_at=at,
+    )  # fmt: skip
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_workers_fire_once(api, workspace, target):
+    make_alert(workspace, target)
+    break_operation(api, workspace)
+    now = timezone.now() + MINUTE
+    barrier = threading.Barrier(4)
+    fired: list[int] = []
+
+    def work() -> None:
+        barrier.wait()
+        fired.append(evaluate_all(now=now))
+        connections.close_all()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(fired) == [0, 0, 0, 1]
+    assert (Event.objects.count(), Delivery.objects.count()) == (1, 1)
+
+
+def test_an_alert_tells_each_of_its_targets_and_only_its_environment(api, workspace, target, receiver):
+    chat, _ = make_target(workspace, receiver.url, Target.SLACK, "chat")
+    make_alert(workspace, target, chat)
+    make_alert(workspace, chat, environment="staging")
+    break_operation(api, workspace)
+    assert evaluate_all(now=timezone.now() + MINUTE) == 1
+    assert set(Delivery.objects.values_list("target__name", flat=True)) == {"ops", "chat"}
+
+
+def test_what_happened_before_the_alert_does_not_fire_and_shows_in_the_preview(api, workspace, target):
+    break_operation(api, workspace)
+    alert = make_alert(workspace, target, now=timezone.now() + DAY)
+    now = timezone.now() + MINUTE
+    assert evaluate(alert.pk, now=now) == 0
+    (row,) = preview(alert.environment, Alert.DRIFT, Thresholds(), now=now)
+    assert "200 /id" in row.title
+    assert preview(environment_of(workspace, "staging"), Alert.DRIFT, Thresholds(), now=now) == []
+
+
+def test_the_preview_goes_back_thirty_days(api, workspace):
+    break_operation(api, workspace)
+    production = environment_of(workspace)
+    for days, count in ((29, 1), (31, 0)):
+        Drift.objects.update(at=NOW - days * DAY)
+        assert len(preview(production, Alert.DRIFT, Thresholds(), now=NOW)) == count
+
+
+def test_a_new_reason_fires_once_and_a_late_report_of_it_not_again(workspace, target):
+    alert = make_alert(workspace, target, kind=Alert.NEW_REASON, minimum=1)
+    production = environment_of(workspace)
+    add_verifications(production, NOW - 20 * DAY, "expired", 5)
+    add_verifications(production, NOW, "expired", 5)
+    add_verifications(production, NOW, "accepted", 500)
+    assert evaluate(alert.pk, now=NOW) == 0
+    add_verifications(production, NOW, "replayed", 2)
+    assert evaluate(alert.pk, now=NOW + MINUTE) == 1
+    add_verifications(production, NOW - HOUR, "replayed", 2)
+    assert evaluate(alert.pk, now=NOW + 2 * MINUTE) == 0
+    event = Event.objects.get()
+    assert event.title == "New rejection reason in production: replayed"
+    assert event.url.endswith("/production/rejections?reason=replayed")
+    assert event.facts["count"] == 2
+
+
+def test_a_jump_of_rejections_fires_after_its_quarter_hour(workspace, target):
+    quarter = floor_to_quarter(NOW)
+    alert = make_alert(workspace, target, kind=Alert.REJECTIONS, now=quarter, minutes=15, minimum=10)
+    production = environment_of(workspace)
+    for days in range(1, 7):
+        add_verifications(production, NOW - days * DAY, "accepted", 1000)
+        add_verifications(production, NOW - days * DAY, "expired", 2)
+    add_verifications(production, quarter, "expired", 40)
+    add_verifications(production, quarter, "accepted", 960)
+    assert evaluate(alert.pk, now=quarter + QUARTER) == 0  # its last reports may still be on their way
+    assert evaluate(alert.pk, now=quarter + QUARTER + 2 * MINUTE) == 1
+    assert evaluate(alert.pk, now=quarter + QUARTER + 4 * MINUTE) == 0
+    assert evaluate(alert.pk, now=quarter + 2 * QUARTER + 2 * MINUTE) == 0
+    event = Event.objects.get()
+    assert event.title == "Rejected calls in production: 4 % (40 of 1,000), usually 0.2 %"
+
+
+def test_a_jump_of_broken_joins(workspace, target):
+    quarter = floor_to_quarter(NOW)
+    alert = make_alert(workspace, target, kind=Alert.BROKEN_JOINS, minutes=60, minimum=20, percent=1, factor=3)
+    production = environment_of(workspace)
+    register_conversations(production, [Arrival(f"c{n}") for n in range(80)], now=quarter - 2 * DAY)
+    record_outcomes(production, [Report(f"c{n}", "purchase") for n in range(80)], now=quarter - 2 * DAY)
+    record_outcomes(production, [Report(f"x{n}", "purchase") for n in range(25)], now=quarter - MINUTE)
+    assert evaluate(alert.pk, now=quarter + 3 * MINUTE) == 1
+    assert Event.objects.get().title == "Broken joins in production: 100 % (25 of 25), usually 0 %"
+
+
+def test_a_silent_reporter_fires_once_for_each_silence(workspace, target):
+    quarter = floor_to_quarter(NOW)
+    alert = make_alert(workspace, target, kind=Alert.SILENT, minutes=60, minimum=4, now=quarter + HOUR)
+    production = environment_of(workspace)
+    ReporterActivity.objects.bulk_create(
+        ReporterActivity(environment=production, reporter="shop", starts_at=quarter - n * QUARTER) for n in range(1, 50)
+    )
+    assert evaluate(alert.pk, now=quarter + HOUR) == 0
+    assert evaluate(alert.pk, now=quarter + HOUR + 3 * MINUTE) == 1
+    assert evaluate(alert.pk, now=quarter + 2 * HOUR) == 0
+    ReporterActivity.objects.create(environment=production, reporter="shop", starts_at=quarter + 2 * HOUR)
+    assert evaluate(alert.pk, now=quarter + 3 * HOUR) == 0
+    assert Event.objects.count() == 1
+    assert Event.objects.get().title.startswith("shop is silent in production, last report before ")
+
+
+def test_a_paused_alert_rests_and_forgets_what_happened_meanwhile(api, workspace, target):
+    alert = make_alert(workspace, target)
+    pause_alert(alert, actor="ada", now=NOW)
+    break_operation(api, workspace)
+    assert evaluate_all(now=timezone.now()) == 0
+    now = timezone.now()
+    resume_alert(alert, actor="ada", now=now)
+    assert evaluate_all(now=now) == 0
+    break_operation(api, workspace, 2)
+    assert evaluate_all(now=timezone.now() + MINUTE) == 1
+
+
+def test_with_other_thresholds_it_begins_anew(api, workspace, target):
+    alert = make_alert(workspace, target)
+    break_operation(api, workspace)
+    settings = AlertSettings(alert.environment, Alert.DRIFT, Thresholds(minimum=7), [target.pk], "")
+    change_alert(alert, settings, actor="ada", now=timezone.now())
+    assert evaluate_all(now=timezone.now() + MINUTE) == 0
+
+
+def test_what_fails_does_not_keep_the_others_from_firing(api, workspace, target, monkeypatch):
+    bad, _ = make_alert(workspace, target, kind=Alert.SILENT), make_alert(workspace, target)
+    break_operation(api, workspace)
+    find = fire.find_happenings
+
+    def fail(environment, kind, *arguments, **keywords):
+        if kind == Alert.SILENT:
+            raise ValueError
+        return find(environment, kind, *arguments, **keywords)
+
+    monkeypatch.setattr(fire, "find_happenings", fail)
+    assert evaluate_all(now=timezone.now()) == 1
+    bad.refresh_from_db()
+    assert bad.evaluated_at is not None
+
+
+def test_what_it_fired_outlives_the_alert(api, workspace, target):
+    alert = make_alert(workspace, target)
+    break_operation(api, workspace)
+    evaluate_all(now=timezone.now())
+    delete_alert(alert, actor="ada", now=NOW)
+    assert Delivery.objects.get().event.alert_id == alert.pk
+
+
+def test_the_database_itself_refuses_a_second_event(workspace, target):
+    columns = {"workspace": workspace.workspace, "alert_id": 1, "kind": "drift.breaking", "subject": "1:1", "at": NOW}
+    events = [Event(**columns, key="1:1@0", title="x", fired_at=NOW) for _ in range(2)]
+    assert len(Event.objects.bulk_create(events, ignore_conflicts=True)) == 2
+    assert Event.objects.count() == 1

@@ -1,0 +1,233 @@
+"""When an alert fires: the rules by property, and by the cases that people ask about."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, find_breaking_versions
+from alerts.rules.happening import Happening, leave_out_known
+from alerts.rules.new_reasons import QUIET, find_new_reasons
+from alerts.rules.silences import HISTORY, find_silences
+from alerts.rules.spikes import Share, find_gap, find_history, find_spikes, is_jump
+from alerts.rules.thresholds import Thresholds
+from wire.period import QUARTER
+
+START = datetime(2026, 11, 1, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+MONTH = 30 * DAY
+
+
+def fill(since: datetime, until: datetime, share: Share) -> dict[datetime, Share]:
+    return {since + n * QUARTER: share for n in range(int((until - since) / QUARTER))}
+
+
+USUAL = Thresholds()
+
+
+def spikes(quarters, thresholds=USUAL, since=START, until=START + MONTH) -> list[Happening]:
+    return list(find_spikes(quarters, thresholds, since=since, until=until))
+
+
+def test_a_jump_fires_once_and_says_when_it_ended():
+    quarters = fill(START - 8 * DAY, START + MONTH, Share(1, 1000))
+    bad_from = START + 10 * DAY
+    quarters |= fill(bad_from, bad_from + 3 * HOUR, Share(100, 1000))
+    (happening,) = spikes(quarters)
+    assert bad_from < happening.at <= bad_from + HOUR
+    assert happening.until is not None
+    assert bad_from + 3 * HOUR <= happening.until <= bad_from + 4 * HOUR
+    assert happening.facts["count"] == 400
+    assert happening.facts["usual"] == 0.001
+
+
+def test_a_jump_that_lasts_has_no_end():
+    quarters = fill(START - 8 * DAY, START + 10 * DAY, Share(1, 1000))
+    quarters |= fill(START + 10 * DAY, START + 10 * DAY + HOUR, Share(100, 1000))
+    (happening,) = spikes(quarters, until=START + 10 * DAY + HOUR)
+    assert happening.until is None
+
+
+def test_what_is_always_so_is_no_jump():
+    assert spikes(fill(START - 9 * DAY, START + MONTH, Share(300, 1000))) == []
+
+
+def test_small_numbers_do_not_fire():
+    quarters = fill(START - 8 * DAY, START + MONTH, Share(0, 1))
+    quarters[START + DAY] = Share(19, 19)
+    assert spikes(quarters) == []
+    quarters[START + DAY] = Share(20, 20)
+    assert len(spikes(quarters)) == 1
+
+
+def test_a_flickering_share_is_one_jump():
+    quarters = fill(START - 8 * DAY, START + MONTH, Share(1, 1000))
+    for hours in (0, 1.5, 3):
+        quarters[START + DAY + hours * HOUR] = Share(200, 1000)
+    assert len(spikes(quarters)) == 1
+    quarters[START + DAY + 8 * HOUR] = Share(200, 1000)
+    assert len(spikes(quarters)) == 2
+
+
+shares = st.tuples(st.integers(0, 40), st.integers(0, 200)).map(lambda pair: Share(pair[0], sum(pair)))
+series = st.dictionaries(st.integers(-4 * 24, 4 * 48), shares, max_size=60)
+numbers = st.builds(
+    Thresholds,
+    minutes=st.sampled_from([15, 60, 1440]),
+    minimum=st.integers(1, 50),
+    percent=st.floats(0, 20),
+    factor=st.floats(1, 5),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(series, numbers)
+def test_every_jump_meets_its_thresholds_and_has_its_distance(numbered, thresholds):
+    quarters = {START + number * QUARTER: share for number, share in numbered.items()}
+    happenings = spikes(quarters, thresholds, until=START + 2 * DAY)
+    for happening in happenings:
+        window = [
+            share for start, share in quarters.items() if happening.at - thresholds.length <= start < happening.at
+        ]
+        cases, total = sum(share.cases for share in window), sum(share.total for share in window)
+        assert cases >= thresholds.minimum
+        assert is_jump(Share(cases, total), Share(0, 0), thresholds)
+    times = [happening.at for happening in happenings]
+    assert all(later - earlier >= find_gap(thresholds) for earlier, later in pairwise(times))
+
+
+@settings(max_examples=40, deadline=None)
+@given(series, numbers, st.lists(st.integers(1, 4 * 48), max_size=6))
+def test_looking_often_finds_what_one_look_finds(numbered, thresholds, looks):
+    """Each look reads what there is by then, and leaves out what is stored: exactly once, whenever one looks."""
+    quarters = {START + number * QUARTER: share for number, share in numbered.items()}
+    stored: list[Happening] = []
+    for look in sorted({*looks, 4 * 48}):
+        now = START + look * QUARTER
+        seen = {start: share for start, share in quarters.items() if start < now}
+        happenings = spikes(seen, thresholds, until=now)
+        stored += leave_out_known(happenings, [(event.subject, event.at) for event in stored])
+    whole = spikes(quarters, thresholds, until=START + 2 * DAY)
+    assert [event.key for event in stored] == [happening.key for happening in whole]
+
+
+def test_the_history_is_long_enough():
+    """Quarter hours before it change nothing."""
+    thresholds = Thresholds(minutes=1440, minimum=1)
+    quarters = fill(START - 20 * DAY, START + 2 * DAY, Share(3, 10)) | fill(START + DAY, START + 2 * DAY, Share(9, 9))
+    needed = {start: share for start, share in quarters.items() if start >= START - find_history(thresholds)}
+    assert spikes(needed, thresholds) == spikes(quarters, thresholds) != []
+
+
+def reasons(rows, minimum=1, since=START, until=START + MONTH) -> list[Happening]:
+    return list(find_new_reasons(rows, Thresholds(minimum=minimum), since=since, until=until))
+
+
+def test_a_reason_is_new_once_and_again_after_thirty_quiet_days():
+    rows = [(START + n * DAY, "expired", 1) for n in range(5)]
+    assert [happening.at for happening in reasons(rows)] == [START]
+    rows.append((START + 4 * DAY + QUIET, "expired", 1))
+    assert [happening.at for happening in reasons(rows, until=START + 60 * DAY)] == [START, START + 4 * DAY + QUIET]
+
+
+def test_a_reason_that_was_there_before_is_not_new():
+    assert reasons([(START - 2 * DAY, "expired", 1), (START, "expired", 50), (START, "replayed", 1)]) == [
+        Happening("replayed", START, QUIET)
+    ]
+
+
+def test_a_new_reason_waits_for_its_minimum():
+    rows = [(START + n * HOUR, "expired", 4) for n in range(3)]
+    (happening,) = reasons(rows, minimum=10)
+    assert happening.at == START + 2 * HOUR
+    assert happening.facts == {"reason": "expired", "count": 12}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-2000, 2000), st.sampled_from("abc"), st.integers(0, 5)), max_size=30),
+    st.integers(1, 10),
+    st.lists(st.integers(1, 2000), max_size=5),
+)
+def test_looking_often_finds_each_new_reason_once(numbered, minimum, looks):
+    rows = [(START + hour * HOUR, reason, count) for hour, reason, count in numbered]
+    stored: list[Happening] = []
+    for look in sorted({*looks, 2000}):
+        now = START + look * HOUR
+        happenings = reasons([row for row in rows if row[0] <= now], minimum, until=now)
+        stored += leave_out_known(happenings, [(event.subject, event.at) for event in stored])
+    whole = reasons(rows, minimum, until=START + 2000 * HOUR)
+    assert sorted(event.key for event in stored) == sorted(happening.key for happening in whole)
+
+
+def quarters_between(since: datetime, until: datetime) -> list[datetime]:
+    return list(fill(since, until, Share(0, 0)))
+
+
+def silences(quarters, minutes=60, minimum=4, since=START, until=START + 10 * DAY) -> list[Happening]:
+    return list(
+        find_silences({"shop": quarters}, Thresholds(minutes=minutes, minimum=minimum), since=since, until=until)
+    )
+
+
+def test_a_silence_fires_after_the_threshold_and_ends_with_the_next_report():
+    quarters = quarters_between(START - DAY, START + DAY) + quarters_between(START + 2 * DAY, START + 10 * DAY)
+    (happening,) = silences(quarters)
+    assert (happening.at, happening.until) == (START + DAY + HOUR, START + 2 * DAY)
+    assert happening.facts == {"reporter": "shop", "lastReportBefore": int((START + DAY).timestamp())}
+
+
+def test_a_pause_as_every_night_is_no_silence():
+    nights = [
+        hour for day in range(-5, 10) for hour in quarters_between(START + day * DAY, START + day * DAY + 16 * HOUR)
+    ]
+    assert silences(nights) == []
+    (happening,) = silences([quarter for quarter in nights if quarter < START + 5 * DAY])
+    assert happening.at == START + 4 * DAY + 24 * HOUR + QUARTER
+
+
+def test_a_single_report_is_no_reporter():
+    assert silences([START]) == []
+    assert silences([START, START + HOUR, START + 2 * HOUR], minimum=3) != []
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sets(st.integers(-4 * 24, 4 * 96), max_size=80),
+    st.sampled_from([15, 60, 240]),
+    st.integers(1, 6),
+    st.lists(st.integers(1, 4 * 96), max_size=5),
+)
+def test_looking_often_finds_each_silence_once(numbered, minutes, minimum, looks):
+    quarters = [START + number * QUARTER for number in sorted(numbered)]
+    stored: list[Happening] = []
+    for look in sorted({*looks, 4 * 96}):
+        now = START + look * QUARTER
+        happenings = silences([quarter for quarter in quarters if quarter < now], minutes, minimum, until=now)
+        stored += leave_out_known(happenings, [(event.subject, event.at) for event in stored])
+    whole = silences(quarters, minutes, minimum, until=START + 4 * DAY)
+    assert [event.key for event in stored] == [happening.key for happening in whole]
+    assert all((event.at - START) <= 4 * DAY for event in stored)
+    assert HISTORY > 14 * DAY
+
+
+def test_a_version_fires_once_with_all_of_its_breaking_changes():
+    changes = [
+        BreakingChange(7, version, START + version * HOUR, "GET /orders", "200", f"/{n}", "gone", "consumer")
+        for version in (2, 3)
+        for n in range(MAX_CHANGES + 2)
+    ]
+    first, second = find_breaking_versions(changes)
+    assert (first.subject, first.at, second.subject) == ("7:2", START + 2 * HOUR, "7:3")
+    assert first.facts["changeCount"] == MAX_CHANGES + 2
+    assert len(first.facts["changes"]) == MAX_CHANGES
+
+
+def test_what_late_reports_move_a_little_is_the_same():
+    happening = Happening("share", START, HOUR)
+    assert list(leave_out_known([happening], [("share", START - HOUR / 2)])) == []
+    assert list(leave_out_known([happening], [("share", START - HOUR), ("other", START)])) == [happening]
+    assert list(leave_out_known([happening, happening], [])) == [happening]

@@ -1,0 +1,75 @@
+"""From a breaking change in real traffic to a webhook that the `standardwebhooks` package verifies."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+
+from alerts.delivery.deliver import deliver_due
+from alerts.evaluation.fire import evaluate_all
+from alerts.models import Delivery, Event
+from alerts.setup.targets import rotate_secret
+from tests.alerts.alerts import make_alert, make_target
+from tests.catalog.reports import deliver, observation
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_breaking_change_arrives_signed(api, workspace, receiver):
+    target, secret = make_target(workspace, receiver.url)
+    make_alert(workspace, target)
+    deliver(api, workspace, *[observation(response={"id": 1, "total": 2})] * 30)
+    assert evaluate_all(now=timezone.now()) == 0
+    deliver(api, workspace, *[observation(response={"id": "1", "total": 2})] * 30)
+    now = timezone.now() + timedelta(minutes=1)
+    assert evaluate_all(now=now) == 1
+    assert deliver_due(now=now) == 1
+
+    (headers, body), *more = receiver.requests
+    assert not more
+    message = Webhook(secret).verify(body, headers)
+    assert message == json.loads(body)
+    assert message["type"] == "drift.breaking"
+    assert abs(message["timestamp"] - timezone.now().timestamp()) < 60
+    data = message["data"]
+    assert (data["workspace"], data["environment"]) == ("Lumen Books", "production")
+    assert data["operation"] == "GET /orders/{orderId}"
+    assert data["changes"][0]["pointer"] == "/id"
+    assert data["changes"][0]["breaks"] == "consumer"
+    assert data["title"].startswith("Breaking drift in production: GET /orders/{orderId}, 200 /id ")
+    assert data["url"] == f"https://hub.example/w/{workspace.workspace.slug}/production/drift?breaking=1"
+    delivery = Delivery.objects.get()
+    assert (delivery.state, delivery.code, delivery.attempts) == ("delivered", 204, 1)
+    assert headers["webhook-id"] == str(delivery.message_id)
+    for change in ({"webhook-id": "other"}, {"webhook-timestamp": str(int(now.timestamp()) - 1)}):
+        with pytest.raises(WebhookVerificationError):
+            Webhook(secret).verify(body, {**headers, **change})
+    with pytest.raises(WebhookVerificationError):
+        Webhook(secret).verify(body + b" ", headers)
+    assert evaluate_all(now=now + timedelta(minutes=1)) == deliver_due(now=now + timedelta(minutes=1)) == 0
+    assert Event.objects.count() == 1
+
+
+def test_after_a_rotation_both_secrets_verify_for_a_day(api, workspace, receiver):
+    target, old_secret = make_target(workspace, receiver.url)
+    make_alert(workspace, target)
+    now = timezone.now()
+    new_secret = rotate_secret(target, actor="ada", now=now - timedelta(hours=23))
+    deliver(api, workspace, *[observation(response={"id": 1})] * 30)
+    deliver(api, workspace, *[observation(response={"id": "1"})] * 30)
+    evaluate_all(now=timezone.now())
+    deliver_due(now=timezone.now())
+    headers, body = receiver.requests[0]
+    for secret in (old_secret, new_secret):
+        assert Webhook(secret).verify(body, headers)
+    Delivery.objects.update(state="waiting", next_attempt_at=now)
+    target.__class__.objects.update(next_attempt_at=now, previous_until=now)
+    deliver_due(now=timezone.now())
+    headers, body = receiver.requests[1]
+    assert Webhook(new_secret).verify(body, headers)
+    with pytest.raises(WebhookVerificationError):
+        Webhook(old_secret).verify(body, headers)
