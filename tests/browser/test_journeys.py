@@ -1,12 +1,19 @@
 """What a person does with the pages, start to end."""
 
+import csv
 import re
 import subprocess
+import uuid
+from datetime import timedelta
+from urllib.parse import urljoin
 
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
+from affidavit import mint_intent
 from workspaces.people.sign_in_links import create_link
+
+EXPORTS = ("operations as CSV", "all tables of this page as JSON")
 
 
 def test_a_one_time_link_signs_in_and_a_first_workspace_is_made(new_tab, chromium, live_server, transactional_db):
@@ -90,3 +97,73 @@ def test_the_empty_page_s_own_calls_bring_the_first_outcome_and_no_broken_join(n
     assert "Conversations 1" in facts
     assert "Outcomes 1" in facts
     assert "0 of 1" in facts
+
+
+def test_an_environment_mix_up_is_found_from_the_overview_and_moved_in_four_clicks(new_tab, filled, api):
+    ids = [f"mixed_up_{number}" for number in range(30)]
+    body = {"environment": "staging", "conversations": [{"conversationId": id_} for id_ in ids]}
+    assert api.post("/api/conversations", body).status_code == 200
+    mixed_up = [{"conversationId": id_, "outcomeKey": "purchase"} for id_ in ids]
+    assert len(api.post("/api/conversation-outcomes", {"outcomes": mixed_up}).json()["unknownConversations"]) == 30
+    page = new_tab().open(f"{filled}/overview")
+    assert "42 of 45 ids are conversations of staging, reported to production" in read_words(page, "main")
+    page.get_by_role("link", name="See them and move them").click()
+    page.get_by_role("button", name="Move 42 to staging").click()
+    page.get_by_role("status").filter(has_text="Moved").wait_for()
+    page.goto(page.url.replace("/production/joins", "/staging/outcomes").partition("?")[0])
+    assert re.search(r"purchase\s+42\b", page.inner_text("main"))  # 12 and 30
+
+
+def test_from_a_rejection_to_its_true_reason_in_the_inspector(new_tab, filled, workspace, api):
+    """The intent has expired since; at the moment of the rejection it was for another audience."""
+    received_at = timezone.now() - timedelta(minutes=30)
+    header = mint_intent(
+        workspace.signing_secret, tenant_id=workspace.workspace.id, sub="user_17", aud="urn:affidavit:elsewhere",
+        operation="POST /refunds", args={"amount": 1250}, now=received_at.timestamp(), lifetime=300,
+    ).header  # fmt: skip
+    rejection = {
+        "result": "audience-mismatch", "version": 2, "operation": "POST /refunds", "toolCallId": "call_elsewhere",
+        "occurredAt": int(received_at.timestamp()),
+    }  # fmt: skip
+    report = {"reportId": str(uuid.uuid4()), "verifications": [rejection]}
+    assert api.post("/api/verification-reports", report).status_code == 200
+    page = new_tab().open(f"{filled}/rejections?reason=audience-mismatch&range=24h")
+    page.locator("#singles tbody tr").first.get_by_role("link").first.click()
+    page.get_by_role("link", name="Open in inspector").click()
+    page.get_by_label("X-Service-Intent").fill(header)
+    page.get_by_label("Content type").fill("application/json")
+    page.get_by_label("Body").fill('{"amount": 1250}')
+    page.get_by_role("button", name="Check").click()
+    page.locator("#verdict").wait_for()
+    assert page.locator("#verdict").inner_text() == "audience-mismatch"
+    assert "urn:affidavit:elsewhere" in page.inner_text("#checks")
+    assert "expired" not in page.inner_text("#checks")
+    page.reload()
+    assert page.locator("#verdict").inner_text() == "audience-mismatch"
+
+
+def test_a_decision_is_undone_in_time(new_tab, filled, api):
+    call = {"sub": "user_17", "operation": "POST /refunds", "args": {"amount": 1250}, "summary": "Refund 12.50"}
+    assert api.post("/api/confirmations", call).status_code == 201
+    page = new_tab().open(f"{filled}/confirmations")
+    page.get_by_role("link", name="Confirm: Refund 12.50").click()
+    page.get_by_role("button", name="Confirm now: Refund 12.50").click()
+    page.get_by_role("button", name="Undo: Refund 12.50").click()
+    page.get_by_role("link", name="Decline: Refund 12.50").wait_for()
+    assert "Confirmed by" not in page.inner_text("main")
+
+
+def test_what_is_exported_is_what_is_shown(new_tab, filled):
+    """Of a page with a filter: the table, its CSV and its JSON have the same rows in the same order."""
+    page = new_tab().open(f"{filled}/catalog?q=orders")
+    shown = [tuple(re.split(r"\s+", row.inner_text())[:2]) for row in page.locator("main tbody tr").all()]
+    as_csv, as_json = (page.get_by_label(label).get_attribute("href") for label in EXPORTS)
+    csv_rows = [*csv.DictReader(page.request.get(urljoin(page.url, as_csv)).text().splitlines())]
+    json_rows = page.request.get(urljoin(page.url, as_json)).json()["tables"]["operations"]
+    assert len(shown) == 2
+    assert [(row["method"], row["path"]) for row in csv_rows] == shown
+    assert [(row["method"], row["path"]) for row in json_rows] == shown
+
+
+def read_words(page, selector: str) -> str:
+    return re.sub(r"\s+", " ", page.inner_text(selector))
