@@ -5,6 +5,7 @@ from django.urls import path
 from outcomes.analytics.views import show_outcome_key, show_outcomes
 from outcomes.broken_joins.actions import post_move, post_undo
 from outcomes.broken_joins.views import show_broken_joins
+from outcomes.conversations.views import show_conversation
 from workspaces.page import page_paths
 
 JOINS = "w/<slug:slug>/<str:environment>/joins"
@@ -12,6 +13,7 @@ JOINS = "w/<slug:slug>/<str:environment>/joins"
 urlpatterns = [
     *page_paths("outcomes", show_outcomes),
     *page_paths("outcome", show_outcome_key),
+    *page_paths("conversation", show_conversation),
     *page_paths("joins", show_broken_joins),
     path(f"{JOINS}/move", post_move, name="move-joins"),
     path(f"{JOINS}/moves/<int:pk>/undo", post_undo, name="undo-move"),

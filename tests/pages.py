@@ -14,6 +14,7 @@ QUERIES: Mapping[str, Mapping[str, str]] = {
     "property": {"method": "GET", "path": "/orders/{orderId}", "part": "200", "at": ""},
     "difference": {"against": "staging"},
     "outcome": {"key": "purchase"},
+    "conversation": {"id": "conv_1"},
 }
 
 

@@ -42,6 +42,10 @@ def fill_workspace(created: NewWorkspace, api: Any) -> str:
     assert api.post("/api/annotations", annotation).status_code == 201
     for environment in created.workspace.environments.all():
         fold_reports(environment, now=timezone.now())
+    drifted = {"method": "GET", "path": "/search", "status": 400, "count": 1, "response": {"type": "string"}}
+    report = {"reportId": str(uuid.uuid4()), "observations": [drifted]}
+    assert api.post("/api/witness-reports", report).status_code == 202
+    fold_reports(created.workspace.environments.get(name="production"), now=timezone.now())
     return f"/w/{created.workspace.slug}/production"
 
 

@@ -43,7 +43,7 @@ SECTIONS = (
     Section("overview", "Overview", "h"),
     Section("catalog", "Catalog", "c", within=("operation", "property", "difference", "rules")),
     Section("drift", "Drift", "d", within=("change",)),
-    Section("outcomes", "Outcomes", "o", within=("outcome",), begins_group=True),
+    Section("outcomes", "Outcomes", "o", within=("outcome", "conversation"), begins_group=True),
     Section("joins", "Broken joins", "j"),
     Section("rejections", "Rejections", "r", within=("rejection",), begins_group=True),
     Section("inspector", "Inspector", "i"),

@@ -128,7 +128,7 @@ RULES: Mapping[str, Rule] = {
     # Pages
     **{f"{PAGE}{name}": Page() for name in (
         "overview", "catalog", "operation", "property", "drift", "change", "difference", "rules",
-        "outcomes", "outcome", "joins", "rejections", "rejection", "confirmations", "inspector",
+        "outcomes", "outcome", "conversation", "joins", "rejections", "rejection", "confirmations", "inspector",
         "annotations",
     )},
     **{f"{PAGE}{name}": Page(ADMIN) for name in (
@@ -309,6 +309,7 @@ def fill_in(address: str, callers: Callers) -> str:
         "operation": "?method=GET&path=/orders",
         "property": "?method=GET&path=/orders&part=200",
         "outcome": "?key=purchase",
+        "conversation": "?id=c1",
         "change": f"?id={Drift.objects.get().pk}",
         "rejection": f"?{urlencode({'at': rejection.occurred_at.isoformat(), 'id': rejection.pk})}",
     }

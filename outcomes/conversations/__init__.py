@@ -1,0 +1,1 @@
+"""One conversation: everything that is stored of it."""

@@ -1,0 +1,102 @@
+"""What is stored of one conversation id in one environment, in the order in which it happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from outcomes.broken_joins.diagnose import Diagnosis
+from outcomes.broken_joins.lookup import diagnose_ids, list_api_key_names, list_environment_names
+from outcomes.models import Conversation, MovedOutcome, Outcome
+from workspaces.models import Environment
+
+MAX_MOVES = 50
+
+
+@dataclass(frozen=True)
+class ConversationEvent:
+    """Something that happened to a conversation. outcome: its key, "" for none; by: an API key or a person."""
+
+    at: datetime
+    event: str
+    outcome: str = ""
+    detail: str = ""
+    by: str = ""
+    is_bad: bool = False
+
+
+@dataclass(frozen=True)
+class ConversationDetail:
+    """A conversation with its outcomes, which are broken joins while it is not known.
+
+    diagnosis: why it is not known; None where it is. key_names: the API keys of the workspace by row id.
+    """
+
+    conversation: Conversation
+    outcomes: Sequence[Outcome]
+    moves: Sequence[MovedOutcome]
+    diagnosis: Diagnosis | None
+    key_names: Mapping[int | None, str]
+
+    @property
+    def is_known(self) -> bool:
+        return self.conversation.started_at is not None
+
+    def list_events(self) -> list[ConversationEvent]:
+        """Return what happened, the earliest first."""
+        return sorted(self._describe(), key=lambda event: event.at)
+
+    def _describe(self) -> Iterator[ConversationEvent]:
+        conversation = self.conversation
+        if conversation.started_at:
+            yield ConversationEvent(conversation.started_at, "started")
+        if conversation.registered_at:
+            yield ConversationEvent(conversation.registered_at, "registered")
+        for outcome in self.outcomes:
+            yield from self._describe_outcome(outcome)
+        for moved in self.moves:
+            move = moved.move
+            detail = f"from {move.source.name}"
+            yield ConversationEvent(move.moved_at, "moved here", moved.outcome_key, detail, move.moved_by)
+
+    def _describe_outcome(self, outcome: Outcome) -> Iterator[ConversationEvent]:
+        key_name = self.key_names.get(outcome.reported_by, "")
+        was_broken = outcome.broken or outcome.healed_at is not None
+        detail = "the conversation was not known" if was_broken else ""
+        yield ConversationEvent(
+            outcome.first_reported_at, "first reported", outcome.outcome_key, detail, key_name, is_bad=was_broken
+        )
+        if outcome.reports > 1:
+            detail = f"{outcome.reports:,} reports in all"
+            yield ConversationEvent(outcome.last_reported_at, "last reported", outcome.outcome_key, detail)
+        if outcome.healed_at:
+            yield ConversationEvent(outcome.healed_at, "healed", outcome.outcome_key, "the conversation arrived")
+
+
+def find_conversation(environment: Environment, conversation_id: str) -> ConversationDetail | None:
+    """Return what is stored of an id; None where it was neither registered nor reported in this environment."""
+    rows = Conversation.objects.filter(environment=environment, conversation_id=conversation_id)
+    conversation = rows.first() if conversation_id else None
+    if conversation is None:
+        return None
+    outcomes = Outcome.objects.filter(environment=environment, conversation_id=conversation.pk)
+    listed = list(outcomes.order_by("first_reported_at", "outcome_key"))
+    return ConversationDetail(
+        conversation,
+        listed,
+        _list_moves(conversation) if any(outcome.moved_in for outcome in listed) else [],
+        None if conversation.started_at else diagnose_id(environment, conversation_id),
+        list_api_key_names(environment),
+    )
+
+
+def diagnose_id(environment: Environment, conversation_id: str) -> Diagnosis:
+    """Return why this id is not known in this environment."""
+    return diagnose_ids(environment, list_environment_names(environment), [conversation_id])[conversation_id]
+
+
+def _list_moves(conversation: Conversation) -> list[MovedOutcome]:
+    """Return the moves that brought outcomes here and were not undone."""
+    moves = MovedOutcome.objects.filter(conversation=conversation, move__undone_at=None)
+    return list(moves.select_related("move__source").order_by("pk")[:MAX_MOVES])

@@ -1,0 +1,79 @@
+"""The page of one conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpRequest
+
+from outcomes.broken_joins.diagnose import ADVICE
+from outcomes.conversations.detail import ConversationDetail, diagnose_id, find_conversation
+from outcomes.models import Outcome
+from wire.errors import NotFound
+from wire.filters import read_text
+from wire.period import Period
+from wire.table_exports import Table
+from workspaces.models import Environment
+from workspaces.page import Page
+
+EVENT_COLUMNS = ("at", "event", "outcomeKey", "detail", "by", "isBad")
+OUTCOME_COLUMNS = (
+    "outcomeKey", "reports", "firstReportedAt", "lastReportedAt", "lagSeconds", "isBrokenJoin", "healedAt", "movedIn",
+)  # fmt: skip
+MAX_OUTCOMES = 100  # on the page; the export has all
+
+
+def show_conversation(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show all that is stored of the conversation `id`. Raises NotFound where there is nothing."""
+    conversation_id = read_text(request.GET, "id")
+    detail = find_conversation(environment, conversation_id)
+    if detail is None:
+        raise NotFound(explain_absence(environment, conversation_id))
+    events = detail.list_events()
+
+    def build_context() -> Mapping[str, Any]:
+        return {
+            "conversation": detail.conversation,
+            "is_known": detail.is_known,
+            "outcomes": [(outcome, _measure_lag(detail, outcome)) for outcome in detail.outcomes[:MAX_OUTCOMES]],
+            "outcome_count": len(detail.outcomes),
+            "events": events[: 2 * MAX_OUTCOMES],
+            "event_count": len(events),
+            "diagnosis": detail.diagnosis,
+            "advice": ADVICE[detail.diagnosis.kind] if detail.diagnosis else None,
+        }
+
+    tables = [
+        Table("events", EVENT_COLUMNS, lambda: map(astuple, events)),
+        Table("outcomes", OUTCOME_COLUMNS, lambda: _outcome_rows(detail)),
+    ]
+    return Page("outcomes/conversation.html", build_context, tables, has_period=False)
+
+
+def explain_absence(environment: Environment, conversation_id: str) -> str:
+    """Return in words that an id is not known here, and where it is known."""
+    words = "No conversation with this id was registered or reported in this environment."
+    if not conversation_id:
+        return "Name the conversation in the address, as ?id=…"
+    diagnosis = diagnose_id(environment, conversation_id)
+    if diagnosis.found_in:
+        return f"{words} It is known in {diagnosis.found_in}."
+    return f"{words} {ADVICE[diagnosis.kind].meaning}" if diagnosis.kind != "never-seen" else words
+
+
+def _measure_lag(detail: ConversationDetail, outcome: Outcome) -> timedelta | None:
+    """Return the time from the start of the conversation to the outcome; None while it is not known."""
+    started_at = detail.conversation.started_at
+    return outcome.first_reported_at - started_at if started_at else None
+
+
+def _outcome_rows(detail: ConversationDetail) -> Iterator[Sequence[Any]]:
+    for outcome in detail.outcomes:
+        lag = _measure_lag(detail, outcome)
+        yield (
+            outcome.outcome_key, outcome.reports, outcome.first_reported_at, outcome.last_reported_at,
+            None if lag is None else round(lag.total_seconds()), outcome.broken, outcome.healed_at, outcome.moved_in,
+        )  # fmt: skip

@@ -1,0 +1,150 @@
+"""One conversation's page: all that is stored of it, in order; what is not known says so and why."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from outcomes.broken_joins.move import find_movable, move_broken_joins
+from outcomes.conversations import views
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
+from outcomes.models import Conversation
+from wire.period import parse_period
+from workspaces.models import Environment, Membership
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now() - timedelta(hours=2)
+
+
+@pytest.fixture
+def production(workspace: Any) -> Environment:
+    return workspace.workspace.environments.get(name="production")
+
+
+@pytest.fixture
+def start(workspace: Any) -> str:
+    return f"/w/{workspace.workspace.slug}/production"
+
+
+def open_page(client: Any, start: str, conversation_id: str, *, status: int = 200) -> str:
+    response = client.get(f"{start}/conversation", {"id": conversation_id})
+    assert response.status_code == status, response.content
+    return " ".join(unescape(response.content.decode()).split())
+
+
+def load_tables(client: Any, start: str, conversation_id: str) -> Any:
+    return json.loads(client.get(f"{start}/conversation.json", {"id": conversation_id}).getvalue())["tables"]
+
+
+def test_it_tells_all_that_happened_in_order(browser_client, start, production, workspace):
+    key = workspace.workspace.api_keys.order_by("pk").first()
+    record_outcomes(production, [Report("c1", "purchase")], reported_by=key.pk, now=NOW)
+    register_conversations(production, [Arrival("c1", NOW - timedelta(minutes=5))], now=NOW + timedelta(minutes=1))
+    record_outcomes(production, [Report("c1", "purchase"), Report("c1", "renewal")], now=NOW + timedelta(minutes=4))
+    tables = load_tables(browser_client, start, "c1")
+    assert [(event["event"], event["outcomeKey"]) for event in tables["events"]] == [
+        ("started", ""),
+        ("first reported", "purchase"),
+        ("registered", ""),
+        ("healed", "purchase"),
+        ("last reported", "purchase"),
+        ("first reported", "renewal"),
+    ]
+    assert {row["outcomeKey"]: (row["reports"], row["lagSeconds"]) for row in tables["outcomes"]} == {
+        "purchase": (2, 300),
+        "renewal": (1, 540),
+    }
+    page = open_page(browser_client, start, "c1")
+    assert "2 outcomes</span>" in page
+    assert f"<code>{key}</code>" in page
+    assert "healed</span>" in page
+
+
+def test_a_broken_join_says_why_and_where_it_is_known(browser_client, start, production, workspace):
+    staging = workspace.workspace.environments.get(name="staging")
+    register_conversations(staging, [Arrival("c2")], now=NOW)
+    record_outcomes(production, [Report("c2", "purchase")], now=NOW)
+    page = open_page(browser_client, start, "c2")
+    assert "1 broken join<" in page
+    assert "Cause: other environment" in page
+    assert f'href="{start.replace("production", "staging")}/conversation?id=c2"' in page
+
+
+def test_what_was_moved_here_says_by_whom(browser_client, start, production, workspace):
+    staging = workspace.workspace.environments.get(name="staging")
+    record_outcomes(staging, [Report("c3", "purchase")], now=NOW)
+    register_conversations(production, [Arrival("c3")], now=NOW)
+    period = parse_period({}, now=timezone.now())
+    assert find_movable(staging, production, period)
+    move_broken_joins(staging, production, period, actor="ann", now=timezone.now())
+    events = load_tables(browser_client, start, "c3")["events"]
+    assert ("moved here", "from staging", "ann") in [(row["event"], row["detail"], row["by"]) for row in events]
+
+
+def test_rows_with_an_id_lead_to_it(browser_client, start, production):
+    odd = 'a&b"<c>/é %'
+    register_conversations(production, [Arrival(odd)], now=NOW)
+    record_outcomes(production, [Report(odd, "purchase"), Report("nobody", "purchase")], now=NOW)
+    row = browser_client.get(f"{start}/outcome", {"key": "purchase"}).content.decode()
+    link = next(part for part in unescape(row).split('"') if "/conversation?id=" in part)
+    assert "1 outcome<" in " ".join(browser_client.get(link).content.decode().split())
+    assert "/conversation?id=nobody" in browser_client.get(f"{start}/joins").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("conversation_id", "words"),
+    [
+        ("never", "No conversation with this id"),
+        ("", "Name the conversation"),
+        ("undefined", "a placeholder that was never filled in"),
+        ("only-staging", "It is known in staging"),
+        ("x" * 9000, "No conversation with this id"),
+        ("\0", "Name the conversation"),
+    ],
+)
+def test_one_that_is_not_known_says_so_inside_the_shell(browser_client, start, workspace, conversation_id, words):
+    staging = workspace.workspace.environments.get(name="staging")
+    register_conversations(staging, [Arrival("only-staging")], now=NOW)
+    page = open_page(browser_client, start, conversation_id, status=404)
+    assert words in page
+    assert "Broken joins" in page
+
+
+def test_an_outsider_learns_nothing(browser_client, start, production, other_workspace):
+    register_conversations(production, [Arrival("c1")], now=NOW)
+    other = other_workspace.workspace.environments.get(name="production")
+    stranger = get_user_model().objects.create_user("stranger")
+    Membership.objects.create(workspace=other_workspace.workspace, user=stranger, role="admin")
+    client = Client()
+    client.force_login(stranger)
+    assert client.get(f"{start}/conversation?id=c1").status_code == 404
+    own = client.get(f"/w/{other.workspace.slug}/production/conversation?id=c1")
+    assert own.status_code == 404
+    assert "known in" not in own.content.decode()
+
+
+def test_a_page_is_bounded_and_the_download_is_not(browser_client, start, production, monkeypatch):
+    monkeypatch.setattr(views, "MAX_OUTCOMES", 2)
+    register_conversations(production, [Arrival("c1")], now=NOW)
+    record_outcomes(production, [Report("c1", f"key-{n}") for n in range(5)], now=NOW)
+    page = open_page(browser_client, start, "c1")
+    assert "The first 2 of 5; the download has all." in page
+    assert len(load_tables(browser_client, start, "c1")["outcomes"]) == 5
+
+
+def test_it_is_found_by_an_index_that_begins_with_the_environment(production):
+    register_conversations(production, [Arrival("c1")], now=NOW)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    plan = Conversation.objects.filter(environment=production, conversation_id="c1").explain()
+    assert "environment_id = " in plan
+    assert plan.count("Index Scan") == 1
