@@ -99,6 +99,9 @@ class Rejection(models.Model):
     tool_call_id = models.CharField(max_length=255, blank=True)
     count = models.BigIntegerField()
 
+    class Meta:
+        indexes = [models.Index(fields=["environment", "tool_call_id"], name="rejections_of_a_tool_call")]
+
     def __str__(self) -> str:
         return f"{self.reason} at {self.occurred_at:%Y-%m-%d %H:%M}"
 

@@ -15,6 +15,7 @@ QUERIES: Mapping[str, Mapping[str, str]] = {
     "difference": {"against": "staging"},
     "outcome": {"key": "purchase"},
     "conversation": {"id": "conv_1"},
+    "toolcall": {"id": "call_expired"},
 }
 
 

@@ -45,7 +45,7 @@ SECTIONS = (
     Section("drift", "Drift", "d", within=("change",)),
     Section("outcomes", "Outcomes", "o", within=("outcome", "conversation"), begins_group=True),
     Section("joins", "Broken joins", "j"),
-    Section("rejections", "Rejections", "r", within=("rejection",), begins_group=True),
+    Section("rejections", "Rejections", "r", within=("rejection", "toolcall"), begins_group=True),
     Section("inspector", "Inspector", "i"),
     Section("confirmations", "Confirmations", "f"),
     Section("annotations", "Annotations", "n"),

@@ -12,7 +12,8 @@ from wire.timestamps import unix_seconds
 from workspaces.models import Environment
 
 AROUND = timedelta(days=1)  # before and after a rejection, in which others are looked for
-MAX_EVENTS = 50
+MAX_EVENTS = 50  # of each kind
+EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")  # of a CallEvent
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,15 @@ def list_call_events(environment: Environment, rejection: Rejection) -> list[Cal
     """Return what happened to the tool call of a rejection, the earliest first; only itself where it names none."""
     if not rejection.tool_call_id:
         return [_describe_rejection(rejection)]
-    intents = MintedIntent.objects.filter(environment=environment, tool_call_id=rejection.tool_call_id)
-    intents = intents.select_related("confirmation").order_by("issued_at", "id")[:MAX_EVENTS]
-    rejections = _list_around(environment, rejection).filter(tool_call_id=rejection.tool_call_id)
+    return list_events_of_call(environment, rejection.tool_call_id)
+
+
+def list_events_of_call(environment: Environment, tool_call_id: str) -> list[CallEvent]:
+    """Return what happened to a tool call, the earliest first: at most MAX_EVENTS of each kind."""
+    named = {"environment": environment, "tool_call_id": tool_call_id}
+    intents = MintedIntent.objects.filter(**named).select_related("confirmation").order_by("issued_at", "id")
+    intents = intents[:MAX_EVENTS]
+    rejections = Rejection.objects.filter(**named)
     confirmations = {intent.confirmation.pk: intent.confirmation for intent in intents if intent.confirmation}
     events = [event for confirmation in confirmations.values() for event in _describe_confirmation(confirmation)]
     events += [CallEvent(intent.issued_at, "intent minted", intent.operation) for intent in intents]

@@ -29,7 +29,7 @@ def build_tables(analysis: RejectionAnalysis) -> Sequence[Table]:
         Table("series", SERIES_COLUMNS, lambda: map(_bucket_row, analysis.buckets)),
         Table("versions", ("version", *GROUP_COLUMNS), lambda: map(_group_row, analysis.versions)),
         Table("operations", ("operation", *GROUP_COLUMNS), lambda: map(_group_row, analysis.operations)),
-        Table("rejections", REJECTION_COLUMNS, lambda: map(_rejection_row, analysis.rejections.iterator())),
+        Table("rejections", REJECTION_COLUMNS, lambda: map(list_rejection_cells, analysis.rejections.iterator())),
         build_annotations_table(analysis.environment, analysis.period),
     ]
 
@@ -56,7 +56,7 @@ def _group_row(summary: GroupSummary) -> Sequence[Any]:
     )
 
 
-def _rejection_row(rejection: Rejection) -> Sequence[Any]:
+def list_rejection_cells(rejection: Rejection) -> Sequence[Any]:
     return (
         rejection.occurred_at,
         rejection.reason,

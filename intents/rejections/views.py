@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import astuple
 from datetime import datetime
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -15,7 +15,7 @@ from affidavit import REASONS
 from intents.models import Rejection
 from intents.rejections import chart_figures, sentences, totals
 from intents.rejections.analysis import RejectionAnalysis
-from intents.rejections.detail import count_alike, find_rejection, list_call_events
+from intents.rejections.detail import EVENT_COLUMNS, count_alike, find_rejection, list_call_events
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import parse_filters
 from intents.rejections.queries import begin_with_data, has_verifications
@@ -27,7 +27,6 @@ from workspaces.models import Environment
 from workspaces.page import Page
 
 REJECTIONS_PER_PAGE = 25
-EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")
 MAX_OPERATIONS = 50  # on the page; the export has all
 FIRST_REPORT = """{"environment": "%s", "reportId": "%s", "verifications": [
     {"result": "accepted", "version": 2, "operation": "GET /orders/{orderId}", "count": 41},
@@ -73,7 +72,7 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
             "events": events,
         }
 
-    tables = [Table("events", EVENT_COLUMNS, lambda: (tuple(asdict(event).values()) for event in events))]
+    tables = [Table("events", EVENT_COLUMNS, lambda: map(astuple, events))]
     return Page("intents/rejection.html", build_context, tables, has_period=False)
 
 

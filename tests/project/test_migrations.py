@@ -18,7 +18,11 @@ BASE = {
     "wire": "0003_keys", "workspaces": "0007_months",
 }  # fmt: skip
 # By migration and rule, why it may.
-REASONS: dict[tuple[str, str, str], str] = {}
+REASONS: dict[tuple[str, str, str], str] = {
+    ("intents", "0008_rejections_of_a_tool_call", "runs Python, perhaps over many rows"): (
+        "it creates an index CONCURRENTLY in each partition, whose names only the database knows"
+    ),
+}
 
 RULES = {
     "adds an index without CONCURRENTLY": r"^CREATE (UNIQUE )?INDEX (?!CONCURRENTLY)",

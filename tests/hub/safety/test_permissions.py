@@ -128,8 +128,8 @@ RULES: Mapping[str, Rule] = {
     # Pages
     **{f"{PAGE}{name}": Page() for name in (
         "overview", "catalog", "operation", "property", "drift", "change", "difference", "rules",
-        "outcomes", "outcome", "conversation", "joins", "rejections", "rejection", "confirmations", "inspector",
-        "annotations",
+        "outcomes", "outcome", "conversation", "joins", "rejections", "rejection", "toolcall", "confirmations",
+        "inspector", "annotations",
     )},
     **{f"{PAGE}{name}": Page(ADMIN) for name in (
         "keys", "secrets", "environments", "members", "retention", "audit",
@@ -271,7 +271,7 @@ class Callers:
 @pytest.fixture
 def callers(workspace: NewWorkspace, other_workspace: NewWorkspace, api: Any) -> Callers:
     production = workspace.workspace.environments.get(name="production")
-    record_verifications(production, [Verification("expired", timezone.now())])
+    record_verifications(production, [Verification("expired", timezone.now(), tool_call_id="call_1")])
     for address in ("api/conversation-outcomes", "api/witness-reports"):
         rule = RULES[address]
         assert isinstance(rule, Machine)
@@ -310,6 +310,7 @@ def fill_in(address: str, callers: Callers) -> str:
         "property": "?method=GET&path=/orders&part=200",
         "outcome": "?key=purchase",
         "conversation": "?id=c1",
+        "toolcall": "?id=call_1",
         "change": f"?id={Drift.objects.get().pk}",
         "rejection": f"?{urlencode({'at': rejection.occurred_at.isoformat(), 'id': rejection.pk})}",
     }

@@ -1,0 +1,1 @@
+"""One tool call: everything that is stored of it."""

@@ -1,0 +1,74 @@
+"""The page of one tool call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from intents.models import MintedIntent
+from intents.rejections.detail import EVENT_COLUMNS, MAX_EVENTS, list_events_of_call
+from intents.rejections.exports import REJECTION_COLUMNS, list_rejection_cells
+from intents.tool_calls.detail import ToolCall, find_tool_call, list_environments_with
+from wire.errors import NotFound
+from wire.filters import read_text
+from wire.period import Period
+from wire.table_exports import Table
+from workspaces.models import Environment
+from workspaces.page import Page
+
+INTENT_COLUMNS = ("issuedAt", "expiresAt", "sub", "operation", "requiresStepUp", "confirmationId")
+
+
+def show_tool_call(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show all that is stored of the tool call `id`. Raises NotFound where there is nothing."""
+    tool_call_id = read_text(request.GET, "id")
+    call = find_tool_call(environment, tool_call_id)
+    if not (tool_call_id and call.exists):
+        raise NotFound(explain_absence(environment, tool_call_id))
+    events = list_events_of_call(environment, tool_call_id)
+
+    def build_context() -> Mapping[str, Any]:
+        now = timezone.now()
+        return {
+            "tool_call_id": tool_call_id,
+            "events": events,
+            "intents": call.intents[:MAX_EVENTS],
+            "intent_count": call.intents.count(),
+            "rejections": call.rejections[:MAX_EVENTS],
+            "rejection_count": call.rejections.count(),
+            "confirmations": [(item, item.state_at(now)) for item in call.list_confirmations(MAX_EVENTS)],
+        }
+
+    tables = [
+        Table("events", EVENT_COLUMNS, lambda: map(astuple, events)),
+        Table("intents", INTENT_COLUMNS, lambda: _intent_rows(call)),
+        Table("rejections", REJECTION_COLUMNS, lambda: map(list_rejection_cells, call.rejections.iterator())),
+    ]
+    return Page("intents/tool_call.html", build_context, tables, has_period=False)
+
+
+def explain_absence(environment: Environment, tool_call_id: str) -> str:
+    """Return in words that nothing names a tool call here, and where something does."""
+    if not tool_call_id:
+        return "Name the tool call in the address, as ?id=…"
+    words = (
+        "No minted intent and no rejection in this environment names this tool call, or no longer: their retention may"
+        " have ended. Accepted calls are counted, not kept one by one."
+    )
+    names = ", ".join(list_environments_with(environment, tool_call_id))
+    return f"{words} It is known in {names}." if names else words
+
+
+def _intent_rows(call: ToolCall) -> Iterator[Sequence[Any]]:
+    return (_list_cells(intent) for intent in call.intents.iterator())
+
+
+def _list_cells(intent: MintedIntent) -> Sequence[Any]:
+    confirmation_id = str(intent.confirmation_id) if intent.confirmation_id else None
+    return (
+        intent.issued_at, intent.expires_at, intent.sub, intent.operation, intent.requires_step_up, confirmation_id,
+    )  # fmt: skip

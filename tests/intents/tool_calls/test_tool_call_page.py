@@ -1,0 +1,117 @@
+"""One tool call's page: its confirmation, its intents and its rejections."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from affidavit import args_hash
+from intents.gate.confirmations import decide_confirmation, request_confirmation
+from intents.gate.mint import mint_for_call
+from intents.gate.policy import Call
+from intents.models import Rejection
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
+from intents.tool_calls.detail import find_tool_call
+from workspaces.models import Environment, Membership, SigningSecret
+
+pytestmark = pytest.mark.django_db
+CALL = Call("user_17", "POST /refunds", args_hash({"amount": 1250}))
+
+
+@pytest.fixture
+def start(workspace: Any, production: Environment) -> str:
+    """The address of an environment with a call that was confirmed, minted, and rejected twice."""
+    now = timezone.now() - timedelta(minutes=5)
+    SigningSecret.objects.update(signs_from=now - timedelta(days=1))
+    asked = request_confirmation(production, CALL, "Refund <12.50>", now=now)
+    decide_confirmation(production.workspace, asked.pk, "confirm", actor="ann", now=now)
+    mint_for_call(production, CALL, confirmation_id=asked.pk, tool_call_id="call_81", now=now)
+    for seconds in (20, 40):
+        moment = now + timedelta(seconds=seconds)
+        record_verifications(production, [Verification("expired", moment, 2, "POST /refunds", "call_81")])
+    record_verifications(production, [Verification("expired", now - timedelta(days=40), 2, "GET /a", "call_81")])
+    return f"/w/{workspace.workspace.slug}/production"
+
+
+def open_page(client: Any, start: str, tool_call_id: str, *, status: int = 200) -> str:
+    response = client.get(f"{start}/toolcall", {"id": tool_call_id})
+    assert response.status_code == status, response.content
+    return " ".join(unescape(response.content.decode()).split())
+
+
+def test_it_tells_all_that_happened_and_leads_on(browser_client, start):
+    page = open_page(browser_client, start, "call_81")
+    assert "3 rejections</span>" in page
+    assert "1 intent minted" in page
+    assert "Refund <12.50>" in page
+    assert "<code>user_17</code>" in page
+    link = next(part for part in page.split('"') if "/rejection?at=" in part)
+    assert browser_client.get(link).status_code == 200
+    tables = json.loads(browser_client.get(f"{start}/toolcall.json", {"id": "call_81"}).getvalue())["tables"]
+    assert [event["event"] for event in tables["events"]] == [
+        "rejected", "confirmation requested", "confirmed", "intent minted", "rejected", "rejected",
+    ]  # fmt: skip
+    assert [row["sub"] for row in tables["intents"]] == ["user_17"]
+    assert len(tables["rejections"]) == 3
+
+
+def test_rows_that_name_a_tool_call_lead_to_it(browser_client, start):
+    link = 'toolcall?id=call_81"'
+    assert link in browser_client.get(f"{start}/rejections").content.decode()
+    assert link in browser_client.get(f"{start}/confirmations").content.decode()
+    rejection = Rejection.objects.latest("occurred_at")
+    query = {"at": rejection.occurred_at.isoformat(), "id": rejection.pk}
+    assert link in browser_client.get(f"{start}/rejection", query).content.decode()
+
+
+@pytest.mark.parametrize("tool_call_id", ["call_82", "", "\0", "%", "x" * 9000])
+def test_one_that_is_not_known_says_so_inside_the_shell(browser_client, start, tool_call_id):
+    page = open_page(browser_client, start, tool_call_id, status=404)
+    assert "names this tool call" in page or "Name the tool call" in page
+    assert "Broken joins" in page
+
+
+def test_another_environment_says_where_it_is_known_and_an_outsider_learns_nothing(
+    browser_client, start, other_workspace
+):
+    page = open_page(browser_client, start.replace("production", "staging"), "call_81", status=404)
+    assert "It is known in production." in page
+    stranger = get_user_model().objects.create_user("stranger")
+    Membership.objects.create(workspace=other_workspace.workspace, user=stranger, role="admin")
+    client = Client()
+    client.force_login(stranger)
+    assert client.get(f"{start}/toolcall?id=call_81").status_code == 404
+    own = client.get(f"/w/{other_workspace.workspace.slug}/production/toolcall?id=call_81")
+    assert own.status_code == 404
+    assert "known in" not in own.content.decode()
+
+
+def test_it_is_found_by_indexes_that_begin_with_the_environment(start, production):
+    call = find_tool_call(production, "call_81")
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+    for rows in (call.intents, call.rejections):
+        plan = rows.select_related(None).order_by().explain()
+        assert "Seq Scan" not in plan
+        assert plan.count("tool_call_id") >= 1
+        assert "environment_id = " in plan
+
+
+def test_every_partition_has_the_index_of_tool_calls():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*), bool_and(indisvalid) FROM pg_partition_tree('rejections_of_a_tool_call')"
+            " JOIN pg_index ON indexrelid = relid"
+        )
+        count, are_valid = cursor.fetchone()
+        cursor.execute("SELECT count(*) FROM pg_partition_tree('intents_rejection')")
+        assert (count, are_valid) == (cursor.fetchone()[0], True)
