@@ -49,7 +49,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
 
     def read_facts() -> Sequence[Fact]:
         return build_facts(
-            (analytics.totals, analytics.previous_totals),
+            (analytics.totals, analytics.compared_totals),
             (rejections.totals, rejections.previous_totals),
             count_operations(environment, period),
             count_drifted_operations(environment, period),

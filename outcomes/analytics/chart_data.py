@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from outcomes.models import ALL_KEYS
-from outcomes.tallies.series import chart_buckets, read_previous_outcomes, read_series
+from outcomes.tallies.keys import NOTHING, PREVIOUS, Comparison, compare_with_previous
+from outcomes.tallies.series import chart_buckets, read_series, shift_buckets
 from wire.period import Period
 from wire.time_buckets import Bucket
 from workspaces.models import Environment
 
 MAX_LINES = 8  # the number of colours of a chart
+MAX_COMPARED_LINES = 3  # with more lines, only the first is compared
 NAME_OF_REST = "all other keys"
 
 
@@ -57,16 +59,28 @@ class BrokenRate:
 class Chart:
     """Outcomes over a period: a line for each of some keys, and one for all others.
 
-    previous: the first line's numbers in the previous period, bucket by bucket; empty where there were none.
+    compared: the numbers of some lines in what they are compared with, bucket by bucket, and its name; a line that has
+    none there is left out.
     """
 
     buckets: Sequence[Bucket]
     lines: Sequence[ChartLine]
-    previous: Sequence[int] = ()
+    compared: Sequence[ChartLine] = ()
+    compared_name: str = ""
 
 
-def read_chart(environment: Environment, period: Period, keys: Sequence[str], *, without: Sequence[str] = ()) -> Chart:
-    """Return a line for each of `keys` that has outcomes, and one for the rest; keys of `without` are in neither."""
+def read_chart(
+    environment: Environment,
+    period: Period,
+    keys: Sequence[str],
+    *,
+    without: Sequence[str] = (),
+    comparison: Comparison | None = None,
+) -> Chart:
+    """Return a line for each of `keys` that has outcomes, and one for the rest; keys of `without` are in neither.
+
+    comparison: by default with the previous period. Few lines are compared each, of many only the first.
+    """
     buckets = chart_buckets(environment, period)
     series = read_series(environment, buckets, [*keys, *without, ALL_KEYS])
     lines = [ChartLine(key, series[key].outcomes) for key in keys if any(series[key].outcomes)]
@@ -74,15 +88,27 @@ def read_chart(environment: Environment, period: Period, keys: Sequence[str], *,
     remainder = _subtract(series[ALL_KEYS].outcomes, [*(line.numbers for line in lines), *numbers_without])
     if any(remainder):
         lines.append(ChartLine(None, remainder))
-    first_key = lines[0].key if lines else None
-    previous = () if first_key is None else read_previous_outcomes(environment, period, buckets, first_key)
-    return Chart(buckets, lines, previous)
+    comparison = comparison or compare_with_previous(environment, period)
+    charted_keys = [line.key for line in lines if line.key is not None]
+    compared_keys = charted_keys if len(charted_keys) <= MAX_COMPARED_LINES else charted_keys[:1]
+    return Chart(buckets, lines, _read_compared(comparison, period, buckets, compared_keys), comparison.name)
 
 
 def read_key_chart(environment: Environment, period: Period, key: str) -> Chart:
     """Return the line of one key, without one for all others."""
     chart = read_chart(environment, period, [key])
-    return Chart(chart.buckets, [line for line in chart.lines if line.key == key], chart.previous)
+    return replace(chart, lines=[line for line in chart.lines if line.key == key])
+
+
+def _read_compared(
+    comparison: Comparison, period: Period, buckets: Sequence[Bucket], keys: Sequence[str]
+) -> Sequence[ChartLine]:
+    """Return the lines of the keys that have outcomes there; all of time has nothing before it."""
+    if not keys or comparison.kind == NOTHING or (comparison.kind == PREVIOUS and period.preset == "all"):
+        return ()
+    compared_buckets = shift_buckets(period, buckets) if comparison.kind == PREVIOUS else buckets
+    series = read_series(comparison.environment, compared_buckets, keys)
+    return [ChartLine(key, series[key].outcomes) for key in keys if any(series[key].outcomes)]
 
 
 def _subtract(totals: Sequence[int], columns: Sequence[Sequence[int]]) -> Sequence[int]:

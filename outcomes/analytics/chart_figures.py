@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from outcomes.analytics.chart_data import BrokenRate, ChartLine
+from outcomes.analytics.chart_data import BrokenRate, Chart, ChartLine
 from wire.time_buckets import Bucket, describe_starts
 
 MAX_BUCKETS_WITH_MARKERS = 62  # with more, the points would hide the line
 TICKS = 8
-PREVIOUS_PERIOD = "previous period"
 LAYOUT_OF_LINES = {
     "hovermode": "x unified",
     "showlegend": True,
@@ -20,19 +19,19 @@ LAYOUT_OF_LINES = {
 }
 
 
-def draw_lines(
-    buckets: Sequence[Bucket], lines: Sequence[ChartLine], *, unit: str, previous: Sequence[int] = ()
-) -> Mapping[str, Any]:
-    """Draw one line for each key. previous: the first line's numbers in the previous period, dotted."""
+def draw_lines(chart: Chart, *, unit: str) -> Mapping[str, Any]:
+    """Draw one line for each key, and dotted in the same colour what it is compared with."""
+    buckets, lines = chart.buckets, chart.lines
     mode = "lines+markers" if len(buckets) <= MAX_BUCKETS_WITH_MARKERS else "lines"
     common = {"type": "scatter", "mode": mode, "x": [bucket.label for bucket in buckets]}
     traces: list[dict[str, Any]] = [
         {**common, "name": escape_markup(line.name), "y": list(line.numbers), **_style_line(line)} for line in lines
     ]
-    if previous:
-        style = {"line": {"dash": "dot", "width": 1.5, "color": "var(--series-1)"}, "opacity": 0.6}
-        name = f"{escape_markup(lines[0].name)}, {PREVIOUS_PERIOD}"
-        traces.append({**common, "mode": "lines", "name": name, "y": list(previous), **style})
+    colours = {line.key: f"var(--series-{number})" for number, line in enumerate(lines, 1)}
+    for compared in chart.compared:
+        style = {"line": {"dash": "dot", "width": 1.5, "color": colours[compared.key]}, "opacity": 0.6}
+        name = escape_markup(f"{compared.name}, {chart.compared_name}")
+        traces.append({**common, "mode": "lines", "name": name, "y": list(compared.numbers), **style})
     return {"data": traces, "layout": {**_layout_of_lines(buckets), "yaxis": _axis_of_counts(unit)}}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.conversations import read_lags, select_conversations
 from outcomes.analytics.outcomes_page import Analytics
+from outcomes.tallies.keys import PREVIOUS, SIBLING
 from outcomes.tallies.series import Totals, read_totals
 from wire.period import Period
 from wire.table_exports import Table
@@ -19,13 +20,11 @@ from workspaces.models import Environment
 Rows = Iterator[Sequence[Any]]
 
 KEY_COLUMNS = (
-    "outcomeKey", "outcomes", "brokenJoins", "reports", "reached", "outcomesBefore",
+    "outcomeKey", "outcomes", "brokenJoins", "reports", "reached", "outcomesBefore", "outcomesBeside", "change",
     "firstReportedAt", "lastReportedAt", "lookLikeIt",
 )  # fmt: skip
-OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore")
+OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore", "outcomesBeside")
 TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
-KEY_COMPARISON_COLUMNS = ("outcomeKey", "outcomes", "reached", "environmentBeside", "outcomesBeside", "reachedBeside")
-COMPARISON_SERIES_COLUMNS = ("startsAt", "environment", "outcomes")
 LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes")
 CONVERSATION_COLUMNS = (
     "conversationId", "outcomeKey", "startedAt", "firstReportedAt", "lastReportedAt", "lagSeconds", "reports",
@@ -37,23 +36,21 @@ def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
     return (
         Table("keys", KEY_COLUMNS, lambda: _key_rows(analytics)),
         export_series(analytics, "series"),
-        Table("beside", KEY_COMPARISON_COLUMNS, lambda: _comparison_rows(analytics)),
-        Table("beside-series", COMPARISON_SERIES_COLUMNS, lambda: _comparison_series_rows(analytics)),
-        Table("totals", TOTALS_COLUMNS, lambda: _totals_rows(analytics.totals, analytics.previous_totals)),
+        Table("totals", TOTALS_COLUMNS, lambda: _compared_totals_rows(analytics)),
         build_annotations_table(analytics.environment, analytics.period),
     )
 
 
 def export_series(analytics: Analytics, name: str) -> Table:
     """Return the table of the chart by key."""
-    return Table(name, OUTCOME_SERIES_COLUMNS, lambda: _series_rows(analytics.chart))
+    return Table(name, OUTCOME_SERIES_COLUMNS, lambda: _series_rows(analytics.chart, analytics.comparison.kind))
 
 
 def list_key_tables(environment: Environment, period: Period, key: str) -> Sequence[Table]:
     """Return the tables of one key; without a key, `conversations` has those of all keys, and `series` is empty."""
 
     def series_rows() -> Rows:
-        return _series_rows(read_key_chart(environment, period, key)) if key else iter(())
+        return _series_rows(read_key_chart(environment, period, key), PREVIOUS) if key else iter(())
 
     def totals_rows() -> Rows:
         return _totals_rows(read_totals(environment, period), read_totals(environment, period.previous()))
@@ -70,37 +67,45 @@ def list_key_tables(environment: Environment, period: Period, key: str) -> Seque
 def _key_rows(analytics: Analytics) -> Rows:
     for row, lookalikes in analytics.stream_keys():
         times = (unix_or_none(row.first_reported_at), unix_or_none(row.last_reported_at))
-        yield (row.key, *row.numbers, *times, list(lookalikes))
+        compared = _split_compared(analytics.comparison.kind, row.compared)
+        change = round(row.outcomes / row.compared - 1, 4) if row.compared else None
+        yield (row.key, *row.numbers[:-1], *compared, change, *times, list(lookalikes))
+
+
+def _split_compared(kind: str, number: int | None) -> tuple[int | None, int | None]:
+    """Return a number of the comparison as that of the previous period and that of another environment."""
+    return (number if kind == PREVIOUS else None, number if kind == SIBLING else None)
 
 
 def _totals_rows(totals: Totals, previous_totals: Totals) -> Rows:
     """Yield the totals over all keys, unless all are 0; the share of a key is relative to the conversations."""
     if totals == previous_totals == Totals():
         return
-    for label, numbers in (("now", totals), ("before", previous_totals)):
-        yield label, numbers.conversations, numbers.outcomes, numbers.broken, numbers.reports
+    yield _totals_row("now", totals)
+    yield _totals_row("before", previous_totals)
 
 
-def _series_rows(chart: Chart) -> Rows:
-    """Yield the lines of a chart; that of all other keys has no outcomeKey, and only the first a previous period."""
+def _compared_totals_rows(analytics: Analytics) -> Rows:
+    """Yield the totals over all keys, and those that they are compared with, unless all are 0."""
+    if analytics.totals == analytics.compared_totals == Totals():
+        return
+    yield _totals_row("now", analytics.totals)
+    labels = {PREVIOUS: "before", SIBLING: "beside"}
+    if label := labels.get(analytics.comparison.kind):
+        yield _totals_row(label, analytics.compared_totals)
+
+
+def _totals_row(label: str, totals: Totals) -> Sequence[Any]:
+    return label, totals.conversations, totals.outcomes, totals.broken, totals.reports
+
+
+def _series_rows(chart: Chart, kind: str) -> Rows:
+    """Yield the lines of a chart; that of all other keys has no outcomeKey. kind: of its comparison."""
+    compared = {line.key: line.numbers for line in chart.compared}
     for number, bucket in enumerate(chart.buckets):
         for line in chart.lines:
-            previous = chart.previous[number] if chart.previous and line is chart.lines[0] else None
-            yield unix_seconds(bucket.start), line.key, line.numbers[number], previous
-
-
-def _comparison_rows(analytics: Analytics) -> Rows:
-    sibling_name = analytics.sibling and analytics.sibling.name
-    for row in analytics.stream_key_comparisons():
-        yield row.key, row.outcomes, row.reached, sibling_name, row.sibling_outcomes, row.sibling_reached
-
-
-def _comparison_series_rows(analytics: Analytics) -> Rows:
-    if analytics.comparison:
-        chart = analytics.comparison.chart
-        for number, bucket in enumerate(chart.buckets):
-            for line in chart.lines:
-                yield unix_seconds(bucket.start), line.key, line.numbers[number]
+            compared_number = compared[line.key][number] if line.key in compared else None
+            yield (unix_seconds(bucket.start), line.key, line.numbers[number], *_split_compared(kind, compared_number))
 
 
 def _lag_rows(environment: Environment, period: Period, key: str) -> Rows:

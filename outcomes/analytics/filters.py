@@ -12,12 +12,13 @@ from wire.filters import read_text, strip_nul
 LEADING = 5  # keys that have a line of their own where none was selected
 MAX_RANK = 100
 ROWS_PER_PAGE = 50
+NO_COMPARISON = "none"
 
 
 @dataclass(frozen=True)
 class KeyFilters:
     """search: text in a key; selected: keys of the chart, else those from `rank` on; unfolded: no key is folded away;
-    compare_with: the name of another environment.
+    compare_with: the name of another environment, NO_COMPARISON, or empty for the previous period.
     """
 
     search: str = ""
@@ -41,7 +42,7 @@ def parse_key_filters(query: QueryDict) -> KeyFilters:
         rank=min(_parse_number(query.get("rank")), MAX_RANK),
         unfolded=page > 1 or bool(search) or query.get("keys") == "all",
         page=page,
-        compare_with=read_text(query, "beside"),
+        compare_with=read_text(query, "compare"),
     )
 
 

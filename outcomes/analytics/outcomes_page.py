@@ -8,16 +8,9 @@ from functools import cached_property
 from itertools import islice
 
 from outcomes.analytics.chart_data import Chart, read_chart
-from outcomes.analytics.compare import (
-    EnvironmentComparison,
-    KeyComparison,
-    compare_environments,
-    compare_top_keys,
-    find_sibling,
-    stream_key_comparisons,
-)
+from outcomes.analytics.compare import choose_comparison
 from outcomes.analytics.filters import ROWS_PER_PAGE, KeyFilters
-from outcomes.tallies.keys import KeyPage, KeyTotals, find_lookalikes, read_keys, stream_keys
+from outcomes.tallies.keys import Comparison, KeyPage, KeyTotals, find_lookalikes, read_keys, stream_keys
 from outcomes.tallies.series import Totals, read_totals
 from outcomes.tallies.top_keys import read_top_page
 from wire.period import Period
@@ -40,8 +33,12 @@ class Analytics:
         return read_totals(self.environment, self.period)
 
     @cached_property
-    def previous_totals(self) -> Totals:
-        return read_totals(self.environment, self.period.previous())
+    def comparison(self) -> Comparison:
+        return choose_comparison(self.environment, self.period, self.filters.compare_with)
+
+    @cached_property
+    def compared_totals(self) -> Totals:
+        return read_totals(self.comparison.environment, self.comparison.period)
 
     @cached_property
     def key_page(self) -> KeyPage:
@@ -55,7 +52,15 @@ class Analytics:
         lead = 0 if self.filters.selected else self.filters.next_rank - 1
         limit = ROWS_PER_PAGE if self.filters.unfolded else UNFOLDED_KEYS + 2
         search = self.filters.search
-        return read_top_page(self.environment, self.period, search=search, start=start, limit=limit, lead=lead)
+        return read_top_page(
+            self.environment,
+            self.period,
+            search=search,
+            start=start,
+            limit=limit,
+            lead=lead,
+            comparison=self.comparison,
+        )
 
     @property
     def is_folded(self) -> bool:
@@ -81,35 +86,17 @@ class Analytics:
 
     @cached_property
     def chart(self) -> Chart:
-        if self.filters.selected:
-            return read_chart(self.environment, self.period, self.filters.selected)
-        leading_keys = [row.key for row in self.key_page.leading]
+        comparison, selected = self.comparison, self.filters.selected
+        if selected:
+            return read_chart(self.environment, self.period, selected, comparison=comparison)
+        keys = [row.key for row in self.key_page.leading]
         first = self.filters.rank - 1
-        return read_chart(self.environment, self.period, leading_keys[first:], without=leading_keys[:first])
-
-    @cached_property
-    def sibling(self) -> Environment | None:
-        """The environment to compare with."""
-        return find_sibling(self.environment, self.filters.compare_with)
-
-    @cached_property
-    def comparison(self) -> EnvironmentComparison | None:
-        return compare_environments(self.environment, self.sibling, self.period) if self.sibling else None
+        return read_chart(self.environment, self.period, keys[first:], without=keys[:first], comparison=comparison)
 
     def stream_keys(self) -> Iterator[tuple[KeyTotals, Sequence[str]]]:
         """Yield all keys that match the search, each with those that look like it."""
-        rows = stream_keys(self.environment, self.period, search=self.filters.search)
+        search = self.filters.search
+        rows = stream_keys(self.environment, self.period, search=search, comparison=self.comparison)
         while batch := list(islice(rows, KEYS_AT_ONCE)):
             lookalikes = find_lookalikes(self.environment, [row.key for row in batch])
             yield from ((row, lookalikes.get(row.key, ())) for row in batch)
-
-    def stream_key_comparisons(self) -> Iterator[KeyComparison]:
-        """Yield the keys of both environments, where two are compared."""
-        if self.sibling:
-            search = self.filters.search
-            yield from stream_key_comparisons(self.environment, self.sibling, self.period, search=search)
-
-    def compare_top_keys(self, limit: int) -> Sequence[KeyComparison]:
-        if not self.sibling:
-            return ()
-        return compare_top_keys(self.environment, self.sibling, self.period, limit, search=self.filters.search)

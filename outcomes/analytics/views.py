@@ -23,8 +23,6 @@ from wire.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
 
-MAX_COMPARED_KEYS = 10
-
 
 def show_outcomes(request: HttpRequest, environment: Environment, period: Period) -> Page:
     analytics = Analytics(environment, period, parse_key_filters(request.GET))
@@ -35,10 +33,10 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
         return {
             "empty": False,
             "totals": analytics.totals,
-            "previous_totals": analytics.previous_totals,
+            "comparison": analytics.comparison,
+            "compared_totals": analytics.compared_totals,
             **_describe_keys(analytics),
             **describe_chart(analytics),
-            **_describe_comparison(analytics),
         }
 
     return Page("outcomes/outcomes.html", build_context, list_outcomes_tables(analytics))
@@ -74,29 +72,13 @@ def describe_chart(analytics: Analytics) -> Mapping[str, Any]:
 
 def _draw_chart(chart: Chart, period: Period) -> Mapping[str, Any]:
     """Return the chart and its numbers as rows: one for each bucket that has any, the latest first."""
-    columns = [line.numbers for line in chart.lines] + ([chart.previous] if chart.previous else [])
+    columns = [line.numbers for line in [*chart.lines, *chart.compared]]
     rows = [(bucket, [column[number] for column in columns]) for number, bucket in enumerate(chart.buckets)]
     return {
-        "figure": chart_figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", previous=chart.previous),
+        "figure": chart_figures.draw_lines(chart, unit="outcomes"),
         "chart": chart,
         "buckets": [row for row in rows if any(row[1])][::-1],
         "step": find_step(period, chart.buckets),
-    }
-
-
-def _describe_comparison(analytics: Analytics) -> Mapping[str, Any]:
-    """Return the comparison with another environment, where one is selected."""
-    if not analytics.comparison:
-        return {"comparison": None, "sibling": None}
-    rows = analytics.compare_top_keys(MAX_COMPARED_KEYS + 1)
-    drawing = _draw_chart(analytics.comparison.chart, analytics.period)
-    return {
-        "comparison": analytics.comparison,
-        "sibling": analytics.sibling,
-        "compared_keys": rows[:MAX_COMPARED_KEYS],
-        "has_more_compared_keys": len(rows) > MAX_COMPARED_KEYS,
-        "comparison_figure": drawing["figure"],
-        "comparison_buckets": drawing["buckets"],
     }
 
 

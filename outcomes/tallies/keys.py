@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,13 +14,39 @@ from wire.postgresql.replica import get_read_connection
 from wire.tallies.spans import cover_period, segment_columns
 from workspaces.models import Environment
 
+PREVIOUS, SIBLING, NOTHING = "previous", "sibling", "nothing"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the outcomes of each key are compared with: those of an environment in a period.
+
+    kind: PREVIOUS of the same environment, SIBLING in the same period, or NOTHING, where the period is empty.
+    """
+
+    environment: Environment
+    period: Period
+    kind: str
+
+    @property
+    def name(self) -> str:
+        return {PREVIOUS: "previous period", SIBLING: self.environment.name}.get(self.kind, "")
+
+
+def compare_with_previous(environment: Environment, period: Period) -> Comparison:
+    return Comparison(environment, period.previous(), PREVIOUS)
+
+
+def compare_with_nothing(environment: Environment, period: Period) -> Comparison:
+    return Comparison(environment, replace(period, end=period.start), NOTHING)
+
 
 @dataclass(frozen=True)
 class KeyTotals:
     """The numbers of one outcome key in a period: a row of the page's table.
 
-    reached: outcomes, whenever reported, of conversations that started in the period; previous: outcomes of the
-    previous period. A row for several keys together has the key ALL_KEYS and their number in `keys`.
+    reached: outcomes, whenever reported, of conversations that started in the period; compared: outcomes of the
+    Comparison. A row for several keys together has the key ALL_KEYS and their number in `keys`.
     """
 
     key: str
@@ -28,19 +54,19 @@ class KeyTotals:
     broken: int = 0
     reports: int = 0
     reached: int = 0
-    previous: int = 0
+    compared: int = 0
     first_reported_at: datetime | None = None
     last_reported_at: datetime | None = None
     keys: int = 1
 
     @property
     def sort_key(self) -> tuple[int | str, ...]:
-        """Most outcomes first, ties by broken joins, by the previous period, by code point: as ORDER below."""
-        return -self.outcomes, -self.broken, -self.previous, self.key
+        """Most outcomes first, ties by broken joins, by what is compared, by code point: as ORDER below."""
+        return -self.outcomes, -self.broken, -self.compared, self.key
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        return self.outcomes, self.broken, self.reports, self.reached, self.previous
+        return self.outcomes, self.broken, self.reports, self.reached, self.compared
 
 
 @dataclass(frozen=True)
@@ -63,8 +89,8 @@ class KeyPage:
 
 
 def sum_of_keys(numbers: Sequence[int], keys: int) -> KeyTotals:
-    outcomes, broken, reports, reached, previous = numbers
-    return KeyTotals(ALL_KEYS, outcomes, broken, reports, reached, previous, keys=keys)
+    outcomes, broken, reports, reached, compared = numbers
+    return KeyTotals(ALL_KEYS, outcomes, broken, reports, reached, compared, keys=keys)
 
 
 def contains_search(column: str) -> str:
@@ -80,14 +106,15 @@ SELECT outcome_key,
        coalesce(sum(broken) FILTER (WHERE is_now), 0)::bigint AS broken,
        coalesce(sum(reports) FILTER (WHERE is_now), 0)::bigint AS reports,
        coalesce(sum(reached) FILTER (WHERE is_now), 0)::bigint AS reached,
-       coalesce(sum(outcomes) FILTER (WHERE NOT is_now), 0)::bigint AS previous,
+       coalesce(sum(outcomes) FILTER (WHERE NOT is_now), 0)::bigint AS compared,
        min(first_reported_at) FILTER (WHERE is_now) AS first_reported_at,
        max(last_reported_at) FILTER (WHERE is_now) AS last_reported_at
 FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[], %(is_now)s::bool[])
   AS segment (grain, since, till, is_now)
 CROSS JOIN LATERAL (
   SELECT outcome_key, outcomes, broken, reports, reached, first_reported_at, last_reported_at FROM outcomes_tally
-  WHERE environment_id = %(environment)s AND grain = segment.grain AND starts_at >= since AND starts_at < till
+  WHERE environment_id = CASE WHEN is_now THEN %(environment)s ELSE %(compared)s END
+    AND grain = segment.grain AND starts_at >= since AND starts_at < till
     AND (%(keys)s::text[] IS NULL AND outcome_key <> '' OR outcome_key = ANY(%(keys)s))
     AND {contains_search("outcome_key")}
   OFFSET 0
@@ -95,12 +122,12 @@ CROSS JOIN LATERAL (
 GROUP BY outcome_key
 HAVING sum(reports) > 0
 """
-ORDER = "outcomes DESC, broken DESC, previous DESC, outcome_key"
+ORDER = "outcomes DESC, broken DESC, compared DESC, outcome_key"
 
 # Only the first rows of an order are read, twice, so that 100,000 keys need no sort.
 SELECT_KEY_PAGE = f"""
 WITH key_row AS MATERIALIZED ({SELECT_KEYS}), total AS (
-  SELECT count(*) AS keys, sum(outcomes), sum(broken), sum(reports), sum(reached), sum(previous) FROM key_row
+  SELECT count(*) AS keys, sum(outcomes), sum(broken), sum(reports), sum(reached), sum(compared) FROM key_row
 ), page_row AS (
   (SELECT true AS leads, * FROM key_row ORDER BY {ORDER} LIMIT %(lead)s)
   UNION ALL
@@ -139,39 +166,46 @@ def read_key_page(
     limit: int = 50,
     lead: int = 0,
     only: Sequence[str] | None = None,
+    comparison: Comparison | None = None,
 ) -> KeyPage:
-    """Return keys reported in the period or the one before it, most outcomes first, ties by code point.
+    """Return keys reported in the period or in what it is compared with, most outcomes first, ties by code point.
 
     search: text that a key contains, whatever its case; start: how many keys to skip; lead: how many `leading` rows;
-    only: no other keys than these.
+    only: no other keys than these; comparison: by default with the previous period.
     """
     page = {"start": start, "limit": limit, "lead": lead}
     with get_read_connection().cursor() as cursor:
-        cursor.execute(SELECT_KEY_PAGE, {**_keys_query(environment, period, search=search, keys=only), **page})
+        cursor.execute(
+            SELECT_KEY_PAGE, {**_keys_query(environment, period, comparison, search=search, keys=only), **page}
+        )
         rows = cursor.fetchall()
     keys, *sums = (int(number or 0) for number in rows[0][:6])
     leading, page_rows = ([KeyTotals(*row[7:]) for row in rows if row[6] is leads] for leads in (True, False))
     return KeyPage(page_rows, leading, sum_of_keys(sums, keys))
 
 
-def stream_keys(environment: Environment, period: Period, *, search: str = "") -> Iterator[KeyTotals]:
+def stream_keys(
+    environment: Environment, period: Period, *, search: str = "", comparison: Comparison | None = None
+) -> Iterator[KeyTotals]:
     """Yield all keys in the order of `read_key_page`."""
     with get_read_connection().chunked_cursor() as cursor:
-        cursor.execute(f"{SELECT_KEYS} ORDER BY {ORDER}", _keys_query(environment, period, search=search))
+        cursor.execute(f"{SELECT_KEYS} ORDER BY {ORDER}", _keys_query(environment, period, comparison, search=search))
         for row in cursor:
             yield KeyTotals(*row)
 
 
-def read_keys(environment: Environment, period: Period, keys: Sequence[str]) -> Mapping[str, KeyTotals]:
+def read_keys(
+    environment: Environment, period: Period, keys: Sequence[str], comparison: Comparison | None = None
+) -> Mapping[str, KeyTotals]:
     """Return these keys (ALL_KEYS for the sum of all), with zeros where one was not reported."""
     with get_read_connection().cursor() as cursor:
-        cursor.execute(SELECT_KEYS, _keys_query(environment, period, keys=keys))
+        cursor.execute(SELECT_KEYS, _keys_query(environment, period, comparison, keys=keys))
         reported = {row[0]: KeyTotals(*row) for row in cursor}
     return {key: reported.get(key, KeyTotals(key)) for key in keys}
 
 
-def read_total_of_keys(environment: Environment, period: Period) -> KeyTotals:
-    return read_keys(environment, period, [ALL_KEYS])[ALL_KEYS]
+def read_total_of_keys(environment: Environment, period: Period, comparison: Comparison | None = None) -> KeyTotals:
+    return read_keys(environment, period, [ALL_KEYS], comparison)[ALL_KEYS]
 
 
 def find_matching_keys(environment: Environment, search: str, *, limit: int) -> Sequence[str]:
@@ -192,13 +226,20 @@ def find_lookalikes(environment: Environment, keys: Sequence[str]) -> Mapping[st
 
 
 def _keys_query(
-    environment: Environment, period: Period, *, search: str = "", keys: Sequence[str] | None = None
+    environment: Environment,
+    period: Period,
+    comparison: Comparison | None,
+    *,
+    search: str = "",
+    keys: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    segments, previous_segments = cover_period(period), cover_period(period.previous())
+    comparison = comparison or compare_with_previous(environment, period)
+    segments, compared_segments = cover_period(period), cover_period(comparison.period)
     return {
         "environment": environment.pk,
-        "is_now": [True] * len(segments) + [False] * len(previous_segments),
+        "compared": comparison.environment.pk,
+        "is_now": [True] * len(segments) + [False] * len(compared_segments),
         "keys": None if keys is None else list(keys),
         "search": search,
-        **segment_columns([*segments, *previous_segments]),
+        **segment_columns([*segments, *compared_segments]),
     }

@@ -131,17 +131,10 @@ def read_series_of_all_keys(environment: Environment, buckets: Sequence[Bucket])
     return read_series(environment, buckets, [ALL_KEYS])[ALL_KEYS]
 
 
-def read_previous_outcomes(
-    environment: Environment, period: Period, buckets: Sequence[Bucket], key: str
-) -> Sequence[int]:
-    """Return a key's outcomes in the previous period, in buckets at the same times of day whole weeks earlier.
-
-    Empty where there were none, and for all of time, which has nothing before it.
-    """
-    if period.preset == "all" or not buckets:
+def shift_buckets(period: Period, buckets: Sequence[Bucket]) -> Sequence[Bucket]:
+    """Return the buckets of the previous period: at the same times of day whole weeks earlier."""
+    if not buckets:
         return ()
     edges = [*(bucket.start for bucket in buckets), buckets[-1].end]
     earlier_edges = pairwise(map(period.shift_back, edges))
-    earlier = [Bucket(*ends, bucket.label) for ends, bucket in zip(earlier_edges, buckets, strict=True)]
-    outcomes = read_series(environment, earlier, [key])[key].outcomes
-    return outcomes if any(outcomes) else ()
+    return [Bucket(*ends, bucket.label) for ends, bucket in zip(earlier_edges, buckets, strict=True)]

@@ -1,4 +1,4 @@
-"""The top keys of a period, in one environment or the sum of several, found without reading all of them (top-k).
+"""The top keys of a period, found without reading all of them (top-k).
 
 Each bucket gives its largest keys, by index; a key that it leaves out is no larger than the last of these. So a key
 lies between what was seen of it and that plus all that may have been left out; only keys that can be among the first
@@ -7,17 +7,18 @@ are then read exactly.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import MAXYEAR, timedelta
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any
 
 from outcomes.models import MAGNITUDE_STEPS
 from outcomes.tallies.keys import (
+    Comparison,
     KeyPage,
     KeyTotals,
+    compare_with_previous,
     contains_search,
     find_matching_keys,
     read_key_page,
@@ -87,65 +88,53 @@ class KeyBounds:
         return [key for key, outcomes in self.seen.items() if outcomes >= least], beneath + self.at_most_more
 
 
-KeyRow = TypeVar("KeyRow")
-
-
 def read_top_page(
-    environment: Environment, period: Period, *, search: str, start: int, limit: int, lead: int
+    environment: Environment,
+    period: Period,
+    *,
+    search: str,
+    start: int,
+    limit: int,
+    lead: int,
+    comparison: Comparison | None = None,
 ) -> KeyPage:
     """Return what `read_key_page` does, but count the keys only where all of them had to be read."""
-    rows, only = find_top_totals(environment, period, max(start + limit, lead) + 1, search=search)
+    compared = comparison or compare_with_previous(environment, period)
+    rows, only = find_top_totals(environment, period, max(start + limit, lead) + 1, search=search, comparison=compared)
     if not rows:
-        return read_key_page(environment, period, search=search, start=start, limit=limit, lead=lead, only=only)
-    total = replace(read_total_of_keys(environment, period), keys=len(rows))
+        return read_key_page(
+            environment, period, search=search, start=start, limit=limit, lead=lead, only=only, comparison=compared
+        )
+    total = replace(read_total_of_keys(environment, period, compared), keys=len(rows))
     return KeyPage(rows[start : start + limit], rows[:lead], total, is_counted=False)
 
 
 def find_top_totals(
-    environment: Environment, period: Period, count: int, *, search: str = ""
+    environment: Environment, period: Period, count: int, *, search: str = "", comparison: Comparison | None = None
 ) -> tuple[Sequence[KeyTotals], Sequence[str] | None]:
-    """Return what `find_top_keys` does, for a table that compares keys with the previous period."""
-
-    def read_rows(keys: Sequence[str]) -> Sequence[KeyTotals]:
-        return sorted(read_keys(environment, period, keys).values(), key=attrgetter("sort_key"))[:count]
-
-    rank_by = attrgetter("outcomes")
-    return find_top_keys([environment], period, count, read_rows, rank_by, search=search, also=period.previous())
-
-
-def find_top_keys(
-    environments: Sequence[Environment],
-    period: Period,
-    count: int,
-    read_rows: Callable[[Sequence[str]], Sequence[KeyRow]],
-    rank_by: Callable[[KeyRow], int],
-    *,
-    search: str = "",
-    also: Period | None = None,
-) -> tuple[Sequence[KeyRow], Sequence[str] | None]:
-    """Return the first `count` rows of a table of keys, where they can be found without reading all keys.
+    """Return the first `count` rows of the table of keys, where they can be found without reading all keys.
 
     Otherwise no rows, and the only keys that must be read (None: all of them).
-    read_rows: return the first `count` rows for these keys; rank_by: the outcomes by which rows are sorted; also: a
-    period whose keys belong in the table too.
     """
-    if search and len(matches := _find_few_matches(environments, search)) <= FEW_MATCHES:
+    compared = comparison or compare_with_previous(environment, period)
+    if search and len(matches := _find_few_matches({environment, compared.environment}, search)) <= FEW_MATCHES:
         return (), matches
-    attempts = _list_attempts(period, count) if count <= MAX_TOP and not _are_short(environments, period) else ()
+    attempts = _list_attempts(period, count) if count <= MAX_TOP and not _is_short(environment, period) else ()
     for span, depths in attempts:
-        bounds = read_key_bounds(environments, span, depths, search)
+        bounds = read_key_bounds(environment, span, depths, search)
         bounds = replace(bounds, surplus=(span.end - span.start) / (period.end - period.start))
         if bounds.complete:
-            return (), _list_complete(bounds, environments, also, depths, search) if search else None
+            return (), _list_complete(bounds, compared, depths, search) if search else None
         candidates, others_at_most = bounds.find_candidates(count)
         if len(candidates) <= MAX_CANDIDATES * count:
-            rows = read_rows(candidates)
-            if len(rows) == count and rank_by(rows[-1]) > others_at_most:
+            totals = read_keys(environment, period, candidates, compared).values()
+            rows = sorted(totals, key=attrgetter("sort_key"))[:count]
+            if len(rows) == count and rows[-1].outcomes > others_at_most:
                 return rows, None
     return (), None
 
 
-def _find_few_matches(environments: Sequence[Environment], search: str) -> Sequence[str]:
+def _find_few_matches(environments: Iterable[Environment], search: str) -> Sequence[str]:
     """Return the keys of all time that contain the text, or more than FEW_MATCHES of them."""
     matches = (find_matching_keys(environment, search, limit=FEW_MATCHES + 1) for environment in environments)
     return list({key for keys in matches for key in keys})
@@ -169,41 +158,29 @@ def widen_period(period: Period) -> Period:
     return next((wide for wide in (whole_months, whole_days) if wide.end - wide.start <= longest), period)
 
 
-def _are_short(environments: Sequence[Environment], period: Period) -> bool:
+def _is_short(environment: Environment, period: Period) -> bool:
     """Whether reading all keys of the period costs no more than searching for the top ones."""
     if any(segment.grain != "q" for segment in cover_period(period)):
         return False
-    return all(read_total_of_keys(environment, period).reports <= SHORT for environment in environments)
+    return read_total_of_keys(environment, period).reports <= SHORT
 
 
 def _list_complete(
-    bounds: KeyBounds,
-    environments: Sequence[Environment],
-    also: Period | None,
-    depths: Mapping[str, int],
-    search: str,
+    bounds: KeyBounds, comparison: Comparison, depths: Mapping[str, int], search: str
 ) -> Sequence[str] | None:
-    """Return all keys of the period, and of `also`; None where those of `also` are not known without reading all."""
-    if also is None:
-        return list(bounds.seen)
-    bounds_also = read_key_bounds(environments, also, depths, search)
-    return [*bounds.seen, *bounds_also.seen] if bounds_also.complete else None
+    """Return all keys of the period and of the comparison; None where not all of these are known."""
+    compared_bounds = read_key_bounds(comparison.environment, comparison.period, depths, search)
+    return [*bounds.seen, *compared_bounds.seen] if compared_bounds.complete else None
 
 
-def read_key_bounds(
-    environments: Sequence[Environment], period: Period, depths: Mapping[str, int], search: str
-) -> KeyBounds:
-    """Read the largest keys of each bucket of the period in each environment, and sum their outcomes.
+def read_key_bounds(environment: Environment, period: Period, depths: Mapping[str, int], search: str) -> KeyBounds:
+    """Read the largest keys of each bucket of the period, and sum their outcomes.
 
     depths: how many keys of a bucket, by its grain.
     """
-    seen: Counter[str] = Counter()
-    at_most_more = cut_off_buckets = 0
-    for environment in environments:
-        rows = _select_largest(environment, period, depths, search)
-        seen.update({key: outcomes for key, outcomes, *_ in rows})
-        at_most_more += rows[0][2] if rows else 0
-        cut_off_buckets += rows[0][3] if rows else 0
+    rows = _select_largest(environment, period, depths, search)
+    seen = {key: outcomes for key, outcomes, *_ in rows}
+    at_most_more, cut_off_buckets = rows[0][2:] if rows else (0, 0)
     return KeyBounds(seen, at_most_more, complete=not cut_off_buckets)
 
 

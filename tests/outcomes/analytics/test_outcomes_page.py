@@ -89,9 +89,8 @@ def test_page_json_and_csv_tell_the_same(production, browser_client):
     numbers = ("outcomes", "brokenJoins", "reports", "reached", "outcomesBefore")
     assert [keys["purchase"][name] for name in numbers] == [2, 1, 4, 2, 0]
     assert [keys["<b>renewal</b>"][name] for name in numbers] == [1, 0, 1, 1, 0]
-    assert [{name: str(value) for name, value in line.items()} for line in tables["keys"]] == read_rows(
-        browser_client.get(f"{PAGE}.csv?table=keys")
-    )
+    cells = [{name: "" if value is None else str(value) for name, value in row.items()} for row in tables["keys"]]
+    assert cells == read_rows(browser_client.get(f"{PAGE}.csv?table=keys"))
     assert sum(line["outcomes"] for line in tables["series"]) == 3
     assert "&lt;b&gt;renewal" in html
     assert "<b>renewal" not in html
@@ -155,7 +154,7 @@ def test_an_outsider_sees_nothing(production, api, client, other_workspace):
 def test_the_figure_is_one_that_plotly_takes_and_runs_no_markup(production):
     report_outcomes(production)
     chart = chart_of(production)
-    figure = chart_figures.draw_lines(chart.buckets, chart.lines, unit="outcomes")
+    figure = chart_figures.draw_lines(chart, unit="outcomes")
     plotly.graph_objects.Figure(figure)
     assert [line["name"] for line in figure["data"]] == ["purchase", "&lt;b&gt;renewal&lt;/b&gt;"]
 
@@ -243,37 +242,67 @@ def test_keys_that_look_alike_are_pointed_out_and_never_merged(production, brows
     assert "looks like" in browser_client.get(PAGE).content.decode()
 
 
-def test_two_environments_stand_side_by_side(production, browser_client, workspace):
+def test_each_key_is_compared_with_another_environment_in_the_table_the_chart_and_the_exports(
+    production, browser_client, workspace
+):
     staging = workspace.workspace.environments.get(name="staging")
     reach_keys(production, {"purchase": 3})
-    reach_keys(staging, {"purchase": 1, "renewal": 2})
-    tables = read_tables(browser_client.get(f"{PAGE}.json?beside=staging"))
-    assert [(row["outcomeKey"], row["outcomes"], row["outcomesBeside"]) for row in tables["beside"]] == [
-        ("purchase", 3, 1), ("renewal", 0, 2),
+    reach_keys(staging, {"purchase": 2, "renewal": 2})
+    tables = read_tables(browser_client.get(f"{PAGE}.json?compare=staging"))
+    assert [(row["outcomeKey"], row["outcomes"], row["outcomesBeside"], row["change"]) for row in tables["keys"]] == [
+        ("purchase", 3, 2, 0.5), ("renewal", 0, 2, -1),
     ]  # fmt: skip
-    sums = {name: sum(row["outcomes"] for row in tables["beside-series"] if row["environment"] == name)
-            for name in ("production", "staging")}  # fmt: skip
-    assert sums == {"production": 3, "staging": 3}
-    assert "production compared with staging" in browser_client.get(f"{PAGE}?beside=staging").content.decode()
-    for unknown in ("nowhere", "production", "Staging"):
-        assert not read_tables(browser_client.get(f"{PAGE}.json?beside={unknown}"))["beside"]
+    assert {row["outcomesBefore"] for row in tables["keys"]} == {None}
+    assert sum(row["outcomesBeside"] for row in tables["series"]) == 2
+    assert [(row["period"], row["outcomes"]) for row in tables["totals"]] == [("now", 3), ("beside", 4)]
+    response = browser_client.get(f"{PAGE}?compare=staging")
+    assert [trace["name"] for trace in response.context["figure"]["data"]] == ["purchase", "purchase, staging"]
+    page = " ".join(response.content.decode().split())
+    assert '<td class="num soft" data-is="Staging">2</td>' in page
+    assert "+50.0 %" in page
+    assert "4 in staging" in page
+    assert "<option selected>staging</option>" in page
 
 
-def test_the_environment_of_another_workspace_never_stands_beside(production, browser_client, other_workspace):
+@pytest.mark.parametrize("unknown", ["nowhere", "production", "Staging", "theirs"])
+def test_an_unknown_environment_is_the_previous_period(production, browser_client, other_workspace, unknown):
     other_workspace.workspace.environments.create(name="theirs", audience="theirs")
     reach_keys(production, {"purchase": 1})
-    assert not read_tables(browser_client.get(f"{PAGE}.json?beside=theirs"))["beside"]
+    (row,) = read_tables(browser_client.get(f"{PAGE}.json?compare={unknown}"))["keys"]
+    assert (row["outcomesBefore"], row["outcomesBeside"], row["change"]) == (0, None, None)
 
 
-def test_the_leading_key_is_drawn_against_the_same_weekdays_before(production):
+@pytest.mark.parametrize("query", ["compare=none", "range=all"])
+def test_without_a_comparison_there_is_neither_a_column_nor_a_dotted_line(production, browser_client, query):
     now = timezone.now()
     reach_keys(production, {"purchase": 2}, now=now - timedelta(days=7))
-    reach_keys(production, {"purchase": 3}, now=now)
+    reach_keys(production, {"purchase": 1}, now=now)
+    tables = read_tables(browser_client.get(f"{PAGE}.json?{query}"))
+    row = tables["keys"][0]
+    assert (row["outcomesBefore"], row["outcomesBeside"], row["change"]) == (None, None, None)
+    assert [row["period"] for row in tables["totals"]] == ["now"]
+    response = browser_client.get(f"{PAGE}?{query}")
+    assert len(response.context["figure"]["data"]) == 1
+    assert "Previous period" not in response.content.decode()
+
+
+def test_keys_are_drawn_against_the_same_weekdays_before(production):
+    now = timezone.now()
+    reach_keys(production, {"purchase": 2, "renewal": 1}, now=now - timedelta(days=7))
+    reach_keys(production, {"purchase": 3, "renewal": 1}, now=now)
     chart = chart_of(production)
-    assert (sum(chart.lines[0].numbers), sum(chart.previous)) == (3, 2)
-    assert chart.previous.index(2) == chart.lines[0].numbers.index(3)
-    figure = chart_figures.draw_lines(chart.buckets, chart.lines, unit="outcomes", previous=chart.previous)
+    assert [(line.key, sum(line.numbers)) for line in chart.compared] == [("purchase", 2), ("renewal", 1)]
+    assert chart.compared[0].numbers.index(2) == chart.lines[0].numbers.index(3)
+    figure = chart_figures.draw_lines(chart, unit="outcomes")
+    assert [trace["name"] for trace in figure["data"]][2:] == ["purchase, previous period", "renewal, previous period"]
     plotly.graph_objects.Figure({**figure, "data": [{**line, "line": {}} for line in figure["data"]]})
+
+
+def test_of_many_keys_only_the_leading_one_is_drawn_against_the_previous_period(production):
+    now = timezone.now()
+    for moment in (now - timedelta(days=7), now):
+        reach_keys(production, {f"k{n}": 9 - n for n in range(4)}, now=moment)
+    assert [line.key for line in chart_of(production).compared] == ["k0"]
 
 
 def test_the_numbers_of_a_chart_are_a_table_that_runs_no_markup():

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from outcomes.analytics import compare
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import MAGNITUDE_STEPS, Tally
@@ -56,7 +55,7 @@ def test_top_keys_are_found_without_reading_all_keys(long_tail):
     period = RANGES[-1]
     lines, _ = top_keys.find_top_totals(long_tail, period, 8)
     assert lines == list(keys.stream_keys(long_tail, period))[:8]
-    assert len(top_keys.read_key_bounds([long_tail], period, {"q": 8, "d": 16, "m": 32}, "").seen) < len(
+    assert len(top_keys.read_key_bounds(long_tail, period, {"q": 8, "d": 16, "m": 32}, "").seen) < len(
         list(keys.stream_keys(long_tail, period))
     )
 
@@ -75,27 +74,26 @@ def other_tail(workspace) -> Environment:
 
 
 @pytest.mark.parametrize("period", RANGES, ids=lambda period: f"{(period.end - period.start).days} days")
-def test_two_environments_beside_each_other_begin_as_the_whole_list_of_both(long_tail, other_tail, period, monkeypatch):
+def test_a_comparison_with_another_environment_begins_as_its_whole_list(long_tail, other_tail, period, monkeypatch):
+    comparison = keys.Comparison(other_tail, period, keys.SIBLING)
     for search, count, short, few_matches in product(
         ["", "of 3", "KEY 1", "nowhere"], [1, 4, 11], [0, 50_000], [0, 1500]
     ):
         monkeypatch.setattr(top_keys, "SHORT", short)
         monkeypatch.setattr(top_keys, "FEW_MATCHES", few_matches)
-        whole = list(compare.stream_key_comparisons(long_tail, other_tail, period, search=search))
-        assert list(compare.compare_top_keys(long_tail, other_tail, period, count, search=search)) == whole[:count]
+        whole = list(keys.stream_keys(long_tail, period, search=search, comparison=comparison))
+        page = top_keys.read_top_page(
+            long_tail, period, search=search, start=0, limit=count, lead=0, comparison=comparison
+        )
+        assert list(page.rows) == whole[:count]
+        assert not page.is_counted or page.total.keys == len(whole)
 
 
-def test_top_keys_of_two_environments_are_found_without_reading_all_keys(long_tail, other_tail, monkeypatch):
-    whole = list(compare.stream_key_comparisons(long_tail, other_tail, RANGES[-1]))
-    read_counts: list[int | None] = []
-
-    def watched(*arguments, only=None, **options):
-        read_counts.append(only and len(only))
-        return iter(whole[: options["limit"]])
-
-    monkeypatch.setattr(compare, "stream_key_comparisons", watched)
-    assert compare.compare_top_keys(long_tail, other_tail, RANGES[-1], 4) == whole[:4]
-    assert [bool(count and 4 <= count < len(whole)) for count in read_counts] == [True]
+def test_top_keys_beside_another_environment_are_found_without_reading_all_keys(long_tail, other_tail):
+    comparison = keys.Comparison(other_tail, RANGES[-1], keys.SIBLING)
+    rows, _ = top_keys.find_top_totals(long_tail, RANGES[-1], 4, comparison=comparison)
+    assert rows == list(keys.stream_keys(long_tail, RANGES[-1], comparison=comparison))[:4]
+    assert any(row.compared for row in rows)
 
 
 def test_a_short_range_with_few_reports_is_not_searched_for_leaders(long_tail, monkeypatch):
