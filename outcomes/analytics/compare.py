@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from outcomes.analytics.filters import NO_COMPARISON
 from outcomes.tallies.keys import SIBLING, Comparison, compare_with_nothing, compare_with_previous
 from wire.period import Period
 from workspaces.models import Environment
+
+NO_COMPARISON = "none"
 
 
 def choose_comparison(environment: Environment, period: Period, name: str) -> Comparison:

@@ -12,13 +12,12 @@ from wire.filters import read_text, strip_nul
 LEADING = 5  # keys that have a line of their own where none was selected
 MAX_RANK = 100
 ROWS_PER_PAGE = 50
-NO_COMPARISON = "none"
 
 
 @dataclass(frozen=True)
 class KeyFilters:
     """search: text in a key; selected: keys of the chart, else those from `rank` on; unfolded: no key is folded away;
-    compare_with: the name of another environment, NO_COMPARISON, or empty for the previous period.
+    compare_with: the name of another environment, "none", or empty for the previous period.
     """
 
     search: str = ""

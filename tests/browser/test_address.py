@@ -34,7 +34,7 @@ FILTERS = {
     "catalog": ("select[name=method]", "POST", "method=POST"),
     "drift": ("select[name=kind]", "new", "kind=new"),
     "rejections": ("select[name=version]", "2", "version=2"),
-    "outcomes": ("select[name=beside]", "staging", "beside=staging"),
+    "outcomes": ("select[name=compare]", "staging", "compare=staging"),
     "audit": ("select[name=action]", "workspace created", "action=workspace"),
 }
 
