@@ -117,6 +117,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "wire.http.response_headers.PageCompressionMiddleware",
     "csp.middleware.CSPMiddleware",
     "wire.http.failures.FailureMiddleware",
     "wire.http.form_size.FormSizeMiddleware",

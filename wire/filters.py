@@ -1,10 +1,17 @@
-"""Texts that a page's address filters by."""
+"""What is in the address of a page: the texts that it filters by, what a reader opened, what became of a form."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
+
+from django.http import QueryDict
 
 MAX_SEARCH_WORDS = 10
+# What view_state.js keeps in the address of a page: it adds them to links itself.
+VIEW_MEMBERS = ("open", "closed", "hide")
+# What became of a form: said once, by the address that the form leads to.
+RESULT_MEMBERS = ("done", "fault", "refused", "saved", "too-late")
 MAX_DIGITS = 18  # of the number of a row
 
 
@@ -27,3 +34,13 @@ def strip_nul(text: str) -> str:
 def split_words(search: str) -> list[str]:
     """Return the words of a search in lower case; each must match. Only the first ten count."""
     return search.casefold().split()[:MAX_SEARCH_WORDS]
+
+
+def change_query(members: QueryDict, changes: Mapping[str, Any]) -> QueryDict:
+    """Return a copy with changes; None and "" remove a member."""
+    copy = members.copy()
+    for name, value in changes.items():
+        copy.pop(name, None)
+        if value not in (None, ""):
+            copy[name] = str(value)
+    return copy

@@ -12,9 +12,10 @@ from functools import partial
 from hashlib import sha256
 from math import ceil
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
@@ -22,6 +23,7 @@ from django.utils.cache import get_conditional_response, patch_cache_control, pa
 from django.utils.http import urlencode
 
 from wire.errors import DomainError
+from wire.filters import RESULT_MEMBERS, change_query
 from wire.http.problems import FailureResponse, Problem, build_document, list_headers
 from wire.http.read_only import read_only
 from wire.period import PRESETS, Period, parse_period
@@ -108,10 +110,26 @@ def redirect_to_page(
 ) -> HttpResponseRedirect:
     """Answer 303 to a page of this environment. Members of the query without a value are left out."""
     address = reverse(page, args=[environment.workspace.slug, environment.name])
-    members = urlencode({name: value for name, value in query.items() if value})
+    pairs = query.lists() if isinstance(query, QueryDict) else [(name, [value]) for name, value in query.items()]
+    members = urlencode([(name, value) for name, values in pairs for value in values if value])
     return HttpResponseRedirect(
         f"{address}{'?' if members else ''}{members}{'#' if fragment else ''}{fragment}", status=303
     )
+
+
+def return_to_page(
+    request: HttpRequest, page: str, environment: Environment, query: Mapping[str, str | None], *, fragment: str = ""
+) -> HttpResponseRedirect:
+    """Answer 303 to a page of this environment as it was when its form was sent: with its filters, changed by `query`.
+
+    Browsers say where a form was (Referer); without that, only `query` is in the address.
+    """
+    form_address = urlsplit(request.headers.get("Referer", ""))
+    members = QueryDict(mutable=True)
+    if form_address.path == reverse(page, args=[environment.workspace.slug, environment.name]):
+        members.update(QueryDict(form_address.query))
+    changed = change_query(members, {**dict.fromkeys(RESULT_MEMBERS), **query})
+    return redirect_to_page(page, environment, changed, fragment=fragment)
 
 
 def _answer(route: Route, format_: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:

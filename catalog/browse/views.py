@@ -37,6 +37,7 @@ from catalog.evidence.parts import (
 from catalog.evidence.pointers import VALUES
 from catalog.models import MapRule, Operation
 from catalog.queries import dead_letters, find_operation
+from catalog.rules.errors import NO_CHANGE
 from catalog.rules.hints import list_operation_hints
 from catalog.rules.reported_templates import build_template_context
 from wire.errors import NotFound
@@ -138,6 +139,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             "map_rules": operation.map_rules.all(),
             "template": build_template_context(operation, request.GET),
             "hints": list_hints(operation),
+            "refused": NO_CHANGE.get(request.GET.get("refused", "")),
             "selected": build_node_context(operation, shape, nodes, pointer),
         }
 

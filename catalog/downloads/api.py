@@ -58,6 +58,7 @@ class DownloadView(MethodFirstView):
         response = not_modified or self.respond(environment, request)
         response.headers.setdefault("ETag", etag)
         response.headers["Cache-Control"] = "private, no-cache"
+        response.headers["Content-Disposition"] = f'attachment; filename="{self.name_file(environment)}"'
         response.headers["Vary"] = f"{HEADER}, Cookie"
         return response
 
@@ -77,6 +78,11 @@ class DownloadView(MethodFirstView):
         key = ApiKey(workspace=workspace)
         key.environments = {environment.name: environment for environment in workspace.environments.all()}
         return key
+
+    def name_file(self, environment: Environment) -> str:
+        """Return the name under which a browser saves the answer: `lumen-books-production-openapi.json`."""
+        last_segment = self.request.path.rsplit("/", 1)[-1].removesuffix(".json")
+        return f"{environment.workspace.slug}-{environment.name}-{last_segment}.json"
 
     @abstractmethod
     def compute_etag(self, environment: Environment, request: Request) -> str:

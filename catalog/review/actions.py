@@ -15,7 +15,7 @@ from catalog.review import decide
 from catalog.review.views import require_drift
 from wire.filters import read_number
 from workspaces.access import require_member_environment
-from workspaces.page import redirect_to_page
+from workspaces.page import return_to_page
 
 
 @require_POST
@@ -42,4 +42,4 @@ def _decide(
     target = require_member_environment(request, slug, environment)
     drift: Drift = require_drift(target, pk)
     verb(drift, actor=request.user.get_username(), now=timezone.now())
-    return redirect_to_page("change", target, {"id": str(drift.pk)}, fragment="review")
+    return return_to_page(request, "change", target, {"id": str(drift.pk)}, fragment="review")

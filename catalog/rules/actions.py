@@ -25,8 +25,15 @@ from catalog.rules.views import RULE_KINDS
 from wire.errors import InvalidRequest, NotFound
 from wire.filters import read_text
 from workspaces.access import require_member_environment
-from workspaces.page import redirect_to_page
+from workspaces.page import return_to_page
 
+# Where on the operation's page a rule of a kind is shown
+FRAGMENTS = {
+    "template-rules": "template",
+    "fresh-starts": "baseline",
+    "map-rules": "overrides",
+    "hint-rules": "hints",
+}
 REVERT: Mapping[str, Callable[..., None]] = {
     "template-rules": template_rules.revert_template_rule,
     "fresh-starts": baseline.revert_baseline_reset,
@@ -44,9 +51,13 @@ def post_baseline_reset(request: HttpRequest, slug: str, environment: str) -> Ht
     part, pointer = "", ""
     if request.POST.get("part"):
         part, node = require_node(request, operation)
-        pointer = node.pointer
+        pointer, is_empty = node.pointer, node.is_reset and not node.seen
+    else:
+        is_empty = operation.shown_from > 0 and not any(shape.evidence.seen for shape in build_part_shapes(operation))
+    if is_empty:
+        return refuse_override(request, operation, "reset", fragment="overrides" if part else "baseline")
     baseline.reset_baseline(operation, part=part, pointer=pointer, **stamp(request))
-    return redirect_to_operation(operation, part, pointer, fragment="overrides" if part else "baseline")
+    return return_to_operation(request, operation, part, pointer, fragment="overrides" if part else "baseline")
 
 
 @require_POST
@@ -61,8 +72,10 @@ def post_map_rule(request: HttpRequest, slug: str, environment: str) -> HttpResp
     if not node.is_object:
         detail = "No object was observed in this field. Choose a field of type object or map."
         raise InvalidRequest(detail)
+    if as_map == bool(node.map_names):
+        return refuse_override(request, operation, "map" if as_map else "properties", fragment="overrides")
     map_rules.add_map_rule(operation, part, node.pointer, as_map=as_map, **stamp(request))
-    return redirect_to_operation(operation, part, node.pointer, fragment="overrides")
+    return return_to_operation(request, operation, part, node.pointer, fragment="overrides")
 
 
 @require_POST
@@ -75,8 +88,11 @@ def post_hint_rule(request: HttpRequest, slug: str, environment: str) -> HttpRes
         raise InvalidRequest(
             f"Send hint={', '.join(HintRule.HINTS[:-1])} or {HintRule.HINTS[-1]}, and value=true or false."
         )
+    latest = hint_rules.list_operation_hints(operation).filter(hint=hint).first()
+    if latest and latest.value == value:
+        return refuse_override(request, operation, "hint", fragment="hints")
     hint_rules.add_hint_rule(operation, hint, value, **stamp(request))
-    return redirect_to_operation(operation, fragment="hints")
+    return return_to_operation(request, operation, fragment="hints")
 
 
 @require_POST
@@ -88,6 +104,8 @@ def post_template_rule(request: HttpRequest, slug: str, environment: str) -> Htt
     path, target = read_text(form, "path"), form.get("target", "").strip()
     method, matching = operation.method if form.get("only") else "", bool(form.get("matching"))
     try:
+        if path == target == operation.path and not matching:
+            raise RuleError("same", template_rules.TEMPLATE_RULE_ERRORS["same"])
         template_rules.add_template_rule(
             operation.environment, path, target, method=method, matching=matching, **stamp(request)
         )
@@ -98,7 +116,8 @@ def post_template_rule(request: HttpRequest, slug: str, environment: str) -> Htt
     else:
         members = {"path": target}
     query = {"method": operation.method, **members}
-    return redirect_to_page("operation", operation.environment, query, fragment="template")
+    forgotten = dict.fromkeys(("as", "target", "only", "matching"))
+    return return_to_page(request, "operation", operation.environment, {**forgotten, **query}, fragment="template")
 
 
 @require_POST
@@ -114,8 +133,8 @@ def post_redaction_rule(request: HttpRequest, slug: str, environment: str) -> Ht
     except RuleError as fault:
         if fault.reason == "value":  # leave it out of the address, because addresses are logged
             form["name"] = ""
-        return redirect_to_page("rules", target, {"fault": fault.reason, **form}, fragment="redaction-rules")
-    return redirect_to_page("rules", target, {}, fragment="redaction-rules")
+        return return_to_page(request, "rules", target, {"fault": fault.reason, **form}, fragment="redaction-rules")
+    return return_to_page(request, "rules", target, dict.fromkeys(form), fragment="redaction-rules")
 
 
 @require_POST
@@ -134,10 +153,10 @@ def post_revert(request: HttpRequest, slug: str, environment: str, kind: str, pk
     try:
         REVERT[kind](rule, **stamp(request))
     except RuleError as fault:
-        return redirect_to_page("rules", target, {"fault": fault.reason}, fragment=kind)
-    if operation is None:
-        return redirect_to_page("rules", target, {}, fragment=kind)
-    return redirect_to_operation(operation, fragment="hints" if kind == "hint-rules" else "baseline")
+        return return_to_page(request, "rules", target, {"fault": fault.reason}, fragment=kind)
+    if operation is None or not find_operation(target, operation.method, operation.path):
+        return return_to_page(request, "rules", target, {}, fragment=kind)
+    return return_to_operation(request, operation, fragment=FRAGMENTS[kind])
 
 
 def require_member_operation(request: HttpRequest, slug: str, environment: str) -> Operation:
@@ -164,9 +183,22 @@ def stamp(request: HttpRequest) -> dict[str, Any]:
     return {"actor": request.user.get_username(), "now": timezone.now()}
 
 
-def redirect_to_operation(
-    operation: Operation, part: str = "", pointer: str = "", *, fragment: str
+def return_to_operation(
+    request: HttpRequest,
+    operation: Operation,
+    part: str = "",
+    pointer: str = "",
+    *,
+    refused: str = "",
+    fragment: str,
 ) -> HttpResponseRedirect:
-    """Redirect to the operation's page; to a node on it where the action was about one."""
-    query = {"method": operation.method, "path": operation.path, "part": part, "at": pointer}
-    return redirect_to_page("operation", operation.environment, query, fragment=fragment)
+    """Return to the operation's page; to a node on it where the action was about one."""
+    query = {"method": operation.method, "path": operation.path, "refused": refused}
+    node = {"part": part, "at": pointer} if part else {}
+    return return_to_page(request, "operation", operation.environment, {**query, **node}, fragment=fragment)
+
+
+def refuse_override(request: HttpRequest, operation: Operation, reason: str, *, fragment: str) -> HttpResponseRedirect:
+    """Return to the operation's page, which says why nothing would change: a code of NO_CHANGE."""
+    part, pointer = request.POST.get("part", ""), request.POST.get("pointer", "")
+    return return_to_operation(request, operation, part, pointer, refused=reason, fragment=fragment)

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from wire.errors import InvalidRequest
+
+# Why an override is refused that would change nothing, by code
+NO_CHANGE: Mapping[str, str] = {
+    "reset": "Nothing changed: nothing has been observed since the last baseline reset.",
+    "map": "Nothing changed: this field is already shown as a map.",
+    "properties": "Nothing changed: this field is already shown with its properties.",
+    "hint": "Nothing changed: the hint already has this value.",
+}
 
 
 class RuleError(InvalidRequest):

@@ -23,6 +23,7 @@ REDACTION_RULE_ERRORS: Mapping[str, str] = {
     "length": f"Write a name of 1 to {MAX_NAME} characters.",
     "control": "Write a name without control characters or surrounding spaces.",
     "all": "This matches every property. Add a part of the name to the asterisk.",
+    "same": "There is already such a rule.",
     "value": "This looks like a value, a number or an id. Write the name of a property.",
 }
 
@@ -33,7 +34,7 @@ def add_redaction_rule(
 ) -> RedactionRule:
     """Let reporters of this environment redact properties of this name, from their next start on.
 
-    everywhere: in all environments of the workspace. An active rule that says the same is returned. Raises RuleError.
+    everywhere: in all environments of the workspace. Raises RuleError, also where an active rule says the same.
     """
     if code := find_redaction_error(kind, name):
         raise RuleError(code, REDACTION_RULE_ERRORS[code])
@@ -46,8 +47,9 @@ def add_redaction_rule(
         reverted_at=None,
         defaults={"at": now, "actor": actor},
     )
-    if is_new:
-        _record(rule, "redaction rule added", actor=actor, now=now)
+    if not is_new:
+        raise RuleError("same", REDACTION_RULE_ERRORS["same"])
+    _record(rule, "redaction rule added", actor=actor, now=now)
     return rule
 
 

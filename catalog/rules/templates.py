@@ -23,6 +23,7 @@ from workspaces.models import Environment
 TEMPLATE_RULE_ERRORS: Mapping[str, str] = {
     **PATH_ERRORS,
     "segments": "Write as many segments as the reported template has.",
+    "same": "The operation already has this template. Write another one.",
     "raw": "A segment looks like a value, a number or an id. Make it a parameter, such as {id}.",
     "circle": "Another rule leads from there back to here. Undo that rule first.",
 }

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 from csp.decorators import csp_update
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import condition
 from drf_spectacular.generators import SchemaGenerator
 
 from catalog.drift.exports import export_drift
@@ -101,9 +103,15 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
     )
 
 
+def compute_schema_etag(request: HttpRequest) -> str:
+    return f'"{sha256(render_api_schema()).hexdigest()[:32]}"'
+
+
+@condition(etag_func=compute_schema_etag)
 def api_schema(request: HttpRequest) -> HttpResponse:
     """Answer with the OpenAPI document of the API of the hub."""
-    return HttpResponse(render_api_schema(), content_type="application/vnd.oai.openapi+json")
+    headers = {"Content-Disposition": 'inline; filename="affidavit-openapi.json"', "Cache-Control": "no-cache"}
+    return HttpResponse(render_api_schema(), content_type="application/vnd.oai.openapi+json", headers=headers)
 
 
 @cache

@@ -22,7 +22,7 @@ from wire.period import Period, parse_period
 from wire.table_exports import Table
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership, RetentionPolicy, Workspace
-from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.page import Page, render_html, return_to_page
 from workspaces.settings_pages.retention import DaysForm, change_retention
 from workspaces.shown_once import keep_for_next_page, take_once
 
@@ -83,7 +83,7 @@ def post_days(request: HttpRequest, slug: str, environment: str) -> HttpResponse
     if form.is_valid():
         actor = request.user.get_username()
         is_changed = change_retention(environment_row.workspace, form.cleaned_data, actor=actor, now=now)
-        return redirect_to_page(NAME, environment_row, {"saved": "yes" if is_changed else "same"})
+        return return_to_page(request, NAME, environment_row, {"saved": "yes" if is_changed else "same"})
     return _render(request, environment_row, _build_page(request, environment_row, form, None))
 
 
@@ -110,11 +110,11 @@ def _delete(request: HttpRequest, environment: Environment, form: DeletionForm, 
     else:
         rows = delete_conversation(workspace, name, form.environment_names, actor=actor, now=now)
     keep_for_next_page(request, REPORT, {"workspace": workspace.pk, "subject": SUBJECTS[subject], "rows": rows})
-    return _redirect(environment)
+    return _redirect(request, environment)
 
 
-def _redirect(environment: Environment) -> HttpResponseRedirect:
-    return redirect_to_page(NAME, environment, {}, fragment="deletions")
+def _redirect(request: HttpRequest, environment: Environment) -> HttpResponseRedirect:
+    return return_to_page(request, NAME, environment, {}, fragment="deletions")
 
 
 def _render(request: HttpRequest, environment: Environment, page: Page) -> HttpResponse:

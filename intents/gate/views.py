@@ -23,7 +23,7 @@ from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import require_member_environment
 from workspaces.models import Environment
-from workspaces.page import Page, redirect_to_page
+from workspaces.page import Page, return_to_page
 
 UNDO = "undo"
 ROWS_PER_PAGE = 25
@@ -78,8 +78,8 @@ def decide(request: HttpRequest, slug: str, environment: str, confirmation_id: U
         else:
             decide_confirmation(workspace, confirmation_id, decision, actor=actor, now=now, undo_time=UNDO_TIME)
     except NotPending as error:
-        return redirect_to_page("confirmations", environment_row, {"too-late": error.state})
-    return redirect_to_page("confirmations", environment_row, {}, fragment=f"confirmation-{confirmation_id}")
+        return return_to_page(request, "confirmations", environment_row, {"too-late": error.state})
+    return return_to_page(request, "confirmations", environment_row, {}, fragment=f"confirmation-{confirmation_id}")
 
 
 def _show_args_hash(confirmation: Confirmation, now: datetime) -> str:

@@ -15,7 +15,7 @@ from wire.errors import InvalidRequest
 from wire.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment
-from workspaces.page import redirect_to_page
+from workspaces.page import return_to_page
 
 
 @require_POST
@@ -44,4 +44,4 @@ def _return_to_page(request: HttpRequest, environment: Environment, done: str) -
     """Redirect to the page in the period that it showed: by its preset where it had one."""
     names = ("range", "tz") if request.POST.get("range") else ("from", "to", "tz")
     members = {**request.GET.dict(), "range": request.POST.get("range", "")}
-    return redirect_to_page("joins", environment, {name: members.get(name) for name in names} | {"done": done})
+    return return_to_page(request, "joins", environment, {name: members.get(name) for name in names} | {"done": done})

@@ -92,4 +92,17 @@
   document.addEventListener("htmx:configRequest", (event) => {
     if (event.detail.verb === "get") event.detail.path = window.viewState.complete(event.detail.path);
   });
+
+  // A form that changes something leads back to its page: there the reader goes on where it was sent.
+  document.addEventListener("submit", ({ target: form }) => {
+    if (form.method !== "post") return;
+    try { sessionStorage.setItem("sent", JSON.stringify({ path: location.pathname, top: scrollY, at: Date.now() })); } catch { /* storage may be forbidden */ }
+  });
+  addEventListener("load", () => {
+    try {
+      const sent = JSON.parse(sessionStorage.getItem("sent") ?? "{}");
+      sessionStorage.removeItem("sent");
+      if (sent.path === location.pathname && Date.now() - sent.at < 10_000) scrollTo({ top: sent.top, behavior: "instant" });
+    } catch { /* storage may be forbidden */ }
+  });
 })();

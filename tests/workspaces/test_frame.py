@@ -1,10 +1,14 @@
 """What every page has around it."""
 
+import gzip
 import re
 from pathlib import Path
 
+import brotli
 import pytest
 from django.contrib.staticfiles import finders
+
+from hub.local.static_files import BROTLI_QUALITY
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = "/w/lumen-books/staging/rejections"
@@ -61,6 +65,25 @@ def test_no_template_has_a_script_or_a_style_in_it(template):
 def test_what_opens_is_a_menu_or_stays_as_it_was_left(template):
     for tag in re.findall(r"<details\b(?:{%.*?%}|[^>{])*>", template.read_text(), re.S):
         assert "data-menu" in tag or "{% disclosure" in tag, f"{tag}: name it with the tag disclosure"
+
+
+def test_a_page_is_compressed_and_one_that_shows_a_secret_never(browser_client, workspace):
+    compressed = browser_client.get(PAGE, headers={"Accept-Encoding": "gzip"})
+    assert compressed["Content-Encoding"] == "gzip"
+    assert "Accept-Encoding" in compressed["Vary"]
+    assert b'<html lang="en">' in gzip.decompress(compressed.content)
+    again = browser_client.get(PAGE, headers={"Accept-Encoding": "gzip", "If-None-Match": compressed["ETag"]})
+    assert again.status_code == 304
+    form = {"name": "backend", "scopes": ["report"]}
+    address = "/w/lumen-books/staging/keys"
+    shown_once = browser_client.post(f"{address}/create", form, follow=True, headers={"Accept-Encoding": "gzip"})
+    assert "gak_" in shown_once.content.decode()
+    assert "Content-Encoding" not in shown_once
+
+
+def test_what_pages_load_is_small():
+    names = [*(ROOT / "static").rglob("*.js"), *(ROOT / "static").rglob("*.css"), ROOT / "static/icon.svg"]
+    assert sum(len(brotli.compress(path.read_bytes(), quality=BROTLI_QUALITY)) for path in names) <= 60_000
 
 
 def test_charts_offer_no_upload_to_another_company():

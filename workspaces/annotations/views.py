@@ -23,7 +23,7 @@ from workspaces.annotations.annotate import AnnotationText, add_by_hand, change_
 from workspaces.annotations.exports import build_annotations_table
 from workspaces.annotations.queries import list_annotations, list_annotations_of_period
 from workspaces.models import Annotation, Environment, Membership
-from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.page import Page, render_html, return_to_page
 
 NAME = "annotations"
 ROWS_PER_PAGE = 50
@@ -84,7 +84,7 @@ def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpRes
         period = parse_period(request.GET, now=now)
         page = _build_page(request, environment_row, period, fault=error.detail)
         return render_html(request, page, environment_row, NAME, period)
-    return redirect_to_page(NAME, environment_row, {name: request.GET.get(name) for name in PERIOD_MEMBERS})
+    return return_to_page(request, NAME, environment_row, {name: request.GET.get(name) for name in PERIOD_MEMBERS})
 
 
 def _read_content(request: HttpRequest) -> AnnotationText:

@@ -13,7 +13,7 @@ from wire.errors import InvalidRequest
 from wire.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership, Workspace
-from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.page import Page, render_html, return_to_page
 
 Act = Callable[[Workspace, str, datetime], Any]
 """act(workspace, actor, now): changes the workspace; raises InvalidRequest for what it refuses."""
@@ -34,4 +34,4 @@ def act_as_admin(
     except InvalidRequest as error:
         page = build_page(request, environment_row, fault=error.detail)
         return render_html(request, page, environment_row, page_name, parse_period({}, now=now))
-    return redirect_to_page(page_name, environment_row, {})
+    return return_to_page(request, page_name, environment_row, {})

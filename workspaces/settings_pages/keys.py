@@ -21,7 +21,7 @@ from workspaces.access import require_member_environment
 from workspaces.keys.create import MAX_NAME, create_key
 from workspaces.keys.revoke import revoke_key
 from workspaces.models import ApiKey, Environment, Membership
-from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.page import Page, render_html, return_to_page
 from workspaces.shown_once import keep_for_next_page, take_once
 
 NAME = "keys"
@@ -94,7 +94,7 @@ def post_key(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
         else:
             facts = {"name": form.cleaned_data["name"], "kind": form.cleaned_data["kind"], "text": new_key.text}
             keep_for_next_page(request, NEW_KEY, {**facts, "workspace": environment_row.workspace_id})
-            return redirect_to_page(NAME, environment_row, {})
+            return return_to_page(request, NAME, environment_row, {})
     page = _build_page(request, environment_row, form)
     return render_html(request, page, environment_row, NAME, parse_period({}, now=now))
 
@@ -106,7 +106,7 @@ def post_revocation(request: HttpRequest, slug: str, environment: str, key_id: i
     environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
     key = get_object_or_404(environment_row.workspace.api_keys, pk=key_id)
     revoke_key(key, actor=request.user.get_username(), now=timezone.now())
-    return redirect_to_page(NAME, environment_row, {})
+    return return_to_page(request, NAME, environment_row, {})
 
 
 def _build_page(request: HttpRequest, environment: Environment, form: KeyForm) -> Page:

@@ -17,7 +17,7 @@ from wire.period import Period, parse_period
 from wire.table_exports import Table
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership, Workspace
-from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.page import Page, render_html, return_to_page
 from workspaces.people.errors import MembershipFault
 from workspaces.people.forms import InvitationForm
 from workspaces.people.invitations import invite, list_open_invitations, revoke_invitation, send_invitation
@@ -57,7 +57,7 @@ def post_invitation(request: HttpRequest, slug: str, environment: str) -> HttpRe
             link = request.build_absolute_uri(reverse("invitation", args=[token]))
             facts = {"email": invitation.email, "link": link, "is_sent": send_invitation(invitation, link)}
             keep_for_next_page(request, NEW_INVITATION, {**facts, "workspace": environment_row.workspace_id})
-            return redirect_to_page(NAME, environment_row, {})
+            return return_to_page(request, NAME, environment_row, {})
     page = _build_page(request, environment_row, form)
     return render_html(request, page, environment_row, NAME, parse_period({}, now=now))
 
@@ -71,7 +71,7 @@ def post_revocation(request: HttpRequest, slug: str, environment: str, pk: int) 
     invitation = list_open_invitations(environment_row.workspace, now=now).filter(pk=pk).first()
     if invitation:
         revoke_invitation(invitation, actor=request.user.get_username(), now=now)
-    return redirect_to_page(NAME, environment_row, {})
+    return return_to_page(request, NAME, environment_row, {})
 
 
 @require_POST
@@ -82,12 +82,12 @@ def post_role(request: HttpRequest, slug: str, environment: str, user_id: int) -
     get_object_or_404(environment_row.workspace.memberships, user_id=user_id)
     role = request.POST.get("role", "")
     if role not in ROLES:
-        return redirect_to_page(NAME, environment_row, {"fault": "role"})
+        return return_to_page(request, NAME, environment_row, {"fault": "role"})
     try:
         change_role(environment_row.workspace, user_id, role, **_stamp(request))
     except LastAdmin:
-        return redirect_to_page(NAME, environment_row, {"fault": "last-admin"})
-    return redirect_to_page(NAME, environment_row, {})
+        return return_to_page(request, NAME, environment_row, {"fault": "last-admin"})
+    return return_to_page(request, NAME, environment_row, {})
 
 
 @require_POST
@@ -98,10 +98,10 @@ def post_removal(request: HttpRequest, slug: str, environment: str, user_id: int
     try:
         remove_member(environment_row.workspace, user_id, **_stamp(request))
     except LastAdmin:
-        return redirect_to_page(NAME, environment_row, {"fault": "last-admin"})
+        return return_to_page(request, NAME, environment_row, {"fault": "last-admin"})
     if request.user.pk == user_id and not request.user.is_superuser:  # who left may not see the page any more
         return HttpResponseRedirect(reverse("home"), status=303)
-    return redirect_to_page(NAME, environment_row, {})
+    return return_to_page(request, NAME, environment_row, {})
 
 
 FAULTS = {"last-admin": LastAdmin.detail, "role": "Choose one of the roles."}

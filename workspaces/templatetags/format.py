@@ -7,7 +7,6 @@ Tags: `query`, `query_inputs`, `disclosure`, `page_url`, `period_query`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,12 +18,12 @@ from django.utils import timezone
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from wire.filters import RESULT_MEMBERS, VIEW_MEMBERS, change_query
+
 register = template.Library()
 
 NOTHING = "–"
 PERIOD_MEMBERS = ("range", "from", "to", "tz")
-# What view_state.js keeps in the address of a page: it adds them to links itself.
-VIEW_MEMBERS = ("open", "closed", "hide")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 # (shorter than, unit, its abbreviation)
 SPANS = (
@@ -112,13 +111,15 @@ def breakable(path: str) -> SafeString:
 @register.simple_tag(takes_context=True)
 def query(context: Context, **changes: Any) -> str:
     """Return the current query with changes, from the question mark on; None and "" remove a member."""
-    return "?" + change_query(context["request"].GET, dict.fromkeys(VIEW_MEMBERS) | changes).urlencode()
+    return (
+        "?" + change_query(context["request"].GET, dict.fromkeys(VIEW_MEMBERS + RESULT_MEMBERS) | changes).urlencode()
+    )
 
 
 @register.simple_tag(takes_context=True)
 def query_inputs(context: Context, *without: str) -> SafeString:
     """Return the current query as hidden inputs, for a form that changes only the members `without`."""
-    members = change_query(context["request"].GET, dict.fromkeys(without))
+    members = change_query(context["request"].GET, dict.fromkeys((*RESULT_MEMBERS, *without)))
     pairs = [(name, value) for name, values in members.lists() for value in values]
     return format_html_join("", '<input type="hidden" name="{}" value="{}">', pairs)
 
@@ -150,16 +151,6 @@ def page_url(context: Context, page: str, **members: Any) -> str:
 def period_query(context: Context) -> str:
     """Return the members of the current query that name the period, from the question mark on; "" without any."""
     return _write_query(_select_period(context["request"].GET))
-
-
-def change_query(members: QueryDict, changes: Mapping[str, Any]) -> QueryDict:
-    """Return a copy with changes; None and "" remove a member."""
-    copy = members.copy()
-    for name, value in changes.items():
-        copy.pop(name, None)
-        if value not in (None, ""):
-            copy[name] = str(value)
-    return copy
 
 
 def _select_period(members: QueryDict) -> QueryDict:

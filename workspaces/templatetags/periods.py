@@ -9,13 +9,13 @@ from django import template
 from django.template import Context
 from django.utils import timezone
 
+from wire.filters import RESULT_MEMBERS, change_query
 from wire.period import Period
 from wire.timestamps import EARLIEST
-from workspaces.templatetags.format import change_query
 
 register = template.Library()
 ONE_DAY = timedelta(days=1)
-PAGING = {"cursor": None, "page": None}
+PAGING = ("cursor", "page")
 
 
 @register.simple_tag(takes_context=True)
@@ -105,5 +105,6 @@ def _is_midnight(local: datetime) -> bool:
 
 
 def _change_current_query(context: Context, members: dict[str, str], *, keep_paging: bool = False) -> str:
-    changes: dict[str, Any] = {"range": None, **({} if keep_paging else PAGING), **members}
+    removed = dict.fromkeys((*RESULT_MEMBERS, "range", *([] if keep_paging else PAGING)))
+    changes: dict[str, Any] = {**removed, **members}
     return "?" + change_query(context["request"].GET, changes).urlencode()

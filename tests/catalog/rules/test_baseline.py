@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from catalog.models import BaselineReset, Drift, Operation
 from catalog.rules.baseline import reset_baseline, revert_baseline_reset
+from catalog.rules.errors import NO_CHANGE
 from tests.catalog.reports import deliver, observation, taken_back
 from workspaces.models import AuditEntry
 
@@ -117,6 +118,9 @@ def test_a_member_starts_afresh_and_takes_it_back_on_the_page(browser_client, ch
     page = browser_client.get(answer["Location"]).content.decode()
     assert "baseline begins here" in page
     assert "since the baseline reset" in page
+    again = browser_client.get(post_reset(browser_client, changed)["Location"]).content.decode()
+    assert NO_CHANGE["reset"] in again
+    assert BaselineReset.objects.count() == 1
     start, here = BaselineReset.objects.get(), {"method": "GET", "path": PATH}
     back = taken_back(browser_client, changed, "fresh-starts", start.pk, **here)
     assert (back.status_code, "/operation?" in back["Location"]) == (303, True)

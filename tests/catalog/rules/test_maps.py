@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import random
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 from django.utils import timezone
+from django.utils.http import urlencode
 from support.map_values import PRICE, bodies
 
 from catalog import queries
 from catalog.models import Drift, MapRule, Operation, OperationPart, OperationVersion
 from catalog.rules import templates as template_rules
+from catalog.rules.errors import NO_CHANGE
 from catalog.rules.maps import add_map_rule, revert_map_rule
 from catalog.rules.templates import add_template_rule
 from tests.catalog.reports import deliver, environment_of, observation, taken_back
@@ -186,6 +189,36 @@ def test_a_member_decides_on_the_page_and_takes_it_back(browser_client, alike):
     assert taken_back(browser_client, alike, "map-rules", rule.pk, **here).status_code == 303
     assert "values" in read_shape()
     assert taken_back(browser_client, alike, "map-rules", rule.pk + 1, **here).status_code == 404
+
+
+def test_undo_leads_back_to_the_page_as_it_was(browser_client, alike):
+    address = f"/w/{alike.workspace.slug}/production/operation"
+    filters = {"method": "GET", "path": PATH, "part": "200", "at": "/by", "range": "7d", "open": ["curl", "/by"]}
+    shown = f"http://testserver{address}?{urlencode(filters, doseq=True)}"
+    post_map_rule(browser_client, alike, **{"as": "properties"})
+    undo = f"/w/{alike.workspace.slug}/production/rules/map-rules/{MapRule.objects.get().pk}/take-back"
+    form = {"method": "GET", "path": PATH}
+    answer = browser_client.post(undo, form, headers={"Referer": f"{shown}&refused=map"})
+    location = urlsplit(answer["Location"])
+    assert (location.path, parse_qs(location.query), location.fragment) == (
+        address,
+        parse_qs(urlsplit(shown).query),
+        "overrides",
+    )
+    rules_page = f"/w/{alike.workspace.slug}/production/rules"
+    answer = browser_client.post(undo, headers={"Referer": f"https://elsewhere.example{rules_page}?range=7d"})
+    assert answer["Location"] == f"{rules_page}?range=7d#map-rules"
+
+
+@pytest.mark.parametrize("way", ["map", "properties"])
+def test_an_override_that_changes_nothing_is_refused_on_the_page(browser_client, alike, way):
+    if way == "properties":
+        post_map_rule(browser_client, alike, **{"as": "properties"})
+    before = MapRule.objects.count()
+    answer = post_map_rule(browser_client, alike, **{"as": way})
+    assert MapRule.objects.count() == before
+    page = browser_client.get(answer["Location"]).content.decode()
+    assert f'<p class="notice" role="status">{NO_CHANGE[way]}</p>' in page
 
 
 @pytest.mark.parametrize(
