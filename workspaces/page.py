@@ -128,7 +128,7 @@ def return_to_page(
     members = QueryDict(mutable=True)
     if form_address.path == reverse(page, args=[environment.workspace.slug, environment.name]):
         members.update(QueryDict(form_address.query))
-    changed = change_query(members, {**dict.fromkeys(RESULT_MEMBERS), **query})
+    changed = change_query(members, {name: None for name in RESULT_MEMBERS if name not in query} | dict(query))
     return redirect_to_page(page, environment, changed, fragment=fragment)
 
 
