@@ -9,7 +9,7 @@ from typing import Any
 from django import template
 from django.db.models import QuerySet
 from django.template import Context
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch
 from django.utils import timezone
 
 from catalog.drift.queries import list_open_drift
@@ -18,6 +18,7 @@ from outcomes.tallies.series import read_totals
 from wire.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
+from workspaces.templatetags.format import page_url
 
 register = template.Library()
 MAX_COUNTED = 999
@@ -78,12 +79,10 @@ def list_sections(context: Context) -> list[Section]:
 @register.simple_tag(takes_context=True)
 def list_settings_tabs(context: Context) -> list[tuple[str, str, bool]]:
     """Return the address and the label of each settings page, and whether it is the one that is open."""
-    environment = context["environment"]
     tabs = []
     for page, label in SETTINGS_TABS:
         with suppress(NoReverseMatch):  # pages that this version does not have yet
-            address = reverse(page, args=[environment.workspace.slug, environment.name])
-            tabs.append((address, label, page == context["page"]))
+            tabs.append((page_url(context, page), label, page == context["page"]))
     return tabs
 
 

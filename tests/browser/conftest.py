@@ -64,13 +64,13 @@ class Tab:
 
 @pytest.fixture
 def new_tab(chromium: Browser, live_server: Any) -> Iterator[Any]:
-    """Make a signed-in tab: `new_tab(width=1280, scheme="light", javascript=True)`."""
+    """Make a signed-in tab: `new_tab(width=1280, scheme="light", javascript=True, zone="UTC")`."""
     contexts: list[BrowserContext] = []
 
-    def make(*, width: int = 1280, scheme: str = "light", javascript: bool = True) -> Tab:
+    def make(*, width: int = 1280, scheme: str = "light", javascript: bool = True, zone: str = "UTC") -> Tab:
         context = chromium.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=javascript,
-            locale="en-GB", timezone_id="Europe/Berlin",
+            locale="en-GB", timezone_id=zone,
         )  # fmt: skip
         contexts.append(context)
         operator, _ = get_user_model().objects.get_or_create(username="operator", defaults={"is_superuser": True})

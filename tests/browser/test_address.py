@@ -151,3 +151,35 @@ def test_j_and_k_reach_the_rows_of_every_list_and_slash_its_search(new_tab: Any,
         if name in FILTERS:
             page.keyboard.press("/")
             assert page.evaluate("Boolean(document.activeElement.closest('form.filters'))"), name
+
+
+def test_times_are_in_the_zone_of_the_viewer_and_the_address_says_so(new_tab: Any, filled: str) -> None:
+    tab = new_tab(zone="Asia/Tokyo")
+    tab.page.goto(f"{tab.base}{filled}/catalog?tz=Asia/Tokyo")
+    tab.page.goto(f"{tab.base}{filled}/joins?range=24h#main", wait_until="commit")
+    page = tab.page
+    page.wait_for_url(re.compile(r"/joins\?range=24h&tz=Asia%2FTokyo#main$"))
+    expect(page.get_by_text("Times in Asia/Tokyo")).to_have_count(1)
+    expect(page.locator("html")).not_to_have_css("visibility", "hidden")
+    page.get_by_role("link", name="Outcomes", exact=True).click()
+    page.wait_for_url(re.compile(r"/outcomes\?range=24h&tz=Asia%2FTokyo$"))
+    page.go_back()
+    page.go_back()
+    page.wait_for_url(re.compile("/catalog"))  # the address without a zone has no entry of its own
+    assert tab.complaints == []
+
+
+def test_an_address_that_names_a_zone_keeps_it_and_without_javascript_it_is_utc(new_tab: Any, filled: str) -> None:
+    page = new_tab(zone="Asia/Tokyo").open(f"{filled}/joins?tz=Europe/Berlin")
+    expect(page.get_by_text("Times in Europe/Berlin")).to_have_count(1)
+    page = new_tab(zone="Asia/Tokyo", javascript=False).open(f"{filled}/joins")
+    expect(page.get_by_text("Times in UTC")).to_have_count(1)
+
+
+def test_a_form_that_is_answered_with_its_faults_is_not_replaced(new_tab: Any, filled: str) -> None:
+    tab = new_tab(zone="Asia/Tokyo")
+    page = tab.open(f"{filled}/environments?tz=Asia/Tokyo")
+    page.locator("#new-name").fill("production")
+    page.locator("#new-name").press("Enter")
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.locator("#new-name")).to_have_value("production")

@@ -1,0 +1,14 @@
+// Times are in the viewer's own zone: an address that names none gets it, in place of its entry in the history. Runs
+// before the first paint, and nothing is painted until the page in that zone is here, so that no time changes before
+// one's eyes. The hub marks the pages that an address alone brings back, unlike the answer to a form.
+(() => {
+  const root = document.documentElement;
+  const PATIENCE = 2_000; // ms, beyond which times in UTC are better than nothing
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const address = new URL(location.href);
+  if (!("inZone" in root.dataset) || !zone || zone === "UTC" || address.searchParams.has("tz")) return;
+  address.searchParams.append("tz", zone);
+  root.style.visibility = "hidden";
+  setTimeout(() => { root.style.visibility = ""; }, PATIENCE);
+  location.replace(address);
+})();
