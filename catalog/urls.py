@@ -15,10 +15,10 @@ CHANGE_PATH = "w/<slug:slug>/<str:environment>/change/<int:pk>"
 RULES_PATH = "w/<slug:slug>/<str:environment>/rules"
 
 urlpatterns = [
-    *page_paths("catalog", views.show_catalog),
+    *page_paths("catalog", views.show_catalog, is_shareable=True),
     *page_paths("operation", views.show_operation),
     *page_paths("property", property_views.show_property),
-    *page_paths("drift", drift_views.show_drift),
+    *page_paths("drift", drift_views.show_drift, is_shareable=True),
     *page_paths("change", review_views.show_change),
     *page_paths("difference", drift_views.show_environment_comparison),
     *page_paths("rules", rules_views.show_rules),

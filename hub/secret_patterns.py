@@ -12,7 +12,7 @@ NAMES = (
 # Each pattern's first group is kept, what follows it is cut.
 PATTERNS = (
     re.compile(r"(gak_|pk_|gas_|whsec_|ey(?=[IJ]))[\w+/=.-]+"),  # keys, secrets, and JSON in base64, such as intents
-    re.compile(r"(/(?:sign-in|invitations|reset/key)/)[^\s/\"'?&]+", re.IGNORECASE),  # links that sign in
+    re.compile(r"(/(?:sign-in|invitations|shared|reset/key)/)[^\s/\"'?&]+", re.IGNORECASE),  # links that open
     re.compile(r"(://[^\s/:@]*:)[^\s/@]+(?=@)"),  # a password in an address
     # A value after its name, as in headers, queries, forms and the text of dictionaries
     re.compile(

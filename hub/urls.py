@@ -19,7 +19,7 @@ urlpatterns = [
     path("readyz", read_only(health.readyz), name="readyz"),
     path("metrics", read_only(metrics), name="metrics"),
     path("", include("workspaces.urls")),
-    *page_paths("overview", overview.overview),
+    *page_paths("overview", overview.overview, is_shareable=True),
     *page_paths("retention", retention.show_retention, role=Membership.ADMIN),
     path("w/<slug:slug>/<str:environment>/retention/days", retention.post_days, name="change-retention"),
     path("w/<slug:slug>/<str:environment>/retention/deletions", retention.post_deletion, name="delete-subject"),

@@ -11,7 +11,7 @@ from workspaces.page import page_paths
 PAGE = "w/<slug:slug>/<str:environment>"
 
 urlpatterns = [
-    *page_paths("rejections", rejections.show_rejections),
+    *page_paths("rejections", rejections.show_rejections, is_shareable=True),
     *page_paths("rejection", rejections.show_rejection),
     *page_paths("toolcall", tool_calls.show_tool_call),
     *page_paths("confirmations", gate.show_confirmations, is_current=True),

@@ -11,10 +11,10 @@ from workspaces.page import page_paths
 JOINS = "w/<slug:slug>/<str:environment>/joins"
 
 urlpatterns = [
-    *page_paths("outcomes", show_outcomes),
-    *page_paths("outcome", show_outcome_key),
+    *page_paths("outcomes", show_outcomes, is_shareable=True),
+    *page_paths("outcome", show_outcome_key, is_shareable=True),
     *page_paths("conversation", show_conversation),
-    *page_paths("joins", show_broken_joins),
+    *page_paths("joins", show_broken_joins, is_shareable=True),
     path(f"{JOINS}/move", post_move, name="move-joins"),
     path(f"{JOINS}/moves/<int:pk>/undo", post_undo, name="undo-move"),
 ]

@@ -314,6 +314,32 @@ class Annotation(models.Model):
         return self.text
 
 
+class SharedLink(models.Model):
+    """A link that shows one page to whoever has it, until it expires; only a digest of its token is stored.
+
+    page, query: the page's name in page_paths, and the query of its address; last_opened_at: exact to a minute.
+    """
+
+    MAX_QUERY = 2000
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="shared_links")
+    environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="+")
+    page = models.CharField(max_length=40)
+    query = models.CharField(max_length=MAX_QUERY, blank=True)
+    digest = models.BinaryField(max_length=32, unique=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.CharField(max_length=150)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    last_opened_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.page} of {self.environment}"
+
+
 class SampleWorkspace(models.Model):
     """Marks the sample workspace: when it was made, and how many days of its history there are."""
 

@@ -30,9 +30,9 @@ from wire.period import PRESETS, Period, parse_period
 from wire.postgresql.replica import get_read_age
 from wire.postgresql.replica_answers import answer_from_replica
 from wire.table_exports import Table, stream_csv, stream_json
-from workspaces.access import list_workspaces, require_member_environment, require_readable_environment
+from workspaces.access import has_role, list_workspaces, require_member_environment, require_readable_environment
 from workspaces.authentication import HEADER
-from workspaces.models import Environment, ScopeMissing
+from workspaces.models import Environment, Membership, ScopeMissing
 
 AGE_STEP = 5
 CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
@@ -66,15 +66,24 @@ class Route(NamedTuple):
     is_current: bool
 
 
-def page_paths(name: str, view: View, *, role: str = "", is_current: bool = False) -> list[URLPattern]:
+SHAREABLE_PAGES: dict[str, Route] = {}
+"""The pages that a shared link may show, by name."""
+
+
+def page_paths(
+    name: str, view: View, *, role: str = "", is_current: bool = False, is_shareable: bool = False
+) -> list[URLPattern]:
     """Return the three addresses of a page: itself, `.json` and `.csv`.
 
     role: what a signed-in member needs to see it, where every member and every key with the scope `report` may not.
-    is_current: whether it is never read from a replica, as those with a role.
+    is_current: whether it is never read from a replica, as those with a role. is_shareable: whether a shared link may
+    show it to strangers, without what its templates mark as private.
     """
     prefix = f"w/<slug:slug>/<str:environment>/{name}"
     formats = {"": "html", ".json": "json", ".csv": "csv"}
     route = Route(name, view, role, is_current or bool(role))
+    if is_shareable:
+        SHAREABLE_PAGES[name] = route
     return [
         path(f"{prefix}{suffix}", read_only(partial(_answer, route, format_)), name=f"{name}{suffix}")
         for suffix, format_ in formats.items()
@@ -83,19 +92,9 @@ def page_paths(name: str, view: View, *, role: str = "", is_current: bool = Fals
 
 def render_html(request: HttpRequest, page: Page, environment: Environment, name: str, period: Period) -> HttpResponse:
     """Answer with the page as HTML, or 304 where the browser has it already."""
-    shared_context = {
-        "environment": environment,
-        "workspace": environment.workspace,
-        "environments": environment.workspace.environments.all(),
-        "workspaces": list_workspaces(request.user),
-        "page": name,
-        "period": period,
-        "has_period": page.has_period,
-        "presets": [(key, label) for key, (label, _) in PRESETS.items()],
-        "data_age": _round_age(get_read_age()),
-    }
+    frame = build_frame(request, page, environment, name, period)
     with timezone.override(period.zone):
-        response = render(request, _choose_template(request, page), {**shared_context, **page.context()})
+        response = render(request, _choose_template(request, page), {**frame, **page.context()})
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request", "HX-Target", "Cookie"])
     if page.holds_secrets:
         patch_cache_control(response, private=True, no_store=True)
@@ -103,6 +102,24 @@ def render_html(request: HttpRequest, page: Page, environment: Environment, name
     patch_cache_control(response, private=True, no_cache=True)
     response["ETag"] = _compute_etag(request, response.content)
     return get_conditional_response(request, response["ETag"], None, response) or response
+
+
+def build_frame(
+    request: HttpRequest, page: Page, environment: Environment, name: str, period: Period
+) -> Mapping[str, Any]:
+    """Return what the frame of every page shows."""
+    return {
+        "environment": environment,
+        "workspace": environment.workspace,
+        "environments": environment.workspace.environments.all(),
+        "workspaces": list_workspaces(request.user),
+        "page": name,
+        "period": period,
+        "has_period": page.has_period,
+        "may_share": name in SHAREABLE_PAGES and has_role(request.user, environment.workspace, Membership.EDITOR),
+        "presets": [(key, label) for key, (label, _) in PRESETS.items()],
+        "data_age": _round_age(get_read_age()),
+    }
 
 
 def redirect_to_page(

@@ -8,6 +8,7 @@ from workspaces.models import Membership
 from workspaces.page import page_paths
 from workspaces.people import urls as people_urls
 from workspaces.settings_pages import audit, environments, keys, members, secrets
+from workspaces.shared_links import views as shared_links
 
 SETTINGS = "w/<slug:slug>/<str:environment>"
 
@@ -33,6 +34,10 @@ urlpatterns = [
     path(f"{SETTINGS}/annotations/add", annotations.post_annotation, name="add-annotation"),
     path(f"{SETTINGS}/annotations/<uuid:annotation_id>/change", annotations.post_change, name="change-annotation"),
     path(f"{SETTINGS}/annotations/<uuid:annotation_id>/delete", annotations.post_deletion, name="delete-annotation"),
+    *page_paths("shared-links", shared_links.show_links, role=Membership.EDITOR),
+    path(f"{SETTINGS}/shared-links/add", shared_links.post_link, name="share-page"),
+    path(f"{SETTINGS}/shared-links/<int:link_id>/revoke", shared_links.post_revocation, name="revoke-shared-link"),
+    path("shared/<str:token>", shared_links.show_shared_page, name="shared-page"),
     *page_paths("audit", audit.show_audit, role=Membership.ADMIN),
     *page_paths("members", members.show_members, role=Membership.ADMIN),
     path(f"{SETTINGS}/members/invite", members.post_invitation, name="invite-member"),

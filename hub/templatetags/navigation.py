@@ -54,7 +54,7 @@ SECTIONS = (
         "keys",
         "Settings",
         "s",
-        within=("secrets", "environments", "members", "retention", "audit"),
+        within=("secrets", "environments", "members", "retention", "audit", "shared-links"),
         begins_group=True,
         role=Membership.ADMIN,
     ),
@@ -64,6 +64,7 @@ SETTINGS_TABS = (
     ("secrets", "Signing secrets"),
     ("environments", "Environments"),
     ("members", "Members"),
+    ("shared-links", "Shared links"),
     ("retention", "Retention"),
     ("audit", "Audit log"),
 )

@@ -1,5 +1,5 @@
 // Buttons that copy: [data-copy] the code beside it (or the element it names), [data-copy-link] the address of this
-// page with a fixed range.
+// page with a fixed range. A form that shares the page [data-share] names what its address shows now.
 (() => {
   function textFor(button) {
     if (button.dataset.copyLink !== undefined) return window.viewState.complete(button.dataset.copyLink);
@@ -17,6 +17,11 @@
     }
     setTimeout(() => { button.textContent = label; }, 1500);
   }
+
+  // Filters may have changed the address since the page was loaded: what is shared is what is shown.
+  document.addEventListener("submit", (event) => {
+    if (event.target.matches("[data-share]")) event.target.elements.query.value = location.search.slice(1);
+  });
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy], [data-copy-link]");

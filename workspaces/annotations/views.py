@@ -24,10 +24,10 @@ from workspaces.annotations.exports import build_annotations_table
 from workspaces.annotations.queries import list_annotations, list_annotations_of_period
 from workspaces.models import Annotation, Environment, Membership
 from workspaces.page import Page, render_html, return_to_page
+from workspaces.templatetags.format import PERIOD_MEMBERS
 
 NAME = "annotations"
 ROWS_PER_PAGE = 50
-PERIOD_MEMBERS = ("range", "from", "to", "tz")
 EVERYWHERE = "all"
 MAX_AHEAD = timedelta(days=1)  # as of every reported time (contract 1)
 

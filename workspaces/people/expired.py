@@ -1,19 +1,25 @@
-"""Delete what no longer lets anybody in: sessions, one-time links and invitations past their time."""
+"""Delete what no longer lets anybody in: sessions, links and invitations past their time."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.contrib.sessions.models import Session
 
-from workspaces.models import Invitation, SignInLink
+from workspaces.models import Invitation, SharedLink, SignInLink
+
+SHARED_LINKS_LISTED = timedelta(days=90)
 
 
 def delete_expired(*, now: datetime) -> int:
-    """Return how many rows went. Accepted invitations stay: they say who invited a member."""
+    """Return how many rows went. Accepted invitations stay: they say who invited a member.
+
+    Shared links stay in their list for SHARED_LINKS_LISTED after their end.
+    """
     expired = (
         Session.objects.filter(expire_date__lte=now),
         SignInLink.objects.filter(expires_at__lte=now),
         Invitation.objects.filter(expires_at__lte=now, accepted_at=None),
+        SharedLink.objects.filter(expires_at__lte=now - SHARED_LINKS_LISTED),
     )
     return sum(rows.delete()[0] for rows in expired)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import secrets
 from datetime import datetime, timedelta
@@ -19,6 +18,7 @@ from django.template.loader import render_to_string
 from workspaces.audit.record import record_audit
 from workspaces.models import Invitation, Membership, Workspace
 from workspaces.people.errors import MembershipFault
+from workspaces.people.link_tokens import hash_token, make_token
 
 VALID_FOR = timedelta(days=7)
 log = logging.getLogger("affidavit.people")
@@ -38,12 +38,12 @@ def invite(workspace: Workspace, email: str, role: str, *, actor: str, now: date
     if workspace.memberships.filter(user__in=_list_users(email)).exists():
         raise MembershipFault(f"{email} is a member already. Change the role instead.")
     workspace.invitations.filter(email=email, accepted_at=None).delete()
-    token = secrets.token_urlsafe(32)
+    token = make_token()
     invitation = Invitation.objects.create(
         workspace=workspace,
         email=email,
         role=role,
-        digest=_hash_token(token),
+        digest=hash_token(token),
         invited_by=actor,
         created_at=now,
         expires_at=now + VALID_FOR,
@@ -88,7 +88,7 @@ def has_open_invitation(email: str, *, now: datetime) -> bool:
 
 def find_invitation(token: str, *, now: datetime) -> Invitation | None:
     """Return the invitation of a link that still works."""
-    return _list_open(now).filter(digest=_hash_token(token)).first()
+    return _list_open(now).filter(digest=hash_token(token)).first()
 
 
 def has_account(invitation: Invitation) -> bool:
@@ -156,7 +156,3 @@ def _list_users(email: str) -> QuerySet[User]:
 def _list_open(now: datetime) -> QuerySet[Invitation]:
     invitations = Invitation.objects.filter(accepted_at=None, expires_at__gt=now, workspace__removed_at=None)
     return invitations.select_related("workspace")
-
-
-def _hash_token(token: str) -> bytes:
-    return hashlib.sha256(token.encode()).digest()

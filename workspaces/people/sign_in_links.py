@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 
 from workspaces.models import SignInLink
+from workspaces.people.link_tokens import hash_token, make_token
 
 VALID_FOR = timedelta(minutes=15)
 
@@ -16,23 +15,19 @@ VALID_FOR = timedelta(minutes=15)
 def create_link(user: User, *, now: datetime) -> str:
     """Return the secret part of `/sign-in/<token>`: 256 random bits, of which only a digest is stored."""
     SignInLink.objects.filter(expires_at__lte=now).delete()
-    token = secrets.token_urlsafe(32)
-    SignInLink.objects.create(digest=_hash_token(token), user=user, expires_at=now + VALID_FOR)
+    token = make_token()
+    SignInLink.objects.create(digest=hash_token(token), user=user, expires_at=now + VALID_FOR)
     return token
 
 
 def find_link_user(token: str, *, now: datetime) -> User | None:
     """Return the user that the link would sign in, without using it up; None if it no longer works."""
-    link = SignInLink.objects.filter(digest=_hash_token(token), expires_at__gt=now).select_related("user").first()
+    link = SignInLink.objects.filter(digest=hash_token(token), expires_at__gt=now).select_related("user").first()
     return link.user if link and link.user.is_active else None
 
 
 def use_link(token: str, *, now: datetime) -> User | None:
     """Use the link up and return its user; of two calls at the same moment, one gets the user."""
     user = find_link_user(token, now=now)
-    deleted, _ = SignInLink.objects.filter(digest=_hash_token(token)).delete()
+    deleted, _ = SignInLink.objects.filter(digest=hash_token(token)).delete()
     return user if deleted else None
-
-
-def _hash_token(token: str) -> bytes:
-    return hashlib.sha256(token.encode()).digest()

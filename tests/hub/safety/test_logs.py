@@ -46,6 +46,7 @@ MAKERS = {
     "basic authorization": lambda: f"Authorization: Basic {secrets.token_hex(6)}",
     "short link": lambda: f"/sign-in/{secrets.token_hex(5)}",
     "invitation": lambda: f"/invitations/{secrets.token_hex(5)}",
+    "shared link": lambda: f"/shared/{secrets.token_hex(5)}",
     "form": lambda: f"username=ann&password={secrets.token_hex(5)}&x=1",
     "header": lambda: f"'x-service-intent': '{secrets.token_hex(6)}'",
     "dictionary": lambda: f"{{'csrfmiddlewaretoken': '{secrets.token_hex(6)}'}}",
@@ -53,7 +54,7 @@ MAKERS = {
 # What must not be printed of each: the random part
 SECRETS = st.sampled_from(sorted(MAKERS)).map(lambda kind: MAKERS[kind]())
 TEXT = st.text(max_size=30)
-ENDS = {"hub:": "@", "Basic ": "", "/sign-in/": "", "/invitations/": "", "password=": "&", "': '": "'"}
+ENDS = {"hub:": "@", "Basic ": "", "/sign-in/": "", "/invitations/": "", "/shared/": "", "password=": "&", "': '": "'"}
 formatter = JsonFormatter()
 
 

@@ -149,6 +149,9 @@ RULES: Mapping[str, Rule] = {
     **{f"{PAGE}annotations/{name}": Action() for name in (
         "add", "<uuid:annotation_id>/change", "<uuid:annotation_id>/delete",
     )},
+    f"{PAGE}shared-links": Page(EDITOR),
+    f"{PAGE}shared-links/add": Action(),
+    f"{PAGE}shared-links/<int:link_id>/revoke": Action(),
     f"{PAGE}keys/create": Action(ADMIN),
     f"{PAGE}keys/<int:key_id>/revoke": Action(ADMIN),
     **{f"{PAGE}secrets/{name}": Action(ADMIN) for name in ("prepare", "activate", "<int:secret_id>/revoke")},
@@ -176,6 +179,7 @@ RULES: Mapping[str, Rule] = {
         "password/reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)",
     )},
     "invitations/<str:token>": Anyone(),
+    "shared/<str:token>": Anyone(),
     # The hub
     "": Person(),
     "workspaces/new/<slug:slug>": Person(),

@@ -1,0 +1,45 @@
+"""What is left of a page for somebody who may only read it."""
+
+import pytest
+
+from workspaces.shared_links.reduced_html import reduce_main
+
+
+def reduce(html):
+    return reduce_main(f"<html><body><nav>outside</nav><main id=main>{html}</main><p>outside</p></body></html>")
+
+
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        ('<h1 class="mono">a &lt; b</h1>', '<h1 class="mono">a &lt; b</h1>'),
+        ('<td data-is="x" onclick="y()" style="z" hx-get="/">1</td>', '<td data-is="x">1</td>'),
+        ('<a href="/w/a/b/keys">text</a>', "<span>text</span>"),
+        ('<p>a <a href="?range=all">Show all time</a></p>', "<p>a </p>"),
+        ('<th><a href="?sort=path">Path</a></th>', "<th><span>Path</span></th>"),
+        ('<div class="facts"><a href="/x"><div>7</div></a></div>', '<div class="facts"><div><div>7</div></div></div>'),
+        ('<a class="btn" href="/x">Act</a><button>Act</button>', ""),
+        ('<form action="/x"><table><tr><td>1</td></tr></table></form>b', "b"),
+        ("<label>a<input name=b><select><option>c</select></label>d", "d"),
+        ("<section data-private><section>conv_1</section></section><p>b</p>", "<p>b</p>"),
+        ("<script>alert(1)</script><script src='/x.js'></script><style>*{}</style>", ""),
+        (
+            '<script id="f" type="application/json">{"a": "\\u003Cb\\u003E"}</script>',
+            '<script id="f" type="application/json">{"a": "\\u003Cb\\u003E"}</script>',
+        ),
+        ("<iframe src=/x></iframe><object data=/x></object><img src=/x><svg onload=x><path/></svg>a", "a"),
+        ("<b>a<br/>b</b>", "<b>a<br>b</b>"),
+        ('<b title="&quot;x&quot;">a</b>', '<b title="&quot;x&quot;">a</b>'),
+        ("<div class=code><pre>curl -H 'x-service-api-key: gak_1…'</pre></div>", ""),
+        ("<!-- conv_1 --><p>a</p>", "<p>a</p>"),
+        ("<details open><summary>a</summary>b</details>", '<details open=""><summary>a</summary>b</details>'),
+        ("<nav><a href=/x>b</a></nav><ul class='menu'><li>c</li></ul>", ""),
+    ],
+)
+def test_what_is_kept(html, kept):
+    assert reduce(html) == kept
+
+
+def test_nothing_outside_of_main_is_kept():
+    assert reduce("") == ""
+    assert reduce_main("<p>no main</p>") == ""

@@ -1,0 +1,245 @@
+"""Shared links as somebody without an account meets them, and as an attacker tries them."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from tests.pages import list_page_names
+from tests.sample_data import fill_workspace
+from tests.workspaces.settings_pages.test_keys_page import client_with
+from workspaces.models import AuditEntry, Membership, SharedLink
+from workspaces.page import SHAREABLE_PAGES
+from workspaces.people.expired import delete_expired
+from workspaces.shared_links.links import revoke_link, share_page
+
+SHAREABLE = ("catalog", "drift", "joins", "outcome", "outcomes", "overview", "rejections")
+LIST = "/w/lumen-books/production/shared-links"
+# What sample_data writes and no stranger may learn: ids of conversations and calls, keys, who did something.
+PRIVATE = re.compile(r"conv_|stage_|call_|undefined|gak_|test-operator|csrfmiddlewaretoken|session")
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def start(workspace, api):
+    return fill_workspace(workspace, api)
+
+
+@pytest.fixture
+def production(workspace):
+    return workspace.workspace.environments.get(name="production")
+
+
+@pytest.fixture
+def stranger():
+    return Client(raise_request_exception=False)
+
+
+def read(client, address, **options):
+    """Return the answer without how long ago something was."""
+    return re.sub(r">[^<]*</time>", "></time>", client.get(address, **options).content.decode())
+
+
+def share(environment, page="outcomes", query="", days=7, now=None):
+    _, token = share_page(environment, page, query, days=days, actor="ann", now=now or timezone.now())
+    return f"/shared/{token}"
+
+
+def test_the_pages_that_can_be_shared_are_these():
+    assert list_page_names()  # reads the addresses, which fill this
+    assert sorted(SHAREABLE_PAGES) == sorted(SHAREABLE)
+
+
+@pytest.mark.parametrize("page", SHAREABLE)
+@pytest.mark.usefixtures("start")
+def test_a_shared_page_shows_its_tables_and_nothing_else(stranger, production, page):
+    answer = stranger.get(share(production, page, "key=purchase&range=30d" if page == "outcome" else "range=30d"))
+    html = answer.content.decode()
+    assert answer.status_code == 200
+    assert "Shared read-only until" in html
+    assert "<h1" in html
+    assert "<h2" in html
+    assert [tag for tag in ("<a", "<form", "<input", "<button", "<nav", "<select") if f"{tag} " in html] == []
+    assert [name for name in ("href=", "action=", "hx-", "src=") if name in html.partition("<main")[2]] == []
+    assert PRIVATE.search(html) is None, PRIVATE.search(html)
+
+
+@pytest.mark.usefixtures("start")
+def test_numbers_charts_and_annotations_are_those_of_the_page(stranger, browser_client, production):
+    own = browser_client.get("/w/lumen-books/production/outcomes?range=30d&q=purchase").content.decode()
+    html = stranger.get(share(production, query="range=30d&q=purchase")).content.decode()
+    for part in ("figure", "marks"):
+        pattern = rf'<script id="outcomes-chart-{part}".*?</script>'
+        assert re.findall(pattern, html) == re.findall(pattern, own) != []
+    cells = re.compile(r'<td class="num"[^>]*>\s*([\d,.% ]+?)\s*</td>')
+    assert cells.findall(html) == cells.findall(own) != []
+    assert "Deploy 4.1" in html
+    assert "q=purchase" in html
+
+
+@pytest.mark.usefixtures("start")
+def test_the_answer_is_kept_and_indexed_nowhere_and_tells_nobody(stranger, production):
+    answer = stranger.get(share(production))
+    assert answer["Cache-Control"] == "private, no-store"
+    assert answer["Referrer-Policy"] == "no-referrer"
+    assert answer["X-Robots-Tag"] == "noindex, nofollow"
+    assert '<meta name="robots" content="noindex, nofollow">' in answer.content.decode()
+    assert not answer.cookies
+    assert "script-src 'self'" in answer["Content-Security-Policy"]
+
+
+@pytest.mark.usefixtures("start")
+def test_nothing_in_a_request_shows_another_page(stranger, production, other_workspace):
+    address = share(production, query="range=30d&q=purchase")
+    plain = read(stranger, address)
+    assert "renewal" not in plain.partition('id="keys"')[2]
+    for query in ("?q=renewal", "?range=24h", "?environment=staging", "?beside=staging", "?key=renewal&show=renewal"):
+        assert read(stranger, address + query) == plain, query
+    for headers in (
+        {"HX-Request": "true"},
+        {"HX-Request": "true", "HX-Target": "keys"},
+        {"Accept": "application/json"},
+        {"X-Original-URL": "/w/lumen-books/staging/outcomes"},
+        {"x-service-api-key": other_workspace.full_key},
+    ):
+        assert read(stranger, address, headers=headers) == plain, headers
+
+
+@pytest.mark.usefixtures("start")
+def test_a_member_s_session_adds_nothing(browser_client, stranger, production):
+    address = share(production)
+    assert read(browser_client, address) == read(stranger, address)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".csv", "/", "/outcomes", "/../../w/a/production/joins", "?", "x"])
+@pytest.mark.usefixtures("start")
+def test_other_addresses_under_the_token_are_nothing(stranger, production, suffix):
+    address = share(production)
+    assert stranger.get(address + suffix).status_code == (200 if suffix == "?" else 404)
+
+
+@pytest.mark.usefixtures("start")
+def test_a_token_opens_no_other_address(stranger, production):
+    token = share(production).removeprefix("/shared/")
+    for address in (f"/sign-in/{token}", f"/invitations/{token}"):
+        assert "Lumen" not in stranger.get(address).content.decode()
+    page = "/w/lumen-books/production/outcomes"
+    assert stranger.get(f"{page}?token={token}").status_code == 302
+    assert stranger.get(f"{page}.json", headers={"x-service-api-key": token}).status_code == 401
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
+@pytest.mark.usefixtures("start")
+def test_it_is_read_only(production, method):
+    client = Client(enforce_csrf_checks=True, raise_request_exception=False)
+    answer = getattr(client, method)(share(production))
+    assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
+
+
+@pytest.mark.usefixtures("start")
+def test_it_works_until_it_expires_or_is_revoked(stranger, production):
+    old = share(production, days=1, now=timezone.now() - timedelta(days=1))
+    almost = share(production, days=1, now=timezone.now() - timedelta(hours=23))
+    assert [stranger.get(address).status_code for address in (old, almost)] == [404, 200]
+    for link in SharedLink.objects.all():
+        revoke_link(production.workspace, link.pk, actor="ann", now=timezone.now())
+    assert stranger.get(almost).status_code == 404
+
+
+@pytest.mark.usefixtures("start")
+def test_with_the_workspace_its_links_go(stranger, production):
+    address = share(production)
+    production.workspace.removed_at = timezone.now()
+    production.workspace.save()
+    assert stranger.get(address).status_code == 404
+
+
+@pytest.mark.usefixtures("start")
+def test_who_guesses_is_slowed_down(stranger, production, settings):
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "link": "3/m/ip"}
+    address = share(production)
+    statuses = [stranger.get(f"/shared/{n}").status_code for n in range(5)]
+    assert statuses == [404, 404, 404, 429, 429]
+    assert stranger.get(address).status_code == 200
+
+
+def test_a_page_without_data_does_not_show_how_to_send_them(stranger, production):
+    for page in SHAREABLE:
+        html = stranger.get(share(production, page)).content.decode()
+        assert PRIVATE.search(html) is None, (page, PRIVATE.search(html))
+        assert "curl" not in html
+
+
+def test_only_a_digest_is_stored_and_the_token_stands_in_no_audit_entry(production):
+    token = share(production).removeprefix("/shared/")
+    link = SharedLink.objects.get()
+    assert token.encode() not in bytes(link.digest)
+    assert len(token) == 43
+    assert token not in str([entry.facts for entry in AuditEntry.objects.all()])
+
+
+# --- making and revoking
+
+
+@pytest.mark.usefixtures("start")
+def test_an_editor_shares_what_the_page_shows_and_revokes_it(workspace, stranger):
+    editor = client_with(Membership.EDITOR, workspace)
+    page = editor.get("/w/lumen-books/production/outcomes?q=purchase&range=30d").content.decode()
+    assert '<input type="hidden" name="query" value="q=purchase&amp;range=30d">' in page
+    form = {"page": "outcomes", "query": "q=purchase&range=30d", "days": "7"}
+    assert editor.post(f"{LIST}/add", form)["Location"] == LIST
+    shown = editor.get(LIST).content.decode()
+    address = re.search(r"http://testserver(/shared/[\w-]{43})", shown)[1]
+    assert address not in editor.get(LIST).content.decode()
+    assert stranger.get(address).status_code == 200
+    link = SharedLink.objects.get()
+    assert (link.page, link.query, link.expires_at - link.created_at) == ("outcomes", form["query"], timedelta(days=7))
+    assert link.last_opened_at is not None
+    editor.post(f"{LIST}/{link.pk}/revoke")
+    assert stranger.get(address).status_code == 404
+    assert "revoked" in editor.get(LIST).content.decode()
+    actions = [entry.action for entry in AuditEntry.objects.order_by("id") if "shared" in entry.action]
+    assert actions == ["page shared", "shared link revoked"]
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"page": "keys", "days": "7"}, "This page cannot be shared."),
+        ({"page": "rejection", "days": "7"}, "This page cannot be shared."),
+        ({"page": "outcomes", "days": "365"}, "A link works for 1, 7 or 30 days."),
+        ({"page": "outcomes", "days": ""}, "A link works for"),
+        ({"page": "outcomes", "days": "7", "query": "q=" + "x" * 2000}, "too long to be shared"),
+    ],
+)
+def test_what_cannot_be_shared_is_said(workspace, form, words):
+    editor = client_with(Membership.EDITOR, workspace)
+    assert words in editor.post(f"{LIST}/add", form).content.decode()
+    assert not SharedLink.objects.exists()
+
+
+@pytest.mark.usefixtures("start")
+def test_a_viewer_is_offered_no_link(workspace):
+    viewer = client_with(Membership.VIEWER, workspace)
+    assert "Make the link" not in viewer.get("/w/lumen-books/production/outcomes").content.decode()
+
+
+def test_a_link_of_another_workspace_cannot_be_revoked(workspace, other_workspace, stranger):
+    address = share(other_workspace.workspace.environments.get(name="production"))
+    editor = client_with(Membership.EDITOR, workspace)
+    editor.post(f"{LIST}/{SharedLink.objects.get().pk}/revoke")
+    assert stranger.get(address).status_code == 200
+    assert "Outcomes of" not in editor.get(LIST).content.decode()
+
+
+def test_a_link_is_listed_for_90_days_after_its_end(production):
+    now = timezone.now()
+    for age in (96, 98):
+        share(production, days=7, now=now - timedelta(days=age))
+    delete_expired(now=now)
+    assert SharedLink.objects.count() == 1
+    assert SharedLink.objects.get().created_at == now - timedelta(days=96)

@@ -1,0 +1,1 @@
+"""Links that show one page, read-only, to somebody without an account."""

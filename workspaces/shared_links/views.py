@@ -1,0 +1,150 @@
+"""What a shared link shows, and the page on which its makers see and revoke links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AnonymousUser
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_POST
+
+from wire.errors import InvalidRequest
+from wire.filters import read_text
+from wire.http.read_only import read_only
+from wire.period import Period, parse_period
+from wire.table_exports import Table
+from workspaces.access import has_role, require_member_environment
+from workspaces.models import Environment, Membership, SharedLink, Workspace
+from workspaces.page import SHAREABLE_PAGES, Page, build_frame, redirect_to_page, render_html
+from workspaces.people.throttle import count_dead_link
+from workspaces.shared_links.links import DAYS, find_link, list_links, revoke_link, share_page
+from workspaces.shared_links.reduced_html import reduce_main
+from workspaces.shown_once import keep_for_next_page, take_once
+from workspaces.templatetags.format import PERIOD_MEMBERS
+
+NAME = "shared-links"
+NEW_LINK = "new shared link"
+COLUMNS = ("page", "environment", "query", "createdBy", "createdAt", "expiresAt", "revokedAt", "lastOpenedAt")
+HEADERS = {
+    "Cache-Control": "private, no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Robots-Tag": "noindex, nofollow",
+}
+
+
+@read_only
+@sensitive_variables("token")
+def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
+    """Show the page of a link that works to whoever asks, whatever else the request says.
+
+    The page is made for an anonymous reader from the stored query alone, then reduced to what can be read.
+    """
+    now = timezone.now()
+    link = find_link(token, now=now)
+    if link is None:
+        count_dead_link(request)
+        raise Http404
+    route = SHAREABLE_PAGES.get(link.page)
+    if route is None:  # a later version shares this page no longer
+        raise Http404
+    inner_request = _build_request(request, link)
+    environment, period = link.environment, parse_period(inner_request.GET, now=now)
+    page = route.view(inner_request, environment, period)
+    frame = build_frame(inner_request, page, environment, link.page, period)
+    with timezone.override(period.zone):
+        html = render_to_string(page.template, {**frame, **page.context()}, inner_request)
+        content = SafeString(reduce_main(html))  # escaped again where it was kept
+        context = {
+            "content": content,
+            "link": link,
+            "period": period,
+            "has_period": page.has_period,
+            "filters": [item for item in inner_request.GET.items() if item[0] not in PERIOD_MEMBERS],
+        }
+        return HttpResponse(render_to_string("workspaces/shared_page.html", context), headers=HEADERS)
+
+
+def _build_request(request: HttpRequest, link: SharedLink) -> HttpRequest:
+    """Return a request for the shared page by nobody. Of the one that was sent it has only the host."""
+    inner_request = HttpRequest()
+    inner_request.method = "GET"
+    inner_request.path = reverse(link.page, args=[link.environment.workspace.slug, link.environment.name])
+    inner_request.path_info = inner_request.path
+    inner_request.GET = QueryDict(link.query)
+    names = ("HTTP_HOST", "SERVER_NAME", "SERVER_PORT", "wsgi.url_scheme")
+    inner_request.META = {name: request.META[name] for name in names if name in request.META}
+    inner_request.user = AnonymousUser()
+    inner_request.htmx = False  # type: ignore[attr-defined]  # django_htmx's middleware sets it otherwise
+    return inner_request
+
+
+def show_links(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the shared links of the workspace, and once the address of a new one."""
+    return _build_page(request, environment)
+
+
+@require_POST
+@login_required
+@sensitive_variables("token")
+def post_link(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Share the page that is named, as its address shows it, and go to the list, which shows the link once."""
+    environment_row = require_member_environment(request, slug, environment)
+    name, days, now = read_text(request.POST, "page"), request.POST.get("days", ""), timezone.now()
+    try:
+        if name not in SHAREABLE_PAGES:
+            raise InvalidRequest("This page cannot be shared.")
+        link, token = share_page(
+            environment_row,
+            name,
+            read_text(request.POST, "query"),
+            days=int(days) if days in map(str, DAYS) else 0,
+            actor=request.user.get_username(),
+            now=now,
+        )
+    except InvalidRequest as error:
+        page = _build_page(request, environment_row, fault=error.detail)
+        return render_html(request, page, environment_row, NAME, parse_period({}, now=now))
+    address = request.build_absolute_uri(reverse("shared-page", args=[token]))
+    facts = {"link": address, "id": link.pk, "workspace": environment_row.workspace_id}
+    keep_for_next_page(request, NEW_LINK, facts)
+    return redirect_to_page(NAME, environment_row, {})
+
+
+@require_POST
+@login_required
+def post_revocation(request: HttpRequest, slug: str, environment: str, link_id: int) -> HttpResponse:
+    environment_row = require_member_environment(request, slug, environment)
+    revoke_link(environment_row.workspace, link_id, actor=request.user.get_username(), now=timezone.now())
+    return redirect_to_page(NAME, environment_row, {})
+
+
+def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "") -> Page:
+    workspace = environment.workspace
+
+    def build_context() -> Mapping[str, Any]:
+        new_link = take_once(request, NEW_LINK)
+        is_own = new_link is not None and new_link["workspace"] == workspace.pk
+        links = list_links(workspace)
+        return {
+            "fault": fault,
+            "new_link": new_link if is_own else None,
+            "links": links,
+            "now": timezone.now(),
+            "is_admin": has_role(request.user, workspace, Membership.ADMIN),
+        }
+
+    tables = [Table("links", COLUMNS, lambda: _export_rows(workspace))]
+    return Page("workspaces/shared_links.html", build_context, tables, has_period=False, holds_secrets=True)
+
+
+def _export_rows(workspace: Workspace) -> Iterator[Sequence[Any]]:
+    for link in list_links(workspace).iterator():
+        facts = (link.page, link.environment.name, link.query or None, link.created_by)
+        yield (*facts, link.created_at, link.expires_at, link.revoked_at, link.last_opened_at)
