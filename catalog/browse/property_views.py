@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from django.http import HttpRequest
@@ -27,6 +27,8 @@ from wire.errors import NotFound
 from wire.filters import read_text
 from wire.period import Period
 from wire.table_exports import Table
+from wire.time_buckets import describe_starts
+from workspaces.annotations.exports import build_annotations_table
 from workspaces.models import Environment
 from workspaces.page import Page
 
@@ -62,6 +64,7 @@ def show_property(request: HttpRequest, environment: Environment, period: Period
     tables = [
         Table("history", HISTORY_COLUMNS, lambda: map(_drift_row, drift)),
         Table("days", DAY_COLUMNS, lambda: _day_rows(_list_days(operation, shape, node, days))),
+        build_annotations_table(environment, period),
     ]
     return Page("catalog/property.html", build_context, tables)
 
@@ -121,7 +124,8 @@ def draw_days(days: Sequence[PropertyDay], node: Node) -> Mapping[str, Any]:
         "y": shares if is_share else counts,
     }
     layout = {"showlegend": False, "hovermode": "x", "xaxis": {"type": "date"}, "yaxis": axis, "bargap": 0.15}
-    return {"data": [trace], "layout": layout}
+    starts = describe_starts(datetime.combine(day.day, time(), UTC) for day in days)
+    return {"data": [trace], "layout": {**layout, **starts}}
 
 
 def _day_rows(days: Iterator[PropertyDay]) -> Iterator[Sequence[Any]]:

@@ -36,7 +36,7 @@ from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
 from tests.workspaces.people.every_page import open_members, open_people
 from workspaces.create import NewWorkspace
-from workspaces.models import ApiKey, SampleWorkspace, SigningSecret
+from workspaces.models import ApiKey, SampleWorkspace, SharedLink, SigningSecret
 from workspaces.people.sign_in_links import create_link
 from workspaces.templatetags.format import PERIOD_MEMBERS
 
@@ -268,6 +268,7 @@ def test_every_variable_of_every_template_exists(
         open_pages(browser_client, start, **query)
     open_pages(browser_client, f"/w/{other_workspace.workspace.slug}/staging")
     open_settings(browser_client, start)
+    open_shared_links(browser_client, client, start)
     open_members(browser_client, start)
     open_forms(browser_client, client, workspace, start)
     open_people(other_workspace, settings)
@@ -343,6 +344,17 @@ def open_settings(browser: Client, start: str) -> None:
     assert browser.post(f"{start}/secrets/{newest_secret.pk}/revoke", follow=True).status_code == 200
     newest = ApiKey.objects.latest("id")
     assert browser.post(f"{start}/keys/{newest.pk}/revoke", follow=True).status_code == 200
+
+
+def open_shared_links(browser: Client, stranger: Client, start: str) -> None:
+    """Share a page, with and without a fault, open the link, and revoke it."""
+    page = f"{start}/shared-links"
+    assert browser.get(page).status_code == 200
+    for form in ({"page": "outcomes", "query": "q=purchase", "days": "7"}, {}):
+        answer = browser.post(f"{page}/add", form, follow=True).content.decode()
+        for token in re.findall(r"/shared/([\w-]+)<", answer):
+            assert stranger.get(f"/shared/{token}").status_code == 200
+    assert browser.post(f"{page}/{SharedLink.objects.get().pk}/revoke", follow=True).status_code == 200
 
 
 def open_deletions(browser: Client, start: str, other: NewWorkspace) -> None:
