@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspaces', '0008_annotations'),
+        ('workspaces', '0009_retention_of_alerts'),
     ]
 
     operations = [
