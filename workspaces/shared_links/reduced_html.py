@@ -23,7 +23,7 @@ VOID_TAGS = {
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 }  # fmt: skip
 DROPPED_CLASSES = {"btn", "code", "exports", "filters", "menu"}  # code to copy names keys
-PRIVATE = "data-private"  # an attribute of what no shared page shows: ids of conversations and calls, names of members
+PRIVATE = "data-private"  # of what no shared page shows: ids of conversations and calls, names of members, ways onward
 FIGURE_TYPE = "application/json"  # of scripts that hold what a chart draws
 
 Attributes = Sequence[tuple[str, str | None]]
@@ -71,8 +71,11 @@ class _Reducer(HTMLParser):
         if PRIVATE in values or not DROPPED_CLASSES.isdisjoint(values.get("class", "").split()):
             return ""
         if tag == "a":
-            # A link to the same page in another state only acts; the heading of a column that sorts is a heading too.
-            is_action = values.get("href", "?").startswith("?") and not self._is_within("th")
+            # A link to the same page in another state only acts, as one in the heading of a card does; the heading of a
+            # column that sorts is a heading too.
+            is_action = self._is_within("header") or (
+                values.get("href", "?").startswith("?") and not self._is_within("th")
+            )
             return "" if is_action else "div" if self._is_facts and self._is_facts[-1] else "span"
         if tag == "script":
             return tag if values.get("type") == FIGURE_TYPE else ""

@@ -32,6 +32,7 @@ from workspaces.templatetags.format import PERIOD_MEMBERS
 NAME = "shared-links"
 NEW_LINK = "new shared link"
 COLUMNS = ("page", "environment", "query", "createdBy", "createdAt", "expiresAt", "revokedAt", "lastOpenedAt")
+UNTOLD_MEMBERS = {*PERIOD_MEMBERS, "open", "closed", "hide"}  # of an address: no filters
 HEADERS = {
     "Cache-Control": "private, no-store",
     "Referrer-Policy": "no-referrer",
@@ -66,7 +67,7 @@ def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
             "link": link,
             "period": period,
             "has_period": page.has_period,
-            "filters": [item for item in inner_request.GET.items() if item[0] not in PERIOD_MEMBERS],
+            "filters": [item for item in inner_request.GET.items() if item[0] not in UNTOLD_MEMBERS],
         }
         return HttpResponse(render_to_string("workspaces/shared_page.html", context), headers=HEADERS)
 

@@ -16,6 +16,7 @@ def reduce(html):
         ('<td data-is="x" onclick="y()" style="z" hx-get="/">1</td>', '<td data-is="x">1</td>'),
         ('<a href="/w/a/b/keys">text</a>', "<span>text</span>"),
         ('<p>a <a href="?range=all">Show all time</a></p>', "<p>a </p>"),
+        ('<header><h2>a</h2><a href="/x">All</a></header>', "<header><h2>a</h2></header>"),
         ('<th><a href="?sort=path">Path</a></th>', "<th><span>Path</span></th>"),
         ('<div class="facts"><a href="/x"><div>7</div></a></div>', '<div class="facts"><div><div>7</div></div></div>'),
         ('<a class="btn" href="/x">Act</a><button>Act</button>', ""),
