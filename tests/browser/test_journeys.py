@@ -165,5 +165,21 @@ def test_what_is_exported_is_what_is_shown(new_tab, filled):
     assert [(row["method"], row["path"]) for row in json_rows] == shown
 
 
+def test_an_annotation_that_a_deploy_posts_is_seen_by_a_stranger_on_a_shared_link(new_tab, filled, api, chromium):
+    annotation = {"environment": "production", "text": "Deploy 4.2", "at": timezone.now().timestamp() - 3600}
+    assert api.post("/api/annotations", annotation).status_code == 201
+    page = new_tab().open(f"{filled}/outcomes?range=7d")
+    page.locator("summary", has_text="Share").click()
+    page.get_by_role("button", name="Make the link").click()
+    link = page.locator("#new-link").inner_text()
+    private_page = chromium.new_context().new_page()
+    private_page.goto(link)
+    assert "Deploy 4.2" in private_page.inner_text("main")
+    private_page.locator("main .plotly svg").first.wait_for(state="attached")
+    private_page.goto(page.url)
+    assert "/sign-in" in private_page.url
+    private_page.context.close()
+
+
 def read_words(page, selector: str) -> str:
     return re.sub(r"\s+", " ", page.inner_text(selector))
