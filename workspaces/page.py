@@ -33,6 +33,7 @@ from wire.table_exports import Table, stream_csv, stream_json
 from workspaces.access import has_role, list_workspaces, require_member_environment, require_readable_environment
 from workspaces.authentication import HEADER
 from workspaces.models import Environment, Membership, ScopeMissing
+from workspaces.shown_once import shows_once
 
 AGE_STEP = 5
 CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
@@ -94,7 +95,10 @@ def render_html(request: HttpRequest, page: Page, environment: Environment, name
     """Answer with the page as HTML, or 304 where the browser has it already."""
     frame = build_frame(request, page, environment, name, period)
     with timezone.override(period.zone):
-        response = render(request, _choose_template(request, page), {**frame, **page.context()})
+        context = page.context()
+        is_repeatable = request.method == "GET" and not shows_once(request)
+        context = {**frame, **context, "is_repeatable": is_repeatable}
+        response = render(request, _choose_template(request, page), context)
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request", "HX-Target", "Cookie"])
     if page.holds_secrets:
         patch_cache_control(response, private=True, no_store=True)

@@ -9,6 +9,7 @@ from typing import Any
 from django.http import HttpRequest
 
 LIFETIME_SECONDS = 600
+_MARK = "affidavit.shown_once"
 
 
 def keep_for_next_page(request: HttpRequest, name: str, values: Mapping[str, Any]) -> None:
@@ -21,8 +22,14 @@ def take_once(request: HttpRequest, name: str) -> Mapping[str, Any] | None:
     entry = request.session.pop(_session_key(name), None)
     if entry is None:
         return None
+    request.META[_MARK] = name
     values: Mapping[str, Any] = entry["values"]
     return values if time.time() < entry["until"] else None
+
+
+def shows_once(request: HttpRequest) -> bool:
+    """Whether the answer to this request has something that the next one will not have."""
+    return _MARK in request.META
 
 
 def _session_key(name: str) -> str:
