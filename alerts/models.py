@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -166,7 +167,7 @@ class Delivery(models.Model):
         return f"{self.state} {self.message_id}"
 
     @property
-    def delay(self) -> float | None:
-        """Seconds from the event to its delivery; None until then."""
+    def delay(self) -> timedelta | None:
+        """How long after it was queued it arrived; None until then."""
         is_delivered = self.state == self.DELIVERED
-        return (self.finished_at - self.queued_at).total_seconds() if is_delivered and self.finished_at else None
+        return self.finished_at - self.queued_at if is_delivered and self.finished_at else None

@@ -27,6 +27,7 @@ urlpatterns = [
     path("", include("catalog.urls")),
     path("", include("outcomes.urls")),
     path("", include("intents.urls")),
+    path("", include("alerts.urls")),
 ]
 
 handler400 = "wire.http.failures.bad_request"

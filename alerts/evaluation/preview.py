@@ -23,10 +23,10 @@ class PreviewRow:
     title: str
 
     @property
-    def minutes(self) -> int | None:
+    def length(self) -> timedelta | None:
         """How long it lasted; None while it does, and for what has no duration."""
         until = self.happening.until
-        return int((until - self.happening.at).total_seconds() // 60) if until else None
+        return until - self.happening.at if until else None
 
 
 def preview(environment: Environment, kind: str, thresholds: Thresholds, *, now: datetime) -> Sequence[PreviewRow]:

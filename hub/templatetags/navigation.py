@@ -54,7 +54,7 @@ SECTIONS = (
         "keys",
         "Settings",
         "s",
-        within=("secrets", "environments", "members", "retention", "audit", "shared-links"),
+        within=("secrets", "environments", "members", "alerts", "deliveries", "retention", "audit", "shared-links"),
         begins_group=True,
         role=Membership.ADMIN,
     ),
@@ -64,10 +64,13 @@ SETTINGS_TABS = (
     ("secrets", "Signing secrets"),
     ("environments", "Environments"),
     ("members", "Members"),
+    ("alerts", "Alerts"),
     ("shared-links", "Shared links"),
     ("retention", "Retention"),
     ("audit", "Audit log"),
 )
+
+BENEATH_TABS = {"deliveries": "alerts"}  # the tab of a page that has none
 
 
 @register.simple_tag(takes_context=True)
@@ -80,10 +83,11 @@ def list_sections(context: Context) -> list[Section]:
 @register.simple_tag(takes_context=True)
 def list_settings_tabs(context: Context) -> list[tuple[str, str, bool]]:
     """Return the address and the label of each settings page, and whether it is the one that is open."""
+    open_page = BENEATH_TABS.get(context["page"], context["page"])
     tabs = []
     for page, label in SETTINGS_TABS:
         with suppress(NoReverseMatch):  # pages that this version does not have yet
-            tabs.append((page_url(context, page), label, page == context["page"]))
+            tabs.append((page_url(context, page), label, page == open_page))
     return tabs
 
 

@@ -23,7 +23,10 @@ from wire.postgresql import replica, replica_answers
 from wire.postgresql.replica_answers import AGE_HEADER, RECENT_CHANGE
 from wire.table_exports import INCOMPLETE
 
-CURRENT_PAGES = {"audit", "confirmations", "environments", "inspector", "keys", "members", "retention", "secrets"}
+CURRENT_PAGES = {
+    "alerts", "audit", "confirmations", "deliveries", "environments", "inspector", "keys", "members", "retention",
+    "secrets",
+}  # fmt: skip
 DOMAIN_TABLES = re.compile(r"\b(catalog|outcomes|intents)_(?!keptdocument)\w+")
 PATIENCE = 10.0  # seconds
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from html.parser import HTMLParser
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
@@ -24,6 +26,8 @@ from django.utils import timezone
 
 from affidavit import mint_intent
 from affidavit.operations import Identity
+from alerts.evaluation.fire import evaluate_all
+from alerts.models import Alert, Delivery, Target
 from catalog.browse import tree_rows
 from catalog.browse import views as browse_views
 from catalog.drift import views as drift_views
@@ -270,6 +274,7 @@ def test_every_variable_of_every_template_exists(
     open_settings(browser_client, start)
     open_shared_links(browser_client, client, start)
     open_members(browser_client, start)
+    open_alerts(browser_client, start, settings)
     open_forms(browser_client, client, workspace, start)
     open_people(other_workspace, settings)
     open_deletions(browser_client, start, other_workspace)
@@ -355,6 +360,39 @@ def open_shared_links(browser: Client, stranger: Client, start: str) -> None:
         for token in re.findall(r"/shared/([\w-]+)<", answer):
             assert stranger.get(f"/shared/{token}").status_code == 200
     assert browser.post(f"{page}/{SharedLink.objects.get().pk}/revoke", follow=True).status_code == 200
+
+
+def open_alerts(browser: Client, start: str, settings: Any) -> None:
+    """Set up alerts and targets, with and without faults; open the pages that come of it."""
+    settings.WEBHOOK_PRIVATE_TARGETS = [ip_network("127.0.0.1")]
+    target = {"kind": "webhook", "name": "ops", "address": "http://127.0.0.1:9/"}
+    for form in (target, {"kind": "pager"}, {**target, "kind": "slack", "name": "chat"}):
+        assert browser.post(f"{start}/alerts/targets/create", form, follow=True).status_code == 200
+    ops, chat = Target.objects.order_by("id")
+    alert = {
+        "kind": "drift.breaking", "environment": "production", "reason_minimum": 1, "minimum": 1, "minutes": 15,
+        "percent": 0, "factor": 1, "silent_minutes": 60,
+    }  # fmt: skip
+    for form in ({**alert, "targets": [ops.pk]}, {**alert, "minimum": "x", "kind": "rejections.spike"}):
+        assert browser.post(f"{start}/alerts/create", form, follow=True).status_code == 200
+    for kind in ("rejections.new-reason", "rejections.spike", "broken-joins.spike", "reporter.silent"):
+        assert browser.get(f"{start}/alerts", {**alert, "kind": kind}).status_code == 200
+    row = Alert.objects.get()
+    row.active_from = timezone.now() - timedelta(days=1)
+    row.save()
+    evaluate_all(now=timezone.now())
+    for number, state in enumerate(("waiting", "delivered", "dead")):
+        assert browser.post(f"{start}/alerts/targets/{(ops, chat)[number % 2].pk}/test", follow=True).status_code == 200
+        fields = {"attempts": number, "fault": "answered 500" if state == "dead" else "", "finished_at": timezone.now()}
+        newest = Delivery.objects.latest("id")
+        Delivery.objects.filter(pk=newest.pk).update(state=state, **fields)
+        assert browser.get(f"{start}/deliveries?state={state}").status_code == 200
+        assert browser.get(f"{start}/alerts").status_code == 200
+    numbers = {"edit": row.pk, "delete": row.pk, "target": ops.pk, "rotate": ops.pk, "delete_target": ops.pk}
+    for query in (*numbers.items(), ("delete_target", chat.pk)):
+        assert browser.get(f"{start}/alerts", dict([query])).status_code == 200
+    assert browser.post(f"{start}/alerts/targets/{ops.pk}/delete").status_code == 200
+    assert browser.post(f"{start}/alerts/{row.pk}/pause", follow=True).status_code == 200
 
 
 def open_deletions(browser: Client, start: str, other: NewWorkspace) -> None:

@@ -132,7 +132,7 @@ RULES: Mapping[str, Rule] = {
         "inspector", "annotations",
     )},
     **{f"{PAGE}{name}": Page(ADMIN) for name in (
-        "keys", "secrets", "environments", "members", "retention", "audit",
+        "keys", "secrets", "environments", "members", "retention", "audit", "alerts", "deliveries",
     )},
     f"{PAGE}change/<int:pk>/acknowledgement": Action(),
     f"{PAGE}change/<int:pk>/mute": Action(),
@@ -159,6 +159,11 @@ RULES: Mapping[str, Rule] = {
         "create", "<str:name>/change", "<str:name>/archive", "<str:name>/restore",
     )},
     f"{PAGE}v1-window": Action(ADMIN),
+    **{f"{PAGE}alerts/{name}": Action(ADMIN) for name in (
+        "create", "<int:pk>/change", "<int:pk>/pause", "<int:pk>/resume", "<int:pk>/delete", "targets/create",
+        "targets/<int:pk>/change", "targets/<int:pk>/rotate", "targets/<int:pk>/delete", "targets/<int:pk>/test",
+    )},
+    f"{PAGE}deliveries/<int:pk>/again": Action(ADMIN),
     f"{PAGE}retention/days": Action(ADMIN),
     f"{PAGE}retention/deletions": Action(ADMIN),
     f"{PAGE}members/invite": Action(ADMIN),

@@ -1,0 +1,196 @@
+"""What a POST of the pages of alerts does: act as an admin, then show the page again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_POST
+
+from alerts.models import Alert, Delivery, Target
+from alerts.pages.forms import AlertForm, TargetForm
+from alerts.pages.views import LOG, NAME, NEW_SECRET, build_alerts_page
+from alerts.setup import alerts, targets
+from wire.errors import DomainError
+from wire.filters import read_text
+from wire.period import parse_period
+from workspaces.access import require_member_environment
+from workspaces.models import Environment, Membership
+from workspaces.page import Page, redirect_to_page, render_html
+from workspaces.shown_once import keep_for_next_page
+
+Act = Callable[[Environment, str, datetime], None]
+
+
+@require_POST
+@login_required
+def post_alert(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Create an alert; with a fault, show the form again."""
+    return _save_alert(request, _require_admin(request, slug, environment), None)
+
+
+@require_POST
+@login_required
+def post_alert_change(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
+    """Change an alert; with a fault, show the form again."""
+    row = _require_admin(request, slug, environment)
+    return _save_alert(request, row, get_object_or_404(row.workspace.alerts, pk=pk))
+
+
+@require_POST
+@login_required
+def post_pause(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
+    """Pause an alert."""
+    return _act_on_alert(request, slug, environment, pk, alerts.pause_alert)
+
+
+@require_POST
+@login_required
+def post_resumption(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
+    """Resume an alert."""
+    return _act_on_alert(request, slug, environment, pk, alerts.resume_alert)
+
+
+@require_POST
+@login_required
+def post_deletion(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
+    """Delete an alert."""
+    return _act_on_alert(request, slug, environment, pk, alerts.delete_alert)
+
+
+@sensitive_post_parameters("address")
+@sensitive_variables("secret", "form")
+@require_POST
+@login_required
+def post_target(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
+    """Create a target and show the secret of a webhook once; with a fault, show the form again."""
+    row = _require_admin(request, slug, environment)
+    form, now = TargetForm(request.POST), timezone.now()
+    if form.is_valid():
+        fields = form.cleaned_data
+        try:
+            secret = targets.create_target(row.workspace, **fields, actor=request.user.get_username(), now=now)
+        except DomainError as error:
+            form.add_error("name" if "name" in error.detail else "address", error.detail)
+        else:
+            _keep_secret(request, row, fields["name"], secret)
+            return redirect_to_page(NAME, row, {}, fragment="" if secret else "targets")
+    return _render(request, row, build_alerts_page(request, row, target_form=form))
+
+
+@sensitive_post_parameters("address")
+@require_POST
+@login_required
+def post_target_change(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
+    """Set the name of a target, and its address unless it is left empty."""
+    name, address = read_text(request.POST, "name"), read_text(request.POST, "address")
+
+    def change(row: Environment, actor: str, now: datetime) -> None:
+        targets.change_target(_find_target(row, pk), name, address, actor=actor, now=now)
+
+    return _act(request, slug, environment, change)
+
+
+@sensitive_variables("secret")
+@require_POST
+@login_required
+def post_rotation(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
+    """Rotate the secret of a webhook and show the new one once."""
+
+    def rotate(row: Environment, actor: str, now: datetime) -> None:
+        target = _find_target(row, pk)
+        _keep_secret(request, row, target.name, targets.rotate_secret(target, actor=actor, now=now))
+
+    return _act(request, slug, environment, rotate)
+
+
+@require_POST
+@login_required
+def post_target_deletion(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
+    """Delete a target."""
+
+    def delete(row: Environment, actor: str, now: datetime) -> None:
+        targets.delete_target(_find_target(row, pk), actor=actor, now=now)
+
+    return _act(request, slug, environment, delete)
+
+
+@require_POST
+@login_required
+def post_test(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
+    """Send a test to a target and go to the log of its deliveries."""
+    row = _require_admin(request, slug, environment)
+    target = _find_target(row, pk)
+    url = request.build_absolute_uri(reverse(LOG, args=[row.workspace.slug, row.name]))
+    targets.send_test(target, row, url=url, actor=request.user.get_username(), now=timezone.now())
+    return redirect_to_page(LOG, row, {"done": "test", "target": str(target.pk)})
+
+
+@require_POST
+@login_required
+def post_again(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
+    """Queue a dead letter again."""
+    row = _require_admin(request, slug, environment)
+    deliveries = Delivery.objects.filter(workspace=row.workspace, event__workspace=row.workspace)
+    delivery = get_object_or_404(deliveries.select_related("event", "target"), pk=pk)
+    is_queued = targets.send_again(delivery, actor=request.user.get_username(), now=timezone.now())
+    return redirect_to_page(LOG, row, {"done": "again" if is_queued else None})
+
+
+def _save_alert(request: HttpRequest, row: Environment, alert: Alert | None) -> HttpResponse:
+    form, now = AlertForm(request.POST, row.workspace), timezone.now()
+    actor = request.user.get_username()
+    if form.is_valid():
+        settings = form.build_settings(f"{request.scheme}://{request.get_host()}")
+        try:
+            if alert is None:
+                alerts.create_alert(row.workspace, settings, actor=actor, now=now)
+            else:
+                alerts.change_alert(alert, settings, actor=actor, now=now)
+        except DomainError as error:
+            form.add_error(None, error.detail)
+        else:
+            return redirect_to_page(NAME, row, {})
+    return _render(request, row, build_alerts_page(request, row, form))
+
+
+def _act_on_alert(
+    request: HttpRequest, slug: str, environment: str, pk: int, verb: Callable[..., None]
+) -> HttpResponse:
+    def act(row: Environment, actor: str, now: datetime) -> None:
+        verb(get_object_or_404(row.workspace.alerts, pk=pk), actor=actor, now=now)
+
+    return _act(request, slug, environment, act)
+
+
+def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
+    """Act and go to the page. What was refused is shown on it."""
+    row = _require_admin(request, slug, environment)
+    try:
+        act(row, request.user.get_username(), timezone.now())
+    except DomainError as error:
+        return _render(request, row, build_alerts_page(request, row, fault=error.detail))
+    return redirect_to_page(NAME, row, {})
+
+
+def _find_target(row: Environment, pk: int) -> Target:
+    return get_object_or_404(row.workspace.alert_targets, pk=pk)
+
+
+def _keep_secret(request: HttpRequest, row: Environment, name: str, secret: str) -> None:
+    if secret:
+        keep_for_next_page(request, NEW_SECRET, {"workspace": row.workspace_id, "name": name, "text": secret})
+
+
+def _require_admin(request: HttpRequest, slug: str, environment: str) -> Environment:
+    return require_member_environment(request, slug, environment, role=Membership.ADMIN)
+
+
+def _render(request: HttpRequest, row: Environment, page: Page) -> HttpResponse:
+    return render_html(request, page, row, NAME, parse_period({}, now=timezone.now()))

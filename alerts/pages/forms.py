@@ -1,0 +1,135 @@
+"""The form of an alert, as the address of its page holds it, and the words of its choices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+
+from alerts.models import Alert, Target
+from alerts.rules.thresholds import Thresholds
+from alerts.rules.words import SPANS
+from alerts.setup.alerts import AlertSettings
+from workspaces.models import Environment, Workspace
+
+KINDS = {
+    Alert.DRIFT: ("Breaking drift", "A new version of an operation breaks its consumers or producers."),
+    Alert.NEW_REASON: ("New rejection reason", "Calls are rejected for a reason not seen in the 30 days before."),
+    Alert.REJECTIONS: ("Jump of rejected calls", "Their share of all verified calls is far above the usual."),
+    Alert.BROKEN_JOINS: ("Jump of broken joins", "Their share of all reported outcomes is far above the usual."),
+    Alert.SILENT: ("Silent reporter", "A reporter of shapes no longer reports, for longer than it ever paused."),
+}
+SPIKE_SPANS = (15, 60, 240, 1440)
+SILENT_SPANS = (60, 240, 1440, 10080)
+SILENT_MINIMUM = 4  # quarter hours with a report, in 15 days; a single import is no reporter
+MAX_MINIMUM = 1_000_000_000
+JUMPS = (Alert.REJECTIONS, Alert.BROKEN_JOINS)
+# The numbers of the form, and which kinds use them
+NUMBERS = {
+    "reason_minimum": (Alert.NEW_REASON,),
+    "minimum": JUMPS,
+    "minutes": JUMPS,
+    "percent": JUMPS,
+    "factor": JUMPS,
+    "silent_minutes": (Alert.SILENT,),
+}
+MESSAGES = {"invalid": "Enter a number.", "required": "Enter a number."}
+
+
+class AlertForm(forms.Form):
+    """What to watch, from when on it is worth an alert, and whom to notify."""
+
+    kind = forms.ChoiceField(choices=[(kind, words[0]) for kind, words in KINDS.items()])
+    environment = forms.ChoiceField()
+    targets = forms.MultipleChoiceField(error_messages={"required": "Choose at least one target."})
+    reason_minimum = forms.IntegerField(min_value=1, max_value=MAX_MINIMUM, error_messages=MESSAGES)
+    minimum = forms.IntegerField(min_value=1, max_value=MAX_MINIMUM, error_messages=MESSAGES)
+    minutes = forms.TypedChoiceField(choices=[(span, SPANS[span]) for span in SPIKE_SPANS], coerce=int)
+    percent = forms.FloatField(min_value=0, max_value=100, error_messages=MESSAGES)
+    factor = forms.FloatField(min_value=1, max_value=1000, error_messages=MESSAGES)
+    silent_minutes = forms.TypedChoiceField(choices=[(span, SPANS[span]) for span in SILENT_SPANS], coerce=int)
+
+    def __init__(self, data: Any, workspace: Workspace) -> None:
+        super().__init__(data)
+        self.environments = {row.name: row for row in workspace.environments.filter(archived_at=None)}
+        self.target_choices = list(workspace.alert_targets.order_by("name", "id"))
+        self._set_choices("environment", [(name, name) for name in self.environments])
+        self._set_choices("targets", [(str(target.pk), target.name) for target in self.target_choices])
+
+    def _set_choices(self, name: str, choices: Sequence[tuple[str, str]]) -> None:
+        self.fields[name].choices = choices  # type: ignore[attr-defined]  # `fields` is typed by its base
+
+    def clean(self) -> dict[str, Any]:
+        """Ignore the numbers that the chosen kind does not use: they are hidden."""
+        cleaned: dict[str, Any] = super().clean() or {}
+        if "kind" in cleaned:
+            for name in NUMBERS.keys() - {name for name, kinds in NUMBERS.items() if cleaned["kind"] in kinds}:
+                self.errors.pop(name, None)
+        return cleaned
+
+    @property
+    def can_preview(self) -> bool:
+        """Whether all but the targets is right, which a preview does not need."""
+        return self.is_bound and not self.errors.keys() - {"targets"}
+
+    @property
+    def environment_row(self) -> Environment:
+        return self.environments[self.cleaned_data["environment"]]
+
+    @property
+    def thresholds(self) -> Thresholds:
+        """Return the numbers that the kind uses; the others as they are by default, so that they change nothing."""
+        fields = self.cleaned_data
+        if fields["kind"] == Alert.NEW_REASON:
+            return Thresholds(minimum=fields["reason_minimum"])
+        if fields["kind"] == Alert.SILENT:
+            return Thresholds(minutes=fields["silent_minutes"], minimum=SILENT_MINIMUM)
+        if fields["kind"] == Alert.DRIFT:
+            return Thresholds()
+        return Thresholds(fields["minutes"], fields["minimum"], fields["percent"], fields["factor"])
+
+    def build_settings(self, origin: str) -> AlertSettings:
+        target_ids = [int(target) for target in self.cleaned_data["targets"]]
+        return AlertSettings(self.environment_row, self.cleaned_data["kind"], self.thresholds, target_ids, origin)
+
+
+def default_values(environment: Environment, targets: Sequence[Target]) -> Mapping[str, Any]:
+    """Return what the form of a new alert begins with."""
+    thresholds = Thresholds()
+    return {
+        "kind": Alert.DRIFT,
+        "environment": environment.name,
+        "targets": [str(target.pk) for target in targets[:1]],
+        "reason_minimum": 1,
+        "minimum": thresholds.minimum,
+        "minutes": thresholds.minutes,
+        "percent": f"{thresholds.percent:g}",
+        "factor": f"{thresholds.factor:g}",
+        "silent_minutes": SILENT_SPANS[0],
+    }
+
+
+def stored_values(alert: Alert, targets: Sequence[Target]) -> Mapping[str, Any]:
+    """Return what the form of a stored alert begins with."""
+    values: dict[str, Any] = {
+        **default_values(alert.environment, targets),
+        "kind": alert.kind,
+        "targets": [str(target) for target in alert.target_ids],
+    }
+    if alert.kind == Alert.NEW_REASON:
+        return {**values, "reason_minimum": alert.minimum}
+    if alert.kind == Alert.SILENT:
+        return {**values, "silent_minutes": alert.minutes}
+    if alert.kind == Alert.DRIFT:
+        return values
+    numbers = {"percent": f"{alert.percent:g}", "factor": f"{alert.factor:g}"}
+    return {**values, "minimum": alert.minimum, "minutes": alert.minutes, **numbers}
+
+
+class TargetForm(forms.Form):
+    """A new target. Its address is checked when it is saved."""
+
+    kind = forms.ChoiceField(choices=[(kind, kind) for kind in Target.KINDS])
+    name = forms.CharField(max_length=60, error_messages={"required": "Say what it is."})
+    address = forms.CharField(max_length=2000, error_messages={"required": "Enter where to send."})

@@ -1,0 +1,142 @@
+"""Show alerts with a preview of each before it is saved, the targets, and the log of deliveries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, QueryDict
+from django.urls import reverse
+from django.utils import timezone
+
+from alerts.evaluation.preview import preview
+from alerts.models import Alert, Delivery
+from alerts.pages.exports import list_delivery_tables, list_tables
+from alerts.pages.forms import KINDS, AlertForm, TargetForm, default_values, stored_values
+from alerts.pages.queries import list_alert_rows, list_deliveries, list_target_rows
+from alerts.rules.words import describe_alert
+from wire.filters import read_number
+from wire.period import Period
+from workspaces.models import Environment
+from workspaces.page import Page
+from workspaces.shown_once import take_once
+
+NAME, LOG = "alerts", "deliveries"
+NEW_SECRET = "new webhook secret"
+DONE = {
+    "test": "A test is on its way.",
+    "again": "Queued again, behind what waits for its target.",
+}
+STATES = {Delivery.WAITING: "waiting", Delivery.DELIVERED: "delivered", Delivery.DEAD: "dead letter"}
+ROWS_PER_PAGE = 50
+PREVIEW_ROWS = 20
+
+
+def show_alerts(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the alerts of the workspace, its targets, and the form of an alert with its preview."""
+    return build_alerts_page(request, environment)
+
+
+def build_alerts_page(
+    request: HttpRequest,
+    environment: Environment,
+    form: AlertForm | None = None,
+    target_form: TargetForm | None = None,
+    fault: str = "",
+) -> Page:
+    """Return the page. form, target_form: those that were sent and refused; fault: why an action was."""
+    workspace = environment.workspace
+
+    def build_context() -> Mapping[str, Any]:
+        now = timezone.now()
+        rows, target_rows = list_alert_rows(workspace, now=now), list_target_rows(workspace)
+        edited = _find(rows, "alert", request, "edit")
+        alert_form = form or _read_form(request, environment, edited.alert if edited else None)
+        new_secret = take_once(request, NEW_SECRET)
+        return {
+            "fault": fault,
+            "done": DONE.get(request.GET.get("done", ""), ""),
+            "rows": rows,
+            "target_rows": target_rows,
+            "to_edit": edited,
+            "save_address": _find_save_address(environment, edited.alert if edited else None),
+            "to_delete": _find(rows, "alert", request, "delete"),
+            "target_to_edit": _find(target_rows, "target", request, "target"),
+            "target_to_delete": _find(target_rows, "target", request, "delete_target"),
+            "target_to_rotate": _find(target_rows, "target", request, "rotate"),
+            "new_secret": new_secret if new_secret and new_secret["workspace"] == workspace.pk else None,
+            "form": alert_form,
+            "chosen_targets": alert_form["targets"].value() or [],
+            "kinds": [(kind, *words, kind == alert_form["kind"].value()) for kind, words in KINDS.items()],
+            "target_form": target_form or TargetForm(),
+            "form_kind": (target_form["kind"].value() if target_form else "") or "slack",
+            **_build_preview(alert_form),
+        }
+
+    return Page("alerts/alerts.html", build_context, list_tables(workspace), has_period=False, holds_secrets=True)
+
+
+def _find(rows: Any, attribute: str, request: HttpRequest, member: str) -> Any:
+    """Return the row that a member of the address names by its number; None without one."""
+    number = read_number(request.GET, member)
+    return next((row for row in rows if getattr(row, attribute).pk == number), None)
+
+
+def _find_save_address(environment: Environment, edited: Alert | None) -> str:
+    """Return where the form posts to; what is edited stays in the address, for a form that is shown again."""
+    names = [environment.workspace.slug, environment.name]
+    if edited is None:
+        return reverse("create-alert", args=names)
+    return f"{reverse('change-alert', args=[*names, edited.pk])}?edit={edited.pk}"
+
+
+def _read_form(request: HttpRequest, environment: Environment, edited: Alert | None) -> AlertForm:
+    """Return the form as the address has it; what it leaves out is as it is stored, or as a new alert begins."""
+    workspace = environment.workspace
+    targets = list(workspace.alert_targets.order_by("name", "id"))
+    values = stored_values(edited, targets) if edited else default_values(environment, targets)
+    members = QueryDict(mutable=True)
+    is_sent = "kind" in request.GET  # then no target is none, and not the one that is stored
+    for name, value in values.items():
+        sent = request.GET.getlist(name)
+        default = value if isinstance(value, list) else [str(value)]
+        members.setlist(name, sent or ([] if is_sent and name == "targets" else default))
+    return AlertForm(members, workspace)
+
+
+def _build_preview(form: AlertForm) -> Mapping[str, Any]:
+    if not form.can_preview:
+        return {"preview": None, "preview_words": "", "preview_environment": "", "more": 0}
+    kind, thresholds = form.cleaned_data["kind"], form.thresholds
+    rows = preview(form.environment_row, kind, thresholds, now=timezone.now())
+    return {
+        "preview": rows,
+        "preview_rows": rows[:PREVIEW_ROWS],
+        "more": max(len(rows) - PREVIEW_ROWS, 0),
+        "preview_words": describe_alert(kind, thresholds),
+        "preview_environment": form.environment_row.name,
+        "heals": kind == Alert.BROKEN_JOINS,
+        "learns": kind == Alert.SILENT,
+    }
+
+
+def show_deliveries(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show the deliveries of the workspace, the latest first."""
+    workspace = environment.workspace
+    state = request.GET.get("state", "")
+    state = state if state in STATES else ""
+    target = read_number(request.GET, "target")
+    deliveries = list_deliveries(workspace, state=state, target=target)
+
+    def build_context() -> Mapping[str, Any]:
+        return {
+            "done": DONE.get(request.GET.get("done", ""), ""),
+            "deliveries": Paginator(deliveries, ROWS_PER_PAGE).get_page(request.GET.get("page")),
+            "states": [(name, words, name == state) for name, words in STATES.items()],
+            "targets": [(row.pk, row.name, row.pk == target) for row in workspace.alert_targets.order_by("name", "id")],
+            "is_filtered": bool(state or target),
+        }
+
+    tables = list_delivery_tables(deliveries)
+    return Page("alerts/deliveries.html", build_context, tables, has_period=False)

@@ -1,0 +1,249 @@
+"""The pages of alerts: set up with a preview, changed, paused, tested; the log of deliveries."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.utils import timezone
+
+from alerts.delivery.deliver import deliver_due
+from alerts.evaluation.fire import evaluate_all
+from alerts.models import Alert, Delivery, Target
+from alerts.rules.thresholds import Thresholds
+from catalog.models import Drift
+from tests.alerts.alerts import make_alert, make_target
+from tests.catalog.reports import deliver, observation
+from workspaces.models import AuditEntry, Membership
+
+pytestmark = pytest.mark.django_db
+PAGE = "/w/lumen-books/production/alerts"
+LOG = "/w/lumen-books/production/deliveries"
+FORM = {
+    "kind": "drift.breaking", "environment": "production", "reason_minimum": "1", "minimum": "20", "minutes": "60",
+    "percent": "1", "factor": "3", "silent_minutes": "60",
+}  # fmt: skip
+
+
+def client_with(role: str, created) -> Client:
+    user = get_user_model().objects.create_user(f"{role} of {created.workspace.slug}")
+    Membership.objects.create(workspace=created.workspace, user=user, role=role)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def admin(workspace) -> Client:
+    return client_with(Membership.ADMIN, workspace)
+
+
+@pytest.fixture
+def target(workspace, receiver) -> Target:
+    return make_target(workspace, receiver.url)[0]
+
+
+def read(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return re.sub(r"\s+", " ", answer.content.decode())
+
+
+def break_operation(api, workspace) -> None:
+    deliver(api, workspace, *[observation(response={"id": 1})] * 30)
+    deliver(api, workspace, *[observation(response={"id": "1"})] * 30)
+
+
+def test_an_empty_page_says_what_to_do(admin):
+    text = read(admin, PAGE)
+    assert "No alert yet" in text
+    assert "No target yet" in text
+    assert "Would not have fired in the last 30 days" in text
+
+
+def test_a_webhook_s_secret_is_shown_once(admin, receiver):
+    form = {"kind": "webhook", "name": "ops", "address": receiver.url}
+    answer = admin.post(f"{PAGE}/targets/create", form)
+    assert (answer.status_code, answer["Location"]) == (303, PAGE)
+    text = read(admin, PAGE)
+    assert len(re.findall(r"whsec_[\w+/=]+", text)) == 1
+    assert receiver.url.partition("/hooks")[0] in text
+    assert "s3cret" not in text
+    assert "whsec_" not in read(admin, PAGE)
+    assert "s3cret" not in repr(list(AuditEntry.objects.values()))
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({"address": "http://127.0.0.1/x"}, "not public"),
+        ({"address": "https://10.0.0.1/x"}, "WEBHOOK_PRIVATE_TARGETS"),
+        ({"address": "https://169.254.169.254/latest/meta-data"}, "not public"),
+        ({"address": "ftp://x"}, "Begin the address with https://"),
+        ({"address": ""}, "Enter where to send."),
+        ({"name": ""}, "Say what it is."),
+        ({"kind": "pager"}, "Select a valid choice"),
+        ({"kind": "email", "address": "ada@example.com"}, "EMAIL_URL"),
+    ],
+)
+def test_a_target_that_is_refused_is_shown_again_with_the_reason(admin, form, message):
+    answer = admin.post(f"{PAGE}/targets/create", {"kind": "webhook", "name": "ops", "address": "https://x", **form})
+    assert answer.status_code == 200
+    assert message in answer.content.decode()
+    assert not Target.objects.exists()
+
+
+def test_two_targets_have_two_names(admin, target, receiver):
+    answer = admin.post(f"{PAGE}/targets/create", {"kind": "slack", "name": "ops", "address": receiver.url})
+    assert "Another target has this name" in answer.content.decode()
+
+
+def test_the_preview_says_when_it_would_have_fired_before_it_is_saved(admin, api, workspace, target):
+    break_operation(api, workspace)
+    text = read(admin, PAGE)
+    assert "Would have fired 1 time in the last 30 days" in text
+    assert "Breaking drift in production: GET /orders/{orderId}, 200 /id" in text
+    assert not Alert.objects.exists()
+    Drift.objects.update(at=timezone.now() - timedelta(days=31))
+    assert "Would not have fired" in read(admin, PAGE)
+    text = read(admin, f"{PAGE}?kind=rejections.spike&minimum=5&minutes=15&percent=2&factor=1.5&environment=staging")
+    assert "Rejected calls: 5 or more in 15 minutes, at least 2 % and 1.5 times the usual share, in staging" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"targets": []}, "Choose at least one target."),
+        ({"kind": "x"}, "Select a valid choice"),
+        ({"environment": "x"}, "Select a valid choice"),
+        ({"kind": "rejections.spike", "minimum": "many"}, "Enter a number."),
+        ({"kind": "rejections.spike", "percent": "nan"}, "Enter a number."),
+        ({"kind": "rejections.spike", "factor": "0"}, "greater than or equal to 1"),
+        ({"kind": "reporter.silent", "silent_minutes": "7"}, "Select a valid choice"),
+        ({"targets": ["999999"]}, "Select a valid choice"),
+    ],
+)
+def test_a_form_that_is_refused_is_shown_again_with_the_reason(admin, target, change, message):
+    answer = admin.post(f"{PAGE}/create", {**FORM, "targets": [target.pk], **change})
+    assert answer.status_code == 200
+    assert message in answer.content.decode()
+    assert not Alert.objects.exists()
+
+
+def test_numbers_that_the_kind_does_not_use_do_not_matter(admin, target):
+    form = {**FORM, "targets": [target.pk], "minimum": "", "percent": "x", "reason_minimum": "-1"}
+    assert admin.post(f"{PAGE}/create", form).status_code == 303
+    assert Alert.objects.get().kind == "drift.breaking"
+
+
+def test_an_alert_is_created_changed_paused_resumed_and_deleted(admin, target):
+    form = {**FORM, "kind": "broken-joins.spike", "minutes": "15", "targets": [target.pk]}
+    assert admin.post(f"{PAGE}/create", form).status_code == 303
+    alert = Alert.objects.get()
+    assert (alert.kind, alert.thresholds) == ("broken-joins.spike", Thresholds(15, 20, 1, 3))
+    assert (alert.environment.name, alert.target_ids, alert.origin) == ("production", [target.pk], "http://testserver")
+    words = "Broken joins: 20 or more in 15 minutes, at least 1 % and 3 times the usual share"
+    assert words in read(admin, PAGE)
+    text = read(admin, f"{PAGE}?edit={alert.pk}")
+    assert f"Edit “{words}”" in text
+    assert '<option value="15" selected>' in text
+    change = {**FORM, "kind": "reporter.silent", "environment": "staging", "targets": [target.pk]}
+    assert admin.post(f"{PAGE}/{alert.pk}/change", change).status_code == 303
+    alert.refresh_from_db()
+    assert (alert.kind, alert.minutes, alert.environment.name) == ("reporter.silent", 60, "staging")
+    for action, mark in (("pause", True), ("pause", True), ("resume", False)):
+        assert admin.post(f"{PAGE}/{alert.pk}/{action}").status_code == 303
+        assert ('<span class="tag warn">paused</span>' in read(admin, PAGE)) == mark
+    assert "no longer fires" in read(admin, f"{PAGE}?delete={alert.pk}")
+    assert admin.post(f"{PAGE}/{alert.pk}/delete").status_code == 303
+    assert admin.post(f"{PAGE}/{alert.pk}/delete").status_code == 404
+    entries = AuditEntry.objects.filter(action__startswith="alert").order_by("id")
+    assert [entry.action for entry in entries] == [
+        "alert target created", "alert created", "alert changed", "alert paused", "alert resumed", "alert deleted",
+    ]  # fmt: skip
+
+
+def test_a_test_goes_to_its_target_alone(admin, workspace, target, receiver):
+    make_target(workspace, receiver.url, Target.SLACK, "chat")
+    answer = admin.post(f"{PAGE}/targets/{target.pk}/test")
+    assert answer["Location"] == f"{LOG}?done=test&target={target.pk}"
+    assert "A test is on its way." in read(admin, answer["Location"])
+    assert deliver_due(now=timezone.now()) == 1
+    (_, body) = receiver.requests[0]
+    assert json.loads(body)["type"] == "test"
+    assert json.loads(body)["data"]["url"] == f"http://testserver{LOG}"
+    assert "delivered after" in read(admin, LOG)
+
+
+def test_the_log_shows_what_failed_and_sends_dead_letters_again(admin, workspace, target, receiver):
+    admin.post(f"{PAGE}/targets/{target.pk}/test")
+    receiver.codes = [410]
+    deliver_due(now=timezone.now())
+    text = read(admin, LOG)
+    assert "failing: answered 410" in text
+    assert '<td class="num" data-is="answer">410</td>' in text
+    assert "Send again" not in text
+    assert "1 waiting" in read(admin, PAGE)
+    delivery = Delivery.objects.get()
+    Delivery.objects.update(state="dead", finished_at=timezone.now(), next_attempt_at=None)
+    Target.objects.update(next_attempt_at=None)
+    assert "dead letter" in read(admin, f"{LOG}?state=dead&target={target.pk}")
+    assert "Nothing matches" in read(admin, f"{LOG}?state=delivered")
+    assert "Send again" in read(admin, LOG)
+    assert admin.post(f"{LOG}/{delivery.pk}/again")["Location"] == f"{LOG}?done=again"
+    assert deliver_due(now=timezone.now()) == 1
+    assert Delivery.objects.get().state == "delivered"
+    assert admin.post(f"{LOG}/{delivery.pk}/again")["Location"] == LOG
+
+
+def test_a_target_is_changed_rotated_and_deleted_once_no_alert_notifies_it(admin, workspace, target, receiver):
+    alert = make_alert(workspace, target)
+    address = bytes(target.encrypted_address)
+    assert admin.post(f"{PAGE}/targets/{target.pk}/change", {"name": "ops 2", "address": ""}).status_code == 303
+    target.refresh_from_db()
+    assert (target.name, bytes(target.encrypted_address)) == ("ops 2", address)
+    answer = admin.post(f"{PAGE}/targets/{target.pk}/change", {"name": "ops", "address": "https://192.168.0.1"})
+    assert "not public" in answer.content.decode()
+    assert admin.post(f"{PAGE}/targets/{target.pk}/rotate").status_code == 303
+    assert "whsec_" in read(admin, PAGE)
+    answer = admin.post(f"{PAGE}/targets/{target.pk}/delete")
+    assert "1 alert notifies ops 2." in answer.content.decode()
+    admin.post(f"{PAGE}/{alert.pk}/delete")
+    assert admin.post(f"{PAGE}/targets/{target.pk}/delete").status_code == 303
+    assert not Target.objects.exists()
+
+
+def test_the_page_says_how_often_it_fired_and_what_came_of_it(admin, api, workspace, target):
+    make_alert(workspace, target)
+    break_operation(api, workspace)
+    evaluate_all(now=timezone.now())
+    deliver_due(now=timezone.now())
+    text = read(admin, PAGE)
+    assert '<td class="num" data-is="fired in 30 days">1</td>' in text
+    assert "delivered after" in text
+    tables = json.loads(admin.get(f"{PAGE}.json").getvalue())["tables"]
+    assert tables["alerts"][0]["fired"] == 1
+    assert tables["targets"][0]["address"].startswith("http://127.0.0.1:")
+    (row,) = json.loads(admin.get(f"{LOG}.json").getvalue())["tables"]["deliveries"]
+    assert (row["state"], row["code"], row["target"]) == ("delivered", 204, "ops")
+    assert "s3cret" not in str(tables)
+
+
+def test_others_neither_see_nor_change_it(workspace, other_workspace, target):
+    alert = make_alert(workspace, target)
+    outsider, viewer = client_with(Membership.ADMIN, other_workspace), client_with(Membership.VIEWER, workspace)
+    for address in (PAGE, LOG, f"{PAGE}.json", f"{LOG}.csv"):
+        assert outsider.get(address).status_code == 404
+        assert viewer.get(address).status_code == 403
+        assert Client().get(address).status_code in (302, 401)
+    # With an address of their own workspace, they reach nothing of another.
+    own = PAGE.replace("lumen-books", other_workspace.workspace.slug)
+    for action in (f"{alert.pk}/pause", f"{alert.pk}/delete", f"{alert.pk}/change", f"targets/{target.pk}/test"):
+        assert outsider.post(f"{own}/{action}", FORM).status_code == 404, action
+    assert outsider.post(f"{own}/create", {**FORM, "targets": [target.pk]}).status_code == 200
+    assert Alert.objects.get().paused_at is None
+    assert not Delivery.objects.exists()
