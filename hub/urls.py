@@ -7,6 +7,7 @@ from hub.metrics.views import metrics
 from hub.overview import views as overview
 from hub.retention import views as retention
 from hub.sample import views as sample
+from hub.search.views import show_search
 from wire.http.read_only import read_only
 from workspaces.models import Membership
 from workspaces.page import page_paths
@@ -20,6 +21,7 @@ urlpatterns = [
     path("metrics", read_only(metrics), name="metrics"),
     path("", include("workspaces.urls")),
     *page_paths("overview", overview.overview, is_shareable=True),
+    *page_paths("search", show_search),
     *page_paths("retention", retention.show_retention, role=Membership.ADMIN),
     path("w/<slug:slug>/<str:environment>/retention/days", retention.post_days, name="change-retention"),
     path("w/<slug:slug>/<str:environment>/retention/deletions", retention.post_deletion, name="delete-subject"),

@@ -12,6 +12,7 @@ from intents.models import Rejection
 QUERIES: Mapping[str, Mapping[str, str]] = {
     "operation": {"method": "GET", "path": "/orders/{orderId}"},
     "property": {"method": "GET", "path": "/orders/{orderId}", "part": "200", "at": ""},
+    "search": {"q": "o"},
     "difference": {"against": "staging"},
     "outcome": {"key": "purchase"},
     "conversation": {"id": "conv_1"},

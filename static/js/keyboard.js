@@ -46,7 +46,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (isTyping(event.target) || dialog()?.open) return;
+    if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
     if (Date.now() - gPressedAt < 1500 && event.key !== "g") {
       gPressedAt = 0;
       if (/^[a-z]$/.test(event.key)) follow(`[data-go=${event.key}]`);

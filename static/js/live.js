@@ -179,7 +179,8 @@
   for (const failure of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) document.addEventListener(failure, () => markStale());
   // Somebody who was signed out meanwhile is led to the sign-in page, instead of seeing it inside a table.
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (new URL(event.detail.xhr.responseURL).pathname === location.pathname) return;
+    const { pathInfo, xhr } = event.detail;
+    if (new URL(xhr.responseURL).pathname === new URL(pathInfo.requestPath, location.href).pathname) return;
     event.detail.shouldSwap = false;
     location.reload();
   });

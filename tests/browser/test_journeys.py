@@ -183,3 +183,38 @@ def test_an_annotation_that_a_deploy_posts_is_seen_by_a_stranger_on_a_shared_lin
 
 def read_words(page, selector: str) -> str:
     return re.sub(r"\s+", " ", page.inner_text(selector))
+
+
+def test_the_search_over_everything_opens_by_keyboard_and_leads_to_what_was_chosen(new_tab, filled):
+    tab = new_tab()
+    page = tab.open(f"{filled}/outcomes")
+    page.keyboard.press("Control+k")
+    with page.expect_response(lambda response: "/search?q=email" in response.url):
+        page.keyboard.type("email")
+    page.get_by_role("region", name="Properties").wait_for()
+    assert page.evaluate("document.activeElement.name") == "q"
+    assert page.url.endswith("/outcomes")
+    assert page.locator("#quick-results mark").first.inner_text() == "email"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.textContent.includes('/email')")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.name") == "q"
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    assert "/property?" in page.url
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Escape")
+    assert not page.locator("#search").is_visible()
+    assert tab.complaints == []
+
+
+def test_without_javascript_the_search_is_a_page(new_tab, filled):
+    tab = new_tab(javascript=False)
+    page = tab.open(f"{filled}/outcomes")
+    page.get_by_role("link", name="Search").click()
+    page.locator("main").get_by_label("Search everything").last.fill("email")
+    page.locator("main").get_by_role("button", name="Search").click()
+    page.locator("#search-results").get_by_role("link").first.click()
+    assert "/property?" in page.url

@@ -1,0 +1,81 @@
+"""Operations and properties whose names contain a text: what the search over everything reads of a catalog."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Collate, Length, Lower, Substr
+
+from catalog.evidence.outline_nodes import OutlineNode, list_outline_nodes
+from catalog.models import Operation
+from catalog.queries import BY_PATH, visible_operations
+from workspaces.models import Environment
+
+CANDIDATES_AT_ONCE = ((0, 20), (20, 500))  # operations whose names are read: mostly the first ones are enough
+
+
+@dataclass(frozen=True)
+class MatchingProperty:
+    """A property with the operation that has it."""
+
+    operation: Operation
+    node: OutlineNode
+
+
+def find_operations(environment: Environment, text: str, *, limit: int) -> list[Operation]:
+    """Return operations whose path contains a text, or whose method is its first word, whatever its case; by path."""
+    lowered = text.lower()
+    method, _, rest = lowered.partition(" ")
+    named = Q(lowered_path__contains=lowered)
+    if rest.strip():
+        named |= Q(method=method.upper(), lowered_path__contains=rest.strip())
+    rows = visible_operations(environment).alias(lowered_path=Lower(_of_ascii(F("path"), lowered))).filter(named)
+    return list(rows.order_by(*BY_PATH).only("method", "path", "observations")[:limit])
+
+
+def find_properties(environment: Environment, text: str, *, limit: int) -> list[MatchingProperty]:
+    """Return properties whose name contains a text, whatever its case; with a slash, whose pointer does; by path."""
+    lowered = text.lower()
+    matches: list[MatchingProperty] = []
+    for pk in _list_candidates(environment, lowered.rpartition("/")[2]):
+        operation = Operation.objects.only("method", "path", "outline").get(environment=environment, pk=pk)
+        matches += (MatchingProperty(operation, node) for node in _find_nodes(operation, lowered))
+        if len(matches) >= limit:
+            break
+    return matches[:limit]
+
+
+def _list_candidates(environment: Environment, name: str) -> Iterator[int]:
+    """Yield operations that have a property with such a name, by path.
+
+    `search` has the path and, in a line each, the names with their types: neither path nor types count here.
+    """
+    rows = _match_names(environment, name).values_list("pk", "search")
+    for start, end in CANDIDATES_AT_ONCE if name else ():
+        batch = list(rows[start:end])
+        for pk, names in batch:
+            if any(name in line.rpartition(":")[0].lower() for line in names.split("\n")[1:]):
+                yield pk
+        if len(batch) < end - start:
+            return
+
+
+def _match_names(environment: Environment, name: str) -> QuerySet[Operation]:
+    """Return operations with this text behind their path: the whole text is compared first, which is cheaper."""
+    behind_path = Lower(_of_ascii(Substr("search", Length("path") + 1), name))
+    rows = visible_operations(environment).alias(lowered=Lower(_of_ascii(F("search"), name)), behind_path=behind_path)
+    return rows.filter(Q(lowered__contains=name), Q(behind_path__contains=name)).order_by(*BY_PATH)
+
+
+def _of_ascii(text: F | Substr, name: str) -> F | Substr | Collate:
+    """Return a text whose lower case is of ASCII alone if only ASCII is searched for: that is ten times faster."""
+    return Collate(text, "C") if name.isascii() else text
+
+
+def _find_nodes(operation: Operation, lowered: str) -> Iterator[OutlineNode]:
+    for node in list_outline_nodes(json.loads(operation.outline)):
+        if lowered in (node.pointer if "/" in lowered else node.name).lower():
+            yield node

@@ -1,0 +1,63 @@
+"""The results of a search as a page shows them (pure): grouped by kind, with the reason of each match."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+Piece = tuple[str, bool]
+"""A part of a text, and whether it is what was searched for."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """page, members: the address. title: with the match marked; detail: what else tells it from others."""
+
+    page: str
+    title: Sequence[Piece]
+    members: Mapping[str, str] = field(default_factory=dict)
+    detail: str = ""
+    method: str = ""
+    path: str = ""
+    type: str = ""
+    tag: str = ""
+
+    @property
+    def text(self) -> str:
+        return "".join(piece for piece, _ in self.title)
+
+    @property
+    def query(self) -> str:
+        """The query of the address, from the question mark on; "" without any."""
+        return f"?{urlencode(self.members)}" if self.members else ""
+
+
+@dataclass(frozen=True)
+class ResultGroup:
+    """The results of one kind. has_more: whether more match; page, members: where all of them are, "" for nowhere."""
+
+    kind: str
+    results: Sequence[SearchResult]
+    has_more: bool = False
+    page: str = ""
+    members: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def query(self) -> str:
+        return f"?{urlencode(self.members)}" if self.members else ""
+
+
+def mark_matches(text: str, needle: str) -> list[Piece]:
+    """Split a text at what was searched for, whatever its case."""
+    if not needle:
+        return [(text, False)]
+    pieces = re.split(f"({re.escape(needle)})", text, flags=re.IGNORECASE)
+    return [(piece, bool(number % 2)) for number, piece in enumerate(pieces) if piece]
+
+
+def mark_prefix(text: str, prefix: str) -> list[Piece]:
+    """Split a text behind its first characters, which were searched for."""
+    pieces = [(text[: len(prefix)], True), (text[len(prefix) :], False)]
+    return [piece for piece in pieces if piece[0]]

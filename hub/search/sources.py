@@ -1,0 +1,179 @@
+"""What can be searched for, each kind by its own read: names by a part of them, ids by their beginning or exactly.
+
+Every read is of one environment, bounded, and by an index that begins with it; nothing of what is typed is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser, User
+
+from catalog.browse.search import find_operations, find_properties
+from catalog.models import WitnessReportId
+from hub.search.results import ResultGroup, SearchResult, mark_matches, mark_prefix
+from hub.templatetags.navigation import SECTIONS, SETTINGS_TABS
+from intents.models import VerificationReport
+from intents.tool_calls.detail import find_tool_call
+from outcomes.conversations.search import find_conversations
+from outcomes.tallies.keys import find_matching_keys
+from workspaces.access import has_role
+from workspaces.models import Environment, Membership
+
+MAX_RESULTS = 8  # of each kind
+MAX_TEXT = 255  # characters: the longest id
+# What people call the contents of a page, beside its name.
+PAGE_WORDS = {
+    "catalog": "operations, OpenAPI, JSON Schema, tool definitions, MCP",
+    "drift": "breaking changes, acknowledge, mute",
+    "outcomes": "conversations, funnel, conversion",
+    "joins": "unknown conversations, moved, healed",
+    "rejections": "verification, reasons, tool calls, versions",
+    "inspector": "verify a header, decode an intent",
+    "confirmations": "gate, approve, decline",
+    "difference": "compare environments, staging, production",
+    "rules": "manual overrides, redaction, templates, maps",
+    "keys": "API keys, scopes, revoke",
+    "secrets": "signing secrets, rotate",
+    "environments": "stages, archive, audience, version 1",
+    "members": "people, roles, invite, admin",
+    "retention": "delete a conversation, delete a user, days",
+    "audit": "who did what",
+}
+OTHER_PAGES = (("difference", "Compare environments"), ("rules", "Manual overrides"))
+
+
+def search_everything(environment: Environment, text: str, user: User | AnonymousUser) -> list[ResultGroup]:
+    """Return the kinds that have results, the most specific first: ids, then names, then pages."""
+    sources: tuple[Callable[[Environment, str], ResultGroup], ...] = (
+        search_conversations,
+        search_tool_calls,
+        search_reports,
+        search_properties,
+        search_operations,
+        search_outcome_keys,
+    )
+    groups = [source(environment, text) for source in sources]
+    return [group for group in (*groups, search_pages(environment, text, user)) if group.results]
+
+
+def search_conversations(environment: Environment, text: str) -> ResultGroup:
+    rows = find_conversations(environment, text, limit=MAX_RESULTS + 1)
+    results = [
+        SearchResult(
+            "conversation",
+            mark_prefix(row.conversation_id, text),
+            {"id": row.conversation_id},
+            tag="" if row.started_at else "not known",
+        )
+        for row in rows[:MAX_RESULTS]
+    ]
+    return ResultGroup("Conversations", results, len(rows) > MAX_RESULTS)
+
+
+def search_tool_calls(environment: Environment, text: str) -> ResultGroup:
+    results = (
+        [SearchResult("toolcall", [(text, True)], {"id": text})] if find_tool_call(environment, text).exists else []
+    )
+    return ResultGroup("Tool calls", results)
+
+
+def search_reports(environment: Environment, text: str) -> ResultGroup:
+    """Find a delivered report by its id, which is of the whole workspace."""
+    report_id = _parse_uuid(text)
+    if report_id is None:
+        return ResultGroup("Reports", [])
+    named = {"workspace": environment.workspace_id, "report_id": report_id}
+    title = [(str(report_id), True)]
+    results = []
+    if witness_report := WitnessReportId.objects.filter(**named).first():
+        results.append(SearchResult("catalog", title, detail=f"witness report, {_describe(witness_report)}"))
+    if verification_report := VerificationReport.objects.filter(**named).first():
+        results.append(
+            SearchResult("rejections", title, detail=f"verification report, {_describe(verification_report)}")
+        )
+    return ResultGroup("Reports", results)
+
+
+def search_properties(environment: Environment, text: str) -> ResultGroup:
+    rows = find_properties(environment, text, limit=MAX_RESULTS + 1)
+    results = [
+        SearchResult(
+            "property",
+            mark_matches(row.node.pointer, text),
+            {
+                "method": row.operation.method,
+                "path": row.operation.path,
+                "part": row.node.part,
+                "at": row.node.pointer,
+            },
+            detail=row.node.part,
+            method=row.operation.method,
+            path=row.operation.path,
+            type=row.node.type,
+            tag="redacted" if row.node.is_redacted else "",
+        )
+        for row in rows[:MAX_RESULTS]
+    ]
+    return ResultGroup("Properties", results, len(rows) > MAX_RESULTS, "catalog", {"q": text.rpartition("/")[2]})
+
+
+def search_operations(environment: Environment, text: str) -> ResultGroup:
+    rows = find_operations(environment, text, limit=MAX_RESULTS + 1)
+    results = [
+        SearchResult(
+            "operation",
+            _mark_path(row.path, text),
+            {"method": row.method, "path": row.path},
+            detail=f"{row.observations:,} observation{'' if row.observations == 1 else 's'}",
+            method=row.method,
+        )
+        for row in rows[:MAX_RESULTS]
+    ]
+    return ResultGroup("Operations", results, len(rows) > MAX_RESULTS, "catalog", {"q": text.rpartition(" ")[2]})
+
+
+def search_outcome_keys(environment: Environment, text: str) -> ResultGroup:
+    keys = find_matching_keys(environment, text, limit=MAX_RESULTS + 1)
+    results = [SearchResult("outcome", mark_matches(key, text), {"key": key}) for key in sorted(keys[:MAX_RESULTS])]
+    return ResultGroup("Outcome keys", results, len(keys) > MAX_RESULTS, "outcomes", {"q": text})
+
+
+def search_pages(environment: Environment, text: str, user: User | AnonymousUser) -> ResultGroup:
+    """Find pages by their names and by what is on them: only those that the reader may open."""
+    results = [
+        SearchResult(page, mark_matches(label, text), detail=_find_word(page, text))
+        for page, label in _list_pages(has_role(user, environment.workspace, Membership.ADMIN))
+        if text.lower() in label.lower() or _find_word(page, text)
+    ]
+    return ResultGroup("Pages and settings", results[:MAX_RESULTS])
+
+
+def _list_pages(is_admin: bool) -> Iterator[tuple[str, str]]:
+    yield from ((section.page, section.label) for section in SECTIONS if section.role != Membership.ADMIN)
+    yield from OTHER_PAGES
+    yield from ((page, f"Settings: {label}") for page, label in SETTINGS_TABS if is_admin)
+
+
+def _find_word(page: str, text: str) -> str:
+    """Return what is on a page if the text is part of it; "" otherwise."""
+    words = PAGE_WORDS.get(page, "").split(", ")
+    return next((word for word in words if text.lower() in word.lower()), "")
+
+
+def _mark_path(path: str, text: str) -> list[tuple[str, bool]]:
+    """Mark the text in a path; where it begins with a method, what follows that."""
+    needle = text if text.lower() in path.lower() else text.partition(" ")[2].strip()
+    return mark_matches(path, needle)
+
+
+def _parse_uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _describe(report: WitnessReportId | VerificationReport) -> str:
+    return f"received {report.received_at:%-d %b %Y, %H:%M} UTC"

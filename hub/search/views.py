@@ -1,0 +1,52 @@
+"""The page of the search, and its results alone for the box that every page has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from hub.search.results import ResultGroup
+from hub.search.sources import MAX_TEXT, search_everything
+from wire.filters import read_text
+from wire.period import Period
+from wire.table_exports import Table
+from workspaces.models import Environment
+from workspaces.page import Page
+
+COLUMNS = ("kind", "title", "detail", "method", "path", "address")
+REQUEST_ID = "req_"  # with which the hub's own request ids begin
+
+
+def show_search(request: HttpRequest, environment: Environment, period: Period) -> Page:
+    """Show what matches `q`, by kind. The answer is never stored, because of what is typed."""
+    text = read_text(request.GET, "q").strip()
+    is_too_long = len(text) > MAX_TEXT
+
+    def search() -> list[ResultGroup]:
+        return search_everything(environment, text, request.user) if text and not is_too_long else []
+
+    def build_context() -> Mapping[str, Any]:
+        groups = search()
+        return {
+            "text": "" if is_too_long else text,
+            "is_too_long": is_too_long,
+            "max_text": MAX_TEXT,
+            "groups": groups,
+            "result_count": sum(len(group.results) for group in groups),
+            "is_request_id": text.startswith(REQUEST_ID),
+        }
+
+    tables = [Table("results", COLUMNS, lambda: _result_rows(environment, search()))]
+    partial = "hub/_partials/search_results.html"
+    return Page("hub/search.html", build_context, tables, partial=partial, has_period=False, holds_secrets=True)
+
+
+def _result_rows(environment: Environment, groups: Sequence[ResultGroup]) -> Iterator[Sequence[Any]]:
+    for group in groups:
+        for result in group.results:
+            address = reverse(result.page, args=[environment.workspace.slug, environment.name]) + result.query
+            method, path = result.method or None, result.path or None
+            yield (group.kind, result.text, result.detail or None, method, path, address)

@@ -1,0 +1,61 @@
+// The search over everything: Ctrl-K opens its box, arrows choose a result, Enter opens the first or the chosen one.
+(() => {
+  const dialog = document.getElementById("search");
+  if (!dialog) return;
+
+  const findBox = (element) => element.closest(".finder, .finder-dialog");
+  const listResults = (box) => [...box.querySelectorAll("[data-result]")];
+
+  function open() {
+    if (dialog.open) return;
+    dialog.showModal();
+    dialog.querySelector("[data-find]").select();
+  }
+
+  function move(box, by) {
+    const field = box.querySelector("[data-find]");
+    const stops = [field, ...listResults(box)];
+    const position = Math.max(stops.indexOf(document.activeElement), 0);
+    const target = stops[(position + by + stops.length) % stops.length];
+    target.focus();
+    target.scrollIntoView({ block: "nearest" });
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      open();
+      return;
+    }
+    const box = findBox(event.target);
+    if (!box || event.ctrlKey || event.metaKey || event.altKey) return;
+    const isInField = event.target.matches("[data-find]");
+    const isResult = event.target.matches("[data-result]");
+    if (!isInField && !isResult) return;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      move(box, event.key === "ArrowDown" ? 1 : -1);
+    } else if (event.key === "Enter" && isInField) {
+      // What is shown must be of what is typed; otherwise the form leads to the page of the search.
+      const [first] = box.dataset.shows === event.target.value ? listResults(box) : [];
+      if (!first) return;
+      event.preventDefault();
+      first.click();
+    } else if (isResult && event.key.length === 1) {
+      box.querySelector("[data-find]").focus(); // typing goes on in the field
+    }
+  });
+
+  document.addEventListener("htmx:afterSwap", (event) => {
+    const box = findBox(event.target);
+    if (box) box.dataset.shows = new URL(event.detail.xhr.responseURL).searchParams.get("q") ?? "";
+  });
+  document.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close(); // beside the box
+    const opener = event.target.closest("[data-search-everything]");
+    if (!opener || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    open();
+  });
+})();

@@ -1,0 +1,176 @@
+"""The search over everything: what it finds by a part of a name, by a beginning or exactly, and what it never shows."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import timedelta
+from html import unescape
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from hub.search import sources
+from hub.search.results import mark_matches, mark_prefix
+from intents.reports.record import record_verifications
+from intents.reports.verification import Verification
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
+from tests.catalog.reports import deliver, environment_of, observation, report
+from workspaces.create import NewWorkspace
+from workspaces.models import Membership
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now() - timedelta(hours=1)
+
+
+def fill(created: NewWorkspace) -> None:
+    production = environment_of(created)
+    register_conversations(production, [Arrival("conv_1"), Arrival("conv_12"), Arrival("other")], now=NOW)
+    record_outcomes(production, [Report("conv_1", "email_captured"), Report("conv_9", "purchase")], now=NOW)
+    record_verifications(production, [Verification("expired", NOW, 2, "POST /orders", "call_81")])
+
+
+@pytest.fixture
+def start(api: Any, workspace: NewWorkspace) -> str:
+    customer = {"customer": {"Email": "x", "share%": 1}}
+    deliver(api, workspace, observation("GET", "/orders/{orderId}", response=customer))
+    deliver(api, workspace, observation("POST", "/account/email", 201, request={"name": "x"}))
+    fill(workspace)
+    return f"/w/{workspace.workspace.slug}/production"
+
+
+def search(client: Any, start: str, text: str) -> list[tuple[str, str]]:
+    rows = json.loads(client.get(f"{start}/search.json", {"q": text}).getvalue())["tables"]["results"]
+    for row in rows:
+        assert client.get(row["address"]).status_code == 200, row
+    return [(row["kind"], row["title"]) for row in rows]
+
+
+def open_page(client: Any, start: str, text: str, **headers: str) -> str:
+    response = client.get(f"{start}/search", {"q": text}, headers=headers)
+    assert response.status_code == 200
+    assert "no-store" in response["Cache-Control"]
+    return " ".join(unescape(response.content.decode()).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "EMAIL",
+            [("Properties", "/customer/Email"), ("Operations", "/account/email"), ("Outcome keys", "email_captured")],
+        ),
+        ("conv_1", [("Conversations", "conv_1"), ("Conversations", "conv_12")]),
+        ("conv_9", [("Conversations", "conv_9")]),
+        ("onv_1", []),
+        ("CONV_1", []),
+        ("call_81", [("Tool calls", "call_81")]),
+        ("call_8", []),
+        ("customer/em", [("Properties", "/customer/Email")]),
+        ("get /ord", [("Operations", "/orders/{orderId}")]),
+        ("re%", [("Properties", "/customer/share%")]),
+        ("%", [("Properties", "/customer/share%")]),
+        ("1_0", []),
+        ("purch", [("Outcome keys", "purchase")]),
+        ("retent", [("Pages and settings", "Settings: Retention")]),
+        ("scopes", [("Pages and settings", "Settings: Keys")]),
+        ("  purch\0 ", [("Outcome keys", "purchase")]),
+        ("", []),
+        ("\\", []),
+        ("'; --", []),
+    ],
+)
+def test_names_are_found_by_a_part_and_ids_by_their_beginning_or_exactly(browser_client, start, text, expected):
+    assert search(browser_client, start, text) == expected
+
+
+def test_a_report_is_found_by_its_id(browser_client, start, api, workspace):
+    body = report(observation("GET", "/health", 204))
+    assert api.post("/api/witness-reports", body).status_code == 202
+    assert search(browser_client, start, body["reportId"].upper()) == [("Reports", body["reportId"])]
+    assert search(browser_client, start, str(uuid.uuid4())) == []
+
+
+def test_the_page_groups_by_kind_marks_the_match_and_leads_on(browser_client, start):
+    page = open_page(browser_client, start, "email")
+    assert "<code>/customer/<mark>Email</mark></code>" in page
+    assert '<section aria-label="Properties">' in page
+    assert 'value="email"' in page
+    partial = open_page(browser_client, start, "email", **{"HX-Request": "true"})
+    assert partial.startswith("<section")
+
+
+def test_huge_and_odd_input_gets_a_clear_answer(browser_client, start):
+    assert "at most 255 characters" in open_page(browser_client, start, "x" * 20_000)
+    assert "Nothing matches in production" in open_page(browser_client, start, "x" * 255)
+    assert "Finds operations" in open_page(browser_client, start, "")
+    assert "<script>" not in browser_client.get(f"{start}/search", {"q": "<script>"}).content.decode()
+    assert "Request ids are in the hub's log" in open_page(browser_client, start, "req_0123456789abcdef0123")
+
+
+def test_nothing_of_another_workspace_or_environment_appears(start, other_workspace, workspace, api):
+    fill(other_workspace)
+    stranger = get_user_model().objects.create_user("stranger")
+    Membership.objects.create(workspace=other_workspace.workspace, user=stranger, role="viewer")
+    client = Client()
+    client.force_login(stranger)
+    assert client.get(f"{start}/search", {"q": "email"}).status_code == 404
+    assert Client().get(f"{start}/search", {"q": "email"}).status_code == 302
+    own = f"/w/{other_workspace.workspace.slug}/production"
+    assert search(client, own, "email") == [("Outcome keys", "email_captured")]
+    body = report(observation("GET", "/health", 204))
+    assert api.post("/api/witness-reports", body).status_code == 202
+    assert search(client, own, body["reportId"]) == []
+    staging = own.replace("production", "staging")
+    assert [search(client, staging, text) for text in ("email", "conv_1", "call_81")] == [[], [], []]
+
+
+def test_settings_are_found_by_those_who_may_open_them(start, workspace):
+    for role, expected in (("viewer", []), ("admin", [("Pages and settings", "Settings: Retention")])):
+        user = get_user_model().objects.create_user(role)
+        Membership.objects.create(workspace=workspace.workspace, user=user, role=role)
+        client = Client()
+        client.force_login(user)
+        assert search(client, start, "retent") == expected
+
+
+def test_each_kind_is_bounded_and_leads_to_all(browser_client, start, workspace, monkeypatch):
+    monkeypatch.setattr(sources, "MAX_RESULTS", 2)
+    production = environment_of(workspace)
+    record_outcomes(production, [Report("conv_1", f"key_{n}") for n in range(3)], now=NOW)
+    register_conversations(production, [Arrival(f"many_{n}") for n in range(3)], now=NOW)
+    assert len(search(browser_client, start, "key_")) == 2
+    page = open_page(browser_client, start, "key_")
+    assert f'href="{start}/outcomes?q=key_"' in page
+    assert "More match: type more of it." in open_page(browser_client, start, "many")
+
+
+def test_a_search_costs_few_statements_and_each_begins_with_the_environment(browser_client, start):
+    with CaptureQueriesContext(connection) as context:
+        open_page(browser_client, start, "conv_1")
+    reads = [query["sql"] for query in context if "catalog_" in query["sql"] or "outcomes_" in query["sql"]]
+    assert len(context) <= 20
+    for statement in reads:
+        assert "environment_id" in statement
+    (prefix,) = [statement for statement in reads if 'FROM "outcomes_conversation"' in statement]
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {prefix}")
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert "(environment_id = " in plan
+    assert ">= 'conv_1'" in plan
+    assert "Seq Scan" not in plan
+
+
+def test_the_match_is_marked_whatever_its_case():
+    assert mark_matches("a.Email.email", "EMAIL") == [("a.", False), ("Email", True), (".", False), ("email", True)]
+    assert mark_matches("a(b", "(") == [("a", False), ("(", True), ("b", False)]
+    assert mark_matches("abc", "") == [("abc", False)]
+    assert mark_prefix("conv_1", "conv") == [("conv", True), ("_1", False)]
+    assert mark_prefix("conv", "conv") == [("conv", True)]
