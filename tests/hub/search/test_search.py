@@ -103,7 +103,8 @@ def test_the_page_groups_by_kind_marks_the_match_and_leads_on(browser_client, st
     assert '<section aria-label="Properties">' in page
     assert 'value="email"' in page
     partial = open_page(browser_client, start, "email", **{"HX-Request": "true"})
-    assert partial.startswith("<section")
+    assert partial.startswith('<p class="visually-hidden" role="status">3 results</p>')
+    assert "<html" not in partial
 
 
 def test_huge_and_odd_input_gets_a_clear_answer(browser_client, start):
