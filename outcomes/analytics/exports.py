@@ -25,6 +25,7 @@ KEY_COLUMNS = (
 )  # fmt: skip
 OUTCOME_SERIES_COLUMNS = ("startsAt", "outcomeKey", "outcomes", "outcomesBefore", "outcomesBeside")
 TOTALS_COLUMNS = ("period", "conversations", "outcomes", "brokenJoins", "reports")
+FUNNEL_COLUMNS = ("step", "outcomeKey", "conversations", "ofStepBefore", "followed", "total")
 LAG_COLUMNS = ("lagFromSeconds", "lag", "outcomes")
 CONVERSATION_COLUMNS = (
     "conversationId", "outcomeKey", "startedAt", "firstReportedAt", "lastReportedAt", "lagSeconds", "reports",
@@ -37,6 +38,7 @@ def list_outcomes_tables(analytics: Analytics) -> Sequence[Table]:
         Table("keys", KEY_COLUMNS, lambda: _key_rows(analytics)),
         export_series(analytics, "series"),
         Table("totals", TOTALS_COLUMNS, lambda: _compared_totals_rows(analytics)),
+        Table("funnel", FUNNEL_COLUMNS, lambda: _funnel_rows(analytics)),
         build_annotations_table(analytics.environment, analytics.period),
     )
 
@@ -70,6 +72,12 @@ def _key_rows(analytics: Analytics) -> Rows:
         compared = _split_compared(analytics.comparison.kind, row.compared)
         change = round(row.outcomes / row.compared - 1, 4) if row.compared else None
         yield (row.key, *row.numbers[:-1], *compared, change, *times, list(lookalikes))
+
+
+def _funnel_rows(analytics: Analytics) -> Rows:
+    if funnel := analytics.funnel:
+        for step in funnel.steps:
+            yield step.number, step.key, step.conversations, step.previous, funnel.followed, funnel.total
 
 
 def _split_compared(kind: str, number: int | None) -> tuple[int | None, int | None]:

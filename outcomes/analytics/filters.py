@@ -11,13 +11,14 @@ from wire.filters import read_text, strip_nul
 
 LEADING = 5  # keys that have a line of their own where none was selected
 MAX_RANK = 100
+MAX_STEPS = 4  # of the funnel
 ROWS_PER_PAGE = 50
 
 
 @dataclass(frozen=True)
 class KeyFilters:
     """search: text in a key; selected: keys of the chart, else those from `rank` on; unfolded: no key is folded away;
-    compare_with: the name of another environment, "none", or empty for the previous period.
+    compare_with: the name of another environment, "none", or empty for the previous period; steps: keys of the funnel.
     """
 
     search: str = ""
@@ -26,6 +27,7 @@ class KeyFilters:
     unfolded: bool = False
     page: int = 1
     compare_with: str = ""
+    steps: tuple[str, ...] = ()
 
     @property
     def next_rank(self) -> int:
@@ -33,16 +35,22 @@ class KeyFilters:
 
 
 def parse_key_filters(query: QueryDict) -> KeyFilters:
-    selected = dict.fromkeys(key for key in map(strip_nul, query.getlist("show")) if key)
+    selected, steps = _read_keys(query, "show"), _read_keys(query, "step")
     page, search = _parse_number(query.get("page")), read_text(query, "q")
     return KeyFilters(
         search=search,
-        selected=tuple(selected)[:MAX_LINES],
+        selected=selected[:MAX_LINES],
         rank=min(_parse_number(query.get("rank")), MAX_RANK),
         unfolded=page > 1 or bool(search) or query.get("keys") == "all",
         page=page,
         compare_with=read_text(query, "compare"),
+        steps=steps[:MAX_STEPS],
     )
+
+
+def _read_keys(query: QueryDict, name: str) -> tuple[str, ...]:
+    """Return the keys of an address in their order, each once."""
+    return tuple(dict.fromkeys(key for key in map(strip_nul, query.getlist(name)) if key))
 
 
 def _parse_number(text: str | None) -> int:

@@ -10,6 +10,7 @@ from itertools import islice
 from outcomes.analytics.chart_data import Chart, read_chart
 from outcomes.analytics.compare import choose_comparison
 from outcomes.analytics.filters import ROWS_PER_PAGE, KeyFilters
+from outcomes.analytics.funnel import Funnel, read_funnel
 from outcomes.tallies.keys import Comparison, KeyPage, KeyTotals, find_lookalikes, read_keys, stream_keys
 from outcomes.tallies.series import Totals, read_totals
 from outcomes.tallies.top_keys import read_top_page
@@ -92,6 +93,10 @@ class Analytics:
         keys = [row.key for row in self.key_page.leading]
         first = self.filters.rank - 1
         return read_chart(self.environment, self.period, keys[first:], without=keys[:first], comparison=comparison)
+
+    @cached_property
+    def funnel(self) -> Funnel | None:
+        return read_funnel(self.environment, self.period, self.filters.steps)
 
     def stream_keys(self) -> Iterator[tuple[KeyTotals, Sequence[str]]]:
         """Yield all keys that match the search, each with those that look like it."""

@@ -13,7 +13,7 @@ from outcomes.analytics import chart_figures
 from outcomes.analytics.chart_data import Chart, read_key_chart
 from outcomes.analytics.conversations import parse_cursor, read_conversations, read_lags
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
-from outcomes.analytics.filters import MAX_RANK, ROWS_PER_PAGE, parse_key_filters
+from outcomes.analytics.filters import MAX_RANK, MAX_STEPS, ROWS_PER_PAGE, parse_key_filters
 from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.tallies.keys import find_lookalikes, read_keys
@@ -37,6 +37,7 @@ def show_outcomes(request: HttpRequest, environment: Environment, period: Period
             "compared_totals": analytics.compared_totals,
             **_describe_keys(analytics),
             **describe_chart(analytics),
+            **_describe_funnel(analytics),
         }
 
     return Page("outcomes/outcomes.html", build_context, list_outcomes_tables(analytics))
@@ -55,6 +56,17 @@ def _describe_keys(analytics: Analytics) -> Mapping[str, Any]:
         "unfolded_keys": UNFOLDED_KEYS,
         "selected_off_page": [key for key in filters.selected if key not in keys_of_rows],
         "siblings": analytics.environment.workspace.environments.exclude(pk=analytics.environment.pk),
+    }
+
+
+def _describe_funnel(analytics: Analytics) -> Mapping[str, Any]:
+    """Return the funnel, a field for the key of each step that it may have, and the keys to choose from."""
+    steps = analytics.filters.steps
+    fields = [steps[number] if number < len(steps) else "" for number in range(MAX_STEPS)]
+    return {
+        "funnel": analytics.funnel,
+        "funnel_fields": fields,
+        "funnel_choices": [row.key for row in analytics.rows],
     }
 
 

@@ -16,6 +16,8 @@ PAGES = {
     "rejections": "/rejections",
     "confirmations": "/confirmations",
     "inspector": "/inspector",
+    "annotations": "/annotations",
+    "shared links": "/shared-links",
 }
 
 

@@ -1,0 +1,92 @@
+"""The funnel between outcome keys: of the conversations that reached one, how many reached the next ones after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from outcomes.tallies.keys import read_keys
+from wire.period import Period
+from wire.postgresql.replica import get_read_connection
+from wire.tallies.spans import widen_to_quarters
+from workspaces.models import Environment
+
+MAX_CONVERSATIONS = 20_000  # that are followed: the latest that reached the first key
+
+# Those of the first step are read from the index by key and time, the latest first; a later step of each is one look-up
+# by the primary key: at most MAX_CONVERSATIONS rows for each step are read, however many there are.
+FIRST_STEP = """
+SELECT conversation_id, first_reported_at AS at FROM outcomes_outcome
+WHERE environment_id = %(environment)s AND outcome_key = %(key_1)s AND NOT broken
+  AND first_reported_at >= %(start)s AND first_reported_at < %(end)s
+ORDER BY first_reported_at DESC, conversation_id DESC LIMIT %(limit)s
+"""
+LATER_STEP = """
+LEFT JOIN LATERAL (
+  SELECT first_reported_at AS at FROM outcomes_outcome
+  WHERE environment_id = %(environment)s AND conversation_id = step_1.conversation_id
+    AND outcome_key = %(key_{number})s AND NOT broken AND first_reported_at >= step_{before}.at OFFSET 0
+) AS step_{number} ON true
+"""
+
+
+@dataclass(frozen=True)
+class FunnelStep:
+    """How many of the followed conversations reached this key, after those of all steps before it.
+
+    previous: how many reached the step before; of the first step, all.
+    """
+
+    number: int
+    key: str
+    conversations: int
+    previous: int
+
+
+@dataclass(frozen=True)
+class Funnel:
+    """The steps of the conversations that first reached the first key in a period.
+
+    total: how many these are by the tallies; where there are more than MAX_CONVERSATIONS, the latest are followed.
+    """
+
+    steps: Sequence[FunnelStep]
+    total: int
+
+    @property
+    def followed(self) -> int:
+        return self.steps[0].conversations
+
+    @property
+    def is_cut(self) -> bool:
+        return self.total > self.followed
+
+
+def read_funnel(environment: Environment, period: Period, keys: Sequence[str]) -> Funnel | None:
+    """Return the funnel between two or more keys, None for fewer.
+
+    A later step counts whenever it was first reported, also after the period, but not before the step that precedes it.
+    """
+    if len(keys) < 2:
+        return None
+    start, end = widen_to_quarters(period)
+    parameters: dict[str, Any] = {
+        "environment": environment.pk,
+        "start": start,
+        "end": end,
+        "limit": MAX_CONVERSATIONS,
+        **{f"key_{number}": key for number, key in enumerate(keys, 1)},
+    }
+    with get_read_connection().cursor() as cursor:
+        cursor.execute(_write_statement(len(keys)), parameters)
+        counts = [int(count) for count in cursor.fetchone()]
+    previous = [counts[0], *counts[:-1]]
+    steps = [FunnelStep(*facts) for facts in zip(range(1, len(keys) + 1), keys, counts, previous, strict=True)]
+    return Funnel(steps, read_keys(environment, period, [keys[0]])[keys[0]].outcomes)
+
+
+def _write_statement(steps: int) -> str:
+    joins = "".join(LATER_STEP.format(number=number, before=number - 1) for number in range(2, steps + 1))
+    columns = ", ".join(f"count(step_{number}.at)" for number in range(1, steps + 1))
+    return f"SELECT {columns} FROM ({FIRST_STEP}) AS step_1 {joins}"

@@ -1,0 +1,154 @@
+"""The funnel between outcome keys, compared with a count by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from outcomes.analytics import funnel as funnels
+from outcomes.analytics.funnel import read_funnel
+from outcomes.ingest.record import Report, record_outcomes
+from outcomes.ingest.register import Arrival, register_conversations
+from outcomes.models import Outcome
+from wire.period import parse_period
+
+NOW = datetime(2026, 3, 15, 12, tzinfo=UTC)
+KEYS = ("cart", "purchase", "refund", "renewal")
+PAGE = "/w/lumen-books/production/outcomes"
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def production(workspace):
+    return workspace.workspace.environments.get(name="production")
+
+
+def report(environment, conversation, key, *, hours):
+    record_outcomes(environment, [Report(conversation, key)], now=NOW - timedelta(hours=hours))
+
+
+def register(environment, *conversations):
+    arrivals = [Arrival(name, NOW - timedelta(days=20)) for name in conversations]
+    register_conversations(environment, arrivals, now=NOW - timedelta(days=20))
+
+
+def count_by_hand(environment, period, keys):
+    """Follow each conversation from the first key on, by brute force."""
+    times = {}
+    for row in Outcome.objects.filter(environment=environment, broken=False):
+        times.setdefault(row.conversation_id, {})[row.outcome_key] = row.first_reported_at
+    counts = [0] * len(keys)
+    for reached in times.values():
+        if keys[0] not in reached or not period.start <= reached[keys[0]] < period.end:
+            continue
+        counts[0] += 1
+        for number, (before, key) in enumerate(pairwise(keys), 1):
+            if key not in reached or reached[key] < reached[before]:
+                break
+            counts[number] += 1
+    return counts
+
+
+def counts_of(funnel):
+    return [step.conversations for step in funnel.steps]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_numbers_are_those_of_a_count_by_hand(production, seed):
+    chance = random.Random(seed)
+    names = [f"c{number}" for number in range(60)]
+    register(production, *names[:50])  # ten stay unknown: their outcomes are broken joins
+    for name in names:
+        for key in chance.sample(KEYS, chance.randint(0, len(KEYS))):
+            report(production, name, key, hours=chance.choice([1, 1, 2, 30, 100, 300]))
+    period = parse_period({"range": "7d"}, now=NOW)
+    for steps in (KEYS[:2], KEYS[1::-1], KEYS[:3], KEYS):
+        assert counts_of(read_funnel(production, period, steps)) == count_by_hand(production, period, steps)
+
+
+def test_what_came_before_the_first_key_is_no_step_and_what_came_with_it_is(production):
+    register(production, "a", "b", "c")
+    report(production, "a", "cart", hours=5)
+    report(production, "a", "purchase", hours=6)
+    report(production, "b", "cart", hours=5)
+    report(production, "b", "purchase", hours=5)
+    report(production, "c", "cart", hours=5)
+    funnel = read_funnel(production, parse_period({}, now=NOW), ("cart", "purchase"))
+    assert (counts_of(funnel), funnel.total, funnel.is_cut) == ([3, 1], 3, False)
+
+
+def test_fewer_than_two_keys_are_no_funnel_and_an_unknown_one_is_empty(production):
+    register(production, "a")
+    report(production, "a", "cart", hours=5)
+    period = parse_period({}, now=NOW)
+    assert read_funnel(production, period, ()) is None
+    assert read_funnel(production, period, ("cart",)) is None
+    assert counts_of(read_funnel(production, period, ("cart", "nowhere"))) == [1, 0]
+    assert counts_of(read_funnel(production, period, ("nowhere", "cart"))) == [0, 0]
+
+
+def test_of_very_many_the_latest_are_followed_and_it_is_said(browser_client, production, monkeypatch):
+    monkeypatch.setattr(funnels, "MAX_CONVERSATIONS", 2)
+    now = timezone.now()
+    register_conversations(production, [Arrival(name) for name in "abc"], now=now)
+    for number, name in enumerate("abc"):
+        record_outcomes(production, [Report(name, "cart")], now=now - timedelta(minutes=number))
+    record_outcomes(production, [Report("c", "purchase"), Report("b", "purchase")], now=now)
+    funnel = read_funnel(production, parse_period({}, now=now), ("cart", "purchase"))
+    assert (counts_of(funnel), funnel.followed, funnel.total, funnel.is_cut) == ([2, 1], 2, 3, True)
+    words = " ".join(browser_client.get(f"{PAGE}?step=cart&step=purchase").content.decode().split())
+    assert "of the latest 2 of 3 conversations that reached <code>cart</code>" in words
+
+
+def test_the_page_and_its_downloads_show_the_same(browser_client, production):
+    now = timezone.now()
+    register_conversations(production, [Arrival(name) for name in "abcd"], now=now)
+    carts = [Report(name, "cart") for name in "abcd"]
+    record_outcomes(production, [*carts, Report("a", "<b>"), Report("b", "purchase")], now=now)
+    query = "?step=cart&step=%3Cb%3E&step=cart&step=&step=purchase"
+    html = browser_client.get(f"{PAGE}{query}").content.decode().partition('id="funnel"')[2]
+    assert html.index("<code>cart</code>") < html.index("<code>&lt;b&gt;</code>") < html.index("<code>purchase</code>")
+    assert ">25.0 %<" in "".join(html.split("\n")).replace("  ", "")
+    tables = browser_client.get(f"{PAGE}.json{query}")
+    rows = json.loads(b"".join(tables))["tables"]["funnel"]
+    assert [list(row.values()) for row in rows] == [
+        [1, "cart", 4, 4, 4, 4],
+        [2, "<b>", 1, 4, 4, 4],
+        [3, "purchase", 0, 1, 4, 4],
+    ]
+    text = b"".join(browser_client.get(f"{PAGE}.csv{query}&table=funnel")).decode()
+    assert [row["conversations"] for row in csv.DictReader(io.StringIO(text))] == ["4", "1", "0"]
+
+
+def test_without_keys_there_is_only_the_question(browser_client, production):
+    now = timezone.now()
+    register_conversations(production, [Arrival("a")], now=now)
+    record_outcomes(production, [Report("a", "cart")], now=now)
+    html = browser_client.get(PAGE).content.decode().partition('id="funnel"')[2]
+    assert "<table" not in html
+    assert '<option value="cart">' in html
+
+
+def test_it_reads_its_own_index_and_no_more_than_it_follows(production):
+    """However the tables grow: the first step by key and time with a limit, each later one by the primary key."""
+    statement = funnels._write_statement(3)
+    parameters = {
+        "environment": production.pk, "start": NOW - timedelta(days=9), "end": NOW, "limit": 10,
+        "key_1": "cart", "key_2": "purchase", "key_3": "refund",
+    }  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute("SET LOCAL enable_bitmapscan = off")
+        cursor.execute(f"EXPLAIN {statement}", parameters)
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert "Limit" in plan
+    assert plan.count("Index Cond") == 3
+    assert "Seq Scan" not in plan
