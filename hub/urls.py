@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from hub import health
+from hub.api_docs import views as api_docs
 from hub.metrics.views import metrics
 from hub.overview import views as overview
 from hub.retention import views as retention
@@ -14,14 +15,15 @@ from workspaces.page import page_paths
 
 urlpatterns = [
     path("api/", include("hub.api_urls")),
-    path("api/openapi.json", read_only(overview.api_schema), name="openapi"),
-    path("api/docs", read_only(overview.api_docs), name="api-docs"),
+    path("api/openapi.json", read_only(api_docs.show_document), name="openapi"),
+    path("api/docs", read_only(api_docs.find_api_docs), name="api-docs"),
     path("healthz", read_only(health.healthz), name="healthz"),
     path("readyz", read_only(health.readyz), name="readyz"),
     path("metrics", read_only(metrics), name="metrics"),
     path("", include("workspaces.urls")),
     *page_paths("overview", overview.overview, is_shareable=True),
     *page_paths("search", show_search),
+    *page_paths("api", api_docs.show_api_docs),
     *page_paths("retention", retention.show_retention, role=Membership.ADMIN),
     path("w/<slug:slug>/<str:environment>/retention/days", retention.post_days, name="change-retention"),
     path("w/<slug:slug>/<str:environment>/retention/deletions", retention.post_deletion, name="delete-subject"),

@@ -15,11 +15,6 @@ VENDORED: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "plotly": ("plotly", "package_data", ("plotly.min.js",)),
     "django_htmx": ("django_htmx", "static/django_htmx", ("htmx-2.min.js",)),
     "allauth_mfa": ("allauth", "mfa/static/mfa/js", ("webauthn-json.js",)),
-    "swagger": (
-        "drf_spectacular_sidecar",
-        "static/drf_spectacular_sidecar/swagger-ui-dist",
-        ("swagger-ui-bundle.js", "swagger-ui.css"),
-    ),
 }
 
 

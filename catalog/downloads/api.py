@@ -13,13 +13,13 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serial
 from rest_framework import exceptions, serializers
 from rest_framework.request import Request
 
-from catalog.downloads import documents
+from catalog.downloads import documents, examples
 from catalog.downloads.documents import Document
 from catalog.downloads.kept import get_or_render
 from catalog.models import RedactionRule
 from catalog.rules import redaction as redaction_rules
 from wire.errors import InvalidRequest
-from wire.http.machine_view import MethodFirstView
+from wire.http.machine_view import CallExample, MethodFirstView
 from wire.postgresql.replica_answers import answer_from_replica
 from workspaces.access import list_workspaces
 from workspaces.authentication import HEADER, KeyHasScopeOrSession, KeyOrSession, key_of_request
@@ -100,10 +100,11 @@ ENVIRONMENT_PARAMETERS = [
 
 
 class Catalog(DownloadView):
-    """GET /api/catalog: every operation of an environment with its shapes, whole."""
+    """Every operation of an environment with its shapes and counts, as one document."""
+
+    examples = {"GET": CallExample("Download the catalog", examples.CATALOG)}
 
     @extend_schema(
-        summary="The catalog of an environment",
         parameters=[
             *ENVIRONMENT_PARAMETERS,
             OpenApiParameter("evidence", int, enum=[0, 1], description="0: without counts and times."),
@@ -157,18 +158,21 @@ class OpenApi(FormatView):
     """The catalog of an environment as OpenAPI 3.1."""
 
     format_name = "openapi"
+    examples = {"GET": CallExample("Download as OpenAPI", examples.OPENAPI)}
 
 
 class Schemas(FormatView):
     """The shapes of an environment as one JSON Schema 2020-12 document, a definition for each part."""
 
     format_name = "schemas"
+    examples = {"GET": CallExample("Download as JSON Schema", examples.SCHEMAS)}
 
 
 class Tools(FormatView):
     """The operations of an environment as tool definitions for assistants."""
 
     format_name = "tools"
+    examples = {"GET": CallExample("Download tool definitions", examples.TOOLS)}
     api_formats: ClassVar[Mapping[str, str]] = {"openai": "tools for openai", "anthropic": "tools for anthropic"}
 
     @extend_schema(
@@ -197,17 +201,19 @@ class McpTools(FormatView):
     """The operations of an environment as the result of `tools/list` of the Model Context Protocol."""
 
     format_name = "mcp"
+    examples = {"GET": CallExample("Download MCP tools", examples.MCP_TOOLS)}
 
 
 class WitnessRules(DownloadView):
     """The redaction rules of an environment, which reporters pull at start. They hold names, never values."""
 
     is_current = True
+    examples = {"GET": CallExample("List redaction rules", examples.REDACTION_RULES)}
 
     @extend_schema(
-        summary="The redaction rules of an environment", parameters=ENVIRONMENT_PARAMETERS,
+        parameters=ENVIRONMENT_PARAMETERS,
         responses={200: REDACTION_RULES},
-    )  # fmt: skip
+    )
     def get(self, request: Request) -> HttpResponseBase:
         return super().get(request)
 

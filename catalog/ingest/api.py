@@ -14,7 +14,7 @@ from catalog.ingest.quick_report import read_report
 from catalog.ingest.receive import receive_report
 from catalog.ingest.sanitize import render_sums
 from catalog.ingest.serializers import WitnessReportForm
-from wire.http.machine_view import MachineView
+from wire.http.machine_view import CallExample, MachineView
 from workspaces.models import Environment
 
 ACCEPTED = inline_serializer(
@@ -22,14 +22,37 @@ ACCEPTED = inline_serializer(
 )
 
 
+REPORT_ID = "7c9e6679-7425-40de-944b-e07fc1f90ae7"
+
+
 class WitnessReports(MachineView):
-    """POST /api/witness-reports (contract 4): 202 once the report is durable; it is folded soon after."""
+    """Report the shapes of observed requests and responses. 202: the report is stored, the catalog follows soon."""
 
     scope = "report"
     form = WitnessReportForm
     items = "observations"
+    examples = {
+        "POST": CallExample(
+            "Report observed shapes",
+            {"accepted": 1, "reportId": REPORT_ID},
+            {
+                "environment": "production",
+                "reportId": REPORT_ID,
+                "observations": [
+                    {
+                        "method": "GET",
+                        "path": "/orders/{orderId}",
+                        "status": 200,
+                        "count": 1,
+                        "parameters": {"orderId": {"type": "integer"}},
+                        "response": {"type": "object", "properties": {"id": {"type": "integer"}}},
+                    }
+                ],
+            },
+        )
+    }
 
-    @extend_schema(summary="Report observed shapes", request=WitnessReportForm, responses={202: ACCEPTED})
+    @extend_schema(request=WitnessReportForm, responses={202: ACCEPTED})
     def post(self, *args: Any, **kwargs: Any) -> Any:
         return super().post(*args, **kwargs)
 

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from hashlib import sha256
 from typing import Any
 
-from csp.decorators import csp_update
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import condition
-from drf_spectacular.generators import SchemaGenerator
+from django.http import HttpRequest
 
 from catalog.drift.exports import export_drift
 from catalog.drift.filters import DriftFilters
@@ -101,28 +94,3 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             build_annotations_table(environment, period),
         ],
     )
-
-
-def compute_schema_etag(request: HttpRequest) -> str:
-    return f'"{sha256(render_api_schema()).hexdigest()[:32]}"'
-
-
-@condition(etag_func=compute_schema_etag)
-def api_schema(request: HttpRequest) -> HttpResponse:
-    """Answer with the OpenAPI document of the API of the hub."""
-    headers = {"Content-Disposition": 'inline; filename="affidavit-openapi.json"', "Cache-Control": "no-cache"}
-    return HttpResponse(render_api_schema(), content_type="application/vnd.oai.openapi+json", headers=headers)
-
-
-@cache
-def render_api_schema() -> bytes:
-    """Return the document; it costs a third of a second, and stays the same as long as the process lives."""
-    generator = SchemaGenerator()  # type: ignore[no-untyped-call]  # the library has no types
-    schema = generator.get_schema(public=True)  # type: ignore[no-untyped-call]  # as above
-    return json.dumps(schema, ensure_ascii=False, indent=2).encode()
-
-
-# Swagger's own components set style attributes; this page shows no customer's data.
-@csp_update({"style-src": ["'unsafe-inline'"]})
-def api_docs(request: HttpRequest) -> HttpResponse:
-    return render(request, "hub/api_docs.html")

@@ -58,6 +58,7 @@ SECTIONS = (
         begins_group=True,
         role=Membership.ADMIN,
     ),
+    Section("api", "API docs", "p", begins_group=True),
 )
 SETTINGS_TABS = (
     ("keys", "Keys"),

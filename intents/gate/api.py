@@ -23,10 +23,31 @@ from intents.gate.serializers import (
     IntentForm,
     IntentReceipt,
 )
-from wire.http.machine_view import MachineView
+from wire.http.machine_view import CallExample, MachineView
 from wire.timestamps import unix_seconds
 from workspaces.authentication import key_of_request
 from workspaces.models import Environment, Workspace
+
+CONFIRMATION_ID = "0190a5f0-6c1d-4c2b-9a3e-5f7d1c2b3a4e"
+READ_CALL = {
+    "environment": "production",
+    "sub": "user_1",
+    "operation": "GET /orders/42",
+    "args": {},
+    "toolCallId": "call_1",
+}
+PAYLOAD = {
+    "v": 2,
+    "tenantId": "ws_lumen",
+    "aud": "https://api.example.com",
+    "sub": "user_1",
+    "operation": "GET /orders/42",
+    "argsHash": "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
+    "toolCallId": "call_1",
+    "nonce": "8hT2kq5nYw0RZ3bXc1dE7g",
+    "issuedAt": 1790000000,
+    "expiresAt": 1790000300,
+}
 
 
 @extend_schema_view(post=extend_schema(request=IntentForm, responses={201: IntentReceipt}))
@@ -37,6 +58,7 @@ class Intents(MachineView):
     form = IntentForm
     own_codes = ("confirmation-required",)
     secret_answer = True
+    examples = {"POST": CallExample("Mint an intent", {"header": "eyJwYXlsb2FkIjoi…", "payload": PAYLOAD}, READ_CALL)}
 
     def answer(
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
@@ -62,6 +84,19 @@ class Confirmations(MachineView):
 
     scope = "platform"
     form = ConfirmationForm
+    examples = {
+        "POST": CallExample(
+            "Request a confirmation",
+            {"confirmationId": CONFIRMATION_ID, "state": "pending", "expiresAt": 1790000900},
+            {
+                "environment": "production",
+                "sub": "user_1",
+                "operation": "POST /orders",
+                "args": {"sku": "book-1"},
+                "summary": "Order book-1 for 12.90 EUR",
+            },
+        )
+    }
     links = {
         "decide": {
             "operationId": "confirmations_decision_create",
@@ -90,6 +125,13 @@ class Decisions(MachineView):
 
     scope = "confirm"
     form = DecisionForm
+    examples = {
+        "POST": CallExample(
+            "Decide a confirmation",
+            {"confirmationId": CONFIRMATION_ID, "state": "confirmed"},
+            {"decision": "confirm"},
+        )
+    }
     own_codes = ("not-pending", "not-found", "unknown-environment")
 
     def find_environment(self, request: Request, data: Mapping[str, Any]) -> Workspace:

@@ -13,7 +13,7 @@ from intents.reports.operation_template import template_operation
 from intents.reports.receive import receive_report
 from intents.reports.serializers import ReportReceipt, VerificationReportForm
 from intents.reports.verification import Verification
-from wire.http.machine_view import MachineView
+from wire.http.machine_view import CallExample, MachineView
 from workspaces.authentication import key_of_request
 from workspaces.models import Environment
 
@@ -25,6 +25,26 @@ class VerificationReports(MachineView):
     scope = "report"
     form = VerificationReportForm
     items = "verifications"
+    examples = {
+        "POST": CallExample(
+            "Report verifications",
+            {"recorded": 121},
+            {
+                "environment": "production",
+                "reportId": "7c9e6679-7425-40de-944b-e07fc1f90ae7",
+                "verifications": [
+                    {"result": "accepted", "version": 2, "operation": "GET /orders/{orderId}", "count": 120},
+                    {
+                        "result": "expired",
+                        "version": 2,
+                        "operation": "POST /orders",
+                        "toolCallId": "call_7",
+                        "occurredAt": 1790000000,
+                    },
+                ],
+            },
+        )
+    }
 
     def answer(
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str

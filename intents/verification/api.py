@@ -13,7 +13,7 @@ from affidavit import IntentRejected
 from intents.verification.received_request import ReceivedRequest
 from intents.verification.serializers import VerifiedIntent, VerifyForm
 from intents.verification.verify import verify_request
-from wire.http.machine_view import MachineView
+from wire.http.machine_view import CallExample, MachineView
 from wire.http.problems import Problem, build_document
 from workspaces.authentication import key_of_request
 from workspaces.models import Environment
@@ -25,6 +25,13 @@ class Verifications(MachineView):
 
     scope = "report"
     form = VerifyForm
+    examples = {
+        "POST": CallExample(
+            "Verify an intent",
+            {"intent": {"v": 2, "sub": "user_1", "operation": "GET /orders/42", "toolCallId": "call_1"}},
+            {"environment": "production", "header": "eyJwYXlsb2FkIjoi…", "method": "GET", "path": "/orders/42"},
+        )
+    }
     own_codes = ("intent-rejected",)
     secret_answer = True
     expires_at: datetime | None = None

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.ingest.serializers import ConversationBatch, ConversationReceipt, OutcomeBatch, OutcomeReceipt
-from wire.http.machine_view import MachineView
+from wire.http.machine_view import CallExample, MachineView
 from wire.metrics import UNKNOWN, count_after_commit
 from workspaces.models import Environment
 
@@ -30,6 +30,19 @@ class ConversationOutcomes(MachineView):
     scope = "report"
     form = OutcomeBatch
     items = "outcomes"
+    examples = {
+        "POST": CallExample(
+            "Report outcomes",
+            {"recorded": 1, "unknownConversations": ["conv_2"]},
+            {
+                "environment": "production",
+                "outcomes": [
+                    {"conversationId": "conv_1", "outcomeKey": "purchase"},
+                    {"conversationId": "conv_2", "outcomeKey": "purchase"},
+                ],
+            },
+        )
+    }
 
     def answer(
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str
@@ -47,6 +60,16 @@ class Conversations(MachineView):
     scope = "platform"
     form = ConversationBatch
     items = "conversations"
+    examples = {
+        "POST": CallExample(
+            "Register conversations",
+            {"registered": 1, "alreadyKnown": 0, "healedOutcomes": 0},
+            {
+                "environment": "production",
+                "conversations": [{"conversationId": "conv_1", "startedAt": 1790000000}],
+            },
+        )
+    }
 
     def answer(
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str

@@ -53,16 +53,3 @@ def test_whoever_is_signed_out_meanwhile_is_led_to_sign_in_by_a_filter(new_tab, 
     page.locator("#catalog-search").fill("search")
     page.wait_for_url(re.compile("/sign-in"))
     assert page.get_by_role("heading", name="Sign in").is_visible()
-
-
-def test_the_description_of_the_api_stands_in_the_frame_and_follows_the_colours(new_tab, filled):
-    tab = new_tab(scheme="dark", width=390)
-    page = tab.open("/api/docs")
-    page.wait_for_selector(".opblock", timeout=20_000)
-    assert page.locator("html.dark-mode").count() == 1
-    page.get_by_role("button", name="Light").click()
-    assert page.locator("html.dark-mode").count() == 0
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.get_by_role("link", name="To your workspace").click()
-    page.wait_for_url(re.compile("/overview"))
-    assert tab.complaints == []

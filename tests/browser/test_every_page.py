@@ -18,6 +18,7 @@ PAGES = {
     "inspector": "/inspector",
     "annotations": "/annotations",
     "shared links": "/shared-links",
+    "API docs": "/api",
 }
 
 
@@ -74,6 +75,5 @@ def test_nothing_is_loaded_from_elsewhere(new_tab, filled):
     tab.page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
     for address in PAGES.values():
         tab.open(filled + address)
-    tab.open("/api/docs").wait_for_selector(".opblock", timeout=20_000)
     assert hosts == {tab.base.split("/")[2]}
     assert tab.complaints == []

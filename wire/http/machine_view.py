@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Protocol, cast
 
@@ -29,13 +30,24 @@ class CallerKey(Protocol):
     def require_environment(self, name: str) -> Any: ...
 
 
+@dataclass(frozen=True)
+class CallExample:
+    """What the API docs show of a call: its summary in a few words, a body (None for GET) and the answer to it."""
+
+    summary: str
+    response: Any
+    request: Any = None
+
+
 class MethodFirstView(APIView):
     """A view that refuses a wrong method before it looks at the key, as contract 1 orders.
 
-    own_codes: what it can answer besides the codes of its kind; links: what can be done with its 2xx answer, as OpenAPI
-    has it (wire.http.schema).
+    scope: what the key must be allowed; own_codes: what it can answer besides the codes of its kind; links: what can be
+    done with its 2xx answer, as OpenAPI has it (wire.http.schema); examples: one for each method, GET or POST.
     """
 
+    scope: ClassVar[str]
+    examples: ClassVar[Mapping[str, CallExample]]
     own_codes: ClassVar[Sequence[str]] = ()
     links: ClassVar[Mapping[str, Any]] = {}
 
@@ -49,11 +61,10 @@ class MethodFirstView(APIView):
 class MachineView(MethodFirstView):
     """A POST endpoint for machines. A subclass gives its form and answers a checked body in `answer`.
 
-    scope: what the key must be allowed; form: the serializer of the body, whose bytes are `raw` in its context;
+    form: the serializer of the body, whose bytes are `raw` in its context;
     items: the member that is the batch; secret_answer: the 2xx body holds a key or an intent, and is stored encrypted.
     """
 
-    scope: ClassVar[str]
     form: ClassVar[type[serializers.Serializer[Any]]]
     items: ClassVar[str | None] = None
     secret_answer: ClassVar[bool] = False

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import deepcopy
-from typing import Any
+from typing import Any, cast
 
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from rest_framework.views import APIView
 
 from affidavit import REASONS
-from wire.http.machine_view import MachineView
+from wire.http.machine_view import MachineView, MethodFirstView
 from wire.http.problems import CODES
 
 Json = dict[str, Any]
@@ -116,6 +116,7 @@ class EndpointSchema(AutoSchema):
         is_post = self.method == "POST"
         operation.setdefault("parameters", []).extend([IDEMPOTENCY_KEY] if is_post else [IF_NONE_MATCH])
         responses = operation["responses"]
+        self._add_example(operation)
         for status, response in responses.items():
             self._add_success(status, response, is_post=is_post)
         if not is_post:
@@ -124,6 +125,18 @@ class EndpointSchema(AutoSchema):
             responses[status] = self._describe_errors(codes)
         operation["responses"] = dict(sorted(responses.items()))
         return operation
+
+    def _add_example(self, operation: Json) -> None:
+        view = cast(MethodFirstView, self.view)
+        example = view.examples[self.method]
+        operation["summary"] = example.summary
+        operation["x-scope"] = view.scope
+        success = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
+        contents = [(success["content"], example.response)]
+        if "requestBody" in operation:
+            contents.append((operation["requestBody"]["content"], example.request))
+        for content, value in contents:
+            content["application/json"]["examples"] = {"example": {"value": value}}
 
     def _add_success(self, status: str, response: Json, *, is_post: bool) -> None:
         if status.startswith("2"):

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from wire.errors import InvalidRequest
-from wire.http.machine_view import MachineView
+from wire.http.machine_view import CallExample, MachineView
 from wire.timestamps import unix_seconds
 from workspaces.annotations.annotate import AnnotationText, add_annotation
 from workspaces.annotations.queries import ListPosition, list_after, parse_cursor, write_cursor
@@ -24,6 +24,15 @@ from workspaces.authentication import HEADER, key_of_request
 from workspaces.models import Annotation, ApiKey, Environment, ScopeMissing
 
 ANNOTATIONS_A_PART = 100
+ANNOTATION_ID = "0190a5f0-6c1d-7c2b-9a3e-5f7d1c2b3a4e"
+NEXT_ADDRESS = "https://hub.example.com/api/annotations?cursor=MTc5MDAwMDAwMA"
+LISTED_ANNOTATION = {
+    "annotationId": ANNOTATION_ID,
+    "at": 1790000000,
+    "text": "Deployed orders 1.9.2",
+    "url": "https://example.com/releases/1.9.2",
+    "environment": "production",
+}
 LIST_PARAMETERS = [
     OpenApiParameter("environment", str, description="Default: production."),
     OpenApiParameter("cursor", str, description="From `next`: where this part begins."),
@@ -31,12 +40,8 @@ LIST_PARAMETERS = [
 
 
 @extend_schema_view(
-    post=extend_schema(
-        summary="Mark what happened on every chart", request=AnnotationForm, responses={201: AnnotationReceipt}
-    ),
-    get=extend_schema(
-        summary="List annotations, the latest first", parameters=LIST_PARAMETERS, responses={200: AnnotationList}
-    ),
+    post=extend_schema(request=AnnotationForm, responses={201: AnnotationReceipt}),
+    get=extend_schema(parameters=LIST_PARAMETERS, responses={200: AnnotationList}),
 )
 class Annotations(MachineView):
     """Annotations of one environment, or of all environments of the workspace."""
@@ -44,6 +49,14 @@ class Annotations(MachineView):
     scope = "report"
     form = AnnotationForm
     http_method_names = ["get", "head", "post"]
+    examples = {
+        "POST": CallExample(
+            "Add an annotation",
+            {"annotationId": ANNOTATION_ID, "at": 1790000000},
+            {"environment": "production", "at": 1790000000, "text": "Deployed orders 1.9.2"},
+        ),
+        "GET": CallExample("List annotations", {"annotations": [LISTED_ANNOTATION], "next": NEXT_ADDRESS}),
+    }
 
     def answer(
         self, environment: Environment, data: Mapping[str, Any], raw: bytes, *, now: datetime, **path: str

@@ -29,4 +29,10 @@ def key_prefix(context: Context, scope: str = "report") -> str:
         scopes__contains=[scope],
     )
     usable_keys = [key for key in keys.order_by("-id") if key.may_use(environment.name)]
-    return str(min(usable_keys, key=lambda key: len(key.scopes), default="gak_…"))
+    return str(min(usable_keys, key=lambda key: len(key.scopes), default=unknown_key()))
+
+
+@register.simple_tag
+def unknown_key() -> str:
+    """Return what stands for a key where none is to be named."""
+    return "gak_…"

@@ -1,0 +1,1 @@
+"""The API of the hub: its OpenAPI document, and the same as a page."""

@@ -1,0 +1,134 @@
+"""The OpenAPI document of the API of the hub, and its calls as the page shows them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+from drf_spectacular.generators import SchemaGenerator
+
+Json = Mapping[str, Any]
+MAX_DEPTH = 3  # of the fields of a body
+# The calls of each part of the page, by the first segment of their path, in the order of a first integration
+PARTS: Mapping[str, Sequence[str]] = {
+    "Outcomes": ("conversations", "conversation-outcomes"),
+    "Catalog": ("witness-reports", "witness-rules", "catalog"),
+    "Intents": ("intents", "confirmations", "verification-reports"),
+    "Annotations": ("annotations",),
+}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A member of a body, or a parameter of an address or a header."""
+
+    name: str
+    type: str
+    is_required: bool
+    description: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the API. body and answer: examples as JSON text, the body "" for GET; errors: by status."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    description: str
+    scope: str
+    fields: Sequence[Field]
+    body: str
+    status: str
+    answer: str
+    errors: Sequence[tuple[str, str]]
+
+
+@cache
+def render_document() -> bytes:
+    """Return the document; it costs a third of a second, and stays the same as long as the process lives."""
+    generator = SchemaGenerator()  # type: ignore[no-untyped-call]  # the library has no types
+    schema = generator.get_schema(public=True)  # type: ignore[no-untyped-call]  # as above
+    return json.dumps(schema, ensure_ascii=False, indent=2).encode()
+
+
+@cache
+def compute_etag() -> str:
+    return f'"{sha256(render_document()).hexdigest()[:32]}"'
+
+
+@cache
+def list_calls() -> Mapping[str, Sequence[Call]]:
+    """Return all calls by the part of the page that they belong to."""
+    document = json.loads(render_document())
+    calls = [
+        build_call(document, path, method, operation)
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    ]
+    return {
+        part: [call for segment in segments for call in calls if call.path.split("/")[2] == segment]
+        for part, segments in PARTS.items()
+    }
+
+
+def build_call(document: Json, path: str, method: str, operation: Json) -> Call:
+    status, success = next(item for item in operation["responses"].items() if item[0].startswith("2"))
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    parameters = [
+        Field(item["name"], _name_type(item["schema"]), item.get("required", False), item.get("description", ""))
+        for item in operation.get("parameters", [])
+        if "name" in item
+    ]
+    return Call(
+        id=f"{method}-{path.removeprefix('/api/').replace('/', '-').translate({123: None, 125: None})}",
+        method=method.upper(),
+        path=path,
+        summary=operation["summary"],
+        description=operation["description"],
+        scope=operation["x-scope"],
+        fields=[*list_fields(document, content.get("schema", {})), *parameters],
+        body=_write_example(content) if content else "",
+        status=status,
+        answer=_write_example(success["content"]["application/json"]),
+        errors=[
+            (code, answer["description"])
+            for code, answer in operation["responses"].items()
+            if not code.startswith(("2", "3"))
+        ],
+    )
+
+
+def list_fields(document: Json, schema: Json, prefix: str = "", depth: int = 1) -> Iterator[Field]:
+    """Yield the members of a body, each followed by its own: `outcomes`, `outcomes[].outcomeKey`."""
+    resolved = _resolve(document, schema)
+    for name, member in resolved.get("properties", {}).items():
+        inner = _resolve(document, member)
+        items = _resolve(document, inner.get("items", {}))
+        description = member.get("description") or inner.get("description", "")
+        is_required = name in resolved.get("required", [])
+        yield Field(f"{prefix}{name}", _name_type(inner), is_required, description)
+        if depth < MAX_DEPTH:
+            yield from list_fields(document, items or inner, f"{prefix}{name}{'[]' if items else ''}.", depth + 1)
+
+
+def _resolve(document: Json, schema: Json) -> Json:
+    """Return what a schema refers to, with its own members besides."""
+    references = [schema, *schema.get("allOf", [])]
+    name = next((item["$ref"].rsplit("/", 1)[-1] for item in references if "$ref" in item), "")
+    return {**document["components"]["schemas"][name], **schema} if name else schema
+
+
+def _name_type(schema: Json) -> str:
+    if "enum" in schema:
+        return " or ".join(json.dumps(value) for value in schema["enum"])
+    return str(schema.get("format") or schema.get("type") or "any JSON")
+
+
+def _write_example(content: Json) -> str:
+    return json.dumps(content["examples"]["example"]["value"], ensure_ascii=False, indent=2)

@@ -1,0 +1,71 @@
+"""The API docs: every call has a summary and examples that are valid, and the page shows them to everybody."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from django.urls import resolve
+
+from hub.api_docs.document import list_calls, render_document
+
+PAGE = "/w/lumen-books/production/api"
+OPERATIONS = [
+    (method, path, operation)
+    for path, operations in json.loads(render_document())["paths"].items()
+    for method, operation in operations.items()
+]
+
+
+@pytest.mark.parametrize(("method", "path", "operation"), OPERATIONS, ids=[f"{m} {p}" for m, p, _ in OPERATIONS])
+def test_every_call_has_a_short_summary_and_examples_of_its_own_schema(method: str, path: str, operation: Any) -> None:
+    components = json.loads(render_document())["components"]
+    assert 0 < len(operation["summary"]) <= 40
+    assert operation["description"].endswith(".")
+    contents = [next(answer for status, answer in operation["responses"].items() if status[0] == "2")["content"]]
+    contents += [operation["requestBody"]["content"]] if method == "post" else []
+    for content in contents:
+        media = content["application/json"]
+        schema = {**media["schema"], "components": components}
+        jsonschema.validate(media["examples"]["example"]["value"], schema)
+
+
+@pytest.mark.parametrize("path", [path for method, path, _ in OPERATIONS if method == "post"])
+def test_the_body_of_an_example_is_accepted(path: str) -> None:
+    view = resolve(path.replace("{confirmation_id}", "x")).func.view_class  # type: ignore[attr-defined]  # as_view sets it
+    body = view.examples["POST"].request
+    form = view.form(data=body, context={"raw": json.dumps(body).encode()})
+    assert form.is_valid(), form.errors
+
+
+def test_the_page_shows_every_call_once_in_the_frame_of_the_workspace(browser_client, workspace):
+    page = browser_client.get(PAGE).content.decode()
+    for calls in list_calls().values():
+        for call in calls:
+            assert page.count(f'id="{call.id}"') == 1, call.path
+    assert sum(map(len, list_calls().values())) == len(OPERATIONS)
+    assert workspace.report_key[:12] in page
+    assert workspace.report_key not in page
+    assert 'aria-label="Sections"' in page
+
+
+def test_members_are_led_to_their_workspace_and_everybody_else_reads_it_too(client, browser_client, workspace):
+    assert browser_client.get("/api/docs")["Location"] == PAGE
+    page = client.get("/api/docs")
+    assert page.status_code == 200
+    assert "gak_…" in page.content.decode()
+
+
+def test_a_browser_keeps_the_document_until_it_changes(client, db):
+    answer = client.get("/api/openapi.json", headers={"Accept-Encoding": "gzip"})
+    assert 'filename="affidavit-openapi.json"' in answer["Content-Disposition"]
+    assert answer["Content-Encoding"] == "gzip"
+    assert client.get("/api/openapi.json", headers={"If-None-Match": answer["ETag"]}).status_code == 304
+
+
+@pytest.mark.parametrize("name", ["openapi", "tools"])
+def test_downloads_of_the_catalog_have_file_names(api, workspace, name):
+    answer = api.get(f"/api/catalog/{name}.json")
+    assert answer["Content-Disposition"] == f'attachment; filename="lumen-books-production-{name}.json"'
