@@ -116,10 +116,13 @@ def work_on_intents(workspace: Any, api: Any) -> None:
     mint_for_call(production, Call("user", "GET /orders", args_hash({})), now=timezone.now())
 
 
+DETAIL_PAGES = ("toolcall", "search")
+
+
 def read_pages(workspace: Any, api: Any) -> None:
     start = f"/w/{workspace.workspace.slug}/production"
-    for page in ("overview", "outcomes", "outcome", "joins", "rejections", "catalog", "drift"):
-        answer = api.get(f"{start}/{page}.json", range="90d", key_="purchase")
+    for page in ("overview", "outcomes", "outcome", "joins", "rejections", "catalog", "drift", *DETAIL_PAGES):
+        answer = api.get(f"{start}/{page}.json", range="90d", key_="purchase", id="c2", q="c")
         assert answer.status_code in (200, 404)
         b"".join(answer.streaming_content) if answer.streaming else answer.content
 
