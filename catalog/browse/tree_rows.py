@@ -23,11 +23,14 @@ class TreeRow:
     first; is_closed: whether they are left out until someone opens the row.
     branch_ends: how many open branches end with this row.
     presence: in the period of the page. is_vanished: whether it is no longer seen.
+    is_match: whether the words of the address find it. is_best: whether it is the one to show first.
     """
 
     node: Node
     presence: Presence = NO_PRESENCE
     is_vanished: bool = False
+    is_match: bool = False
+    is_best: bool = False
     size: int = 0
     is_branch: bool = False
     is_open_at_first: bool = True
@@ -58,26 +61,36 @@ class TreeRow:
 
 
 def build_rows(
-    nodes: Sequence[Node], *, pointer: str = "", inside_only: bool = False, opened: Container[str] = (), limit: int
+    nodes: Sequence[Node],
+    *,
+    pointer: str = "",
+    inside_only: bool = False,
+    opened: Container[str] = (),
+    are_all_open: bool = False,
+    limit: int,
 ) -> tuple[list[TreeRow], bool]:
     """Return the rows of one page, at most `limit`, and whether there were more.
 
     pointer: the node to begin with, the root where there is no such node. inside_only: without that node's own row.
-    What large branches further down contain is left out, unless their pointer is among `opened`.
+    What large branches further down contain is left out, unless their pointer is among `opened` or `are_all_open`.
     """
     sizes, _ = _measure_branches(nodes)
     start = next((index for index, node in enumerate(nodes) if node.pointer == pointer), 0)
     end = start + sizes[start] + 1
-    rows = list(_close_large_branches(nodes[start:end], sizes[start:end], opened))[1 if inside_only else 0 :]
+    closed_from = len(nodes) if are_all_open else CLOSED_FROM
+    tree_rows = _close_large_branches(nodes[start:end], sizes[start:end], opened, closed_from)
+    rows = list(tree_rows)[1 if inside_only else 0 :]
     return _mark_branches(rows[:limit]), len(rows) > limit
 
 
-def _close_large_branches(nodes: Sequence[Node], sizes: Sequence[int], opened: Container[str]) -> Iterator[TreeRow]:
+def _close_large_branches(
+    nodes: Sequence[Node], sizes: Sequence[int], opened: Container[str], closed_from: int
+) -> Iterator[TreeRow]:
     """Yield the nodes as rows, the first one open, without what other large branches contain."""
     index = 0
     while index < len(nodes):
         size = sizes[index]
-        is_open_at_first = index == 0 or size < CLOSED_FROM
+        is_open_at_first = index == 0 or size < closed_from
         is_closed = not is_open_at_first and nodes[index].pointer not in opened
         yield TreeRow(nodes[index], size=size, is_open_at_first=is_open_at_first, is_closed=is_closed)
         index += 1 + (size if is_closed else 0)

@@ -14,8 +14,15 @@ from django.http import HttpRequest
 from affidavit import describe
 from catalog.browse import exports
 from catalog.browse.filters import SORTED_COLUMNS, STATUS_CLASSES, SUBSETS, OperationFilters
+from catalog.browse.find_nodes import find_nodes
 from catalog.browse.presence import list_presence, list_vanished
-from catalog.browse.queries import excess_operations, list_methods, list_operations, summarize_excess
+from catalog.browse.queries import (
+    excess_operations,
+    find_property_hits,
+    list_methods,
+    list_operations,
+    summarize_excess,
+)
 from catalog.browse.tree_rows import build_rows
 from catalog.downloads.curl import build_curl_command
 from catalog.downloads.json_schema import build_part_schema
@@ -41,7 +48,7 @@ from catalog.rules.errors import NO_CHANGE
 from catalog.rules.hints import list_operation_hints
 from catalog.rules.reported_templates import build_template_context
 from wire.errors import NotFound
-from wire.filters import read_text
+from wire.filters import read_text, split_words
 from wire.period import Period
 from workspaces.models import Environment
 from workspaces.page import Page
@@ -81,6 +88,7 @@ def show_catalog(request: HttpRequest, environment: Environment, period: Period)
         return {
             "filters": filters,
             "operations": page,
+            "hits": find_property_hits(environment, [operation.pk for operation in page], filters.words),
             "is_empty": not (page.paginator.count or filters.is_active),
             "example_report": write_example_report(environment),
             "methods": list_methods(environment),
@@ -113,7 +121,8 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
     """Raises NotFound where the environment has no such operation."""
     operation = require_operation(request, environment)
     shapes = build_part_shapes(operation)
-    shape = choose_part(shapes, request.GET.get("part", ""))
+    words = split_words(read_text(request.GET, "find"))
+    shape = choose_part_with(words, shapes, request.GET.get("part", ""))
     days = find_days(period)
     observed = load_days(operation, days) if days else None
     comparison = compare_versions(operation, request.GET)
@@ -141,6 +150,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
             "hints": list_hints(operation),
             "refused": NO_CHANGE.get(request.GET.get("refused", "")),
             "selected": build_node_context(operation, shape, nodes, pointer),
+            "other_matches": list_other_matches(words, shapes, shape),
         }
 
     tables = [
@@ -151,6 +161,24 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
     ]
     partial = "catalog/_partials/branch.html" if pointer else ""
     return Page("catalog/operation.html", build_context, tables, partial=partial)
+
+
+def choose_part_with(words: Sequence[str], shapes: Sequence[PartShape], key: str) -> PartShape:
+    """Return the part that the address names, else the usual one, or the first that has what is searched."""
+    usual = choose_part(shapes, key)
+    if not words or usual.key == key:
+        return usual
+    with_match = (shape for shape in (usual, *shapes) if find_nodes(list(list_part_nodes(shape)), words).pointers)
+    return next(with_match, usual)
+
+
+def list_other_matches(
+    words: Sequence[str], shapes: Sequence[PartShape], shown: PartShape
+) -> list[tuple[PartShape, int]]:
+    """Return the other parts that have what is searched, and how many nodes of each match."""
+    others = [shape for shape in shapes if shape.key != shown.key] if words else []
+    counts = [(shape, len(find_nodes(list(list_part_nodes(shape)), words).pointers)) for shape in others]
+    return [(shape, count) for shape, count in counts if count]
 
 
 def require_operation(request: HttpRequest, environment: Environment) -> Operation:
@@ -181,17 +209,36 @@ def build_tree_context(
     """
     pointer = request.GET.get("at", "")
     opened = set(request.GET.getlist("open"))
-    tree_rows, is_cut = build_rows(nodes, pointer=pointer, inside_only=inside_only, opened=opened, limit=MAX_ROWS)
+    find = read_text(request.GET, "find").strip()
+    matches = find_nodes(nodes, split_words(find)) if find else None
+    tree_rows, is_cut = build_rows(
+        matches.nodes or nodes[:1] if matches else nodes,
+        pointer=pointer,
+        inside_only=inside_only,
+        opened=opened,
+        are_all_open=bool(matches),
+        limit=MAX_ROWS,
+    )
     presence = list_presence(nodes, observed.find_nodes(shape) if observed else None)
     vanished = set(list_vanished(list_absence_states(operation, shape)))
     rows = [
-        replace(row, presence=presence[row.node.pointer], is_vanished=row.node.pointer in vanished) for row in tree_rows
+        replace(
+            row,
+            presence=presence[row.node.pointer],
+            is_vanished=row.node.pointer in vanished,
+            is_match=matches is not None and row.node.pointer in matches.pointers,
+            is_best=matches is not None and bool(matches.best) and row.node.pointer == matches.best,
+        )
+        for row in tree_rows
     ]
     context = {
         "operation": operation,
         "part": shape,
         "rows": rows,
         "at": pointer,
+        "find": find,
+        "match_count": len(matches.pointers) if matches else None,
+        "node_count": len(nodes) - 1,
         "max_rows": MAX_ROWS,
         "is_cut": is_cut,
         "query_without_at": build_query_without(request, "at"),

@@ -1,12 +1,13 @@
 """Format numbers, times and addresses; built into every template.
 
-Filters: `count`, `percent`, `ago`, `moment`, `bytes`, `json_text`, `breakable`.
+Filters: `count`, `percent`, `ago`, `moment`, `bytes`, `json_text`, `member`, `breakable`.
 Tags: `query`, `query_inputs`, `disclosure`, `page_url`, `period_query`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -100,6 +101,12 @@ def json_text(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ", ".join(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@register.filter
+def member(values: Mapping[Any, Any], key: Any) -> Any:
+    """Return a value by its key, None where there is none: templates read only keys that are names."""
+    return values.get(key)
 
 
 @register.filter

@@ -204,3 +204,19 @@ def test_an_outsider_finds_no_page(client, filled_workspace, other_workspace):
 def test_a_secret_key_of_the_workspace_reads_the_downloads(client, filled_workspace):
     response = client.get(address(filled_workspace, ".json"), headers={"x-service-api-key": filled_workspace.full_key})
     assert response.status_code == 200
+
+
+def test_a_search_names_the_properties_that_it_found_and_leads_to_them(api, workspace, browser_client):
+    body = {"subtotal": 1.5, "total": 1.5, "other": "x", "totals": [1], "total_a": 1, "total_b": 1}
+    deliver(api, workspace, observation(response=body))
+    start = f"/w/{workspace.workspace.slug}/production"
+    response = browser_client.get(f"{start}/catalog", {"q": "orders TOTAL", "tz": "Europe/Berlin"})
+    (names,) = response.context["hits"].values()
+    assert names[0] == ("total", "number")
+    assert len(names) == 3
+    assert ("other", "string") not in names
+    link = re.search(r'href="([^"]+#match)"', response.content.decode())[1]
+    page = browser_client.get(html.unescape(link).removesuffix("#match")).content.decode()
+    assert re.search(r'<mark id="match">\s*total\s*</mark>', page)
+    assert "tz=Europe" in link
+    assert browser_client.get(f"{start}/catalog").context["hits"] == {}

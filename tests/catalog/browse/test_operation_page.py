@@ -264,3 +264,42 @@ def test_a_period_without_observations_says_so(api, browser_client, filled_works
     page = open_page(browser_client, filled_workspace, **{"from": "2026-10-01", "to": "2026-10-02"})
     assert "not observed" in page
     assert "100 %" not in page
+
+
+def find_labels(page: str) -> list[str]:
+    return [unescape(label) for label in re.findall(r"<mark[^>]*>\s*([^<]*?)\s*</mark>", page)]
+
+
+def read_labels(page: str) -> list[str]:
+    rows = re.findall(r'<span class="tw"></span>(.*?)</span>', page, re.S)
+    return [" ".join(re.sub(r"<[^>]*>?", "", row).split()) for row in rows]
+
+
+def test_the_shape_is_narrowed_to_what_is_searched_and_the_branches_above(browser_client, filled_workspace):
+    page = browser_client.get(
+        address(filled_workspace), {"method": "GET", "path": PATH, "find": "SKU"}
+    ).content.decode()
+    assert read_labels(page) == ["the whole body", "lines", "each item", "sku"]
+    assert find_labels(page) == ["sku"]
+    assert page.count('id="match"') == 1
+    assert "1 of 7 match" in " ".join(page.split())
+
+
+@pytest.mark.parametrize(
+    ("find", "labels"),
+    [("lines:array", ["lines"]), ("lines sku", ["sku"]), ("id:str", []), ("nothing", []), ("\0", [])],
+)
+def test_a_search_is_by_pointer_name_and_type(browser_client, filled_workspace, find, labels):
+    query = {"method": "GET", "path": PATH, "find": find, "part": "200"}
+    page = browser_client.get(address(filled_workspace), query).content.decode()
+    assert find_labels(page) == labels
+
+
+def test_a_search_opens_the_part_that_has_it_and_names_the_others(browser_client, filled_workspace):
+    page = browser_client.get(address(filled_workspace), {"method": "GET", "path": PATH, "find": "detail"})
+    assert find_labels(page.content.decode()) == ["detail"]
+    assert page.context["part"].key == "404"
+    page = browser_client.get(
+        address(filled_workspace), {"method": "GET", "path": PATH, "find": "detail", "part": "200"}
+    )
+    assert [(shape.key, count) for shape, count in page.context["other_matches"]] == [("404", 1)]

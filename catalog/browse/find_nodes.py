@@ -1,0 +1,52 @@
+"""Find nodes of a shape by words (pure), with the branches that lead to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from catalog.evidence.nodes import Node
+
+
+@dataclass(frozen=True)
+class NodeMatches:
+    """nodes: those that match, and the branches above them, as in the tree; best: the pointer to show first."""
+
+    nodes: Sequence[Node]
+    pointers: frozenset[str]
+    best: str
+
+
+def find_nodes(nodes: Sequence[Node], words: Sequence[str]) -> NodeMatches:
+    """Return the properties whose pointer and type contain all words, and whose own name or type contains one.
+
+    words: in lower case, as `total:number`. The best is the first whose name and type are exactly one of the words.
+    """
+    matches = [node for node in nodes if not node.is_nameless and _contains(node, words)]
+    exact = (node for node in matches if any(word in _list_names(node) for word in words))
+    best = next(exact, matches[0] if matches else None)
+    pointers = frozenset(node.pointer for node in matches)
+    return NodeMatches(_with_branches(nodes, pointers), pointers, best.pointer if best else "")
+
+
+def _contains(node: Node, words: Sequence[str]) -> bool:
+    own_text = "\n".join(_list_names(node))
+    text = f"{node.pointer.casefold()}\n{own_text}"
+    return all(word in text for word in words) and any(word in own_text for word in words)
+
+
+def _list_names(node: Node) -> Sequence[str]:
+    """Return the name with the type as the page shows it, with the type as the catalog finds it, and alone."""
+    name = node.name.casefold()
+    return (f"{name}:{node.type.casefold()}", f"{name}:{node.main_type.casefold()}", name)
+
+
+def _with_branches(nodes: Sequence[Node], pointers: frozenset[str]) -> Sequence[Node]:
+    """Return the nodes with these pointers and all nodes above them."""
+    kept: list[Node] = []
+    depth_above = -1  # what comes next towards the root and is less deep is the branch that holds it
+    for node in reversed(nodes):
+        if node.pointer in pointers or node.depth < depth_above:
+            kept.append(node)
+            depth_above = node.depth
+    return kept[::-1]

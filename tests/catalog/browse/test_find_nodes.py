@@ -1,0 +1,36 @@
+"""Words find properties, and keep the branches that lead to them."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit import infer
+from catalog.browse.find_nodes import find_nodes
+from catalog.evidence.nodes import list_nodes
+
+TREES = st.recursive(
+    st.just(1), lambda inner: st.dictionaries(st.sampled_from(["a", "b", "ab", "c"]), inner, max_size=3), max_leaves=8
+)
+
+
+def read_nodes(body):
+    return list(list_nodes(infer(body), observations=1))
+
+
+@given(TREES, st.sampled_from(["a", "b", "c", "ab", "x", "a:integer"]))
+def test_exactly_what_matches_and_what_is_above_it_is_kept_in_order(body, word):
+    nodes = read_nodes(body)
+    matches = find_nodes(nodes, [word])
+    expected = {node.pointer for node in nodes if node.depth and word in f"{node.name}:{node.type}"}
+    assert matches.pointers == expected
+    above = {"" for _ in expected} | {
+        pointer[:end] for pointer in expected for end in range(len(pointer)) if pointer[end] == "/"
+    }
+    assert [node.pointer for node in matches.nodes] == [
+        node.pointer for node in nodes if node.pointer in expected | above
+    ]
+
+
+def test_the_property_of_exactly_that_name_and_type_is_shown_first():
+    nodes = read_nodes({"subtotal": 1.5, "deep": {"total": 1.5}})
+    assert find_nodes(nodes, ["total:number"]).best == "/deep/total"
+    assert find_nodes(nodes, ["nowhere"]).best == ""
