@@ -251,7 +251,7 @@ def build_tree_context(
 
 def count_observations(shape: PartShape, observed: ObservedDays | None) -> int:
     """Return how often a part was, or could have been, observed in the period. observed: None for all time."""
-    return observed.build_part(shape).observations if observed else shape.observations
+    return observed.count_observations(shape) if observed else shape.observations
 
 
 def build_node_context(

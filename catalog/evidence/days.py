@@ -59,15 +59,20 @@ class ObservedDays:
         ]
         rules = dict.fromkeys(shape.maps, True)
         visible = build_visible_part(merged, map_rules=rules, by_likeness=False)
-        counts = self._count_statuses(shape.key)
-        successes = sum(count for status, count in counts.items() if 200 <= status < 400)
         return replace(
             shape,
             evidence=visible.evidence,
-            observations=counts[shape.part.status] if shape.part.status else successes,
+            observations=self.count_observations(shape),
             maps=visible.maps,
             reset_counts=visible.reset_counts,
         )
+
+    def count_observations(self, shape: PartShape) -> int:
+        """Return how often a part was, or could have been, observed on those days."""
+        counts = self._count_statuses(shape.key)
+        if shape.part.status:
+            return counts[shape.part.status]
+        return sum(count for status, count in counts.items() if 200 <= status < 400)
 
     def find_nodes(self, shape: PartShape) -> Mapping[str, Node]:
         """Return by pointer the nodes of a part that were observed on those days."""
