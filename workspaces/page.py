@@ -69,6 +69,7 @@ class Route(NamedTuple):
 
 SHAREABLE_PAGES: dict[str, Route] = {}
 """The pages that a shared link may show, by name."""
+PAGE_NAMES: set[str] = set()
 
 
 def page_paths(
@@ -83,6 +84,7 @@ def page_paths(
     prefix = f"w/<slug:slug>/<str:environment>/{name}"
     formats = {"": "html", ".json": "json", ".csv": "csv"}
     route = Route(name, view, role, is_current or bool(role))
+    PAGE_NAMES.add(name)
     if is_shareable:
         SHAREABLE_PAGES[name] = route
     return [
@@ -198,6 +200,25 @@ def _render_failure(
     page = Page("failure.html", lambda: {"problem": document}, has_period=False, holds_secrets=True)
     content = render_html(request, page, environment, name, period).content
     return FailureResponse(content, status=document["status"], headers=list_headers(error))
+
+
+def find_failure_frame(request: HttpRequest) -> Mapping[str, Any]:
+    """Return the frame of the workspace in the address, for a failure of anything in it; {} for all but its members.
+
+    The environment in the address is shown, or production where there is none of that name.
+    """
+    _, _, slug, environment_name, *_ = [*request.path.split("/"), "", "", ""]
+    if not request.path.startswith("/w/") or not hasattr(request, "user"):
+        return {}
+    workspace = list_workspaces(request.user).filter(slug=slug).first()
+    if workspace is None:
+        return {}
+    environments = {environment.name: environment for environment in workspace.environments.all()}
+    environment = environments.get(environment_name, environments["production"])
+    match = request.resolver_match
+    name = match.url_name if match and match.url_name in PAGE_NAMES else "overview"
+    page = Page("failure.html", dict, has_period=False)
+    return build_frame(request, page, environment, str(name), parse_period(request.GET, now=timezone.now()))
 
 
 def _round_age(age: float | None) -> int | None:

@@ -11,9 +11,9 @@
 
   function focusSearch() {
     const field = SEARCH_FIELDS.map((selector) => document.querySelector(selector)).find((element) => element?.checkVisibility());
+    if (!field) follow("[data-search-everything]");
     field?.focus();
     field?.select?.();
-    return Boolean(field);
   }
 
   function moveFocus(by) {
@@ -35,7 +35,10 @@
   }
 
   const ACTIONS = {
-    "/": (event) => focusSearch() && event.preventDefault(),
+    "/": (event) => {
+      event.preventDefault();
+      focusSearch();
+    },
     "?": () => dialog()?.showModal(),
     g: () => { gPressedAt = Date.now(); },
     j: () => moveFocus(1),

@@ -90,7 +90,7 @@
     if (link) link.href = window.viewState.complete(link.href);
   }, true);
   document.addEventListener("htmx:configRequest", (event) => {
-    if (event.detail.verb === "get") event.detail.path = window.viewState.complete(event.detail.path);
+    if (event.detail.path.startsWith("?")) event.detail.path = window.viewState.complete(event.detail.path);
   });
 
   // A form that changes something leads back to its page: there the reader goes on where it was sent.

@@ -6,9 +6,11 @@ import secrets
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.test import Client
 
 from affidavit import make_key
+from catalog.browse import views as catalog_views
 from hub import health
 
 pytestmark = pytest.mark.django_db
@@ -59,3 +61,41 @@ def test_what_fails_repeats_nothing_and_logs_nothing_of_it(planted, accept, monk
     assert response.status_code == 500
     text = response.content.decode() + capsys.readouterr().err
     assert not [value for value in planted if value in text], text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("get", "production/nowhere", 404), ("get", "nowhere/catalog", 404), ("post", "production/operation/maps", 403)],
+)
+def test_a_refusal_keeps_the_workspace(client, workspace, method, path, status):
+    viewer = get_user_model().objects.create_user("viewer")
+    workspace.workspace.memberships.create(user=viewer, role="viewer")
+    client.force_login(viewer)
+    response = getattr(client, method)(f"/w/{workspace.workspace.slug}/{path}", headers={"Accept": "text/html"})
+    page = response.content.decode()
+    assert response.status_code == status
+    assert 'aria-label="Sections"' in page
+    assert f"/w/{workspace.workspace.slug}/staging/" in page
+
+
+def test_a_failure_of_the_hub_keeps_the_workspace_and_names_the_request(browser_client, workspace, monkeypatch):
+    def fail(*args: Any) -> None:
+        raise RuntimeError("a secret of the hub")
+
+    monkeypatch.setattr(catalog_views, "list_operations", fail)
+    browser_client.raise_request_exception = False
+    headers = {"X-Request-Id": "req-1234", "Accept": "text/html"}
+    response = browser_client.get(f"/w/{workspace.workspace.slug}/production/catalog", headers=headers)
+    page = response.content.decode()
+    assert response.status_code == 500
+    assert 'aria-label="Sections"' in page
+    assert '<code id="request-id">req-1234</code>' in page
+    assert "/staging/catalog" in page
+    assert not [word for word in ("Traceback", "RuntimeError", "a secret of the hub") if word in page]
+
+
+def test_a_stranger_learns_nothing_of_the_workspace(client, workspace, db):
+    client.force_login(get_user_model().objects.create_user("stranger"))
+    response = client.get(f"/w/{workspace.workspace.slug}/production/catalog", headers={"Accept": "text/html"})
+    assert response.status_code == 404
+    assert workspace.workspace.name not in response.content.decode()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.conf import settings
+from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.module_loading import import_string
 
 from wire.errors import DomainError
 from wire.http.body import BODY_BROKEN, BODY_TOO_SLOW, BodyTooSlow, BrokenBody
@@ -51,8 +54,13 @@ def render_failure(request: HttpRequest, error: DomainError) -> HttpResponse:
 
 
 def render_page(request: HttpRequest, error: DomainError) -> HttpResponse:
+    """Return the page of a failure, inside the frame that settings.FAILURE_FRAME finds, while the database answers."""
     document = build_document(error)
-    page = render_to_string("failure.html", {"problem": document}, request)
+    try:
+        frame = import_string(settings.FAILURE_FRAME)(request)
+        page = render_to_string("failure.html", {**frame, "problem": document}, request)
+    except DatabaseError:
+        page = render_to_string("failure.html", {"problem": document}, request)
     return FailureResponse(page, status=document["status"], headers=list_headers(error))
 
 
