@@ -38,6 +38,7 @@ BODIES: Mapping[str, Callable[[NewWorkspace], Body]] = {
     "api/intents/verify": lambda created: {"header": intent(created), "method": "GET", "path": "/orders"},
     "api/confirmations": lambda _: {"sub": "user_1", "operation": "POST /a", "args": {}, "summary": "Order a book"},
     DECISION: lambda _: {"decision": "confirm"},
+    "api/annotations": lambda _: {"text": "Deploy 4.2"},
 }
 BATCHES = {
     "api/conversation-outcomes": "outcomes",
@@ -146,10 +147,13 @@ def test_a_good_body_is_accepted(send):
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])
-def test_a_wrong_method_is_told_before_anything_else(send, method):
+def test_a_wrong_method_is_told_before_anything_else(send, endpoint, method):
+    methods = [name.upper() for name in list_endpoints()[endpoint].http_method_names]
+    if method in methods:
+        pytest.skip("this endpoint has this method too")
     response = send(key="", method=method)
     assert response.status_code == 405
-    assert response["Allow"] == "POST"
+    assert response["Allow"] == ", ".join(methods)
 
 
 def test_a_missing_key_is_401_with_a_challenge(send):
