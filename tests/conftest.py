@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from tests.alerts.receiver import Receiver, run_receiver
 from workspaces.create import NewWorkspace, create_workspace
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -97,3 +99,11 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the folder of recorded traffic is not here")
     return SHARED
+
+
+@pytest.fixture
+def receiver(settings: Any) -> Iterator[Receiver]:
+    """A receiver of webhooks on this machine, to which the hub may send."""
+    settings.WEBHOOK_PRIVATE_TARGETS = [ip_network("127.0.0.0/8")]
+    with run_receiver() as receiver:
+        yield receiver

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connection, transaction
+from django.db.models import Min
 from django.utils import timezone
 
 from alerts.delivery.messages import Message
@@ -72,6 +73,13 @@ def deliver_due(*, now: datetime) -> int:
         deliver(claim, now=now)
         attempts += 1
     return attempts
+
+
+def measure_delay(*, now: datetime) -> float | None:
+    """Return for how many seconds the first delivery that nobody makes at the moment is due; None without any."""
+    due = Target.objects.filter(next_attempt_at__lte=now, workspace__removed_at=None).exclude(lease_until__gt=now)
+    first = due.aggregate(first=Min("next_attempt_at"))["first"]
+    return (now - first).total_seconds() if first else None
 
 
 def build_message(delivery: Delivery) -> Message:

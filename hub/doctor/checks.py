@@ -17,7 +17,7 @@ from hub.doctor.database import (
     check_web_role,
 )
 from hub.doctor.machine import check_disk, check_email, check_static_files
-from hub.doctor.messages import check_broker, check_fold_lag, check_worker
+from hub.doctor.messages import check_alerts, check_broker, check_fold_lag, check_worker
 from hub.doctor.replica import check_replica
 from hub.doctor.result import Result
 from hub.doctor.variables import check_deployment, check_hosts, check_secret_key, check_tls
@@ -52,6 +52,7 @@ def list_checks(seed: int) -> list[Check]:
         Check("broker", check_broker),
         Check("worker", check_worker, needs="broker"),
         Check("fold lag", check_fold_lag, needs="migrations"),
+        Check("alerts", check_alerts, needs="migrations"),
         Check("tallies", partial(check_tallies, seed), needs="migrations"),
     ]
 

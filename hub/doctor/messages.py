@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.utils import timezone
 
+from alerts.delivery.deliver import measure_delay
 from catalog.queries import measure_fold_lag
 from hub.celery import app
 from hub.doctor.result import Result
@@ -58,3 +59,15 @@ def check_fold_lag() -> Result:
     return Result(
         "ok", "No witness report waits." if lag is None else f"The oldest witness report has waited for {lag:.0f} s."
     )
+
+
+def check_alerts() -> Result:
+    """Check how long an alert has waited for the worker. A receiver that fails is shown on the page of alerts."""
+    delay = measure_delay(now=timezone.now())
+    if delay is not None and delay > LONGEST_LAG_SECONDS:
+        return Result(
+            "wrong",
+            f"A delivery of an alert is due for {delay:,.0f} s.",
+            "If no worker answers, start it. Else read its log.",
+        )
+    return Result("ok", "No delivery of an alert is late.")

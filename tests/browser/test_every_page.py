@@ -19,6 +19,8 @@ PAGES = {
     "annotations": "/annotations",
     "shared links": "/shared-links",
     "API docs": "/api",
+    "alerts": "/alerts?kind=rejections.spike",
+    "deliveries": "/deliveries",
 }
 
 

@@ -9,8 +9,11 @@ from urllib.parse import urljoin
 
 from django.contrib.auth import get_user_model
 from django.utils import timezone
+from standardwebhooks.webhooks import Webhook
 
 from affidavit import mint_intent
+from alerts.delivery.deliver import deliver_due
+from alerts.evaluation.fire import evaluate_all
 from tests.catalog.reports import deliver, observation
 from workspaces.people.sign_in_links import create_link
 
@@ -238,3 +241,34 @@ def test_without_javascript_the_search_is_a_page(new_tab, filled):
     page.locator("main").get_by_role("button", name="Search").click()
     page.locator("#search-results").get_by_role("link").first.click()
     assert "/property?" in page.url
+
+
+def test_an_alert_is_set_up_fired_by_traffic_and_its_webhook_verified(new_tab, filled, workspace, api, receiver):
+    deliver(api, workspace, *[observation(path="/books", response={"id": 1, "note": "x"})] * 30)
+    page = new_tab().open(f"{filled}/alerts")
+    page.get_by_role("radio", name="Webhook a program").check()
+    page.locator("#target-name").fill("ops")
+    page.locator("#target-address").fill(receiver.url)
+    page.get_by_role("button", name="Add target").click()
+    secret = page.locator("#new-secret").inner_text()
+    assert "Would not have fired" in page.locator("#preview").inner_text()
+    page.get_by_label("Jump of rejected calls").check()
+    page.locator("#preview", has_text="Rejected calls: 20 or more").wait_for()
+    page.get_by_label("Least cases").fill("5")
+    page.locator("#preview", has_text="Rejected calls: 5 or more").wait_for()
+    page.get_by_label("Breaking drift").check()
+    page.locator("#preview", has_text="Breaking drift, in production").wait_for()
+    assert not page.get_by_label("Least cases").is_visible()
+    assert "minimum=5" in page.url
+    assert "csrf" not in page.url
+    page.get_by_role("button", name="Save alert").click()
+    page.get_by_role("button", name="Pause Breaking drift").wait_for()
+    deliver(api, workspace, *[observation(path="/books", response={"id": "1", "note": "x"})] * 30)
+    now = timezone.now() + timedelta(seconds=1)
+    assert (evaluate_all(now=now), deliver_due(now=now)) == (1, 1)
+    headers, body = receiver.requests[0]
+    assert Webhook(secret).verify(body, headers)["data"]["operation"] == "GET /books"
+    page.reload()
+    assert "delivered" in page.locator("main table").first.inner_text()
+    page.get_by_role("link", name="Deliveries").click()
+    assert "Breaking drift in production: GET /books" in page.locator("main").inner_text()

@@ -176,7 +176,7 @@ def test_a_test_goes_to_its_target_alone(admin, workspace, target, receiver):
     (_, body) = receiver.requests[0]
     assert json.loads(body)["type"] == "test"
     assert json.loads(body)["data"]["url"] == f"http://testserver{LOG}"
-    assert "delivered after" in read(admin, LOG)
+    assert "delivered <time" in read(admin, LOG)
 
 
 def test_the_log_shows_what_failed_and_sends_dead_letters_again(admin, workspace, target, receiver):
@@ -224,7 +224,7 @@ def test_the_page_says_how_often_it_fired_and_what_came_of_it(admin, api, worksp
     deliver_due(now=timezone.now())
     text = read(admin, PAGE)
     assert '<td class="num" data-is="fired in 30 days">1</td>' in text
-    assert "delivered after" in text
+    assert "delivered <time" in text
     tables = json.loads(admin.get(f"{PAGE}.json").getvalue())["tables"]
     assert tables["alerts"][0]["fired"] == 1
     assert tables["targets"][0]["address"].startswith("http://127.0.0.1:")

@@ -9,6 +9,8 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from alerts.delivery.deliver import claim_target
+from alerts.models import Target
 from catalog.models import WitnessReport
 from hub.doctor import database
 from hub.doctor.checks import Check, run_check, run_checks
@@ -20,10 +22,11 @@ from hub.doctor.database import (
     check_tallies,
     check_web_role,
 )
-from hub.doctor.messages import check_fold_lag
+from hub.doctor.messages import check_alerts, check_fold_lag
 from hub.doctor.result import Result
 from hub.local.web_role import grant_web_role
 from outcomes.models import Outcome, Tally
+from tests.alerts.alerts import make_target
 from workspaces.models import Environment
 
 pytestmark = pytest.mark.django_db
@@ -137,6 +140,16 @@ def test_a_report_that_waits_too_long(workspace):
         received_at=timezone.now() - timedelta(hours=1),
     )  # fmt: skip
     assert check_fold_lag().state == "wrong"
+
+
+def test_a_delivery_of_an_alert_that_nobody_makes(workspace, receiver):
+    make_target(workspace, receiver.url)
+    now = timezone.now()
+    assert check_alerts().state == "ok"
+    Target.objects.update(next_attempt_at=now - timedelta(minutes=2))
+    assert check_alerts().state == "wrong"
+    claim_target(now=now)
+    assert check_alerts().state == "ok"
 
 
 def test_what_needs_a_check_that_failed_is_skipped_and_a_refusal_of_the_database_is_a_result():
