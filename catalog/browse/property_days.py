@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -38,6 +39,28 @@ def list_property_days(operation: Operation, shape: PartShape, node: Node, span:
             by_day.setdefault(row.day, {}).setdefault(number, []).append(row)
     for day, rows_of_day in sorted(by_day.items()):
         yield _describe_day(ObservedDays(operation, rows_of_day), day, shape, node)
+
+
+def sum_presence(days: Sequence[PropertyDay], node: Node) -> Presence:
+    """Return how often a property was present on these days together."""
+    parents = None if node.parents is None else sum(day.presence.parents or 0 for day in days)
+    return Presence(sum(day.presence.seen for day in days), parents)
+
+
+def sum_types(days: Sequence[PropertyDay]) -> Mapping[str, int]:
+    """Return how often each type was observed on these days together, null among them, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for day in days:
+        counts.update(day.types or count_only_type(day.type, day.presence.seen, day.nulls))
+    return {name: number for name, number in counts.most_common() if number}
+
+
+def count_only_type(type_name: str, seen: int, nulls: int) -> Mapping[str, int]:
+    """Return the counts of a property with one type, and perhaps null: `array` for `array of string`."""
+    if not type_name or type_name == "null":
+        return {"null": seen} if type_name else {}
+    name = type_name.split()[0]
+    return {"object" if name == "map" else name: seen - nulls, **({"null": nulls} if nulls else {})}
 
 
 def _describe_day(observed: ObservedDays, day: date, shape: PartShape, node: Node) -> PropertyDay:

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from catalog.browse.presence import Presence, list_vanished
-from catalog.browse.property_days import PropertyDay, list_property_days
+from catalog.browse.property_days import PropertyDay, list_property_days, sum_presence
 from catalog.browse.property_history import (
     find_namesakes,
     find_predecessor,
@@ -21,7 +21,7 @@ from catalog.browse.views import require_operation
 from catalog.drift.exports import CHANGE_COLUMNS, list_change_cells
 from catalog.evidence.days import DaySpan, find_days
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import PartShape, build_part_shapes, list_absence_states, list_part_nodes
+from catalog.evidence.parts import PartShape, find_node, list_absence_states
 from catalog.models import Drift, Operation
 from wire.errors import NotFound
 from wire.filters import read_text
@@ -69,13 +69,6 @@ def show_property(request: HttpRequest, environment: Environment, period: Period
     return Page("catalog/property.html", build_context, tables)
 
 
-def find_node(operation: Operation, key: str, pointer: str) -> tuple[PartShape | None, Node | None]:
-    """Return a part and a node in it, each None where the operation has none."""
-    shape = next((shape for shape in build_part_shapes(operation) if shape.key == key), None)
-    nodes = list_part_nodes(shape) if shape else ()
-    return shape, next((node for node in nodes if node.pointer == pointer), None)
-
-
 def _describe_node(
     environment: Environment, operation: Operation, shape: PartShape | None, node: Node | None, days: DaySpan | None
 ) -> Mapping[str, Any]:
@@ -103,12 +96,6 @@ def _list_days(
         return iter(())
     today = timezone.now().date()
     return list_property_days(operation, shape, node, days or DaySpan(today - timedelta(days=KEPT_DAYS), today))
-
-
-def sum_presence(days: Sequence[PropertyDay], node: Node) -> Presence:
-    """Return how often a property was present on these days together."""
-    parents = None if node.parents is None else sum(day.presence.parents or 0 for day in days)
-    return Presence(sum(day.presence.seen for day in days), parents)
 
 
 def draw_days(days: Sequence[PropertyDay], node: Node) -> Mapping[str, Any]:

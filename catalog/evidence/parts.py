@@ -77,6 +77,13 @@ def list_part_nodes(shape: PartShape) -> Iterator[Node]:
     )
 
 
+def find_node(operation: Operation, key: str, pointer: str) -> tuple[PartShape | None, Node | None]:
+    """Return a part and a node in it, each None where the operation has none."""
+    shape = next((shape for shape in build_part_shapes(operation) if shape.key == key), None)
+    nodes = list_part_nodes(shape) if shape else ()
+    return shape, next((node for node in nodes if node.pointer == pointer), None)
+
+
 def list_parameters(operation: Operation) -> list[tuple[str, str]]:
     """Return name and type of each parameter of the path, as the catalog shows them."""
     names = choose_names([Counter(counts) for counts in operation.names])

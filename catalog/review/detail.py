@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 
 from django.db.models import QuerySet
 
+from catalog.browse.presence import Presence
+from catalog.browse.property_days import count_only_type, list_property_days, sum_presence, sum_types
 from catalog.drift.history import PRESENCE_KINDS
 from catalog.drift.queries import drift_with_operations
+from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import build_part_shapes, list_part_nodes
+from catalog.evidence.parts import find_node
 from catalog.models import Drift, DriftMute, OperationVersion
 from catalog.queries import find_operation
 from workspaces.models import Environment
 
 MAX_SIBLINGS = 20  # other changes of the same version on the page
+DAYS_AROUND = timedelta(days=30)  # before and after a change, in which its field is counted
+ONE_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -46,13 +51,48 @@ def load_versions(drift: Drift) -> VersionsAround:
     return VersionsAround(before, versions.get(drift.version))
 
 
-def find_current_node(environment: Environment, drift: Drift) -> Node | None:
-    """Return the field as it is now; None where it is shown no more, or is a parameter of the path."""
+@dataclass(frozen=True)
+class ObservedSide:
+    """How often a field was present on the days before or after a change, and with which types."""
+
+    days: DaySpan
+    presence: Presence
+    types: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class CurrentField:
+    """The field of a change as it is shown now: of all time, and on the days before and after the change."""
+
+    node: Node
+    before: ObservedSide
+    after: ObservedSide
+
+    @property
+    def types(self) -> Mapping[str, int]:
+        """How often each type was observed, of all time."""
+        return self.node.types or count_only_type(self.node.type, self.node.seen, self.node.nulls)
+
+
+def find_current_field(environment: Environment, drift: Drift, *, today: date) -> CurrentField | None:
+    """Return the field; None where it is shown no more, or is a parameter of the path."""
     operation = find_operation(environment, drift.operation.method, drift.operation.path)
-    for shape in build_part_shapes(operation) if operation else ():
-        if shape.key == drift.part:
-            return next((node for node in list_part_nodes(shape) if node.pointer == drift.pointer), None)
-    return None
+    shape, node = find_node(operation, drift.part, drift.pointer) if operation else (None, None)
+    if operation is None or shape is None or node is None:
+        return None
+    first = find_first_day(drift)
+    spans = DaySpan(first - DAYS_AROUND, first - ONE_DAY), DaySpan(first, min(first + DAYS_AROUND, today))
+    days = list(list_property_days(operation, shape, node, DaySpan(spans[0].first, spans[1].last)))
+    before, after = (
+        ObservedSide(span, sum_presence(rows, node), sum_types(rows))
+        for span, rows in ((span, [row for row in days if span.first <= row.day <= span.last]) for span in spans)
+    )
+    return CurrentField(node, before, after)
+
+
+def find_first_day(drift: Drift) -> date:
+    """Return the first UTC day on which the change was observed."""
+    return drift.last_day + ONE_DAY if drift.last_day else drift.since.astimezone(UTC).date()
 
 
 def list_siblings(drift: Drift) -> Sequence[Drift]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC
 from typing import Any
 
 from django.http import HttpRequest
@@ -26,15 +27,18 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
     drift = require_drift(environment, read_number(request.GET, "id"))
 
     def build_context() -> Mapping[str, Any]:
+        now = timezone.now()
+        field = detail.find_current_field(environment, drift, today=now.astimezone(UTC).date())
         return {
             "change": drift,
             "is_of_presence": drift.kind in PRESENCE_KINDS,
             "impact": impact.explain_impact(drift),
             "advice": impact.advise(drift),
             "versions": detail.load_versions(drift),
-            "node": detail.find_current_node(environment, drift),
+            "field": field,
+            "node": field.node if field else None,
             "siblings": detail.list_siblings(drift),
-            "mute": detail.find_mute(drift, now=timezone.now()),
+            "mute": detail.find_mute(drift, now=now),
             "mute_days": MUTE_DAYS,
             "may_decide": has_role(request.user, environment.workspace, Membership.EDITOR),
         }

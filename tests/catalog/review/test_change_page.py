@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
 
@@ -14,10 +14,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from catalog.browse.presence import Presence
 from catalog.change_labels import BREAKS_FOR, CHANGE_KINDS
 from catalog.drift.compare import Change
 from catalog.models import Drift, DriftMute
 from catalog.review.decide import mute_drift
+from catalog.review.detail import find_current_field
 from catalog.review.impact import COMPATIBLE, REQUEST_SENTENCES, RESPONSE_SENTENCES, explain_impact
 from tests.catalog.reports import deliver, environment_of, observation
 from workspaces.models import AuditEntry, Membership
@@ -63,12 +65,28 @@ def test_it_tells_before_and_after_whom_it_affects_and_what_was_detected_with_it
     assert "<td>integer</td> <td> number </td>" in page
     assert "version 1" in page
     assert "version 2" in page
-    assert "100 % of 1" in page
+    assert "present in 100 % of 1 <" in page
     assert "100 % of 31" in page
     assert RESPONSE_SENTENCES["type", "consumer"] in page
     assert f'href="{start}/change?id={Drift.objects.get(pointer="/note").pk}"' in page
     (row,) = json.loads(browser_client.get(f"{start}/change.json", {"id": total.pk}).getvalue())["tables"]["change"]
     assert (row["id"], row["pointer"], row["before"], row["after"]) == (total.pk, "/total", "integer", "number")
+
+
+def test_it_counts_presence_and_types_before_and_after(api, browser_client, workspace):
+    noon = 1_790_000_000 // 86_400 * 86_400 + 43_200
+    for day, value in ((0, 1), (1, None), (2, 2.5)):
+        row = observation(
+            response={"id": 1} | ({} if value is None else {"total": value}), lastSeenAt=noon + day * 86_400
+        )
+        deliver(api, workspace, *[row] * 3)
+    drift = Drift.objects.get(pointer="/total")
+    drift.since = datetime.fromtimestamp(noon + 2 * 86_400, UTC)
+    field = find_current_field(environment_of(workspace), drift, today=drift.since.date())
+    assert (field.before.presence, field.before.types) == (Presence(3, 6), {"integer": 3})
+    assert (field.after.presence, field.after.types) == (Presence(3, 3), {"number": 3})
+    page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
+    assert "by whole days of UTC" in page
 
 
 def test_an_acknowledgement_has_a_name_a_time_and_an_end(browser_client, start, total):
