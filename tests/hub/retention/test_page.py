@@ -129,7 +129,7 @@ def test_a_user_is_deleted_and_one_that_is_not_known_says_so(admin, api):
     assert admin.post(DELETIONS, body).status_code == 303
     assert admin.get(PAGE).context["report"]["rows"] == {"intents_mintedintent": 1}
     admin.post(DELETIONS, body)
-    assert "Nothing was stored of this user." in admin.get(PAGE).content.decode()
+    assert "Nothing was stored about this user." in admin.get(PAGE).content.decode()
 
 
 def test_the_workspace_is_gone_at_once_and_its_rows_with_the_worker(admin, workspace, api):

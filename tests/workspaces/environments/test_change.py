@@ -87,7 +87,7 @@ def test_machines_cannot_name_an_archived_one_until_it_is_restored(api, browser_
     assert (refused.json()["code"], refused.json()["environments"]) == ("unknown-environment", ["production"])
     page = browser_client.get("/w/lumen-books/staging/outcomes")
     assert page.status_code == 200
-    assert "staging is archived since" in page.content.decode()
+    assert "staging was archived" in page.content.decode()
     download = browser_client.get("/api/catalog?workspace=lumen-books&environment=staging")
     assert download.status_code == 200
     restore_environment(staging, **stamp())
