@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
-from wire.errors import InvalidRequest
+from wire.errors import InvalidRequest, NotFound
 from wire.filters import read_text
 from wire.http.read_only import read_only
 from wire.period import Period, parse_period
@@ -40,6 +40,12 @@ HEADERS = {
 }
 
 
+class DeadLink(NotFound):
+    """The same for what expired, was revoked or never was."""
+
+    detail = "This link has expired, was revoked or is not complete. Ask whoever sent it for a new one."
+
+
 @read_only
 @sensitive_variables("token")
 def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
@@ -51,10 +57,10 @@ def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
     link = find_link(token, now=now)
     if link is None:
         count_dead_link(request)
-        raise Http404
+        raise DeadLink
     route = SHAREABLE_PAGES.get(link.page)
     if route is None:  # a later version shares this page no longer
-        raise Http404
+        raise DeadLink
     inner_request = _build_request(request, link)
     environment, period = link.environment, parse_period(inner_request.GET, now=now)
     page = route.view(inner_request, environment, period)

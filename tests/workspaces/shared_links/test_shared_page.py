@@ -145,6 +145,8 @@ def test_it_works_until_it_expires_or_is_revoked(stranger, production):
     old = share(production, days=1, now=timezone.now() - timedelta(days=1))
     almost = share(production, days=1, now=timezone.now() - timedelta(hours=23))
     assert [stranger.get(address).status_code for address in (old, almost)] == [404, 200]
+    dead = [stranger.get(address).content.decode() for address in (old, "/shared/never")]
+    assert all("This link has expired, was revoked or is not complete." in html for html in dead)
     for link in SharedLink.objects.all():
         revoke_link(production.workspace, link.pk, actor="ann", now=timezone.now())
     assert stranger.get(almost).status_code == 404
