@@ -10,12 +10,14 @@ from alerts.models import Delivery, Event, Target
 
 def queue_deliveries(event: Event, target_ids: Sequence[int], *, now: datetime) -> None:
     """Queue one delivery of the event to each of these targets that still exists."""
-    targets = list(Target.objects.filter(workspace=event.workspace_id, pk__in=target_ids).order_by("pk"))
+    # Locked in the order of their ids, so that two transactions cannot deadlock, and none is deleted meanwhile.
+    rows = Target.objects.filter(workspace=event.workspace_id, pk__in=target_ids).order_by("pk")
+    targets = list(rows.select_for_update(no_key=True))
     Delivery.objects.bulk_create(
         Delivery(workspace_id=event.workspace_id, target=target, event=event, queued_at=now, next_attempt_at=now)
         for target in targets
     )
-    for target in targets:  # in the order of their ids, so that two transactions cannot deadlock
+    for target in targets:
         wake_target(target.pk, now=now)
 
 

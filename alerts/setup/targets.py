@@ -124,6 +124,8 @@ def rotate_secret(target: Target, *, actor: str, now: datetime) -> str:
 @transaction.atomic
 def delete_target(target: Target, *, actor: str, now: datetime) -> None:
     """Delete a target with its deliveries; raises InvalidRequest while an alert notifies it."""
+    # First, as whoever records a delivery does: in the order of a deletion, the two could deadlock.
+    Target.objects.select_for_update().filter(pk=target.pk).first()
     count = Alert.objects.filter(workspace=target.workspace_id, target_ids__contains=[target.pk]).count()
     if count:
         alerts = "1 alert notifies" if count == 1 else f"{count} alerts notify"

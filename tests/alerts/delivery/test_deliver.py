@@ -17,7 +17,7 @@ from alerts.delivery.deliver import LEASE, claim_target, deliver, deliver_due
 from alerts.delivery.prune import delete_expired_events, find_expired_events
 from alerts.delivery.retries import PAUSES, RETRIED_FOR, find_next_attempt
 from alerts.models import Delivery, Event, Target
-from alerts.setup.targets import send_again, send_test
+from alerts.setup.targets import delete_target, send_again, send_test
 from hub.local.alert_sender import Sender
 from tests.alerts.alerts import make_target
 from tests.catalog.reports import environment_of
@@ -141,6 +141,36 @@ def test_who_lost_the_claim_records_nothing(workspace, target, receiver):
     assert deliver(late, now=NOW + LEASE) is False
     assert Delivery.objects.get().attempts == 0
     assert deliver(in_time, now=NOW + LEASE) is True
+
+
+def test_a_target_that_is_deleted_while_it_is_sent_to_is_no_failure(workspace, target, receiver, monkeypatch):
+    queue(workspace, target)
+    claim = claim_target(now=NOW)
+    send = delivering.send
+
+    def send_and_delete(*arguments, **keywords):
+        answer = send(*arguments, **keywords)
+        delete_target(Target.objects.get(pk=target.pk), actor="ada", now=NOW)
+        return answer
+
+    monkeypatch.setattr(delivering, "send", send_and_delete)
+    assert deliver(claim, now=NOW) is False
+    assert len(receiver.requests) == 1
+    assert not Delivery.objects.exists()
+    assert deliver(claim, now=NOW) is False
+
+
+def test_what_waits_and_dead_letters_are_in_the_metrics(client, settings, workspace, target, receiver):
+    def read() -> dict[str, float]:
+        headers = {"Authorization": f"Bearer {settings.METRICS_TOKEN}"}
+        lines = client.get("/metrics", headers=headers).content.decode().splitlines()
+        samples = [line.rpartition(" ") for line in lines if line.startswith("affidavit_alert_")]
+        return {name: float(value) for name, _, value in samples}
+
+    queue(workspace, target, 2)
+    Delivery.objects.filter(pk=Delivery.objects.latest("queued_at").pk).update(state="dead")
+    values = read()
+    assert values["affidavit_alert_deliveries_waiting"] == values["affidavit_alert_dead_letters"] == 1
 
 
 def test_no_transaction_and_no_lock_while_it_is_sent(workspace, target, receiver, monkeypatch):
