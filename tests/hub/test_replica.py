@@ -25,7 +25,7 @@ from wire.table_exports import INCOMPLETE
 
 CURRENT_PAGES = {
     "alerts", "audit", "confirmations", "deliveries", "environments", "inspector", "keys", "members", "retention",
-    "secrets",
+    "secrets", "shared-links",
 }  # fmt: skip
 DOMAIN_TABLES = re.compile(r"\b(catalog|outcomes|intents)_(?!keptdocument)\w+")
 PATIENCE = 10.0  # seconds
