@@ -99,7 +99,8 @@ def contains_search(column: str) -> str:
     return f"(%(search)s = '' OR position({search} IN {key}) > 0)"
 
 
-# Each segment is looked up by itself (OFFSET 0): one join of all segments would scan every tally.
+# Each segment is looked up by itself (OFFSET 0): one join of all segments would scan every tally. The environments stand
+# there as a list too, so that no partition but theirs is planned.
 SELECT_KEYS = f"""
 SELECT outcome_key,
        coalesce(sum(outcomes) FILTER (WHERE is_now), 0)::bigint AS outcomes,
@@ -114,6 +115,7 @@ FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz
 CROSS JOIN LATERAL (
   SELECT outcome_key, outcomes, broken, reports, reached, first_reported_at, last_reported_at FROM outcomes_tally
   WHERE environment_id = CASE WHEN is_now THEN %(environment)s ELSE %(compared)s END
+    AND environment_id IN (%(environment)s, %(compared)s)
     AND grain = segment.grain AND starts_at >= since AND starts_at < till
     AND (%(keys)s::text[] IS NULL AND outcome_key <> '' OR outcome_key = ANY(%(keys)s))
     AND {contains_search("outcome_key")}
