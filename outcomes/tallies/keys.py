@@ -99,8 +99,8 @@ def contains_search(column: str) -> str:
     return f"(%(search)s = '' OR position({search} IN {key}) > 0)"
 
 
-# Each segment is looked up by itself (OFFSET 0): one join of all segments would scan every tally. The environments stand
-# there as a list too, so that no partition but theirs is planned.
+# Each segment is looked up by itself (OFFSET 0): one join of all segments would scan every tally. The environments are
+# listed too, so that no partition but theirs is planned.
 SELECT_KEYS = f"""
 SELECT outcome_key,
        coalesce(sum(outcomes) FILTER (WHERE is_now), 0)::bigint AS outcomes,
