@@ -6,6 +6,16 @@
   const findBox = (element) => element.closest(".finder, .finder-dialog");
   const listResults = (box) => [...box.querySelectorAll("[data-result]")];
 
+  const isCurrent = (box) => box.dataset.shows === box.querySelector("[data-find]").value;
+  let waiting = 0; // since Enter, for the results of what was typed
+
+  function openFirst(box) {
+    clearTimeout(waiting);
+    waiting = 0;
+    if (isCurrent(box)) listResults(box)[0]?.click();
+    else waiting = setTimeout(() => box.querySelector("form").submit(), 2000);
+  }
+
   function open() {
     if (dialog.open) return;
     dialog.showModal();
@@ -37,19 +47,20 @@
       event.preventDefault();
       move(box, event.key === "ArrowDown" ? 1 : -1);
     } else if (event.key === "Enter" && isInField) {
-      // What is shown must be of what is typed; otherwise the form leads to the page of the search.
-      const [first] = box.dataset.shows === event.target.value ? listResults(box) : [];
-      if (!first) return;
+      if (isCurrent(box) && !listResults(box).length) return; // the form leads to the page, which says so
       event.preventDefault();
-      first.click();
+      openFirst(box);
     } else if (isResult && event.key.length === 1) {
       box.querySelector("[data-find]").focus(); // typing goes on in the field
     }
   });
 
+  document.addEventListener("input", (event) => { if (event.target.matches("[data-find]")) { clearTimeout(waiting); waiting = 0; } });
   document.addEventListener("htmx:afterSwap", (event) => {
     const box = findBox(event.target);
-    if (box) box.dataset.shows = new URL(event.detail.xhr.responseURL).searchParams.get("q") ?? "";
+    if (!box) return;
+    box.dataset.shows = new URL(event.detail.xhr.responseURL).searchParams.get("q") ?? "";
+    if (waiting && isCurrent(box)) openFirst(box);
   });
   document.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close(); // beside the box

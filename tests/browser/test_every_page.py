@@ -7,13 +7,18 @@ PAGES = {
     "overview": "/overview",
     "catalog": "/catalog",
     "operation": "/operation?method=GET&path=/orders/{orderId}",
+    "property": "/property?method=GET&path=/orders/{orderId}&part=200&at=/customer/email",
     "drift": "/drift",
     "difference": "/difference?against=staging",
     "rules": "/rules",
     "outcomes": "/outcomes",
     "one outcome": "/outcome?key=purchase",
+    "conversation": "/conversation?id=conv_1",
+    "broken join": "/conversation?id=undefined",
     "broken joins": "/joins",
     "rejections": "/rejections",
+    "tool call": "/toolcall?id=call_expired",
+    "search": "/search?q=o",
     "confirmations": "/confirmations",
     "inspector": "/inspector",
     "annotations": "/annotations",
@@ -28,8 +33,10 @@ PAGES = {
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_and_the_console_find_nothing(new_tab, filled, scheme, width):
     tab = new_tab(width=width, scheme=scheme)
-    link = tab.open(f"{filled}/rejections?range=all").locator("a[href*='/rejection?']").first.get_attribute("href")
-    addresses = {name: filled + address for name, address in PAGES.items()} | {"rejection": link}
+    addresses = {name: filled + address for name, address in PAGES.items()}
+    for page_of_rows, name in (("rejections?range=all", "rejection"), ("drift?range=all", "change")):
+        row_link = tab.open(f"{filled}/{page_of_rows}").locator(f"a[href*='/{name}?']").first
+        addresses[name] = row_link.get_attribute("href")
     for name, address in addresses.items():
         page = tab.open(address)
         assert page.locator("h1").count() == 1, name

@@ -7,6 +7,7 @@ import uuid
 from datetime import timedelta
 from urllib.parse import urljoin
 
+from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 from standardwebhooks.webhooks import Webhook
@@ -218,6 +219,7 @@ def test_the_search_over_everything_opens_by_keyboard_and_leads_to_what_was_chos
     assert page.evaluate("document.activeElement.name") == "q"
     assert page.url.endswith("/outcomes")
     assert page.locator("#quick-results mark").first.inner_text() == "email"
+    assert Axe().run(page).response["violations"] == []
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     assert page.evaluate("document.activeElement.textContent.includes('/email')")
@@ -231,6 +233,29 @@ def test_the_search_over_everything_opens_by_keyboard_and_leads_to_what_was_chos
     page.keyboard.press("Escape")
     assert not page.locator("#search").is_visible()
     assert tab.complaints == []
+
+
+def test_a_property_is_found_by_search_with_when_it_appeared_and_what_replaced_it(new_tab, filled, workspace, api):
+    before, after = ({"id": 1, name: "x"} for name in ("footnote", "remark"))
+    deliver(api, workspace, *[observation(path="/books", response=before)] * 30)
+    deliver(api, workspace, *[observation(path="/books", response=after)] * 30)
+    page = new_tab().open(f"{filled}/overview")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("footn")
+    page.locator("#quick-results").get_by_text("/footnote").wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/property"))
+    facts = page.get_by_label("Facts").inner_text()
+    assert "no longer seen" in facts
+    page.get_by_label("Facts").get_by_role("link", name="/remark").click()
+    page.wait_for_url(re.compile("remark"))
+    assert "perhaps instead of" in page.get_by_label("Facts").inner_text()
+    page.locator("#history .line a").first.click()
+    page.wait_for_url(re.compile("/change"))
+    page.get_by_role("button", name="Acknowledge").click()
+    page.get_by_text("Acknowledged by operator").wait_for()
+    page.get_by_role("button", name="Undo acknowledgement").click()
+    page.get_by_text("Not acknowledged yet").wait_for()
 
 
 def test_without_javascript_the_search_is_a_page(new_tab, filled):
