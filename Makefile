@@ -13,7 +13,7 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-ind
 TEMPLATES := find templates -name '*.html' -print0
 PYENV_VERSIONS = $(shell pyenv versions --bare 2>/dev/null | paste -sd : -)  # else its Pythons do not answer
 
-.PHONY: help run test format lint types coverage matrix bench faults mutate audit hooks lock clean
+.PHONY: help run test format lint types coverage matrix bench faults mutate audit screenshots hooks lock clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -61,6 +61,9 @@ mutate: $(VENV)/.mutate  ## change the code that verifies, in one place at a tim
 
 audit: $(VENV)/.dev  ## known vulnerabilities of the packages that a hub runs with
 	@$(BIN)/python -m tests.audit
+
+screenshots: $(VENV)/.dev  ## every page of the sample workspace as an image in docs/screenshots
+	@$(BIN)/python -m tests.screenshots
 
 schema: $(VENV)/.dev  ## write the tables of an unused database, as the migrations leave them
 	@$(BIN)/python -m tests.first_schema

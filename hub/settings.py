@@ -207,7 +207,11 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
             ],
-            "builtins": ["django.contrib.humanize.templatetags.humanize", "workspaces.templatetags.format"],
+            "builtins": [
+                "django.contrib.humanize.templatetags.humanize",
+                "workspaces.templatetags.format",
+                "workspaces.templatetags.glossary",
+            ],
             "loaders": [
                 (
                     "django.template.loaders.cached.Loader",

@@ -1,0 +1,130 @@
+"""Whatever somebody does on a page, in whatever order answers come: it agrees with its address.
+
+Each interaction is drawn by a seed. INTERACTIONS=500 draws more than the tests do.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Page, expect
+
+INTERACTIONS = int(os.environ.get("INTERACTIONS", "40"))
+SEED = 12
+PAGES = ("catalog", "drift", "outcomes", "rejections", "overview", "operation?method=GET&path=/orders/{orderId}")
+FILTERS = "main form.filters[method=get]"
+# Answers are late by up to a third of a second, so that a later request may be answered first.
+LATE_ANSWERS = """
+  const answer = window.fetch;
+  let state = 12;
+  const draw = () => (state = (state * 1103515245 + 12345) % 2147483648) / 2147483648;
+  window.fetch = async (...request) => {
+    const response = await answer(...request);
+    await new Promise((resolve) => setTimeout(resolve, draw() * 300));
+    return response;
+  };
+"""
+# What the page shows and what the hub answers to its address, without what only time or a chart changes.
+READ_BOTH = """async () => {
+  const read = (page) => {
+    const main = page.querySelector("main").cloneNode(true);
+    for (const element of main.querySelectorAll("figure, time, script, .age, .legend")) element.remove();
+    const show = (control) => (control.type === "checkbox" ? `${control.value} ${control.checked}` : control.value);
+    const controls = [...page.querySelectorAll("main :is(input:not([type=hidden]), select)")]
+      .filter((control) => control.form?.matches("form.filters[method=get]"))
+      .map((control) => `${control.name}=${show(control)}`);
+    const details = [...page.querySelectorAll("main details[data-disclosure]")]
+      .map((part) => `${part.dataset.disclosure} ${part.open}`);
+    return JSON.stringify([main.textContent.replace(/\\s+/g, " ").trim(), controls, details], null, 1);
+  };
+  const answer = await (await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" })).text();
+  return [read(document), read(new DOMParser().parseFromString(answer, "text/html"))];
+}"""
+
+
+def settle(page: Page) -> None:
+    """Wait until nothing that was chosen is still under way."""
+    page.wait_for_load_state("load")
+    page.wait_for_timeout(250)  # typing is applied after 200 ms
+    expect(page.locator("#progress.htmx-request")).to_have_count(0)
+
+
+def choose(dice: random.Random, page: Page, selector: str) -> Any:
+    controls = [control for control in page.locator(selector).all() if control.is_visible()]
+    return dice.choice(controls) if controls else None
+
+
+def filter_list(dice: random.Random, page: Page) -> None:
+    if select := choose(dice, page, f"{FILTERS} select"):
+        select.select_option(index=dice.randrange(select.locator("option").count()))
+
+
+def type_search(dice: random.Random, page: Page) -> None:
+    if field := choose(dice, page, f"{FILTERS} input:is([type=search], [data-search])"):
+        field.focus()
+        page.keyboard.press("Control+a")
+        page.keyboard.type(dice.choice(["o", "orders", "total:number", "purchase", "%"]), delay=dice.choice([0, 60]))
+
+
+def tick(dice: random.Random, page: Page) -> None:
+    if box := choose(dice, page, "main input[type=checkbox]:is([form=ticked], form.filters *)"):
+        box.click()
+
+
+def toggle(dice: random.Random, page: Page) -> None:
+    if summary := choose(dice, page, "main details[data-disclosure] > summary"):
+        summary.click()
+
+
+def switch_line(dice: random.Random, page: Page) -> None:
+    if button := choose(dice, page, ".legend button"):
+        button.click()
+
+
+def change_period(dice: random.Random, page: Page) -> None:
+    if link := choose(dice, page, "nav[aria-label=Period] a"):
+        link.click()
+
+
+def go_back(dice: random.Random, page: Page) -> None:
+    page.go_back()
+    if urlsplit(page.url).scheme != "http":  # before the first page
+        page.go_forward()
+
+
+def go_forward(dice: random.Random, page: Page) -> None:
+    page.go_forward()
+
+
+def reload(dice: random.Random, page: Page) -> None:
+    page.reload()
+
+
+ACTIONS: list[Callable[[random.Random, Page], None]] = [
+    filter_list, filter_list, type_search, tick, toggle, toggle, switch_line, change_period,
+    go_back, go_back, go_forward, reload,
+]  # fmt: skip
+
+
+def test_the_page_agrees_with_its_address_after_each_of_many_interactions(new_tab: Any, filled: str) -> None:
+    dice = random.Random(SEED)
+    tab = new_tab()
+    tab.page.add_init_script(LATE_ANSWERS)
+    page = tab.open(f"{filled}/catalog")
+    for number in range(INTERACTIONS):
+        action = dice.choice(ACTIONS)
+        if number % 8 == 7:
+            page.goto(f"{tab.base}{filled}/{dice.choice(PAGES)}")
+        action(dice, page)
+        if dice.random() < 0.6:  # else the next one comes while the answer is under way
+            settle(page)
+            shown, answered = page.evaluate(READ_BOTH)
+            assert shown == answered, (number, action.__name__, page.url)
+    settle(page)
+    shown, answered = page.evaluate(READ_BOTH)
+    assert shown == answered, page.url
+    assert tab.complaints == []

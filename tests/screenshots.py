@@ -1,0 +1,120 @@
+"""`make screenshots`: every page of the sample workspace, light and dark, on a screen and on a phone."""
+
+from __future__ import annotations
+
+import base64
+import shutil
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.hub.running import ROOT, Hub, read_process
+
+FOLDER = ROOT / "docs/screenshots"
+SIZES = {"screen": (1280, 900), "phone": (390, 844)}
+SCHEMES = ("light", "dark")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+WEBP_QUALITY = 50
+
+
+@contextmanager
+def run_sample_hub() -> Iterator[Hub]:
+    """Run a hub of its own with the sample workspace."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        hub = Hub(Path(folder), probe.getsockname()[1], settings={"HUB_SAMPLE": "1"})
+        probe.close()
+        try:
+            hub.start(seconds=180)
+            wait_for_history(hub)
+            yield hub
+        finally:
+            hub.kill()
+
+
+def wait_for_history(hub: Hub) -> None:
+    """Wait until the process that writes the 30 days of the sample has ended."""
+    while any(b"sample_history" in read_process(pid, "cmdline") for pid in hub.processes()):
+        time.sleep(1)
+
+
+def sign_in(context: BrowserContext, hub: Hub) -> str:
+    """Sign in as the operator; return the address of the sample's overview."""
+    page = context.new_page()
+    page.goto(hub.create_sign_in_link())
+    page.locator("main button").click()
+    page.wait_for_url("**/overview*")
+    page.locator(".plot svg.main-svg").first.wait_for(timeout=120_000)
+    address = page.url.split("?")[0]
+    page.close()
+    return address
+
+
+def find_pages(page: Page, start: str) -> dict[str, str]:
+    """Return the address of each page by name: the first one that a link leads to."""
+    folder = urlsplit(start).path.rsplit("/", 1)[0]
+    addresses = {"overview": start}
+    unread = ["overview"]
+    while unread:
+        page.goto(addresses[unread.pop(0)])
+        for link in page.locator("a[href]").evaluate_all("links => links.map((link) => link.href)"):
+            parts = urlsplit(link)
+            name = parts.path.removeprefix(f"{folder}/")
+            if parts.path.startswith(f"{folder}/") and name.isidentifier() and name not in addresses:
+                addresses[name] = link.split("#")[0]
+                unread.append(name)
+            elif "/shared-links" in parts.path:
+                addresses.setdefault("shared-links", link)
+    return addresses
+
+
+def shoot(page: Page, address: str, path: Path) -> None:
+    page.goto(address)
+    page.wait_for_load_state("networkidle")
+    if page.locator("[data-figure]").count():
+        page.locator(".plot svg.main-svg").first.wait_for(timeout=30_000)
+    session = page.context.new_cdp_session(page)
+    image = session.send("Page.captureScreenshot", {"format": "webp", "quality": WEBP_QUALITY})
+    path.write_bytes(base64.b64decode(image["data"]))
+
+
+def write_screenshots(browser: Browser, hub: Hub, folder: Path) -> int:
+    """Write one image for each page, width and scheme; return how many."""
+    context = browser.new_context(timezone_id="UTC", locale="en-GB")
+    start = sign_in(context, hub)
+    page = context.new_page()
+    addresses = find_pages(page, start)
+    for name, (width, height) in SIZES.items():
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of its literals
+            for page_name, address in addresses.items():
+                shoot(page, address, folder / f"{page_name}-{name}-{scheme}.webp")
+    return len(addresses) * len(SIZES) * len(SCHEMES)
+
+
+def main() -> int:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        print("There is no Chromium on this machine. Install it, then call again.", file=sys.stderr)
+        return 1
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.webp"):
+        path.unlink()
+    with run_sample_hub() as hub, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        count = write_screenshots(browser, hub, FOLDER)
+        browser.close()
+    print(f"{count} screenshots are in {FOLDER.relative_to(ROOT)}/.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""Terms are explained where they stand, in the words of the glossary, and the same words everywhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from workspaces.templatetags.glossary import read_glossary, term
+
+ROOT = Path(__file__).resolve().parents[3]
+TERM = re.compile(r'{% term "([^"]+)" %}')
+# Words of the glossary that pages do not use, or use only beside a term that says more
+UNEXPLAINED = {
+    "report", "reporter", "witness report", "descriptor", "evidence", "projection", "undo", "fold", "gate",
+    "publishable key", "scope", "operator",
+}  # fmt: skip
+
+
+def list_used_terms() -> list[str]:
+    return [name for path in (ROOT / "templates").rglob("*.html") for name in TERM.findall(path.read_text())]
+
+
+def test_every_term_on_a_page_is_in_the_glossary():
+    assert list_used_terms()
+    assert [name for name in list_used_terms() if name not in read_glossary()] == []
+
+
+def test_every_own_word_of_the_glossary_is_explained_on_one_page():
+    own_words = (ROOT / "docs/glossary.md").read_text().split("## Words of the field")[0]
+    names = {
+        name for name in read_glossary() if re.search(rf"^\| .*\b{re.escape(name)}\b[^|]* \|", own_words, re.MULTILINE)
+    }
+    assert sorted(names - set(list_used_terms())) == sorted(UNEXPLAINED)
+
+
+def test_words_that_share_a_row_have_a_meaning_each():
+    assert read_glossary()["member"] == "a person who may open one workspace"
+    assert read_glossary()["operator"] == "a person who may open all"
+    assert read_glossary()["rule"] == read_glossary()["manual override"]
+
+
+def test_a_term_is_a_button_that_opens_its_explanation():
+    html = term("broken join")
+    assert 'popovertarget="term-broken-join"' in html
+    assert 'id="term-broken-join"' in html
+    assert "<b>Broken join</b>: a reported outcome whose conversation is not known in that environment." in html
+
+
+def test_no_page_explains_a_term_twice():
+    used = list_used_terms()
+    assert sorted(name for name in set(used) if used.count(name) > 1) == []
