@@ -16,6 +16,7 @@ from django.db import transaction
 from wire.postgresql.replica import get_read_connection
 
 ROWS_AT_ONCE = 2000
+ISO_FORM = 'YYYY-MM-DD"T"HH24:MI:SS"Z"'
 LINE_END = b"\r\n"  # PostgreSQL ends lines in \n
 # Each row looks up a row of its own: a cache of look-ups takes a quarter of the time, and never hits.
 AVOID_CACHE = "SET LOCAL enable_memoize = off"
@@ -49,9 +50,10 @@ class SelectedRows:
             while rows := cursor.fetchmany(self.rows_at_once):
                 yield from rows
 
-    def stream_csv(self) -> Iterator[str]:
+    def stream_csv(self, times: Sequence[str] = ()) -> Iterator[str]:
         """Yield the lines, many at once, without a header. Nothing else can use the connection meanwhile.
 
+        times: the columns of Unix seconds, behind each of which comes the same as ISO 8601.
         The transaction of a caller who stops early stays as it was.
         """
         connection = get_read_connection()
@@ -61,15 +63,20 @@ class SelectedRows:
             connection.cursor() as cursor,
         ):
             cursor.execute(AVOID_CACHE)
-            with cursor.copy(cursor.mogrify(self._write_copy(), self.parameters)) as copy:
+            with cursor.copy(cursor.mogrify(self._write_copy(times), self.parameters)) as copy:
                 lines = iter(copy)
                 while chunk := b"".join(bytes(line)[:-1] + LINE_END for line in islice(lines, self.rows_at_once)):
                     yield chunk.decode()
 
-    def _write_copy(self) -> str:
+    def _write_copy(self, times: Sequence[str]) -> str:
         """Return the statement that has PostgreSQL write the rows."""
-        cells = [f"{neutralize_sql(name)} AS {name}" if name in self.text_columns else name for name in self.columns]
-        quoted = f", FORCE_QUOTE ({', '.join(self.text_columns)})" if self.text_columns else ""
+        cells = []
+        for name in self.columns:
+            cells.append(f"{neutralize_sql(name)} AS {name}" if name in self.text_columns else name)
+            if name in times:
+                cells.append(f"to_char(to_timestamp({name}) AT TIME ZONE 'UTC', '{ISO_FORM}') AS {name}_iso")
+        texts = [*self.text_columns, *(f"{name}_iso" for name in times)]
+        quoted = f", FORCE_QUOTE ({', '.join(texts)})" if texts else ""
         return f"COPY (SELECT {', '.join(cells)} FROM ({self.statement}) AS selected) TO STDOUT (FORMAT csv{quoted})"
 
 

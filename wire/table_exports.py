@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import chain
 from typing import Any
@@ -25,6 +25,9 @@ from wire.timestamps import unix_seconds
 # Where cells are separated by semicolons, as in much of Europe, a cell also begins within the text of another.
 RUNS_AT_START = re.compile(r"""^(?=[\s"]*[=+\-@＝＋－＠]|[\t\r\n])""")
 RUNS_WITHIN = re.compile(r"""([;,\t\r\n])(?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])""")
+# What names a column of times; in CSV a second one beside it has them as ISO 8601.
+TIME_NAME = re.compile(r"(?:^at|^since|^start|At|Until)$")
+ISO_SUFFIX = "Iso"
 CHUNK_CHARACTERS = 64 * 1024
 INCOMPLETE = "INCOMPLETE: the rest could not be read. Download this again.\r\n"
 
@@ -39,6 +42,11 @@ class Table:
     name: str
     columns: Sequence[str]
     rows: Callable[[], Iterable[Sequence[Any]]]
+
+    @property
+    def are_times(self) -> Sequence[bool]:
+        """Whether each column holds times, which its name says."""
+        return [TIME_NAME.search(column) is not None for column in self.columns]
 
 
 def stream_csv(tables: Sequence[Table], name: str | None, filename: str) -> HttpResponseBase:
@@ -117,12 +125,39 @@ def join_chunks(texts: Iterable[str]) -> Iterator[str]:
 
 def join_csv(table: Table) -> Iterator[str]:
     """Yield the chunks of a table. The first of SelectedRows is the header: what follows occupies the connection."""
-    header = format_line(table.columns)
+    are_times = table.are_times
+    header = format_line(_name_iso_columns(table.columns, are_times))
     if isinstance(table.rows, SelectedRows):
+        times = [name for name, is_time in zip(table.rows.columns, are_times, strict=True) if is_time]
         yield header
-        yield from table.rows.stream_csv()
+        yield from table.rows.stream_csv(times)
     else:
-        yield from join_chunks(chain([header], map(format_line, table.rows())))
+        lines = (format_line(_add_iso_times(row, are_times)) for row in table.rows())
+        yield from join_chunks(chain([header], lines))
+
+
+def _name_iso_columns(columns: Sequence[str], are_times: Sequence[bool]) -> list[str]:
+    names = (
+        (name, f"{name}{ISO_SUFFIX}") if is_time else (name,) for name, is_time in zip(columns, are_times, strict=True)
+    )
+    return [name for pair in names for name in pair]
+
+
+def _add_iso_times(row: Sequence[Any], are_times: Sequence[bool]) -> list[Any]:
+    """Return the cells of a row, behind each time the same in ISO 8601."""
+    cells: list[Any] = []
+    for value, is_time in zip(row, are_times, strict=True):
+        cells.append(value)
+        if is_time:
+            cells.append(format_iso(value))
+    return cells
+
+
+def format_iso(value: Any) -> str | None:
+    """Write a time, or Unix seconds, as 2026-11-22T14:05:00Z; None for None."""
+    if isinstance(value, int):
+        value = datetime.fromtimestamp(value, UTC)
+    return f"{value.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if isinstance(value, datetime) else None
 
 
 def format_line(row: Sequence[Any]) -> str:

@@ -48,6 +48,13 @@ def test_both_write_the_same_bytes(rows):
     assert read(stream_json([selected_rows], {})) == read(stream_json([own_rows], {}))
 
 
+def test_both_write_the_same_times():
+    columns = ("name", "startedAt", "remark")
+    values = [("a", 1_795_360_526, "x"), ("b", None, None), ("c", 0, "")]
+    own_rows, selected_rows = Table("t", columns, lambda: values), Table("t", columns, select(values))
+    assert read(stream_csv([selected_rows], None, "f")) == read(stream_csv([own_rows], None, "f"))
+
+
 def test_a_cell_of_numbers_only_is_not_quoted():
     table = Table("t", ["n"], SelectedRows("SELECT generate_series(1, 3) AS n", {}, ("n",), ()))
     assert read(stream_csv([table], None, "f")) == b'"n"\r\n1\r\n2\r\n3\r\n'

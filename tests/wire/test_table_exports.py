@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import time
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
@@ -144,3 +146,14 @@ def test_an_answer_that_nobody_reads_to_its_end_leaves_no_transaction_open():
     assert not connection.in_atomic_block
     stream_csv([many], None, "f").close()
     assert not connection.in_atomic_block
+
+
+def test_behind_each_time_of_a_csv_stands_the_same_in_iso_8601():
+    moment = datetime(2026, 11, 22, 14, 5, 7, 999, tzinfo=ZoneInfo("Europe/Berlin"))
+    rows = [("a", 1_795_360_526, None, moment), ("b", None, 1, None)]
+    table = Table("t", ["format", "startedAt", "platform", "since"], lambda: rows)
+    assert body(stream_csv([table], None, "f")).splitlines() == [
+        '"format","startedAt","startedAtIso","platform","since","sinceIso"',
+        '"a",1795360526,"2026-11-22T15:15:26Z",,1795352707,"2026-11-22T13:05:07Z"',
+        '"b",,,1,,',
+    ]

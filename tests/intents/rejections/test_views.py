@@ -194,7 +194,7 @@ def test_csv_has_the_columns_of_the_table(page, filled):
     lines = list(csv.DictReader(io.StringIO(page(".csv", table="rejections").getvalue().decode())))
     assert [line["reason"] for line in lines[:2]] == ["expired", "expired"]
     assert {line["toolCallId"] for line in lines} == {"call_1", "call_2", ""}
-    assert list(lines[0]) == ["occurredAt", "reason", "version", "operation", "toolCallId", "count"]
+    assert list(lines[0]) == ["occurredAt", "occurredAtIso", "reason", "version", "operation", "toolCallId", "count"]
 
 
 def test_text_that_a_spreadsheet_would_run_is_neutralised(page, production):

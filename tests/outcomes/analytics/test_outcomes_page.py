@@ -90,7 +90,8 @@ def test_page_json_and_csv_tell_the_same(production, browser_client):
     assert [keys["purchase"][name] for name in numbers] == [2, 1, 4, 2, 0]
     assert [keys["<b>renewal</b>"][name] for name in numbers] == [1, 0, 1, 1, 0]
     cells = [{name: "" if value is None else str(value) for name, value in row.items()} for row in tables["keys"]]
-    assert cells == read_rows(browser_client.get(f"{PAGE}.csv?table=keys"))
+    rows = read_rows(browser_client.get(f"{PAGE}.csv?table=keys"))
+    assert cells == [{name: cell for name, cell in row.items() if not name.endswith("Iso")} for row in rows]
     assert sum(line["outcomes"] for line in tables["series"]) == 3
     assert "&lt;b&gt;renewal" in html
     assert "<b>renewal" not in html
