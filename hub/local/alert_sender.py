@@ -15,6 +15,7 @@ from django.utils import timezone
 from alerts.delivery.deliver import Claim, claim_target, deliver
 
 EVERY_SECONDS = 2
+PAUSE_SECONDS = 10  # after a failure: while the database is away, a line of the log every few seconds is enough
 THREADS = 4  # targets to which one worker delivers at a time
 log = logging.getLogger("affidavit.alerts")
 
@@ -60,5 +61,6 @@ def send_forever() -> None:
         try:
             sender.send_due(now=timezone.now())
         except Exception:  # whatever failed: without this thread, no alert would be delivered
-            log.exception("alerts could not be sent; the next try is in %s s", EVERY_SECONDS)
+            log.exception("alerts could not be sent; the next try is in %s s", PAUSE_SECONDS)
             connections.close_all()
+            time.sleep(PAUSE_SECONDS)
