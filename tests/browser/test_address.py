@@ -129,7 +129,7 @@ def test_a_line_that_was_switched_off_stays_off(new_tab: Any, filled: str) -> No
     page.reload()
     page.clock.run_for(1000)
     expect_off(lines)
-    page.locator("nav[aria-label=Period] a", has_text="90").click()
+    page.locator("nav.wide[aria-label=Period] a", has_text="90").click()
     page.wait_for_url(re.compile("range=90d.*hide="))
     page.clock.run_for(1000)
     expect_off(lines)

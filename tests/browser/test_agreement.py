@@ -86,7 +86,7 @@ def switch_line(dice: random.Random, page: Page) -> None:
 
 
 def change_period(dice: random.Random, page: Page) -> None:
-    if link := choose(dice, page, "nav[aria-label=Period] a"):
+    if link := choose(dice, page, "nav.wide[aria-label=Period] a"):
         link.click()
 
 
