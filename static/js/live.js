@@ -115,7 +115,11 @@
     if (response.redirected && followsAddress) location.reload(); // signed out: the hub leads to the sign-in page
     if (!response.ok || response.redirected) throw new Error("this is not the page");
     const answer = new DOMParser().parseFromString(await response.text(), "text/html");
-    if (signal.aborted || readAddress() !== wanted) return;
+    if (signal.aborted) return;
+    if (readAddress() !== wanted) { // a branch was opened meanwhile
+      if (followsAddress) await followAddress(takesValue);
+      return;
+    }
     isBehind = false;
     replaceFrame(answer);
     const isComplete = replaceChanged(document.adoptNode(answer.querySelector("main")), { followsAddress, takesValue });
