@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth import get_user_model
 from django.utils import timezone
+from playwright.sync_api import expect
 from standardwebhooks.webhooks import Webhook
 
 from affidavit import mint_intent
@@ -40,7 +41,7 @@ def test_a_search_narrows_the_catalog_and_back_restores_the_page(new_tab, filled
     page.keyboard.press("/")
     page.keyboard.type("search")
     page.wait_for_url(re.compile("q=search"))
-    page.wait_for_function("document.querySelectorAll('main tbody tr').length === 1")
+    expect(page.locator("main tbody tr")).to_have_count(1)
     page.reload()
     assert page.locator("main tbody tr").count() == 1
     page.locator("main tbody a").first.click()
