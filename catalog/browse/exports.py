@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from catalog.browse.find_nodes import find_nodes
 from catalog.browse.presence import list_presence
 from catalog.evidence.days import ObservedDays
 from catalog.evidence.nodes import Node
@@ -67,16 +68,24 @@ def _response_rows(operation: Operation) -> Iterator[Sequence[Any]]:
         yield status, count, dict(operation.count_media_types(str(status)))
 
 
-def export_properties(shapes: Sequence[PartShape], observed: ObservedDays | None) -> Table:
-    """Return every node of every part, whatever a page shows of it. observed: the days of the period; None for all."""
-    return Table("properties", PROPERTY_COLUMNS, partial(_property_rows, shapes, observed))
+def export_properties(shapes: Sequence[PartShape], observed: ObservedDays | None, words: Sequence[str]) -> Table:
+    """Return every node of every part, or those that these words find, whatever a page shows of them.
+
+    observed: the days of the period; None for all.
+    """
+    return Table("properties", PROPERTY_COLUMNS, partial(_property_rows, shapes, observed, words))
 
 
-def _property_rows(shapes: Sequence[PartShape], observed: ObservedDays | None) -> Iterator[Sequence[Any]]:
+def _property_rows(
+    shapes: Sequence[PartShape], observed: ObservedDays | None, words: Sequence[str]
+) -> Iterator[Sequence[Any]]:
     for shape in shapes:
         nodes = list(list_part_nodes(shape))
         presence = list_presence(nodes, observed.find_nodes(shape) if observed else None)
+        pointers = find_nodes(nodes, words).pointers if words else presence.keys()
         for node in nodes:
+            if node.pointer not in pointers:
+                continue
             in_period = presence[node.pointer]
             cells = (shape.part.name, shape.part.status, *_node_cells(node))
             yield (*cells, in_period.seen, in_period.parents)

@@ -154,7 +154,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
         }
 
     tables = [
-        exports.export_properties(shapes, observed),
+        exports.export_properties(shapes, observed, words),
         exports.export_responses(operation),
         export_versions(operation),
         export_changes(comparison),

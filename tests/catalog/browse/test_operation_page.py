@@ -303,3 +303,9 @@ def test_a_search_opens_the_part_that_has_it_and_names_the_others(browser_client
         address(filled_workspace), {"method": "GET", "path": PATH, "find": "detail", "part": "200"}
     )
     assert [(shape.key, count) for shape, count in page.context["other_matches"]] == [("404", 1)]
+
+
+def test_the_export_has_what_the_search_finds(browser_client, filled_workspace):
+    query = {"method": "GET", "path": PATH, "find": "sku"}
+    tables = json.loads(browser_client.get(address(filled_workspace, ".json"), query).getvalue())["tables"]
+    assert [row["pointer"] for row in tables["properties"]] == ["/lines/[]/sku"]
