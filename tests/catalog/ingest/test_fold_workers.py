@@ -116,7 +116,10 @@ def test_the_sweep_leaves_an_environment_to_the_worker_that_folds_it(api, worksp
 
 def is_waiting_for_a_lock() -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = ("
+            "SELECT oid FROM pg_database WHERE datname = current_database())"
+        )
         return bool(cursor.fetchone()[0])
 
 
