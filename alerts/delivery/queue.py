@@ -7,6 +7,8 @@ from datetime import datetime
 
 from alerts.models import Delivery, Event, Target
 
+HELD_BACK = "held back: this hub was restored from a backup"
+
 
 def queue_deliveries(event: Event, target_ids: Sequence[int], *, now: datetime) -> None:
     """Queue one delivery of the event to each of these targets that still exists."""
@@ -19,6 +21,14 @@ def queue_deliveries(event: Event, target_ids: Sequence[int], *, now: datetime) 
     )
     for target in targets:
         wake_target(target.pk, now=now)
+
+
+def hold_back_deliveries(*, now: datetime) -> None:
+    """Turn what waits to be sent into dead letters, which people may send again."""
+    Delivery.objects.filter(state=Delivery.WAITING).update(
+        state=Delivery.DEAD, fault=HELD_BACK, next_attempt_at=None, finished_at=now
+    )
+    Target.objects.update(next_attempt_at=None, lease=None, lease_until=None)
 
 
 def wake_target(target_id: int, *, now: datetime) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
+from alerts.delivery.queue import hold_back_deliveries
 from alerts.models import Alert, Target
 from alerts.rules.thresholds import Thresholds
 from alerts.rules.words import describe_alert
@@ -81,6 +82,19 @@ def pause_alert(alert: Alert, *, actor: str, now: datetime) -> None:
     """Let it fire no more until it is resumed; a second time changes nothing."""
     if Alert.objects.filter(pk=alert.pk, paused_at=None).update(paused_at=now):
         record_audit(alert.workspace_id, "alert paused", _describe(alert), actor=actor, now=now)
+
+
+@transaction.atomic
+def pause_every_alert(*, actor: str, now: datetime) -> int:
+    """Pause the alerts of all workspaces, and hold back what waits to be sent. Return how many alerts were paused.
+
+    For a restored copy: until somebody says otherwise, the hub that it is a copy of sends them.
+    """
+    alerts = list(Alert.objects.filter(paused_at=None).select_related("workspace", "environment").order_by("pk"))
+    for alert in alerts:
+        pause_alert(alert, actor=actor, now=now)
+    hold_back_deliveries(now=now)
+    return len(alerts)
 
 
 @transaction.atomic

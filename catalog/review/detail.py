@@ -91,8 +91,10 @@ def find_current_field(environment: Environment, drift: Drift, *, today: date) -
 
 
 def find_first_day(drift: Drift) -> date:
-    """Return the first UTC day on which the change was observed."""
-    return drift.last_day + ONE_DAY if drift.last_day else drift.since.astimezone(UTC).date()
+    """Return the first UTC day on which the change was observed; of what is no longer seen, not after its detection."""
+    if drift.last_day is None:
+        return drift.since.astimezone(UTC).date()
+    return min(drift.last_day + ONE_DAY, drift.at.astimezone(UTC).date())
 
 
 def list_siblings(drift: Drift) -> Sequence[Drift]:

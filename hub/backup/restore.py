@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 from django.conf import settings
 from django.db import connection
 from django.db.backends.postgresql.base import DatabaseWrapper
+from django.utils import timezone
 
+from alerts.setup.alerts import pause_every_alert
 from hub.backup.archive import Archive
 from hub.backup.client_programs import find_clients, restore_dump
 from hub.backup.tables import count_rows, list_tables, refuse_pooler
@@ -18,10 +20,17 @@ from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
 
 
-def restore_backup(archive: Archive, *, without_key: bool) -> bool:
-    """Restore everything in one transaction, compare it with the backup, and migrate it to this version.
+class Restoration(NamedTuple):
+    """has_new_key: whether the key of the backup was put into the data directory. paused_alerts: how many were."""
 
-    without_key: also where no key here fits. Return whether the key of the backup was put into the data directory.
+    has_new_key: bool
+    paused_alerts: int
+
+
+def restore_backup(archive: Archive, *, without_key: bool) -> Restoration:
+    """Restore everything in one transaction, compare it with the backup, migrate it to this version, pause its alerts.
+
+    without_key: also where no key here fits.
     Raises StartupError, and has then restored nothing unless it says so.
     """
     refuse_pooler(connection)
@@ -35,9 +44,10 @@ def restore_backup(archive: Archive, *, without_key: bool) -> bool:
         restore_dump(clients, archive.path, connection.settings_dict)
         compare_rows(archive.manifest.rows, count_rows(connection))
         migrate()
+        paused_alerts = pause_every_alert(actor="restore", now=timezone.now())
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")
-    return has_new_key
+    return Restoration(has_new_key, paused_alerts)
 
 
 def refuse_tables() -> None:

@@ -22,6 +22,8 @@ def describe_reasons(summaries: Sequence[ReasonSummary], *, step: str, reason: s
 
 
 def _describe_growth(summaries: Sequence[ReasonSummary]) -> str:
+    if not any(summary.previous_count for summary in summaries):
+        return ", none in the previous period"
     growth = find_growth(summaries)
     if growth is None:
         return ", none grew"

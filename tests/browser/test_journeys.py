@@ -112,7 +112,7 @@ def test_an_environment_mix_up_is_found_from_the_overview_and_moved_in_four_clic
     mixed_up = [{"conversationId": id_, "outcomeKey": "purchase"} for id_ in ids]
     assert len(api.post("/api/conversation-outcomes", {"outcomes": mixed_up}).json()["unknownConversations"]) == 30
     page = new_tab().open(f"{filled}/overview")
-    assert "42 of 45 ids are conversations of staging, reported to production" in read_words(page, "main")
+    assert "42 of 45 are of conversations of staging, reported to production" in read_words(page, "main")
     page.get_by_role("link", name="See them and move them").click()
     page.get_by_role("button", name="Move 42 to staging").click()
     page.get_by_role("status").filter(has_text="Moved").wait_for()

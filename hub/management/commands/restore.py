@@ -25,8 +25,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, file: Path, without_key: bool, **options: Any) -> None:
         archive = read_archive(file)
-        has_new_key = restore_backup(archive, without_key=without_key)
+        restoration = restore_backup(archive, without_key=without_key)
         rows = archive.manifest.rows
         self.stdout.write(f"Restored {len(rows)} tables with {sum(rows.values()):,} rows, as many as in {file}.")
-        if has_new_key:
+        if restoration.has_new_key:
             self.stdout.write(f"{settings.SECRET_KEY_PATH} is the key of the backup now.")
+        if restoration.paused_alerts:
+            self.stdout.write(
+                f"Its {restoration.paused_alerts} alerts are paused, so that a copy tells nobody what the original "
+                "tells already. Resume them on the page of alerts where this hub takes over."
+            )

@@ -15,12 +15,15 @@ from django.utils import timezone
 from alerts.delivery import deliver as delivering
 from alerts.delivery.deliver import LEASE, claim_target, deliver, deliver_due
 from alerts.delivery.prune import delete_expired_events, find_expired_events
+from alerts.delivery.queue import HELD_BACK
 from alerts.delivery.retries import PAUSES, RETRIED_FOR, find_next_attempt
 from alerts.models import Delivery, Event, Target
+from alerts.setup.alerts import pause_every_alert
 from alerts.setup.targets import delete_target, send_again, send_test
 from hub.local.alert_sender import Sender
-from tests.alerts.alerts import make_target
+from tests.alerts.alerts import make_alert, make_target
 from tests.catalog.reports import environment_of
+from workspaces.models import AuditEntry
 
 NOW = timezone.now()
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -54,6 +57,20 @@ def test_deliveries_arrive_in_order_and_one_that_fails_holds_back_the_later_ones
     assert read_ids(receiver) == [first, second, second, third]
     delivery = Delivery.objects.get(message_id=second)
     assert (delivery.state, delivery.attempts, delivery.code, delivery.fault) == ("delivered", 2, 204, "")
+
+
+def test_a_restored_copy_sends_nothing_until_somebody_resumes_it(workspace, target, receiver):
+    alert = make_alert(workspace, target)
+    (delivery,) = queue(workspace, target)
+    assert (pause_every_alert(actor="restore", now=NOW), pause_every_alert(actor="restore", now=NOW)) == (1, 0)
+    alert.refresh_from_db()
+    assert alert.paused_at == NOW
+    assert deliver_due(now=NOW + HOUR) == 0
+    delivery.refresh_from_db()
+    assert (delivery.state, delivery.fault) == ("dead", HELD_BACK)
+    assert list(AuditEntry.objects.filter(actor="restore").values_list("action", flat=True)) == ["alert paused"]
+    assert send_again(delivery, actor="ada", now=NOW + HOUR)
+    assert deliver_due(now=NOW + HOUR) == 1
 
 
 def test_one_target_that_fails_does_not_hold_back_another(workspace, target, receiver):

@@ -89,6 +89,16 @@ def test_it_counts_presence_and_types_before_and_after(api, browser_client, work
     assert "by whole days of UTC" in page
 
 
+def test_what_vanished_today_has_no_days_that_have_not_come(api, workspace):
+    deliver(api, workspace, *[observation(response={"id": 1, "note": "x"})] * 60)
+    deliver(api, workspace, *[observation(response={"id": 1})] * 60)
+    drift = Drift.objects.get(kind="quiet")
+    today = datetime.now(UTC).date()
+    field = find_current_field(environment_of(workspace), drift, today=today)
+    assert field is not None
+    assert field.before.days.last < field.after.days.first <= field.after.days.last <= today
+
+
 def test_an_acknowledgement_has_a_name_a_time_and_an_end(browser_client, start, total):
     assert list_new(browser_client, start) == ["/total", "/note"]
     address = f"{start}/change/{total.pk}/acknowledgement"

@@ -8,9 +8,12 @@ from collections import namedtuple
 from collections.abc import Iterator
 
 import pytest
+from amqp.exceptions import ChannelError
 
 from hub.doctor import machine
+from hub.doctor.checks import Check, run_checks
 from hub.doctor.machine import check_disk, check_email, check_static_files
+from hub.doctor.result import Result
 from hub.local import static_files
 
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
@@ -22,6 +25,16 @@ def test_a_disk_that_is_nearly_full(monkeypatch):
     monkeypatch.setattr(machine.shutil, "disk_usage", lambda path: usage(100, 99, 1024 * 1024 * 1023))
     assert check_disk().state == "wrong"
     assert "1,023 MiB" in check_disk().detail
+
+
+def test_a_check_that_fails_in_an_unknown_way_does_not_keep_the_others_from_running():
+    def fail() -> Result:
+        raise ChannelError("Cannot open a file")
+
+    checks = [Check("broker", fail), Check("worker", check_disk, needs="broker"), Check("disk", check_disk)]
+    results = dict(run_checks(checks))
+    assert [result.state for result in results.values()] == ["wrong", "skipped", "ok"]
+    assert "ChannelError" in results["broker"].detail
 
 
 def test_static_files_that_are_missing_or_old(settings, tmp_path):

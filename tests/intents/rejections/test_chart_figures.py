@@ -69,8 +69,13 @@ def test_the_sentence_names_the_leader_and_what_grew_most():
 
 
 def test_a_leader_that_grew_most_is_named_once():
-    sentence = describe_reasons(build_summaries(("expired", 1200, 0)), step="hour")
+    sentence = describe_reasons(build_summaries(("expired", 1200, 0), ("replayed", 3, 3)), step="hour")
     assert sentence.endswith("expired leads with 1,200, and grew most, by 1,200 over the previous period.")
+
+
+def test_nothing_grew_over_a_period_that_has_nothing():
+    sentence = describe_reasons(build_summaries(("expired", 1200, 0)), step="hour")
+    assert sentence.endswith("expired leads with 1,200, none in the previous period.")
 
 
 def test_the_sentence_of_one_reason_compares_it_with_itself():
