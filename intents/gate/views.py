@@ -26,6 +26,7 @@ from workspaces.models import Environment
 from workspaces.page import Page, return_to_page
 
 UNDO = "undo"
+SECOND_STEP: Mapping[str, str | None] = {"decide": None, "as": None}  # of the address; it is over once it is answered
 ROWS_PER_PAGE = 25
 MAX_ROWS = 50  # undecided confirmations on the page; the export has all
 CONFIRMATION_COLUMNS = (
@@ -78,8 +79,9 @@ def decide(request: HttpRequest, slug: str, environment: str, confirmation_id: U
         else:
             decide_confirmation(workspace, confirmation_id, decision, actor=actor, now=now, undo_time=UNDO_TIME)
     except NotPending as error:
-        return return_to_page(request, "confirmations", environment_row, {"too-late": error.state})
-    return return_to_page(request, "confirmations", environment_row, {}, fragment=f"confirmation-{confirmation_id}")
+        return return_to_page(request, "confirmations", environment_row, {**SECOND_STEP, "too-late": error.state})
+    row = f"confirmation-{confirmation_id}"
+    return return_to_page(request, "confirmations", environment_row, SECOND_STEP, fragment=row)
 
 
 def _show_args_hash(confirmation: Confirmation, now: datetime) -> str:

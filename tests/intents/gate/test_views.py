@@ -61,6 +61,15 @@ def test_a_pending_confirmation_is_shown_with_its_summary_escaped(browser_client
     assert f"decide={pending.pk}&amp;as=confirm" in text
 
 
+def test_undoing_leads_back_to_the_filters_but_not_to_the_second_step(browser_client, address, pending):
+    form = f"http://testserver{address}?range=30d&decide={pending.pk}&as=confirm"
+    for decision in ("confirm", "undo"):
+        response = browser_client.post(
+            f"{address}/{pending.pk}/decision", {"decision": decision}, headers={"referer": form}
+        )
+        assert response["Location"] == f"{address}?range=30d#confirmation-{pending.pk}"
+
+
 @pytest.mark.parametrize(("decision", "state"), [("confirm", "confirmed"), ("decline", "declined")])
 def test_a_member_decides_on_the_page_in_two_steps(decide, browser_client, address, pending, decision, state, at):
     step = browser_client.get(address, {"decide": str(pending.pk), "as": decision}).content.decode()
