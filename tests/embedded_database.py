@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import psycopg
 from psycopg.conninfo import make_conninfo
 
 from hub.local.embedded_postgres import Server
@@ -25,10 +26,18 @@ def start() -> None:
     atexit.register(end)
     server.start()
     os.environ[FOLDER] = str(folder)
-    facts = server.connection_settings()  # for the stores in the SDK's tests, which run without the hub
-    os.environ["AFFIDAVIT_TEST_POSTGRES"] = make_conninfo(
-        host=facts["HOST"], user=facts["USER"], password=facts["PASSWORD"], dbname=facts["NAME"]
-    )
+    facts = server.connection_settings()
+    address = make_conninfo(host=facts["HOST"], user=facts["USER"], password=facts["PASSWORD"], dbname=facts["NAME"])
+    write_without_waiting(address)
+    os.environ["AFFIDAVIT_TEST_POSTGRES"] = address  # for the stores in the SDK's tests, which run without the hub
+
+
+def write_without_waiting(address: str) -> None:
+    """Have the server leave its writes to the operating system: its data need not outlive the machine's power."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("ALTER SYSTEM SET full_page_writes = off")
+        connection.execute("SELECT pg_reload_conf()")
 
 
 if FOLDER not in os.environ:  # the run's first process; workers of pytest-xdist inherit it
