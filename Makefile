@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 # Installing works behind a proxy that opens TLS connections, where the system trusts its certificate.
 export UV_SYSTEM_CERTS ?= true
+# Tests start hundreds of Pythons, and each would compile Django anew where the environment forbids to keep bytecode.
+export PYTHONDONTWRITEBYTECODE :=
 PYTEST_WORKERS ?= 2
 PYTEST := pytest $(or $(only),-n $(PYTEST_WORKERS) --dist loadgroup)
 INSTALL := VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
