@@ -324,8 +324,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # what a worker has not taken waits in th
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-CELERY_IMPORTS = ["hub.local.alert_sender", "hub.local.worker_sweep", "hub.retention.tasks"]
-CELERY_BEAT_SCHEDULER = "hub.local.beat_scheduler:Scheduler"
+CELERY_IMPORTS = ["hub.programs.alert_sender", "hub.programs.worker_sweep", "hub.retention.tasks"]
+CELERY_BEAT_SCHEDULER = "hub.programs.beat_scheduler:Scheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(HUB_DATA_DIR / "beat")
 if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT = "hub.local.filesystem_broker:Transport"
@@ -352,7 +352,7 @@ LOG_LEVEL = env.log_level("LOG_LEVEL", logging.WARNING)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"json": {"()": "hub.logs.JsonFormatter"}},
+    "formatters": {"json": {"()": "hub.telemetry.logs.JsonFormatter"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # 4xx answers are the caller's errors and not logged; wire.http.problems logs failures of the hub.

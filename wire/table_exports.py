@@ -18,7 +18,7 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 
 from wire.errors import NotFound
 from wire.postgresql.replica import get_read_alias
-from wire.selected_rows import SelectedRows
+from wire.postgresql.selected_rows import SelectedRows
 from wire.timestamps import unix_seconds
 
 # A spreadsheet may run a cell that begins so, whatever space or quotes come first; the wide signs run in East Asia.

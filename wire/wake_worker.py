@@ -15,7 +15,7 @@ from typing import Any
 from celery import Task
 from django.db import transaction
 
-from wire.log_context import current_request_id
+from wire.request_context import current_request_id
 
 AnyTask = Task[Any, Any]
 Message = tuple[AnyTask, tuple[int | str, ...]]

@@ -8,9 +8,9 @@ from django.conf import settings
 from django.db import Error as DatabaseError
 from django.http import HttpRequest, HttpResponse
 
-from wire.client_address import current_client_address
 from wire.http.failures import render_failure
 from wire.http.problems import Problem
+from wire.request_context import current_client_address
 from workspaces.authentication import HEADER, find_key
 from workspaces.limits.limiter import RateLimited, limit_address
 

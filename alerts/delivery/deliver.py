@@ -77,9 +77,9 @@ def deliver_due(*, now: datetime) -> int:
 
 def measure_delay(*, now: datetime) -> float | None:
     """Return for how many seconds the first delivery that nobody makes at the moment is due; None without any."""
-    due = Target.objects.filter(next_attempt_at__lte=now, workspace__removed_at=None).exclude(lease_until__gt=now)
-    first = due.aggregate(first=Min("next_attempt_at"))["first"]
-    return (now - first).total_seconds() if first else None
+    targets = Target.objects.filter(next_attempt_at__lte=now, workspace__removed_at=None).exclude(lease_until__gt=now)
+    first_due_at = targets.aggregate(first=Min("next_attempt_at"))["first"]
+    return (now - first_due_at).total_seconds() if first_due_at else None
 
 
 def build_message(delivery: Delivery) -> Message:
@@ -89,8 +89,8 @@ def build_message(delivery: Delivery) -> Message:
 
 def _find_first(target: Target) -> Delivery | None:
     """Return the delivery that has waited longest: the next in order, whether its next attempt is due or not."""
-    waiting = Delivery.objects.filter(workspace=target.workspace_id, target=target, state=Delivery.WAITING)
-    return waiting.select_related("event", "workspace").order_by("queued_at", "id").first()
+    queue = Delivery.objects.filter(workspace=target.workspace_id, target=target, state=Delivery.WAITING)
+    return queue.select_related("event", "workspace").order_by("queued_at", "id").first()
 
 
 def _try_send(target: Target, delivery: Delivery, *, now: datetime) -> Answer:
@@ -114,8 +114,8 @@ def _record(claim: Claim, target: Target, delivery: Delivery | None, answer: Ans
     if delivery is not None:
         _update_delivery(delivery, answer, now=now)
         count_after_commit(ALERT_DELIVERIES.labels(RESULTS[delivery.state]), 1)
-    first = _find_first(target)
-    due_at = first.next_attempt_at if first else None
+    next_delivery = _find_first(target)
+    due_at = next_delivery.next_attempt_at if next_delivery else None
     claimed.update(lease=None, lease_until=None, next_attempt_at=due_at)
     return is_delivered
 

@@ -26,8 +26,8 @@ class Message:
         lines = [
             f"{change['part']} {change['pointer']}: {change['change']}, breaks {change['breaks']}" for change in changes
         ]
-        more = self.facts.get("changeCount", 0) - len(changes)
-        return [*lines, *([f"and {more:,} more changes"] if more > 0 else [])]
+        omitted_count = self.facts.get("changeCount", 0) - len(changes)
+        return [*lines, *([f"and {omitted_count:,} more changes"] if omitted_count > 0 else [])]
 
 
 def build_body(message: Message) -> bytes:

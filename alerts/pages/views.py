@@ -99,9 +99,9 @@ def _read_form(request: HttpRequest, environment: Environment, edited: Alert | N
     members = QueryDict(mutable=True)
     is_sent = "kind" in request.GET  # then no target is none, and not the one that is stored
     for name, value in values.items():
-        sent = request.GET.getlist(name)
+        sent_values = request.GET.getlist(name)
         default = value if isinstance(value, list) else [str(value)]
-        members.setlist(name, sent or ([] if is_sent and name == "targets" else default))
+        members.setlist(name, sent_values or ([] if is_sent and name == "targets" else default))
     return AlertForm(members, workspace)
 
 

@@ -30,10 +30,10 @@ def find_silences(
             silent_from = quarter + QUARTER
             if len(history) < thresholds.minimum or (resumed_at or until) - silent_from < thresholds.length:
                 continue
-            at = silent_from + max(thresholds.length, _find_longest_pause(history) + QUARTER)
-            if since <= at <= until and (resumed_at is None or at <= resumed_at):
+            fires_at = silent_from + max(thresholds.length, _find_longest_pause(history) + QUARTER)
+            if since <= fires_at <= until and (resumed_at is None or fires_at <= resumed_at):
                 facts = {"reporter": reporter, "lastReportBefore": int(silent_from.timestamp())}
-                yield Happening(reporter, at, thresholds.length, resumed_at, facts)
+                yield Happening(reporter, fires_at, thresholds.length, resumed_at, facts)
 
 
 def _find_longest_pause(quarters: Sequence[datetime]) -> timedelta:

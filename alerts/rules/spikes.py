@@ -76,11 +76,11 @@ def find_spikes(
 
 
 def _build_happening(
-    at: datetime, until: datetime | None, peak: Share, usual: Share, gap: timedelta, since: datetime
+    fires_at: datetime, until: datetime | None, peak: Share, usual: Share, gap: timedelta, since: datetime
 ) -> Iterator[Happening]:
-    if at >= since:
+    if fires_at >= since:
         facts = {"count": peak.cases, "of": peak.total, "share": round(peak.rate, 4), "usual": round(usual.rate, 4)}
-        yield Happening(SUBJECT, at, gap, until, facts)
+        yield Happening(SUBJECT, fires_at, gap, until, facts)
 
 
 @dataclass(frozen=True)

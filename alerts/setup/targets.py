@@ -32,10 +32,10 @@ OVERLAP = timedelta(hours=24)  # for which the previous secret signs too
 
 @dataclass(frozen=True)
 class CheckedAddress:
-    """An address that may be saved. text: as it is stored; shown: what pages may show of it."""
+    """An address that may be saved. text: as it is stored; shown_address: what pages may show of it."""
 
     text: str
-    shown: str
+    shown_address: str
 
 
 def check_address(kind: str, text: str) -> CheckedAddress:
@@ -45,7 +45,7 @@ def check_address(kind: str, text: str) -> CheckedAddress:
         return CheckedAddress(",".join(recipients), ", ".join(recipients))
     address = parse_webhook_address(text.strip())
     resolve(address)
-    return CheckedAddress(text.strip(), address.shown)
+    return CheckedAddress(text.strip(), address.shown_address)
 
 
 def _split_recipients(text: str) -> Sequence[str]:
@@ -79,13 +79,13 @@ def create_target(workspace: Workspace, kind: str, name: str, address: str, *, a
                 kind=kind,
                 name=_check_name(name),
                 encrypted_address=encrypt(checked.text.encode()),
-                shown_address=checked.shown,
+                shown_address=checked.shown_address,
                 encrypted_secret=encrypt(secret.encode()) if secret else None,
                 created_at=now,
                 created_by=actor,
             )
         )
-        facts = {"target": name, "kind": kind, "address": checked.shown}
+        facts = {"target": name, "kind": kind, "address": checked.shown_address}
         record_audit(workspace.pk, "alert target created", facts, actor=actor, now=now)
     return secret
 
@@ -98,8 +98,8 @@ def change_target(target: Target, name: str, address: str, *, actor: str, now: d
         facts["name"] = name
     target.name = _check_name(name)
     if checked:
-        target.encrypted_address, target.shown_address = encrypt(checked.text.encode()), checked.shown
-        facts["address"] = checked.shown
+        target.encrypted_address, target.shown_address = encrypt(checked.text.encode()), checked.shown_address
+        facts["address"] = checked.shown_address
     if len(facts) > 1:
         with transaction.atomic():
             _save(target, ["name", "encrypted_address", "shown_address"])
@@ -160,9 +160,9 @@ def send_test(target: Target, environment: Environment, *, url: str, actor: str,
 def send_again(delivery: Delivery, *, actor: str, now: datetime | None = None) -> bool:
     """Queue a dead letter anew, behind what waits for its target. Return False where it is none any more."""
     now = now or timezone.now()
-    waiting = {"state": Delivery.WAITING, "queued_at": now, "next_attempt_at": now, "finished_at": None}
+    queue_state = {"state": Delivery.WAITING, "queued_at": now, "next_attempt_at": now, "finished_at": None}
     dead = Delivery.objects.filter(workspace=delivery.workspace_id, pk=delivery.pk, state=Delivery.DEAD)
-    if not dead.update(**waiting, attempts=0):
+    if not dead.update(**queue_state, attempts=0):
         return False
     wake_target(delivery.target_id, now=now)
     facts = {"target": delivery.target.name, "event": delivery.event.title}

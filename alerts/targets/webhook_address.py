@@ -60,7 +60,7 @@ class WebhookAddress:
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
-    def shown(self) -> str:
+    def shown_address(self) -> str:
         """What pages show: without path and query, which may hold a secret."""
         return f"{self.scheme}://{self.authority}"
 

@@ -16,7 +16,7 @@ from catalog.models import WitnessReport, WitnessReportId
 from wire import wake_worker
 from wire.keyed_hash import compute_hash
 from wire.postgresql.confirm import confirm_statement
-from wire.prepared_statements import open_prepared_cursor
+from wire.postgresql.prepared_statements import open_prepared_cursor
 from wire.redelivery.reports import get_or_create_report
 from workspaces.models import Environment, EnvironmentRemoved
 

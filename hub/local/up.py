@@ -173,7 +173,7 @@ def require_own_database() -> None:
 
 def list_arguments() -> dict[str, list[str]]:
     """Return the command lines of PROGRAMS, by name."""
-    program = [sys.executable, "-W", "ignore:You're running the worker", "-m", "hub.process"]
+    program = [sys.executable, "-W", "ignore:You're running the worker", "-m", "hub.programs"]
     web = [*program, "granian", "--interface", "asginl", "hub.asgi:application"]
     web += ["--host", settings.HUB_HOST, "--port", str(settings.HUB_PORT)]
     web += ["--workers", str(WEB_WORKERS), "--backlog", str(MAX_CONNECTIONS), "--backpressure", str(MAX_CONNECTIONS)]

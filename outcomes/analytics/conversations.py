@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from outcomes.analytics.lag import LagDistribution, count_lags
 from wire.period import Period
 from wire.postgresql.replica import get_read_connection
-from wire.selected_rows import SelectedRows
+from wire.postgresql.selected_rows import SelectedRows
 from wire.tallies.spans import widen_to_quarters
 from workspaces.models import Environment
 

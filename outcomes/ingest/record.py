@@ -9,7 +9,7 @@ from typing import Any
 
 from outcomes.ingest.report_sql import RECORD
 from wire.postgresql.confirm import confirm_statement
-from wire.prepared_statements import open_prepared_cursor
+from wire.postgresql.prepared_statements import open_prepared_cursor
 from workspaces.models import Environment, EnvironmentRemoved
 
 

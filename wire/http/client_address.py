@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from wire.client_address import current_client_address
+from wire.request_context import current_client_address
 
 Network = IPv4Network | IPv6Network
 

@@ -24,7 +24,7 @@ from wire.errors import (
     is_outage,
     is_unconfirmed,
 )
-from wire.log_context import current_request_id, find_sqlstate
+from wire.request_context import current_request_id, find_sqlstate
 
 log = logging.getLogger("affidavit.problems")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-from wire.log_context import current_request_id
+from wire.request_context import current_request_id
 
 WELL_FORMED = re.compile(r"[A-Za-z0-9._~:/+=-]{1,128}")
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from wire.client_address import current_client_address
+from wire.request_context import current_client_address
 from workspaces.models import AuditEntry
 
 

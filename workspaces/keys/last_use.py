@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db import DatabaseError, connection
 
-from wire.log_context import find_sqlstate
+from wire.request_context import find_sqlstate
 from workspaces.models import ApiKey
 
 PRECISION = timedelta(hours=1)

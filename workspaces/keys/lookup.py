@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from django.db import models
 
-from wire.prepared_statements import open_prepared_cursor
+from wire.postgresql.prepared_statements import open_prepared_cursor
 from workspaces.models import ApiKey, Environment, Workspace
 
 Row = TypeVar("Row", bound=models.Model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from wire.prepared_statements import open_prepared_cursor
+from wire.postgresql.prepared_statements import open_prepared_cursor
 from workspaces.limits.leases import Grant, Limit
 from workspaces.models import TokenBucket
 

@@ -23,8 +23,8 @@ from django.urls import reverse
 from django.utils import timezone
 from requests import RequestException
 
-from wire.client_address import current_client_address
 from wire.redelivery.encryption import decrypt, encrypt
+from wire.request_context import current_client_address
 from workspaces.people.account_audit import record_account_action, record_failed_sign_in
 from workspaces.people.errors import ProviderUnavailable, SignInFailed, SignInRefused, TooManyAttempts
 from workspaces.people.invitations import create_invited_user, has_open_invitation

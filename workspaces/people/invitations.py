@@ -16,9 +16,9 @@ from django.db.models import QuerySet
 from django.template.loader import render_to_string
 
 from workspaces.audit.record import record_audit
+from workspaces.link_tokens import hash_token, make_token
 from workspaces.models import Invitation, Membership, Workspace
 from workspaces.people.errors import MembershipFault
-from workspaces.people.link_tokens import hash_token, make_token
 
 VALID_FOR = timedelta(days=7)
 log = logging.getLogger("affidavit.people")

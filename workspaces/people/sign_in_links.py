@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 
+from workspaces.link_tokens import hash_token, make_token
 from workspaces.models import SignInLink
-from workspaces.people.link_tokens import hash_token, make_token
 
 VALID_FOR = timedelta(minutes=15)
 

@@ -9,8 +9,8 @@ from django.db.models import Q, QuerySet
 
 from wire.errors import InvalidRequest
 from workspaces.audit.record import record_audit
+from workspaces.link_tokens import hash_token, make_token
 from workspaces.models import Environment, SharedLink, Workspace
-from workspaces.people.link_tokens import hash_token, make_token
 
 DAYS = (1, 7, 30)  # for which a link may work
 OPENED_EXACT_TO = timedelta(minutes=1)

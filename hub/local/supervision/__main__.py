@@ -17,7 +17,7 @@ from hub.local.supervision.ballast import FILE_NAME, Ballast
 from hub.local.supervision.plan import Command, Plan, read_plan
 from hub.local.supervision.stop_signals import STOP_SIGNALS, handle_stop_signals
 from hub.local.supervision.supervisor import Child, Program, Supervisor, stop_children
-from hub.logs import JsonFormatter, log_uncaught_errors
+from hub.telemetry.logs import JsonFormatter, log_uncaught_errors
 
 READY_SECONDS = 60
 RESTART_SECONDS = 5

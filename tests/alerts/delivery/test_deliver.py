@@ -20,7 +20,7 @@ from alerts.delivery.retries import PAUSES, RETRIED_FOR, find_next_attempt
 from alerts.models import Delivery, Event, Target
 from alerts.setup.alerts import pause_every_alert
 from alerts.setup.targets import delete_target, send_again, send_test
-from hub.local.alert_sender import Sender
+from hub.programs.alert_sender import Sender
 from tests.alerts.alerts import make_alert, make_target
 from tests.catalog.reports import environment_of
 from workspaces.models import AuditEntry

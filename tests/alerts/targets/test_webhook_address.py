@@ -103,7 +103,7 @@ def test_usual_addresses_are_read(text, address):
 
 def test_what_is_shown_holds_no_path():
     address = parse_webhook_address("https://hooks.example:8443/services/T0/B0/secret?token=x")
-    assert (address.shown, address.authority) == ("https://hooks.example:8443", "hooks.example:8443")
+    assert (address.shown_address, address.authority) == ("https://hooks.example:8443", "hooks.example:8443")
     assert parse_webhook_address("https://[2606:4700::1111]/").authority == "[2606:4700::1111]"
 
 

@@ -51,17 +51,17 @@ def test_what_a_newer_version_wrote_is_refused(settings, monkeypatch, start):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_process_becomes_its_program(hub, name):
     arguments = [word.encode() for word in list_arguments()[name]]
-    program = arguments[arguments.index(b"hub.process") :][:3]
+    program = arguments[arguments.index(b"hub.programs") :][:3]
     command = [sys.executable, "manage.py", "run", name]
     environment = {**hub.environment, **DATABASE}
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL) as process:
         try:
             deadline = time.monotonic() + 60
             words: list[bytes] = []
-            while time.monotonic() < deadline and b"hub.process" not in words:
+            while time.monotonic() < deadline and b"hub.programs" not in words:
                 words = Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")
                 time.sleep(0.1)
-            assert words[words.index(b"hub.process") :][:3] == program
+            assert words[words.index(b"hub.programs") :][:3] == program
             variables = Path(f"/proc/{process.pid}/environ").read_bytes().split(b"\0")
             module = "hub.web_settings" if name == "web" else "hub.settings"
             assert f"DJANGO_SETTINGS_MODULE={module}".encode() in variables

@@ -16,7 +16,7 @@ from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hub.logs import JsonFormatter
+from hub.telemetry.logs import JsonFormatter
 
 pytestmark = pytest.mark.django_db
 URLENCODED = "application/x-www-form-urlencoded"

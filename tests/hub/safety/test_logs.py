@@ -25,11 +25,11 @@ from psycopg.errors import AdminShutdown
 
 from affidavit import make_key
 from hub.local.up import WEB_SERVER_LOGS
-from hub.logs import MAX_MESSAGE, JsonFormatter
-from hub.secret_patterns import cut_secrets
+from hub.telemetry.logs import MAX_MESSAGE, JsonFormatter
+from hub.telemetry.secret_patterns import cut_secrets
 from tests.hub.running import free_port
 from wire.http.problems import find_cause
-from wire.log_context import current_request_id
+from wire.request_context import current_request_id
 
 INTENT = json.dumps({"payload": json.dumps({"tenantId": "ws_1", "sub": "user_1"}), "signature": "0" * 64})
 MAKERS = {

@@ -10,8 +10,8 @@ from django.test import RequestFactory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.client_address import current_client_address
 from wire.http.client_address import ClientAddressMiddleware, find_client_address
+from wire.request_context import current_client_address
 
 PROXIES = [ip_network("10.0.0.0/8"), ip_network("::1"), ip_network("2001:db8:ff::/48")]
 PROXY, CLIENT = "10.1.2.3", "203.0.113.7"

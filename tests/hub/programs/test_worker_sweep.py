@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hub.local import worker_sweep
+from hub.programs import worker_sweep
 from tests.hub.running import running_hub
 
 REPORT = {"observations": [{"method": "GET", "path": "/orders", "status": 200, "count": 1}]}

@@ -125,7 +125,7 @@ def test_no_value_of_a_request_is_in_a_span(hub, key, receiver):
 
 def test_nothing_of_it_is_imported_where_no_address_is_set():
     code = (
-        "import sys; sys.argv = ['process', 'nothing']; import hub.process, hub.settings, hub.logs;"
+        "import sys; sys.argv = ['process', 'nothing']; import hub.programs.__main__, hub.settings, hub.telemetry.logs;"
         "sys.exit(any(name.startswith('opentelemetry') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0

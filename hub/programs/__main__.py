@@ -1,4 +1,4 @@
-"""Become a program: `python -m hub.process granian …`, `… celery worker`, `… celery beat`.
+"""Become a program: `python -m hub.programs granian …`, `… celery worker`, `… celery beat`.
 
 Each starts faster and takes less memory than by its own command: granian's would load the application once for each
 process, and Celery's brings a shell.
@@ -11,7 +11,7 @@ import sys
 from importlib import import_module
 from runpy import run_module
 
-from hub.logs import log_uncaught_errors
+from hub.telemetry.logs import log_uncaught_errors
 
 
 def main() -> None:
@@ -19,13 +19,13 @@ def main() -> None:
     log_uncaught_errors()
     del sys.argv[0]
     if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
-        import_module("hub.tracing").start_tracing("web" if sys.argv[:1] == ["granian"] else sys.argv[-1])
+        import_module("hub.telemetry.tracing").start_tracing("web" if sys.argv[:1] == ["granian"] else sys.argv[-1])
     match sys.argv:
         case ["granian", *_]:
             import_module("hub.asgi")  # shared by the processes that granian forks
             run_module("granian", run_name="__main__")
         case ["celery", "worker" | "beat" as name]:
-            sys.exit(import_module(f"hub.{name}").run())
+            sys.exit(import_module(f"hub.programs.{name}").run())
         case _:
             sys.exit(f"affidavit: no such program: {' '.join(sys.argv)}")
 

@@ -14,7 +14,7 @@ from celery.beat import ScheduleEntry
 from celery.schedules import crontab, schedule
 from django.conf import settings
 
-from hub.local import beat_scheduler
+from hub.programs import beat_scheduler
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 YEARS = timedelta(days=3 * 365)
@@ -92,4 +92,4 @@ def test_a_clock_that_only_goes_on_changes_nothing(tmp_path):
 
 
 def test_the_hub_uses_it():
-    assert settings.CELERY_BEAT_SCHEDULER == "hub.local.beat_scheduler:Scheduler"
+    assert settings.CELERY_BEAT_SCHEDULER == "hub.programs.beat_scheduler:Scheduler"

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
-from hub.secret_patterns import CUT, cut_secrets
-from wire.log_context import current_request_id, find_sqlstate
+from hub.telemetry.secret_patterns import CUT, cut_secrets
+from wire.request_context import current_request_id, find_sqlstate
 
 MAX_MESSAGE = 1_000  # characters
 MAX_SECURITY_MESSAGE = 200  # of what strangers cause, such as a form without a token; it is short on purpose

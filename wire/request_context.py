@@ -1,10 +1,12 @@
-"""What log lines say besides their message: the request that they belong to, the code of a database's error."""
+"""The request that is worked on, for logs, audit log and limits; the SQLSTATE of a database's error, for logs."""
 
 from __future__ import annotations
 
 from contextvars import ContextVar
 
+# Both are empty outside a request.
 current_request_id: ContextVar[str] = ContextVar("request_id", default="")
+current_client_address: ContextVar[str] = ContextVar("current_client_address", default="")  # wire.http.client_address
 
 
 def find_sqlstate(error: BaseException | None) -> str:

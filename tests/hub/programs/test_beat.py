@@ -14,7 +14,7 @@ from hub.celery import app as worker_app
 
 SEND = """
 import json
-from hub.beat import app
+from hub.programs.beat import app
 from django.apps import apps
 for entry in app.conf.beat_schedule.values():
     app.send_task(entry["task"])

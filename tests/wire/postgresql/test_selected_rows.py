@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.wire.test_table_exports import RUNS
-from wire.selected_rows import SelectedRows
+from wire.postgresql.selected_rows import SelectedRows
 from wire.table_exports import Table, stream_csv, stream_json
 
 pytestmark = pytest.mark.django_db

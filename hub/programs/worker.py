@@ -11,7 +11,7 @@ from celery.signals import setup_logging, task_postrun, task_prerun
 from django.conf import settings
 
 from hub.celery import app
-from wire.log_context import current_request_id
+from wire.request_context import current_request_id
 from wire.wake_worker import REQUEST_ID_HEADER
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.core.signals import request_started
 from django.db import DatabaseError, connection
 
-from wire.prepared_statements import open_prepared_cursor
+from wire.postgresql.prepared_statements import open_prepared_cursor
 
 PLANNED = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%% AS once'"
 

@@ -1,0 +1,1 @@
+"""The programs that processes of a hub run: the web server, the worker, beat."""

@@ -1,0 +1,1 @@
+"""What every process says of itself: lines of logs without secrets, traces."""
