@@ -1,7 +1,8 @@
 """The sample workspace: the example's bookshop with its traffic, so that a new hub has data to show.
 
-A new database gets it, unless HUB_SAMPLE is off. Once the hub is up, two processes of their own fill it: one simulates
-its last 30 days, the other simulates conversations for as long as the hub runs.
+A new database gets it, unless HUB_SAMPLE is off. Once the hub is up, a process of its own fills it: it simulates the
+last 30 days, then it becomes the example's program, which simulates conversations for as long as the hub runs. Not both
+at once: the catalog would learn a day of the past after it has learnt today, and would date its drift wrongly.
 """
 
 from __future__ import annotations
@@ -41,17 +42,19 @@ def create(*, now: datetime) -> None:
 
 
 def list_processes(address: str) -> Iterator[tuple[list[str], str]]:
-    """Return the processes that simulate its traffic and the missing part of its history. address: of this hub.
+    """Return the process that simulates the missing part of its history, then its traffic. address: of this hub.
 
-    Each has the arguments for Python, and what it reads from standard input.
+    It has the arguments for Python, and what it reads from standard input.
     """
-    if not settings.HUB_SAMPLE or not (sample := find_sample()):
-        return
-    created, row = sample
+    if settings.HUB_SAMPLE and (sample := find_sample()):
+        # With its keys: their file may be gone before the process looks for it.
+        yield ["manage.py", "sample_history", "--then-live-on", address], json.dumps(sample[0])
+
+
+def list_live_arguments(row: SampleWorkspace, address: str) -> list[str]:
+    """Return the arguments for Python of its live traffic, which reads the keys from standard input."""
     release = str((row.made_at + RELEASE_DELAY).timestamp())
-    # With its keys: their file may be gone before the process looks for it.
-    yield ["-m", "examples.bookshop", "-", "--hub", address, "--released-at", release], json.dumps(created)
-    yield ["manage.py", "sample_history"], ""
+    return ["-m", "examples.bookshop", "-", "--hub", address, "--released-at", release]
 
 
 def find_sample() -> tuple[Mapping[str, Any], SampleWorkspace] | None:

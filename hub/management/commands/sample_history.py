@@ -1,12 +1,15 @@
 """`manage.py sample_history`: complete the 30 days of the sample workspace; `up` calls it."""
 
+import os
+import sys
 import time
+from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError, connection
 
 from hub.sample.history import complete_history
-from hub.sample.workspace import find_sample
+from hub.sample.workspace import find_sample, list_live_arguments
 from wire.errors import is_outage
 
 PAUSES = (1, 5, 15)  # seconds before it retries a day that the database aborted
@@ -16,7 +19,12 @@ class Command(BaseCommand):
     help = "Complete the history of the sample workspace."
     requires_system_checks = []
 
-    def handle(self, *args: object, **options: object) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--then-live-on", metavar="URL", help="Afterwards become its live traffic on this hub; keys: standard input."
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
         pauses = iter(PAUSES)
         while sample := find_sample():
             try:
@@ -28,3 +36,7 @@ class Command(BaseCommand):
                     raise
                 connection.close()
                 time.sleep(pause)
+        if options["then_live_on"] and sample:
+            connection.close()
+            arguments = list_live_arguments(sample[1], options["then_live_on"])
+            os.execv(sys.executable, [sys.executable, *arguments])

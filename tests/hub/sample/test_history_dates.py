@@ -1,0 +1,37 @@
+"""The drift and the versions of the sample's history are dated on the day on which they happened."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from catalog.models import Drift, Operation, OperationVersion
+from hub.sample.history import DAYS, History
+from workspaces.create import create_workspace
+from workspaces.models import ApiKey
+
+pytestmark = pytest.mark.django_db
+
+DAYS_PLAYED = 2
+
+
+def test_a_day_of_the_history_is_folded_by_its_own_clock():
+    end = timezone.now()
+    created = create_workspace("Sample", ["staging"], actor="test", now=end, with_full_key=True)
+    key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, prefix=created.full_key[:12])
+    history = History(created.as_json(), key, end.timestamp())
+    start = end - timedelta(days=DAYS)
+    for number in range(DAYS_PLAYED):
+        history.play_day(number)
+    day_ends = [start + timedelta(days=number + 1) for number in range(DAYS_PLAYED)]
+    versions = OperationVersion.objects.filter(environment__workspace=created.workspace)
+    assert {version.at for version in versions} <= set(day_ends)
+    assert all(version.at - timedelta(days=2) <= version.since <= version.at for version in versions)
+    drift = Drift.objects.filter(environment__workspace=created.workspace)
+    assert drift
+    assert {change.at for change in drift} <= set(day_ends[1:])  # nothing is drift on the first day
+    assert all(change.since <= change.at for change in drift)
+    operations = Operation.objects.filter(environment__workspace=created.workspace)
+    assert max(operation.last_seen_at for operation in operations) <= day_ends[-1]
