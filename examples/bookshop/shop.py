@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlencode
 
 from affidavit import (
@@ -49,6 +49,15 @@ class Settings:
     released_at: float = float("inf")
 
 
+class Route(NamedTuple):
+    """A route that matches a path. rule: its template; identifiers: the numbers in the path."""
+
+    method: str
+    rule: str
+    view: Callable[..., Answer]
+    identifiers: Sequence[int]
+
+
 class Refusal(Exception):
     """A request that cannot be fulfilled; answered as JSON."""
 
@@ -77,6 +86,9 @@ class Bookshop:
         self._wsgi = WitnessMiddleware(protected, reporters.witness)
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        if matches := self._match_path(environ["PATH_INFO"]):
+            # Before the intent is verified, so that the report of a rejected call names its operation too.
+            environ["affidavit.route"] = matches[0].rule
         return self._wsgi(environ, start_response)
 
     def _protection(self, verifications: Any) -> Protection:
@@ -127,20 +139,22 @@ class Bookshop:
         return [body]
 
     def _dispatch(self, environ: dict[str, Any]) -> Answer:
-        method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
-        matches = [
-            (method_of_route, rule, view, match)
-            for method_of_route, rule, pattern, view in self._routes
+        method, matches = environ["REQUEST_METHOD"], self._match_path(environ["PATH_INFO"])
+        for route in matches:
+            if route.method == method:
+                query = {name: values[0] for name, values in parse_qs(environ["QUERY_STRING"]).items()}
+                body, *rest = route.view(*route.identifiers, arguments={**query, **read_body(environ)})
+                is_out = self._now() >= self._settings.released_at
+                return apply_release(method, route.rule, body) if is_out else body, *rest
+        raise Refusal(405, "method-not-allowed") if matches else Refusal(404, "not-found")
+
+    def _match_path(self, path: str) -> list[Route]:
+        """Return the routes of a path, which differ in their methods."""
+        return [
+            Route(method, rule, view, [int(text) for text in match.groups()])
+            for method, rule, pattern, view in self._routes
             if (match := pattern.fullmatch(path))
         ]
-        for method_of_route, rule, view, match in matches:
-            environ["affidavit.route"] = rule  # the route for the witness
-            if method_of_route == method:
-                query = {name: values[0] for name, values in parse_qs(environ["QUERY_STRING"]).items()}
-                body, *rest = view(*map(int, match.groups()), arguments={**query, **read_body(environ)})
-                is_out = self._now() >= self._settings.released_at
-                return apply_release(method, rule, body) if is_out else body, *rest
-        raise Refusal(405, "method-not-allowed") if matches else Refusal(404, "not-found")
 
     def search(self, arguments: Mapping[str, Any]) -> Answer:
         words, start = str(arguments.get("q", "")), int(arguments.get("start", 0))

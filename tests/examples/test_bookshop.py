@@ -67,6 +67,16 @@ class RecordedOutcomes:
         self.outcomes.append((conversation_id, outcome_key))
 
 
+class RecordedVerifications:
+    """Replaces VerificationReports and records result and operation of each call."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str]] = []
+
+    def add(self, result: str, *, operation: str = "", **_: Any) -> None:
+        self.calls.append((result, operation))
+
+
 class World:
     """A shop and its assistant, with a clock that the test sets."""
 
@@ -74,9 +84,11 @@ class World:
         self.time = 1_800_000_000.0
         self.hub = Hub(lambda: self.time)
         self.recorded_outcomes = RecordedOutcomes()
+        self.verifications = RecordedVerifications()
         self.witness = affidavit.Witness(KEY, transport=self.hub, rules=False, now=lambda: self.time)
         shop_settings = Settings(WORKSPACE, "production", PRODUCTION.audience, SECRET, database, **settings)
-        self.shop = Bookshop(shop_settings, Reporters(self.recorded_outcomes, self.witness), now=lambda: self.time)
+        reporters = Reporters(self.recorded_outcomes, self.witness, self.verifications)
+        self.shop = Bookshop(shop_settings, reporters, now=lambda: self.time)
         self.call = in_process(self.shop)
         self.assistant = Assistant(
             PRODUCTION, self.hub.call, self.call, key=KEY, now=lambda: self.time, chance=Random(1), pace=1.0
@@ -108,6 +120,13 @@ def test_every_mistake_is_rejected_with_its_reason(reason):
     call = ToolCall(SUB, "GET", "/orders")
     answer = world.ended(MISTAKES[reason][1](world.assistant, STAGING, call))
     assert (answer.status, answer.json["reason"]) == (403, reason)
+    operations = {"args-mismatch": "POST /cart/lines", "unsupported-version": "POST /refunds"}
+    assert world.verifications.calls[-1] == (reason, operations.get(reason, "GET /orders"))
+
+
+def test_the_report_of_a_rejected_call_names_its_template(world):
+    assert world.assistant.send(ToolCall(SUB, "GET", "/orders/10001"), None).status == 403
+    assert world.verifications.calls == [("missing-header", "GET /orders/{orderId}")]
 
 
 def test_mistakes_and_step_up_cover_the_closed_set_of_reasons():

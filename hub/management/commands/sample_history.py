@@ -20,9 +20,8 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--then-live-on", metavar="URL", help="Afterwards become its live traffic on this hub; keys: standard input."
-        )
+        help_text = "Afterwards become its live traffic on this hub, with the keys of standard input."
+        parser.add_argument("--then-live-on", metavar="URL", help=help_text)
 
     def handle(self, *args: Any, **options: Any) -> None:
         pauses = iter(PAUSES)
