@@ -57,14 +57,14 @@ def dump(*options: str) -> str:
     variables = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
     environment = {**os.environ, **{name: str(facts[key]) for name, key in variables.items() if facts[key]}}
     command = [find_binaries() / "pg_dump", "--no-owner", "--no-privileges", f"--exclude-table={MONTHS}", *options]
-    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-    return ABOUT_THE_SESSION.sub("", output)
+    output = subprocess.run(command, env=environment, capture_output=True, check=True).stdout
+    return ABOUT_THE_SESSION.sub("", output.decode())  # as text, a carriage return in an index would be a line feed
 
 
 def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "hub.settings"
     django.setup()
-    PATH.write_text(HEADING + "".join(dump_migrated()))
+    PATH.write_bytes((HEADING + "".join(dump_migrated())).encode())
 
 
 if __name__ == "__main__":

@@ -1892,7 +1892,7 @@ CREATE INDEX intents_rejection_default_id_idx ON public.intents_rejection_defaul
 CREATE INDEX intents_verificationreport_by_id ON public.intents_verificationreport USING btree (id);
 CREATE INDEX intents_verificationreport_received_at_f2f44465 ON public.intents_verificationreport USING btree (received_at);
 CREATE INDEX keys_by_form ON ONLY public.outcomes_tally USING btree (environment_id, translate(lower(((outcome_key)::text COLLATE "default")), '-_ 	
- '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
+ '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
 CREATE INDEX known_by_bare_form ON ONLY public.outcomes_conversation USING btree (environment_id, bare_form) WHERE (bare_form IS NOT NULL);
 CREATE INDEX latest_annotations ON public.workspaces_annotation USING btree (workspace_id, at DESC, id DESC);
 CREATE INDEX latest_deliveries ON public.alerts_delivery USING btree (workspace_id, queued_at DESC, id DESC);
@@ -1949,28 +1949,28 @@ CREATE INDEX outcomes_outcome_h7_environment_id_healed_at_idx ON public.outcomes
 CREATE INDEX outcomes_outcome_h7_environment_id_outcome_key_first_report_idx ON public.outcomes_outcome_h7 USING btree (environment_id, outcome_key, first_reported_at);
 CREATE INDEX outcomes_tally_h0_environment_id_grain_starts_at_magnitude_idx ON public.outcomes_tally_h0 USING btree (environment_id, grain, starts_at, magnitude DESC);
 CREATE INDEX outcomes_tally_h0_environment_id_translate_idx ON public.outcomes_tally_h0 USING btree (environment_id, translate(lower(((outcome_key)::text COLLATE "default")), '-_ 	
- '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
+ '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
 CREATE INDEX outcomes_tally_h1_environment_id_grain_starts_at_magnitude_idx ON public.outcomes_tally_h1 USING btree (environment_id, grain, starts_at, magnitude DESC);
 CREATE INDEX outcomes_tally_h1_environment_id_translate_idx ON public.outcomes_tally_h1 USING btree (environment_id, translate(lower(((outcome_key)::text COLLATE "default")), '-_ 	
- '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
+ '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
 CREATE INDEX outcomes_tally_h2_environment_id_grain_starts_at_magnitude_idx ON public.outcomes_tally_h2 USING btree (environment_id, grain, starts_at, magnitude DESC);
 CREATE INDEX outcomes_tally_h2_environment_id_translate_idx ON public.outcomes_tally_h2 USING btree (environment_id, translate(lower(((outcome_key)::text COLLATE "default")), '-_ 	
- '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
+ '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
 CREATE INDEX outcomes_tally_h3_environment_id_grain_starts_at_magnitude_idx ON public.outcomes_tally_h3 USING btree (environment_id, grain, starts_at, magnitude DESC);
 CREATE INDEX outcomes_tally_h3_environment_id_translate_idx ON public.outcomes_tally_h3 USING btree (environment_id, translate(lower(((outcome_key)::text COLLATE "default")), '-_ 	
- '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
+ '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
 CREATE INDEX outcomes_tally_h4_environment_id_grain_starts_at_magnitude_idx ON public.outcomes_tally_h4 USING btree (environment_id, grain, starts_at, magnitude DESC);
 CREATE INDEX outcomes_tally_h4_environment_id_translate_idx ON public.outcomes_tally_h4 USING btree (environment_id, translate(lower(((outcome_key)::text COLLATE "default")), '-_ 	
- '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
+ '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
 CREATE INDEX outcomes_tally_h5_environment_id_grain_starts_at_magnitude_idx ON public.outcomes_tally_h5 USING btree (environment_id, grain, starts_at, magnitude DESC);
 CREATE INDEX outcomes_tally_h5_environment_id_translate_idx ON public.outcomes_tally_h5 USING btree (environment_id, translate(lower(((outcome_key)::text COLLATE "default")), '-_ 	
- '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
+ '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
 CREATE INDEX outcomes_tally_h6_environment_id_grain_starts_at_magnitude_idx ON public.outcomes_tally_h6 USING btree (environment_id, grain, starts_at, magnitude DESC);
 CREATE INDEX outcomes_tally_h6_environment_id_translate_idx ON public.outcomes_tally_h6 USING btree (environment_id, translate(lower(((outcome_key)::text COLLATE "default")), '-_ 	
- '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
+ '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
 CREATE INDEX outcomes_tally_h7_environment_id_grain_starts_at_magnitude_idx ON public.outcomes_tally_h7 USING btree (environment_id, grain, starts_at, magnitude DESC);
 CREATE INDEX outcomes_tally_h7_environment_id_translate_idx ON public.outcomes_tally_h7 USING btree (environment_id, translate(lower(((outcome_key)::text COLLATE "default")), '-_ 	
- '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
+ '::text, ''::text)) WHERE ((grain)::text = 'm'::text);
 CREATE INDEX redaction_rules ON public.catalog_redactionrule USING btree (workspace_id, id);
 CREATE INDEX socialaccount_socialaccount_user_id_8146e70c ON public.socialaccount_socialaccount USING btree (user_id);
 CREATE INDEX socialaccount_socialtoken_account_id_951f210e ON public.socialaccount_socialtoken USING btree (account_id);
