@@ -17,7 +17,7 @@ from hub.local.supervision.ballast import is_released
 LEAST_FREE_BYTES = 64 * 1024 * 1024
 WRITE_TIMEOUT = "3s"
 
-Check = dict[str, Any]
+CheckResult = dict[str, Any]
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -29,7 +29,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
     Reports that wait for the worker do not count: this process stores more of them all the same.
     """
-    checks, unfolded_seconds = run_checks()
+    checks, unfolded_seconds = check_readiness()
     is_ready = all(check["ok"] for check in checks.values())
     status = {"status": "ready" if is_ready else "not-ready", "checks": checks}
     return JsonResponse(
@@ -39,16 +39,16 @@ def readyz(request: HttpRequest) -> HttpResponse:
     )
 
 
-def run_checks() -> tuple[dict[str, Check], float | None]:
+def check_readiness() -> tuple[dict[str, CheckResult], float | None]:
     """Return the checks of this process, and the age of the oldest unfolded report in seconds."""
-    disk = check_disk()
+    disk = check_free_space()
     try:
         pending = count_pending_migrations()
         write_to_log()
         unfolded_seconds = measure_fold_lag(now=timezone.now()) if not pending else None
     except Error as error:
         return {"database": {"ok": False, "detail": type(error).__name__}, "disk": disk}, None
-    checks: dict[str, Check] = {
+    checks: dict[str, CheckResult] = {
         "database": {"ok": True},
         "migrations": {"ok": not pending, "pending": pending},
         "disk": disk,
@@ -63,7 +63,7 @@ def write_to_log() -> None:
         cursor.execute("SELECT pg_logical_emit_message(true, 'affidavit', 'ready')")
 
 
-def check_disk() -> Check:
+def check_free_space() -> CheckResult:
     """Check the space beside the embedded database; that of another server is not known here."""
     if settings.DATABASE_URL:
         return {"ok": True}

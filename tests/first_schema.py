@@ -15,7 +15,7 @@ from django.db import connection
 from psycopg import sql
 
 import tests.embedded_database  # noqa: F401  # starts a server, and has the settings use it
-from hub.local.first_schema import PATH
+from hub.local.first_schema import SCHEMA_FILE
 from hub.local.postgres_programs import find_binaries
 
 SCRATCH = "first_schema"
@@ -64,7 +64,7 @@ def dump(*options: str) -> str:
 def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "hub.settings"
     django.setup()
-    PATH.write_bytes((HEADING + "".join(dump_migrated())).encode())
+    SCHEMA_FILE.write_bytes((HEADING + "".join(dump_migrated())).encode())
 
 
 if __name__ == "__main__":

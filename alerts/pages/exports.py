@@ -21,7 +21,7 @@ DELIVERY_COLUMNS = (
 )
 
 
-def list_tables(workspace: Workspace) -> Sequence[Table]:
+def list_alert_tables(workspace: Workspace) -> Sequence[Table]:
     return [
         Table("alerts", ALERT_COLUMNS, lambda: _export_alerts(workspace)),
         Table("targets", TARGET_COLUMNS, lambda: _export_targets(workspace)),

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from alerts.evaluation.preview import preview
 from alerts.models import Alert, Delivery
-from alerts.pages.exports import list_delivery_tables, list_tables
+from alerts.pages.exports import list_alert_tables, list_delivery_tables
 from alerts.pages.forms import KINDS, AlertForm, TargetForm, default_values, stored_values
 from alerts.pages.queries import list_alert_rows, list_deliveries, list_target_rows
 from alerts.rules.words import describe_alert
@@ -74,7 +74,7 @@ def build_alerts_page(
             **_build_preview(alert_form),
         }
 
-    return Page("alerts/alerts.html", build_context, list_tables(workspace), has_period=False, holds_secrets=True)
+    return Page("alerts/alerts.html", build_context, list_alert_tables(workspace), has_period=False, holds_secrets=True)
 
 
 def _find(rows: Any, attribute: str, request: HttpRequest, member: str) -> Any:

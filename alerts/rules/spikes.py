@@ -29,13 +29,13 @@ class Share(NamedTuple):
         return self.cases / self.total if self.total > 0 else 0.0
 
 
-def find_gap(thresholds: Thresholds) -> timedelta:
+def choose_gap(thresholds: Thresholds) -> timedelta:
     return max(thresholds.length, SHORTEST_GAP)
 
 
 def find_history(thresholds: Thresholds) -> timedelta:
     """Return how long before a moment the quarter hours begin by which it is judged."""
-    return BASELINE + thresholds.length + find_gap(thresholds)
+    return BASELINE + thresholds.length + choose_gap(thresholds)
 
 
 def is_jump(current: Share, usual: Share, thresholds: Thresholds) -> bool:
@@ -56,7 +56,7 @@ def find_spikes(
     Every quarter hour, the thresholds' minutes that end with it are judged by the 7 days before them.
     """
     sums = _Sums.of(quarters)
-    gap = find_gap(thresholds)
+    gap = choose_gap(thresholds)
     first: datetime | None = None
     last = moment = ceil_to_quarter(since) - gap
     peak = usual = Share(0, 0)

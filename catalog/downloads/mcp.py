@@ -12,7 +12,7 @@ from catalog.downloads.tools import build_tool
 from catalog.evidence.outlines import Descriptor, Outline, list_contents
 
 IDEMPOTENT_METHODS = READS | {"PUT", "DELETE"}  # RFC 9110, 9.2.2
-EMPTY_OBJECT = {"type": "unknown", "reason": "empty", "of": "object"}
+EMPTY_OBJECT_DESCRIPTOR = {"type": "unknown", "reason": "empty", "of": "object"}
 # What revision 2026-07-28 requires besides the tools: all of them are listed, and a copy is out of date at once.
 RESULT = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
@@ -73,4 +73,4 @@ def build_output_schema(outline: Outline) -> dict[str, Any] | None:
 
 
 def is_always_object(descriptor: Descriptor) -> bool:
-    return descriptor == EMPTY_OBJECT or (descriptor["type"] == "object" and not descriptor.get("nullable"))
+    return descriptor == EMPTY_OBJECT_DESCRIPTOR or (descriptor["type"] == "object" and not descriptor.get("nullable"))

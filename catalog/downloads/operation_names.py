@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from affidavit.operations import PARAMETER
 from catalog.evidence.outlines import Outline
 
-MAX_NAME_LENGTH = 64  # of a tool, for assistants
-HASH_LENGTH = 8
+MAX_TOOL_NAME_LENGTH = 64  # of a tool, for assistants
+DIGEST_LENGTH = 8
 WORD = re.compile(r"[A-Za-z0-9]+")
-DIGEST = re.compile(rf"_[0-9a-f]{{{HASH_LENGTH}}}$", re.IGNORECASE)
+DIGEST = re.compile(rf"_[0-9a-f]{{{DIGEST_LENGTH}}}$", re.IGNORECASE)
 
 
 def name_operations(operations: Sequence[tuple[str, str]]) -> list[str]:
@@ -46,9 +46,9 @@ def build_plain_name(method: str, path: str) -> str:
 
 def is_plain(name: str) -> bool:
     """Whether a name can stand without a digest: it is short enough, and does not end as if it had one."""
-    return len(name) <= MAX_NAME_LENGTH and not DIGEST.search(name)
+    return len(name) <= MAX_TOOL_NAME_LENGTH and not DIGEST.search(name)
 
 
 def add_digest(name: str, operation: str) -> str:
-    digest = hashlib.sha256(operation.encode()).hexdigest()[:HASH_LENGTH]
-    return f"{name[: MAX_NAME_LENGTH - HASH_LENGTH - 1]}_{digest}"
+    digest = hashlib.sha256(operation.encode()).hexdigest()[:DIGEST_LENGTH]
+    return f"{name[: MAX_TOOL_NAME_LENGTH - DIGEST_LENGTH - 1]}_{digest}"

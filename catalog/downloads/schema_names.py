@@ -18,8 +18,8 @@ from http import HTTPStatus
 from affidavit.operations import singularize, split_words
 from catalog.downloads.resources import parse_resources
 
-MAX_NAME_LENGTH = 80
-HASH_LENGTH = 8
+MAX_SCHEMA_NAME_LENGTH = 80
+MIN_DIGEST_LENGTH = 8
 PASCAL_WORD = re.compile(r"[A-Z][a-z0-9]*|[a-z0-9]+")
 ERROR = "Error"  # the body of most error responses
 PAGE_LISTS = frozenset({("data",), ("items",), ("results",)})  # beside the name of the resource itself
@@ -165,7 +165,7 @@ def assign_names(uses: Mapping[int, Use], taken_names: Collection[str]) -> dict[
         used_names.update(name.lower() for name in winners.values())
         proposals = {number: proposals[number] for number in wishes.keys() - winners.keys()}
     for number in sorted(uses.keys() - names.keys(), key=lambda number: uses[number].location):
-        names[number] = add_digest(last_wishes[number], uses[number].location, used_names)
+        names[number] = make_unique(last_wishes[number], uses[number].location, used_names)
         used_names.add(names[number].lower())
     return names
 
@@ -176,9 +176,9 @@ def propose_next(proposals: Mapping[int, Iterator[str]]) -> dict[int, str]:
     return {number: shorten(name) for number, name in next_names.items() if name}
 
 
-def add_digest(name: str, text: str, used_names: Collection[str]) -> str:
+def make_unique(name: str, text: str, used_names: Collection[str]) -> str:
     digest = hashlib.sha256(text.encode()).hexdigest()
-    lengths = range(HASH_LENGTH, len(digest) + 1)
+    lengths = range(MIN_DIGEST_LENGTH, len(digest) + 1)
     return next(longer for length in lengths if (longer := f"{name}{digest[:length]}").lower() not in used_names)
 
 
@@ -211,9 +211,9 @@ def name_status(status: str) -> str:
 
 def shorten(name: str) -> str:
     """Leave out words in the middle of a name that is too long."""
-    if len(name) <= MAX_NAME_LENGTH:
+    if len(name) <= MAX_SCHEMA_NAME_LENGTH:
         return name
     words = PASCAL_WORD.findall(name)
-    while sum(map(len, words)) > MAX_NAME_LENGTH and len(words) > 2:
+    while sum(map(len, words)) > MAX_SCHEMA_NAME_LENGTH and len(words) > 2:
         del words[len(words) // 2]
-    return "".join(words)[:MAX_NAME_LENGTH]
+    return "".join(words)[:MAX_SCHEMA_NAME_LENGTH]

@@ -70,7 +70,7 @@ def record_excess(environment: Environment, excess: Mapping[Identity, int], *, n
     """
     room = settings.MAX_OPERATIONS - ExcessOperation.objects.filter(environment=environment).count() if excess else 0
     remainder = 0
-    for batch in split_batches(excess):
+    for batch in split_identities(excess):
         rows = find_excess(environment, batch)
         new = [identity for identity in batch if identity not in rows]
         refused = set(new[max(room, 0) :])
@@ -86,7 +86,7 @@ def delete_excess(environment: Environment, merged: Collection[Identity]) -> Non
     """Delete the counts of operations that are in the catalog now."""
     if not ExcessOperation.objects.filter(environment=environment).exists():
         return
-    for batch in split_batches(merged):
+    for batch in split_identities(merged):
         ids = [row.pk for row in find_excess(environment, batch).values()]
         ExcessOperation.objects.filter(pk__in=ids).delete()
 
@@ -101,7 +101,7 @@ def find_excess(environment: Environment, identities: Collection[Identity]) -> d
     return {identity: by_identity[identity] for identity in identities if identity in by_identity}
 
 
-def split_batches(identities: Collection[Identity]) -> Iterator[list[Identity]]:
+def split_identities(identities: Collection[Identity]) -> Iterator[list[Identity]]:
     remaining = iter(sorted(identities))
     while batch := list(islice(remaining, BATCH_ROWS)):
         yield batch

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from affidavit import from_descriptor, parse_json
 
-MAX_TEMPLATES = 2000  # that a process remembers
+MAX_REMEMBERED_FORMS = 2000  # that a process remembers
 HALF_DEPTH = 64  # of the 128 levels that a body may have
 # A count as it is nearly always written. All else stays part of the form, and is no mark when that is read.
 _COUNT = re.compile(rb'("(?:seen|nulls)":[ \t\r\n]*)(0|[1-9][0-9]{0,14})(?=[,}\s])')
@@ -67,7 +67,7 @@ def fill_template(text: bytes) -> Shape | None:
     return Shape(template.text % tuple([values[number] for number in template.chosen]), distinct[template.seen])
 
 
-@lru_cache(MAX_TEMPLATES)
+@lru_cache(MAX_REMEMBERED_FORMS)
 def _make_template(form: bytes, ranks: tuple[int, ...]) -> _Template | None:
     """Read a form, with NUL for each count, whose counts have these ranks. 0 has rank 0."""
     marks = [0, *sorted(_MARKS.sample(range(2**48, 2**50), max(ranks)))]

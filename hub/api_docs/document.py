@@ -33,7 +33,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Call:
+class ApiCall:
     """One call of the API. body and answer: examples as JSON text, the body "" for GET; errors: by status."""
 
     id: str
@@ -63,7 +63,7 @@ def compute_etag() -> str:
 
 
 @cache
-def list_calls() -> Mapping[str, Sequence[Call]]:
+def list_calls() -> Mapping[str, Sequence[ApiCall]]:
     """Return all calls by the part of the page that they belong to."""
     document = json.loads(render_document())
     calls = [
@@ -77,7 +77,7 @@ def list_calls() -> Mapping[str, Sequence[Call]]:
     }
 
 
-def build_call(document: Json, path: str, method: str, operation: Json) -> Call:
+def build_call(document: Json, path: str, method: str, operation: Json) -> ApiCall:
     status, success = next(item for item in operation["responses"].items() if item[0].startswith("2"))
     content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
     parameters = [
@@ -85,7 +85,7 @@ def build_call(document: Json, path: str, method: str, operation: Json) -> Call:
         for item in operation.get("parameters", [])
         if "name" in item
     ]
-    return Call(
+    return ApiCall(
         id=f"{method}-{path.removeprefix('/api/').replace('/', '-').translate({123: None, 125: None})}",
         method=method.upper(),
         path=path,

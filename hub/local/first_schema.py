@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
-PATH = Path(__file__).with_suffix(".sql")
+SCHEMA_FILE = Path(__file__).with_suffix(".sql")
 
 
 def load_first_schema() -> None:
@@ -19,4 +19,4 @@ def load_first_schema() -> None:
     if settings.DATABASE_URL or MigrationRecorder(connection).has_table():
         return
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(PATH.read_bytes().decode())  # byte for byte: an index names a carriage return
+        cursor.execute(SCHEMA_FILE.read_bytes().decode())  # byte for byte: an index names a carriage return

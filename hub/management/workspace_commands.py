@@ -64,7 +64,7 @@ def find_workspace(name: str) -> Workspace:
     return workspace
 
 
-def parse_moment(text: str) -> datetime:
+def parse_date_option(text: str) -> datetime:
     """Read `2027-01-01` or `2027-01-01T12:00Z`; without an offset it is UTC. Raises StartupError."""
     try:
         moment = datetime.fromisoformat(text) if "T" in text or " " in text else _start_of_day(text)

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from alerts.delivery.deliver import Claim, claim_target, deliver
 
-EVERY_SECONDS = 2
+SEND_EVERY_SECONDS = 2
 PAUSE_SECONDS = 10  # after a failure: while the database is away, a line of the log every few seconds is enough
 THREADS = 4  # targets to which one worker delivers at a time
 log = logging.getLogger("affidavit.alerts")
@@ -50,14 +50,14 @@ class Sender:
 
 
 @worker_init.connect
-def start_thread(**signal_arguments: object) -> None:
+def start_sender(**signal_arguments: object) -> None:
     threading.Thread(target=send_forever, name="alert sender", daemon=True).start()
 
 
 def send_forever() -> None:
     sender = Sender()
     while True:
-        time.sleep(EVERY_SECONDS)
+        time.sleep(SEND_EVERY_SECONDS)
         try:
             sender.send_due(now=timezone.now())
         except Exception:  # whatever failed: without this thread, no alert would be delivered

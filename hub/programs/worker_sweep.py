@@ -12,19 +12,19 @@ from django.db import connections
 from catalog.tasks import sweep as fold_reports
 from workspaces.tasks import sweep as delete_workspaces
 
-EVERY_SECONDS = 10
+SWEEP_EVERY_SECONDS = 10
 log = logging.getLogger("affidavit.sweep")
 
 
 @worker_init.connect
-def start_thread(**signal_arguments: object) -> None:
+def start_sweeper(**signal_arguments: object) -> None:
     """Start before the worker connects to the broker, which it tries for as long as the broker is unreachable."""
     threading.Thread(target=sweep_forever, name="sweep", daemon=True).start()
 
 
 def sweep_forever() -> None:
     while True:
-        time.sleep(EVERY_SECONDS)
+        time.sleep(SWEEP_EVERY_SECONDS)
         sweep_once()
 
 
@@ -33,5 +33,5 @@ def sweep_once() -> None:
         fold_reports()
         delete_workspaces()
     except Exception:  # whatever failed: without this thread, work could wait forever
-        log.exception("the sweep failed; it runs again in %s s", EVERY_SECONDS)
+        log.exception("the sweep failed; it runs again in %s s", SWEEP_EVERY_SECONDS)
         connections.close_all()

@@ -11,7 +11,7 @@ from django.template import Context
 
 from catalog.drift.queries import list_breaking_drift
 from catalog.models import Drift
-from workspaces.annotations.marks import DRIFT, Happening, place_marks
+from workspaces.annotations.marks import DRIFT, ChartEvent, place_marks
 from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.templatetags.format import page_url
 
@@ -25,15 +25,15 @@ class ChartMarks:
     """The marks of a chart as JSON, and what happened, the latest first. is_cut: only the latest are here."""
 
     marks: Sequence[Mapping[str, Any]]
-    happenings: Sequence[Happening]
+    happenings: Sequence[ChartEvent]
     is_cut: bool
 
     @property
-    def listed(self) -> Sequence[Happening]:
+    def listed(self) -> Sequence[ChartEvent]:
         return self.happenings[:LISTED]
 
     @property
-    def folded(self) -> Sequence[Happening]:
+    def folded(self) -> Sequence[ChartEvent]:
         return self.happenings[LISTED:]
 
 
@@ -46,7 +46,7 @@ def find_marks(context: Context, figure: Mapping[str, Any]) -> ChartMarks | None
     environment, period = context["environment"], context["period"]
     annotations = list(list_annotations_of_period(environment, period)[: MAX_OF_A_KIND + 1])
     drift = list(list_breaking_drift(environment, period)[: MAX_OF_A_KIND + 1])
-    happenings = [Happening(row.at, row.text, row.url) for row in annotations[:MAX_OF_A_KIND]]
+    happenings = [ChartEvent(row.at, row.text, row.url) for row in annotations[:MAX_OF_A_KIND]]
     happenings += [_describe_drift(context, change) for change in drift[:MAX_OF_A_KIND]]
     if not happenings:
         return None
@@ -57,8 +57,8 @@ def find_marks(context: Context, figure: Mapping[str, Any]) -> ChartMarks | None
     )
 
 
-def _describe_drift(context: Context, change: Drift) -> Happening:
+def _describe_drift(context: Context, change: Drift) -> ChartEvent:
     operation = change.operation
     location = change.pointer or change.part
     address = page_url(context, "change", id=change.pk)
-    return Happening(change.at, f"{operation.method} {operation.path}: {location} {change.words}", address, DRIFT)
+    return ChartEvent(change.at, f"{operation.method} {operation.path}: {location} {change.words}", address, DRIFT)

@@ -13,7 +13,7 @@ from workspaces.models import Environment
 
 AROUND = timedelta(days=1)  # before and after a rejection, in which others are looked for
 MAX_EVENTS = 50  # of each kind
-EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")  # of a CallEvent
+CALL_EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")  # of a CallEvent
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from affidavit import REASONS
 from intents.models import Rejection
 from intents.rejections import chart_figures, sentences, totals
 from intents.rejections.analysis import RejectionAnalysis
-from intents.rejections.detail import EVENT_COLUMNS, count_alike, find_rejection, list_call_events
+from intents.rejections.detail import CALL_EVENT_COLUMNS, count_alike, find_rejection, list_call_events
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import parse_filters
 from intents.rejections.queries import begin_with_data, has_verifications
@@ -72,7 +72,7 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
             "events": events,
         }
 
-    tables = [Table("events", EVENT_COLUMNS, lambda: map(astuple, events))]
+    tables = [Table("events", CALL_EVENT_COLUMNS, lambda: map(astuple, events))]
     return Page("intents/rejection.html", build_context, tables, has_period=False)
 
 

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from intents.models import MintedIntent
-from intents.rejections.detail import EVENT_COLUMNS, MAX_EVENTS, list_events_of_call
+from intents.rejections.detail import CALL_EVENT_COLUMNS, MAX_EVENTS, list_events_of_call
 from intents.rejections.exports import REJECTION_COLUMNS, list_rejection_cells
 from intents.tool_calls.detail import ToolCall, find_tool_call, list_environments_with
 from wire.errors import NotFound
@@ -28,7 +28,7 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
     tool_call_id = read_text(request.GET, "id")
     call = find_tool_call(environment, tool_call_id)
     if not (tool_call_id and call.exists):
-        raise NotFound(explain_absence(environment, tool_call_id))
+        raise NotFound(explain_unknown_tool_call(environment, tool_call_id))
     events = list_events_of_call(environment, tool_call_id)
 
     def build_context() -> Mapping[str, Any]:
@@ -44,14 +44,14 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
         }
 
     tables = [
-        Table("events", EVENT_COLUMNS, lambda: map(astuple, events)),
+        Table("events", CALL_EVENT_COLUMNS, lambda: map(astuple, events)),
         Table("intents", INTENT_COLUMNS, lambda: _intent_rows(call)),
         Table("rejections", REJECTION_COLUMNS, lambda: map(list_rejection_cells, call.rejections.iterator())),
     ]
     return Page("intents/tool_call.html", build_context, tables, has_period=False)
 
 
-def explain_absence(environment: Environment, tool_call_id: str) -> str:
+def explain_unknown_tool_call(environment: Environment, tool_call_id: str) -> str:
     """Return in words that nothing names a tool call here, and where something does."""
     if not tool_call_id:
         return "Name the tool call in the address, as ?id=…"

@@ -38,7 +38,7 @@ class RequestForm(forms.Form):
         if not text:
             return None
         try:
-            moment = parse_moment(text)
+            moment = parse_received_at(text)
         except (ValueError, OverflowError, OSError):
             raise forms.ValidationError(f"Write it like {EXAMPLE_MOMENT}, or as a Unix time.") from None
         if not EARLIEST <= moment <= timezone.now() + timedelta(days=1):
@@ -54,7 +54,7 @@ class RequestForm(forms.Form):
         return ReceivedRequest(body=body, query=query, **fields)
 
 
-def parse_moment(text: str) -> datetime:
+def parse_received_at(text: str) -> datetime:
     """Read an ISO 8601 time or a Unix time. Raises ValueError, OverflowError or OSError."""
     try:
         number = float(text)

@@ -46,7 +46,7 @@ class ReachedOutcome:
 
     @property
     def cursor(self) -> str:
-        """Microseconds of the first report and the row id of its conversation: see `parse_cursor`."""
+        """Microseconds of the first report and the row id of its conversation: see `parse_page_position`."""
         return f"{round(self.first_reported_at.timestamp() * 1_000_000)}-{self.conversation}"
 
 
@@ -110,7 +110,7 @@ def read_conversations(
     environment: Environment, period: Period, key: str, *, cursor: str = "", limit: int
 ) -> Sequence[ReachedOutcome]:
     """Return the latest conversations that reached a key ("" for any), from `cursor` on."""
-    return _read_page(environment, period, key, parse_cursor(cursor, key), limit)
+    return _read_page(environment, period, key, parse_page_position(cursor, key), limit)
 
 
 def select_conversations(environment: Environment, period: Period, key: str) -> SelectedRows:
@@ -129,7 +129,7 @@ def _read_page(
         return [ReachedOutcome(*row) for row in cursor.fetchall()]
 
 
-def parse_cursor(cursor: str, key: str) -> PagePosition | None:
+def parse_page_position(cursor: str, key: str) -> PagePosition | None:
     """Read `ReachedOutcome.cursor`; None, which is the beginning, where it cannot be read."""
     microseconds, _, conversation = cursor.partition("-")
     if not (microseconds.isdecimal() and conversation.isdecimal()) or len(microseconds) > 17 or len(conversation) > 18:

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from outcomes.analytics import chart_figures
 from outcomes.analytics.chart_data import Chart, read_key_chart
-from outcomes.analytics.conversations import parse_cursor, read_conversations, read_lags
+from outcomes.analytics.conversations import parse_page_position, read_conversations, read_lags
 from outcomes.analytics.exports import list_key_tables, list_outcomes_tables
 from outcomes.analytics.filters import MAX_RANK, MAX_STEPS, ROWS_PER_PAGE, parse_key_filters
 from outcomes.analytics.outcomes_page import UNFOLDED_KEYS, Analytics
@@ -126,7 +126,7 @@ def _list_conversations(environment: Environment, period: Period, key: str, *, c
     return {
         "rows": page,
         "older_cursor": page[-1].cursor if len(rows) > ROWS_PER_PAGE else "",
-        "is_first_page": not parse_cursor(cursor, key),
+        "is_first_page": not parse_page_position(cursor, key),
     }
 
 

@@ -11,7 +11,7 @@ from outcomes.broken_joins.lookup import diagnose_ids, list_api_key_names, list_
 from outcomes.models import Conversation, MovedOutcome, Outcome
 from workspaces.models import Environment
 
-MAX_MOVES = 50
+MAX_LISTED_MOVES = 50
 
 
 @dataclass(frozen=True)
@@ -99,4 +99,4 @@ def diagnose_id(environment: Environment, conversation_id: str) -> Diagnosis:
 def _list_moves(conversation: Conversation) -> list[MovedOutcome]:
     """Return the moves that brought outcomes here and were not undone."""
     moves = MovedOutcome.objects.filter(conversation=conversation, move__undone_at=None)
-    return list(moves.select_related("move__source").order_by("pk")[:MAX_MOVES])
+    return list(moves.select_related("move__source").order_by("pk")[:MAX_LISTED_MOVES])

@@ -19,8 +19,8 @@ from wire.table_exports import Table
 from workspaces.models import Environment
 from workspaces.page import Page
 
-EVENT_COLUMNS = ("at", "event", "outcomeKey", "detail", "by", "isBad")
-OUTCOME_COLUMNS = (
+CONVERSATION_EVENT_COLUMNS = ("at", "event", "outcomeKey", "detail", "by", "isBad")
+CONVERSATION_OUTCOME_COLUMNS = (
     "outcomeKey", "reports", "firstReportedAt", "lastReportedAt", "lagSeconds", "isBrokenJoin", "healedAt", "movedIn",
 )  # fmt: skip
 MAX_OUTCOMES = 100  # on the page; the export has all
@@ -31,7 +31,7 @@ def show_conversation(request: HttpRequest, environment: Environment, period: Pe
     conversation_id = read_text(request.GET, "id")
     detail = find_conversation(environment, conversation_id)
     if detail is None:
-        raise NotFound(explain_absence(environment, conversation_id))
+        raise NotFound(explain_unknown_conversation(environment, conversation_id))
     events = detail.list_events()
 
     def build_context() -> Mapping[str, Any]:
@@ -47,13 +47,13 @@ def show_conversation(request: HttpRequest, environment: Environment, period: Pe
         }
 
     tables = [
-        Table("events", EVENT_COLUMNS, lambda: map(astuple, events)),
-        Table("outcomes", OUTCOME_COLUMNS, lambda: _outcome_rows(detail)),
+        Table("events", CONVERSATION_EVENT_COLUMNS, lambda: map(astuple, events)),
+        Table("outcomes", CONVERSATION_OUTCOME_COLUMNS, lambda: _outcome_rows(detail)),
     ]
     return Page("outcomes/conversation.html", build_context, tables, has_period=False)
 
 
-def explain_absence(environment: Environment, conversation_id: str) -> str:
+def explain_unknown_conversation(environment: Environment, conversation_id: str) -> str:
     """Return in words that an id is not known here, and where it is known."""
     words = "No conversation with this id was registered or reported in this environment."
     if not conversation_id:

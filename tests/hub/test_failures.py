@@ -55,7 +55,7 @@ def test_what_fails_repeats_nothing_and_logs_nothing_of_it(planted, accept, monk
         local_value = " ".join(planted)
         raise RuntimeError(local_value)
 
-    monkeypatch.setattr(health, "run_checks", fail)
+    monkeypatch.setattr(health, "check_readiness", fail)
     headers = {"Accept": accept, "x-service-api-key": planted[0]}
     response = api.client.get(f"/readyz?token={planted[2]}&q={planted[3]}", headers=headers)
     assert response.status_code == 500

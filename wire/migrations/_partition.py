@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from wire.postgresql.months import Month, iterate_months, list_coming_months
+from wire.postgresql.months import Month, iterate_utc_months, list_coming_months
 
 MONTHS_BACK = 24
 HASH_PARTITIONS = 8  # few, because each adds to the time that a statement takes to plan
@@ -69,7 +69,7 @@ def partition_by_month(
             "now": now, "first": now - timedelta(days=31 * MONTHS_BACK),
         })  # fmt: skip
         first = Month.at(min(cursor.fetchone()[0], now))
-    months = iterate_months(first, list_coming_months(now)[-1])
+    months = iterate_utc_months(first, list_coming_months(now)[-1])
     partition_table(
         schema_editor,
         table,

@@ -77,7 +77,7 @@ class Month:
         return f"FOR VALUES FROM ('{self.start.isoformat()}') TO ('{self.end.isoformat()}')"
 
 
-def iterate_months(first: Month, last: Month) -> Iterator[Month]:
+def iterate_utc_months(first: Month, last: Month) -> Iterator[Month]:
     month = first
     while month <= last:
         yield month

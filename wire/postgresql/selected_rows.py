@@ -26,8 +26,8 @@ PLAIN = r"^[A-Za-z0-9_.:/(][^;,\t\r\n]*$"
 SIGNS = "[=+\\-@＝＋－＠]"
 # White space as Python has it, but for tabs and line breaks. What PostgreSQL takes for it depends on a collation.
 INNER_SPACE = r"\v\f\u001c-\u001f \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-RUNS_AT_START = rf"""^(?=[{INNER_SPACE}\t\r\n"]*{SIGNS}|[\t\r\n])"""
-RUNS_WITHIN = rf"""([;,\t\r\n])(?=[{INNER_SPACE}"]*{SIGNS})"""
+SQL_RUNS_AT_START = rf"""^(?=[{INNER_SPACE}\t\r\n"]*{SIGNS}|[\t\r\n])"""
+SQL_RUNS_WITHIN = rf"""([;,\t\r\n])(?=[{INNER_SPACE}"]*{SIGNS})"""
 
 
 @dataclass(frozen=True)
@@ -82,5 +82,7 @@ class SelectedRows:
 
 def neutralize_sql(column: str) -> str:
     """Return SQL of what `neutralize` of wire.table_exports makes of a text column."""
-    within = rf"regexp_replace({column}, '{RUNS_WITHIN}', '\1''', 'g')"
-    return f"CASE WHEN {column} ~ '{PLAIN}' THEN {column} ELSE regexp_replace({within}, '{RUNS_AT_START}', '''') END"
+    within = rf"regexp_replace({column}, '{SQL_RUNS_WITHIN}', '\1''', 'g')"
+    return (
+        f"CASE WHEN {column} ~ '{PLAIN}' THEN {column} ELSE regexp_replace({within}, '{SQL_RUNS_AT_START}', '''') END"
+    )

@@ -18,7 +18,7 @@ from wire.errors import InvalidRequest
 from wire.http.machine_view import CallExample, MachineView
 from wire.timestamps import unix_seconds
 from workspaces.annotations.annotate import AnnotationText, add_annotation
-from workspaces.annotations.queries import ListPosition, list_after, parse_cursor, write_cursor
+from workspaces.annotations.queries import ListPosition, list_after, parse_list_position, write_cursor
 from workspaces.annotations.serializers import AnnotationForm, AnnotationList, AnnotationReceipt
 from workspaces.authentication import HEADER, key_of_request
 from workspaces.models import Annotation, ApiKey, Environment, ScopeMissing
@@ -100,7 +100,7 @@ def _require_unlimited(key: ApiKey) -> None:
 def _read_position(request: Request) -> ListPosition | None:
     cursor = request.query_params.get("cursor")
     try:
-        return parse_cursor(cursor) if cursor else None
+        return parse_list_position(cursor) if cursor else None
     except ValueError:
         raise InvalidRequest("The cursor is broken. Take the whole address from `next`.") from None
 

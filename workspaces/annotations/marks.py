@@ -13,7 +13,7 @@ MAX_TEXTS = 5  # that a mark shows under the pointer
 
 
 @dataclass(frozen=True)
-class Happening:
+class ChartEvent:
     """Something that happened at a moment. url: where it leads, empty for nowhere; kind: ANNOTATION or DRIFT."""
 
     at: datetime
@@ -27,7 +27,7 @@ class Mark:
     """All that happened within one bucket of a chart, numbered from 0, the earliest first."""
 
     bucket: int
-    happenings: Sequence[Happening]
+    happenings: Sequence[ChartEvent]
 
     @property
     def kind(self) -> str:
@@ -46,12 +46,12 @@ class Mark:
         return {"bucket": self.bucket, "kind": self.kind, "count": len(self.happenings), "texts": self.texts}
 
 
-def place_marks(starts: Sequence[int], happenings: Iterable[Happening]) -> Sequence[Mark]:
+def place_marks(starts: Sequence[int], happenings: Iterable[ChartEvent]) -> Sequence[Mark]:
     """Return a mark for each bucket in which something happened. What happened before the first has none.
 
     starts: of the buckets, in Unix seconds, in order.
     """
-    by_bucket: dict[int, list[Happening]] = {}
+    by_bucket: dict[int, list[ChartEvent]] = {}
     for happening in sorted(happenings, key=lambda item: item.at):
         bucket = bisect_right(starts, happening.at.timestamp()) - 1
         if bucket >= 0:

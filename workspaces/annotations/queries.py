@@ -42,12 +42,12 @@ def list_after(environment: Environment, position: ListPosition | None) -> Query
 
 
 def write_cursor(annotation: Annotation) -> str:
-    """Return the microseconds of the time and the id: see `parse_cursor`."""
+    """Return the microseconds of the time and the id: see `parse_list_position`."""
     microseconds = (annotation.at - EPOCH) // timedelta(microseconds=1)
     return f"{microseconds}-{annotation.pk.hex}"
 
 
-def parse_cursor(cursor: str) -> ListPosition:
+def parse_list_position(cursor: str) -> ListPosition:
     """Read what `write_cursor` wrote; raises ValueError."""
     microseconds, _, id_text = cursor.partition("-")
     if not (microseconds.isascii() and microseconds.isdecimal()) or len(microseconds) > MAX_DIGITS:

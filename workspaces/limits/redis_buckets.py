@@ -13,7 +13,7 @@ from workspaces.limits.leases import Grant, Limit
 
 TIMEOUT_SECONDS = 0.5
 PAUSE_SECONDS = 10  # in which Redis is not asked after it failed
-PREFIX = "affidavit:bucket:"
+REDIS_PREFIX = "affidavit:bucket:"
 # grant_tokens in Lua, on the clock of Redis; a bucket that nobody asks for is full again before it expires.
 GRANT_TOKENS = """
 local capacity, rate, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -50,7 +50,7 @@ class RedisBuckets:
         """Take at most `wanted` tokens out of the bucket."""
         if time.monotonic() >= self._paused_until:
             try:
-                granted, left = self._script([PREFIX + bucket_name], [limit.capacity, limit.rate, wanted])
+                granted, left = self._script([REDIS_PREFIX + bucket_name], [limit.capacity, limit.rate, wanted])
                 return Grant(int(granted), float(left))
             except RedisError as error:
                 self._paused_until = time.monotonic() + PAUSE_SECONDS

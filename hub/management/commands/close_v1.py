@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from hub.management.workspace_commands import ACTOR, WorkspaceCommand, parse_moment
+from hub.management.workspace_commands import ACTOR, WorkspaceCommand, parse_date_option
 from intents.rejections.queries import count_versions
 from workspaces.environments.v1_window import set_v1_end
 from workspaces.models import Workspace
@@ -24,7 +24,7 @@ class Command(WorkspaceCommand):
 
     def act(self, workspace: Workspace, **options: Any) -> None:
         now = timezone.now()
-        end = parse_moment(options["at"]) if options["at"] else None
+        end = parse_date_option(options["at"]) if options["at"] else None
         set_v1_end(workspace, end, actor=ACTOR, now=now)
         until = "without end" if end is None else f"until {end:%Y-%m-%d %H:%M %Z}"
         versions = count_versions(workspace, now=now)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from hub.management.workspace_commands import ACTOR, WorkspaceCommand, parse_moment
+from hub.management.workspace_commands import ACTOR, WorkspaceCommand, parse_date_option
 from workspaces.keys.create import create_key
 from workspaces.models import ApiKey, Workspace
 
@@ -35,7 +35,7 @@ class Command(WorkspaceCommand):
             kind=ApiKey.PUBLISHABLE if options["publishable"] else ApiKey.SECRET,
             name=options["name"],
             environment_names=options["environment"],
-            expires_at=parse_moment(options["expires"]) if options["expires"] else None,
+            expires_at=parse_date_option(options["expires"]) if options["expires"] else None,
             actor=ACTOR,
             now=timezone.now(),
         )

@@ -31,7 +31,7 @@ class Command(BaseCommand):
         for name, result in run_checks(list_checks(seed)):
             results[name] = result
             if not options["json"]:
-                self.stdout.write(format_line(name, result))
+                self.stdout.write(format_result(name, result))
         is_ok = all(result.state == "ok" for result in results.values())
         if options["json"]:
             checks = {name: asdict(result) for name, result in results.items()}
@@ -40,5 +40,5 @@ class Command(BaseCommand):
             sys.exit(1)
 
 
-def format_line(name: str, result: Result) -> str:
+def format_result(name: str, result: Result) -> str:
     return f"{result.state:<8}{name:<13}{result.detail} {result.cure}".rstrip()

@@ -12,7 +12,7 @@ from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, find_breaki
 from alerts.rules.happening import Happening, leave_out_known
 from alerts.rules.new_reasons import QUIET, find_new_reasons
 from alerts.rules.silences import HISTORY, find_silences
-from alerts.rules.spikes import Share, find_gap, find_history, find_spikes, is_jump
+from alerts.rules.spikes import Share, choose_gap, find_history, find_spikes, is_jump
 from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER
 
@@ -96,7 +96,7 @@ def test_every_jump_meets_its_thresholds_and_has_its_distance(numbered, threshol
         assert cases >= thresholds.minimum
         assert is_jump(Share(cases, total), Share(0, 0), thresholds)
     times = [happening.at for happening in happenings]
-    assert all(later - earlier >= find_gap(thresholds) for earlier, later in pairwise(times))
+    assert all(later - earlier >= choose_gap(thresholds) for earlier, later in pairwise(times))
 
 
 @settings(max_examples=40, deadline=None)

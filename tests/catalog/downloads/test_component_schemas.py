@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from affidavit import Evidence, describe, infer
 from bench._support.exported_schemas import resolve_references
 from catalog.downloads import openapi
-from catalog.downloads.schema_names import HASH_LENGTH, MAX_NAME_LENGTH
+from catalog.downloads.schema_names import MAX_SCHEMA_NAME_LENGTH, MIN_DIGEST_LENGTH
 from catalog.evidence.outlines import NO_BODY
 from tests.catalog.json_values import VALUES
 
@@ -134,7 +134,7 @@ def test_names_are_unique_words_that_every_generator_takes(outlines):
     assert names == sorted(names)
     for name in names:
         assert re.fullmatch("[A-Z][A-Za-z0-9]*", name)
-        assert len(name) <= MAX_NAME_LENGTH + HASH_LENGTH
+        assert len(name) <= MAX_SCHEMA_NAME_LENGTH + MIN_DIGEST_LENGTH
 
 
 @given(catalogs(), st.randoms(use_true_random=False))
@@ -159,7 +159,8 @@ def get_read_schemas(document: dict[str, Any]) -> list[Any]:
 @given(catalogs())
 def test_a_document_grows_by_its_references_at_most(outlines):
     document, plain = build(outlines), build_without_components(outlines)
-    a_reference = 2 * (MAX_NAME_LENGTH + HASH_LENGTH) + len(PREFIX) + 20  # and its share of the component's own name
+    name_length = MAX_SCHEMA_NAME_LENGTH + MIN_DIGEST_LENGTH
+    a_reference = 2 * name_length + len(PREFIX) + 20  # and its share of the component's own name
     assert len(json.dumps(document)) <= len(json.dumps(plain)) + a_reference * len(find_uses(document))
 
 
@@ -230,7 +231,7 @@ def test_where_two_want_one_name_none_gets_it(paths, names):
 def test_names_that_differ_in_nothing_but_signs_end_with_a_digest():
     names = name_all(outline("GET", "/orders/{}", status_200=[{"ship_to": {"a": 1}, "shipTo": {"b": 1}}]))
     assert names[0] == "Order"
-    assert all(re.fullmatch(f"OrderShipToObject[0-9a-f]{{{HASH_LENGTH}}}", name) for name in names[1:])
+    assert all(re.fullmatch(f"OrderShipToObject[0-9a-f]{{{MIN_DIGEST_LENGTH}}}", name) for name in names[1:])
     assert len(names) == 3
 
 
@@ -240,4 +241,4 @@ def test_long_names_lose_words_in_the_middle():
         value = {"configuration": value}
     names = name_all(outline("GET", "/orders/{}", status_200=[value]))
     assert len(names) == 21
-    assert max(map(len, names)) <= MAX_NAME_LENGTH + HASH_LENGTH
+    assert max(map(len, names)) <= MAX_SCHEMA_NAME_LENGTH + MIN_DIGEST_LENGTH

@@ -13,7 +13,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from affidavit import describe, infer
 from bench._support.exported_schemas import resolve_references
 from catalog.downloads.openapi import build_openapi_document
-from catalog.downloads.operation_names import MAX_NAME_LENGTH, name_operations
+from catalog.downloads.operation_names import MAX_TOOL_NAME_LENGTH, name_operations
 from catalog.downloads.tools import build_tools_document
 
 REPEATED = {"type": "unknown", "reason": "divergent", "items": {"type": "string"}}
@@ -202,7 +202,7 @@ def test_names_are_short_plain_and_one_each():
     names = name_operations(operations)
     assert names[2] == "get"
     assert len({name.lower() for name in names}) == len(names)
-    assert all(len(name) <= MAX_NAME_LENGTH and name.replace("_", "").isalnum() for name in names)
+    assert all(len(name) <= MAX_TOOL_NAME_LENGTH and name.replace("_", "").isalnum() for name in names)
 
 
 def test_a_path_that_ends_like_a_digest_takes_no_other_name():

@@ -70,7 +70,7 @@ def test_while_it_is_used_up_the_hub_is_not_ready(client, settings, tmp_path):
     settings.HUB_DATA_DIR = tmp_path
     (tmp_path / "ballast").touch()
     assert client.get("/readyz").status_code == 503
-    assert health.check_disk()["ok"] is False
+    assert health.check_free_space()["ok"] is False
 
 
 def fill(path: Path) -> None:

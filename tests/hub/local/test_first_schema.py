@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from hub.local.first_schema import PATH, load_first_schema
+from hub.local.first_schema import SCHEMA_FILE, load_first_schema
 from tests.first_schema import dump, dump_migrated, scratch_database
 
 ROWS = """
@@ -47,7 +47,7 @@ def test_the_file_and_the_later_migrations_make_what_all_migrations_make(unblock
         load_first_schema()  # a database that is in use stays as it is
         assert fetch_rows() == rows
     assert normalize(tables) == normalize(dump_migrated()[0])
-    assert "INSERT INTO public.django_migrations" in PATH.read_text()
+    assert "INSERT INTO public.django_migrations" in SCHEMA_FILE.read_text()
 
 
 @pytest.mark.xdist_group("first schema")

@@ -37,7 +37,7 @@ def test_a_round_that_fails_is_logged_and_the_next_one_comes(monkeypatch, caplog
 
     monkeypatch.setattr(worker_sweep, "fold_reports", sweep_or_fail)
     monkeypatch.setattr(worker_sweep, "delete_workspaces", lambda: None)
-    monkeypatch.setattr(worker_sweep, "EVERY_SECONDS", 0)
+    monkeypatch.setattr(worker_sweep, "SWEEP_EVERY_SECONDS", 0)
     with pytest.raises(KeyboardInterrupt):
         worker_sweep.sweep_forever()
     assert [record.levelname for record in caplog.records] == ["ERROR"]

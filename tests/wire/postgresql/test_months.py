@@ -10,7 +10,7 @@ from django.db import connection
 
 from intents.models import Rejection
 from intents.reports.prune import REJECTIONS
-from wire.postgresql.months import Month, create_coming_months, drop_month, iterate_months, list_months
+from wire.postgresql.months import Month, create_coming_months, drop_month, iterate_utc_months, list_months
 
 YEAR_2040 = datetime(2040, 11, 15, tzinfo=UTC)
 MONTHS = [Month(2040, 11), Month(2040, 12), Month(2041, 1), Month(2041, 2)]
@@ -40,7 +40,7 @@ def list_partitions() -> list[str]:
 
 
 def test_months_follow_one_another_over_the_turn_of_a_year():
-    assert list(iterate_months(Month(2040, 11), Month(2041, 2))) == MONTHS
+    assert list(iterate_utc_months(Month(2040, 11), Month(2041, 2))) == MONTHS
     assert (Month(2040, 12).end, Month(2040, 12).suffix) == (datetime(2041, 1, 1, tzinfo=UTC), "y2040m12")
     assert Month.at(datetime.fromisoformat("2041-01-01T02:00+05:45")) == Month(2040, 12)
 

@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 
-from workspaces.annotations.marks import DRIFT, Happening, place_marks
+from workspaces.annotations.marks import DRIFT, ChartEvent, place_marks
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
 STARTS = [int((START + timedelta(days=day)).timestamp()) for day in range(7)]
 
 
 def happening(hours, text="Deploy", kind="annotation"):
-    return Happening(START + timedelta(hours=hours), text, kind=kind)
+    return ChartEvent(START + timedelta(hours=hours), text, kind=kind)
 
 
 def test_each_is_placed_on_the_bucket_that_holds_it():
