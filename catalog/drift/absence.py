@@ -41,6 +41,11 @@ class Absence(NamedTuple):
     first_seen: int = 0
     first_objects: int = 0
 
+    @property
+    def objects_before_first(self) -> int:
+        """How many objects were without the property when it first came, at most."""
+        return self.first_objects - self.first_seen
+
     @classmethod
     def from_state(cls, state: Sequence[Any]) -> Absence:
         absence = cls(*state)
@@ -177,7 +182,8 @@ def _find_new_names(absences: Mapping[str, Absence], no_longer_seen: Sequence[Oc
         ruled_out = {name for name, absence in by_name.items() if absence.absent}
         ruled_out |= {absence.successor for absence in by_name.values()}
         absent = {occasion.name: by_name[occasion.name].absent for occasion in occasions}
-        successors = find_successors(parent, absent, ruled_out)
+        latecomers = {name for name, absence in by_name.items() if absence.objects_before_first >= ENOUGH}
+        successors = find_successors(parent, absent, ruled_out, latecomers)
         new_names |= {join_property(outer, name): successor for name, successor in successors.items()}
     return new_names
 

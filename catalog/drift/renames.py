@@ -9,14 +9,19 @@ from typing import Any
 from affidavit import Evidence, describe
 
 
-def find_successors(parent: Evidence, absent: Mapping[str, int], ruled_out: Collection[str]) -> dict[str, str]:
+def find_successors(
+    parent: Evidence, absent: Mapping[str, int], ruled_out: Collection[str], latecomers: Collection[str]
+) -> dict[str, str]:
     """Return new names by old ones, for the properties of `parent` that have a successor.
 
     absent: in how many objects each property has been absent, by name. ruled_out: names that are absent themselves, and
-    those that are already the successor of another. Where several properties have one successor, it is that of the
-    property with the most similar name; of none, if two are equally similar.
+    those that are already the successor of another. latecomers: names that came when many objects had been without
+    them. Where several properties have one successor, it is that of the property with the most similar name; of none,
+    if two are equally similar.
     """
-    candidates = {name: _find_successor(parent, name, objects, ruled_out) for name, objects in absent.items()}
+    candidates = {
+        name: _find_successor(parent, name, objects, ruled_out, latecomers) for name, objects in absent.items()
+    }
     claims: dict[str, list[str]] = {}
     for name, successor in candidates.items():
         if successor:
@@ -25,17 +30,27 @@ def find_successors(parent: Evidence, absent: Mapping[str, int], ruled_out: Coll
     return {name: successor for name, successor in candidates.items() if successor and winners[successor] == name}
 
 
-def _find_successor(parent: Evidence, name: str, absent: int, ruled_out: Collection[str]) -> str:
+def _find_successor(
+    parent: Evidence, name: str, absent: int, ruled_out: Collection[str], latecomers: Collection[str]
+) -> str:
     """Return the only property that could be the new name of an absent one, or ""."""
-    candidates = [candidate for candidate in _list_candidates(parent, name, absent) if candidate not in ruled_out]
+    candidates = [
+        candidate for candidate in _list_candidates(parent, name, absent, latecomers) if candidate not in ruled_out
+    ]
     return candidates[0] if len(candidates) == 1 else ""
 
 
-def _list_candidates(parent: Evidence, name: str, absent: int) -> Iterator[str]:
-    """Yield properties of the same shape, first seen after the absent one and no more often than that was absent."""
-    old = parent.properties[name]
+def _list_candidates(parent: Evidence, name: str, absent: int, latecomers: Collection[str]) -> Iterator[str]:
+    """Yield properties of the same shape that came when the absent one went.
+
+    Either one was first seen after the absent one and no more often than that was absent; or, where old and new
+    versions of a server answered side by side, it came late and every object ever had one of the two.
+    """
+    old, objects = parent.properties[name], parent.counts.get("object", 0)
     for candidate, node in parent.properties.items():
-        if 0 < node.seen <= absent and _began_after(node, old) and _describe_shape(node) == _describe_shape(old):
+        replaced_at_once = 0 < node.seen <= absent and _began_after(node, old)
+        replaced_by_and_by = candidate in latecomers and old.seen + node.seen == objects
+        if (replaced_at_once or replaced_by_and_by) and _describe_shape(node) == _describe_shape(old):
             yield candidate
 
 

@@ -16,25 +16,21 @@ from workspaces.annotations.queries import list_annotations_of_period
 from workspaces.templatetags.format import page_url
 
 MAX_OF_A_KIND = 200  # the latest, on a chart and below it; the downloads have all
-LISTED = 3  # below a chart; all others after a click
+LISTED = 3  # below a chart, annotations before drift; all others after a click
 register = template.Library()
 
 
 @dataclass(frozen=True)
 class ChartMarks:
-    """The marks of a chart as JSON, and what happened, the latest first. is_cut: only the latest are here."""
+    """The marks of a chart as JSON, and what happened, the latest first. is_cut: only the latest are here.
+
+    listed: the first to read, what people noted before what the catalog found; folded: all others.
+    """
 
     marks: Sequence[Mapping[str, Any]]
-    happenings: Sequence[ChartEvent]
+    listed: Sequence[ChartEvent]
+    folded: Sequence[ChartEvent]
     is_cut: bool
-
-    @property
-    def listed(self) -> Sequence[ChartEvent]:
-        return self.happenings[:LISTED]
-
-    @property
-    def folded(self) -> Sequence[ChartEvent]:
-        return self.happenings[LISTED:]
 
 
 @register.simple_tag(takes_context=True)
@@ -50,11 +46,14 @@ def find_marks(context: Context, figure: Mapping[str, Any]) -> ChartMarks | None
     happenings += [_describe_drift(context, change) for change in drift[:MAX_OF_A_KIND]]
     if not happenings:
         return None
-    return ChartMarks(
-        [mark.as_json() for mark in place_marks(starts, happenings)],
-        sorted(happenings, key=lambda happening: happening.at, reverse=True),
-        max(len(annotations), len(drift)) > MAX_OF_A_KIND,
-    )
+    is_cut = max(len(annotations), len(drift)) > MAX_OF_A_KIND
+    marks = [mark.as_json() for mark in place_marks(starts, happenings)]
+    return ChartMarks(marks, _sort(happenings[:LISTED]), _sort(happenings[LISTED:]), is_cut)
+
+
+def _sort(happenings: Sequence[ChartEvent]) -> Sequence[ChartEvent]:
+    """Return the latest first."""
+    return sorted(happenings, key=lambda happening: happening.at, reverse=True)
 
 
 def _describe_drift(context: Context, change: Drift) -> ChartEvent:

@@ -85,18 +85,30 @@
     return layout.yaxis?.tickformat === ",d" && Math.max(0, ...sums) < 5 ? { dtick: 1 } : {};
   }
 
+  // How many marks a chart names; more would cover each other.
+  const MAX_NAMED_MARKS = 3;
+
+  // The text beside a mark: its number if it is of several, the name of an annotation where there are few marks.
+  function nameMark(mark, annotations) {
+    if (mark.count > 1) return String(mark.count);
+    if (mark.kind === "drift" || annotations > MAX_NAMED_MARKS) return "";
+    const text = mark.texts[0];
+    return escapeMarkup(text.length > 20 ? `${text.slice(0, 19)}…` : text);
+  }
+
   // What happened, one mark for each bucket: a line with a sign on top, and its texts under the pointer.
   function buildMarks(figure, marks) {
     const labels = figure.data[0]?.x ?? [];
     const placed = marks.filter((mark) => mark.bucket < labels.length);
     if (!placed.length) return { traces: [], layout: {} };
     const colours = placed.map((mark) => (mark.kind === "drift" ? "var(--bad)" : "var(--soft)"));
+    const annotations = placed.filter((mark) => mark.kind !== "drift").length;
     const trace = {
       type: "scatter", mode: "markers+text", name: "", showlegend: false, cliponaxis: false, yaxis: "y2",
       x: placed.map((mark) => labels[mark.bucket]),
       y: placed.map(() => 1),
-      text: placed.map((mark) => (mark.count > 1 ? String(mark.count) : "")),
-      textposition: "top center",
+      text: placed.map((mark) => nameMark(mark, annotations)),
+      textposition: placed.map((mark) => (mark.bucket < labels.length / 4 ? "top right" : mark.bucket > labels.length * 3 / 4 ? "top left" : "top center")),
       textfont: { size: 11 },
       marker: { size: 9, color: colours, symbol: placed.map((mark) => (mark.kind === "drift" ? "diamond" : "triangle-down")) },
       customdata: placed.map((mark) => mark.texts.map(escapeMarkup).join("<br>")),

@@ -99,6 +99,29 @@ def test_nothing_is_named_that_was_there_before_or_has_another_shape_or_is_one_o
 OLD = {"id": 1, "name": "x", "gone": "y"}
 
 
+BEFORE, AFTER, BOTH, NEITHER = {"pages": 1}, {"pageCount": 1}, {"pages": 1, "pageCount": 1}, {"id": 1}
+
+
+@given(st.lists(st.lists(st.sampled_from([BEFORE, AFTER]), min_size=1, max_size=30), max_size=6), st.booleans())
+def test_a_rename_is_named_also_where_old_and_new_versions_answer_side_by_side(rollout, days):
+    batches = [[BEFORE] * 100, *rollout, [AFTER] * 2000]
+    successors = [event.successor for _, event in fold_batches(batches, days=days) if event.kind == NO_LONGER_SEEN]
+    assert successors[-1:] == ["pageCount"]
+
+
+@given(st.lists(st.sampled_from([BEFORE, AFTER]), max_size=30), st.sampled_from([BOTH, NEITHER]), st.integers(0, 30))
+def test_what_came_beside_it_or_while_it_was_missing_is_no_new_name(rollout, exception, position):
+    """One more object that has both, or neither, is enough to say that the one did not replace the other."""
+    mixed = [BEFORE, AFTER, *rollout]
+    mixed.insert(min(position, len(mixed)), exception)
+    assert list_successors([BEFORE] * 100, mixed, [AFTER] * 2000) == [""]
+
+
+def test_two_that_were_alternatives_from_the_beginning_are_no_rename():
+    assert list_successors([BEFORE, AFTER] * 50, [AFTER] * 500) == [""]
+    assert list_successors([BEFORE] * (ENOUGH // 2), [BEFORE, AFTER] * 5, [AFTER] * 500) == [""]
+
+
 def test_of_two_that_vanished_only_the_one_of_the_more_alike_name_has_the_new_one():
     assert list_successors([OLD] * 50, [{"id": 1, "fullName": "x"}] * 20) == ["fullName", ""]
     turned = {"id": 1, "gone": "y", "name": "x"}

@@ -19,8 +19,8 @@ from affidavit import REASONS
 from tests.hub.running import Hub, free_port, read_process, running_hub
 
 pytestmark = [pytest.mark.xdist_group("whole hub, data"), pytest.mark.timeout(400)]
-LIVE_SECONDS = 60  # 10 where nothing else runs on the machine
-HISTORY_SECONDS = 180  # 15 there
+HISTORY_SECONDS = 180  # 15 where nothing else runs on the machine
+LIVE_SECONDS = HISTORY_SECONDS + 60  # 25 there: the live traffic follows the history
 BREAK_OFF = """
 from django.db import connection
 with connection.cursor() as cursor:
@@ -100,7 +100,7 @@ def has_rows(hub: Any, page: str, table: str) -> bool:
     return bool(hub.tables(f"{page}.json?range=24h")[table])
 
 
-def test_live_traffic_is_on_every_page_within_seconds(hub, link):
+def test_live_traffic_is_on_every_page_after_the_history(hub, link):
     for page, table in TABLES.items():
         filled = partial(has_rows, hub, page, table)
         hub.wait_until(filled, LIVE_SECONDS, page)

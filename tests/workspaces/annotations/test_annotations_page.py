@@ -160,6 +160,21 @@ def test_below_a_chart_few_are_listed_and_no_number_is_hidden(browser_client, wo
     assert "197 more, the latest only" in html
 
 
+def test_breaking_drift_hides_no_annotation_below_a_chart(browser_client, workspace, api):
+    start = fill_workspace(workspace, api)
+    production = workspace.workspace.environments.get(name="production")
+    operation, now = production.operations.get(path="/orders/{orderId}"), timezone.now()
+    at = now - timedelta(hours=2)
+    Annotation.objects.create(workspace=workspace.workspace, environment=production, at=at, text="Deploy 5.0")
+    for number in range(4):
+        Drift.objects.create(
+            environment=production, operation=operation, version=2, at=now, since=now, part="200", kind="gone",
+            pointer=f"/field{number}", breaks="consumer", seen=0,
+        )  # fmt: skip
+    html = read(browser_client, f"{start}/outcomes").partition('class="happenings"')[2]
+    assert html.index("Deploy 5.0") < html.index("3 more")  # fill_workspace adds an annotation, too
+
+
 def test_an_annotation_of_another_environment_or_workspace_is_on_no_chart(
     browser_client, workspace, other_workspace, api
 ):
