@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from any_machine import pytest_make_parametrize_id as pytest_make_parametrize_id
 from django.contrib.auth import get_user_model
-from django.db import connection
+from django.db import connection, transaction
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
@@ -56,6 +56,14 @@ class Api:
     ) -> HttpResponse:
         all_headers = {"x-service-api-key": self.key if key is None else key, **(headers or {})}
         return self.client.get(address, query, headers=all_headers)
+
+
+@pytest.fixture(scope="module")
+def module_rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Let fixtures of a module write rows that all its tests begin with; each test is rolled back to them."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ An address that the table below does not name fails the test.
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import uuid
@@ -27,7 +28,7 @@ from catalog.models import Drift, Operation
 from intents.models import Rejection
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
-from workspaces.create import NewWorkspace
+from workspaces.create import NewWorkspace, create_workspace
 from workspaces.keys.issue import issue_key
 from workspaces.models import ApiKey, Environment, Membership
 
@@ -277,17 +278,33 @@ class Callers:
         return client
 
 
-@pytest.fixture
-def callers(workspace: NewWorkspace, other_workspace: NewWorkspace, api: Any) -> Callers:
-    production = workspace.workspace.environments.get(name="production")
-    record_verifications(production, [Verification("expired", timezone.now(), tool_call_id="call_1")])
+@pytest.fixture(scope="module")
+def all_callers(module_rows: None, nonce_connections_closed: None) -> Callers:
+    now = timezone.now()
+    own, other = (
+        create_workspace(name, ["staging"], actor="test", now=now, with_full_key=True)
+        for name in ("Lumen Books", "Other Shop")
+    )
+    production = own.workspace.environments.get(name="production")
+    record_verifications(production, [Verification("expired", now, tool_call_id="call_1")])
+    headers = {"x-service-api-key": own.full_key}
     for address in ("api/conversation-outcomes", "api/witness-reports"):
         rule = RULES[address]
         assert isinstance(rule, Machine)
-        assert api.post(f"/{address}", rule.body(workspace)).status_code < 300
-    fold_reports(production, now=timezone.now())
+        answer = Client().post(f"/{address}", rule.body(own), content_type="application/json", headers=headers)
+        assert answer.status_code < 300
+    fold_reports(production, now=now)
     create_drift(production)
-    return Callers(workspace, other_workspace)
+    return Callers(own, other)
+
+
+@pytest.fixture
+def callers(all_callers: Callers) -> Iterator[Callers]:
+    """Return everybody who might call; afterwards their browsers have the cookies that they had before."""
+    cookies = {name: copy.deepcopy(client.cookies) for name, client in all_callers.people.items()}
+    yield all_callers
+    for name, client in all_callers.people.items():
+        client.cookies = cookies[name]
 
 
 def create_drift(environment: Environment) -> None:
