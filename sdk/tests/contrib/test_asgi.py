@@ -7,6 +7,7 @@ import pytest
 from support.asgi_calls import exchange, in_loop
 from support.signed_calls import RecordedReports, encode_json, make_protection, sign_call, sign_v1_call
 
+from affidavit import Protection
 from affidavit.contrib.asgi import IntentMiddleware, current_intent, intent_required
 
 pytest.importorskip("starlette", reason="needs Starlette")
@@ -303,6 +304,32 @@ async def test_a_stream_is_handed_on_as_it_comes_and_not_kept():
     answer = await post(app, "/orders", header)
     assert (answer.status, answer.json["code"]) == (409, "response-not-kept")
     assert guard.is_in_memory
+
+
+@in_loop
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_a_response_waits_for_its_end_only_where_it_is_kept(keeps):
+    order, reports = [], RecordedReports()
+
+    async def app(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        for number in range(2):
+            order.append(number)
+            await send({"type": "http.response.body", "body": b"x", "more_body": number == 0})
+
+    async def noting(scope, receive, send):
+        async def note(message):
+            order.append(message["type"].rpartition(".")[2])
+            await send(message)
+
+        await IntentMiddleware(app, guard)(scope, receive, note)
+
+    guard = make_protection(reports=reports)
+    if not keeps:
+        guard = Protection(guard.verifier, None, reports=reports)
+    assert (await post(noting, "/orders", sign_call("POST /orders", ARGS))).body == b"xx"
+    assert order == ([0, 1, "start", "body", "body"] if keeps else ["start", 0, "body", 1, "body"])
+    assert [result for result, _ in reports.verifications] == ["accepted"]
 
 
 @in_loop

@@ -241,6 +241,11 @@ class Admission:
         """Whether the call was finished, abandoned or refused."""
         return self._report is None
 
+    @property
+    def keeps_response(self) -> bool:
+        """Whether `finish` looks at the response. If not, it needs no complete one, and waits for nothing."""
+        return self._running is not None
+
     def finish(self, status: int, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None) -> None:
         """Settle with the response. body: None if it streams or is too large to be kept.
 

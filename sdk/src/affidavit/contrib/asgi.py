@@ -177,8 +177,9 @@ class Gate:
             if demands is None:
                 self._loop = asyncio.get_running_loop()  # for views in threads
             else:
-                await self.admit(demands)
-            await app(self._scope, self._body.receive, self._send_for_app)
+                self._refusal = await self._find_refusal(demands)
+            if self._refusal is None:
+                await app(self._scope, self._body.receive, self._send_for_app)
         except Exception:  # IntentRefused, or what a framework makes of it; anything else is raised
             if self._refusal is None:
                 raise
@@ -192,18 +193,26 @@ class Gate:
         """Send the app's response, but hold that of an admitted call: it is kept before its first byte is sent."""
         if self._refusal is not None:
             return  # the framework's response to IntentRefused is discarded
-        response = self._response
+        response = self._response or self._hold_from(message)
         if response is None:
-            if not self._is_unsettled() or message["type"] != "http.response.start":
-                await self._send(message)
-                return
-            self._response = response = HeldResponse(self._protection.max_kept)
-        if response.hold(message):
+            await self._send(message)
+        elif response.hold(message):
             self._response = None
             if self.admission is not None:
                 await self._run_step(self.admission.finish, response.status, response.headers, response.body)
             for held_message in response.messages:
                 await self._send(held_message)
+
+    def _hold_from(self, message: Message) -> HeldResponse | None:
+        """Return what holds the response of an admitted call from its start on; None if it can be sent as it comes."""
+        admission = self.admission
+        if admission is None or admission.is_settled or message["type"] != "http.response.start":
+            return None
+        if not admission.keeps_response:
+            admission.finish(int(message["status"]))
+            return None
+        self._response = HeldResponse(self._protection.max_kept)
+        return self._response
 
     async def _find_refusal(self, demands: Demands) -> StoredResponse | None:
         if self.admission is not None:
