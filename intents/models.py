@@ -85,6 +85,12 @@ class VerificationRollup(models.Model):
         return f"{self.count} {self.result} from {self.grain} {self.starts_at:%Y-%m-%d %H:%M}"
 
 
+def split_operation(operation: str) -> tuple[str, str]:
+    """Return method and path of an operation; two empty strings where none or one of another transport is named."""
+    method, separator, path = operation.partition(" /")
+    return (method, f"/{path}") if separator else ("", "")
+
+
 class Rejection(models.Model):
     """One reported rejection, or `count` identical ones that were reported together.
 
@@ -108,13 +114,12 @@ class Rejection(models.Model):
     @property
     def method(self) -> str:
         """The method of the operation; "" where none or one of another transport was reported."""
-        return self.operation.partition(" /")[0] if " /" in self.operation else ""
+        return split_operation(self.operation)[0]
 
     @property
     def path(self) -> str:
         """The path template of the operation, as `method`."""
-        _, separator, path = self.operation.partition(" /")
-        return f"/{path}" if separator else ""
+        return split_operation(self.operation)[1]
 
 
 class Confirmation(models.Model):

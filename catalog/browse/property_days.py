@@ -51,8 +51,13 @@ def sum_types(days: Sequence[PropertyDay]) -> Mapping[str, int]:
     """Return how often each type was observed on these days together, null among them, the most frequent first."""
     counts: Counter[str] = Counter()
     for day in days:
-        counts.update(day.types or count_only_type(day.type, day.presence.seen, day.nulls))
+        counts.update(count_types(day))
     return {name: number for name, number in counts.most_common() if number}
+
+
+def count_types(day: PropertyDay) -> Mapping[str, int]:
+    """Return how often each type was observed on a day, null among them."""
+    return day.types or count_only_type(day.type, day.presence.seen, day.nulls)
 
 
 def count_only_type(type_name: str, seen: int, nulls: int) -> Mapping[str, int]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, time, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
 
 from catalog.browse.presence import Presence, list_vanished
+from catalog.browse.property_chart import draw_presence
 from catalog.browse.property_days import PropertyDay, list_property_days, sum_presence
 from catalog.browse.property_history import (
     find_namesakes,
@@ -27,7 +28,6 @@ from wire.errors import NotFound
 from wire.filters import read_text
 from wire.period import Period
 from wire.table_exports import Table
-from wire.time_buckets import describe_starts
 from workspaces.annotations.exports import build_annotations_table
 from workspaces.models import Environment
 from workspaces.page import Page
@@ -75,14 +75,15 @@ def _describe_node(
     """Return what is known of a property that is in the shape now."""
     if shape is None or node is None:
         return {"namesakes": None, "days": [], "is_vanished": False, "predecessor": "", "presence": None}
-    rows = list(_list_days(operation, shape, node, days))[::-1]
+    rows, today = list(_list_days(operation, shape, node, days))[::-1], timezone.now().date()
     name = "" if node.is_nameless else node.name
     return {
         "namesakes": find_namesakes(environment, operation, shape.key, node.pointer, name) if name else None,
         "predecessor": find_predecessor(operation, shape.key, node.pointer, name) if name else "",
         "days": rows[:MAX_DAYS],
         "more_days": max(len(rows) - MAX_DAYS, 0),
-        "figure": draw_days(rows[::-1], node),
+        "figure": draw_presence(rows[::-1], node, today=today),
+        "today": today,
         "is_vanished": node.pointer in set(list_vanished(list_absence_states(operation, shape))),
         "presence": sum_presence(rows, node) if days else Presence(node.seen, node.parents),
         "is_of_period": days is not None,
@@ -96,23 +97,6 @@ def _list_days(
         return iter(())
     today = timezone.now().date()
     return list_property_days(operation, shape, node, days or DaySpan(today - timedelta(days=KEPT_DAYS), today))
-
-
-def draw_days(days: Sequence[PropertyDay], node: Node) -> Mapping[str, Any]:
-    """Return a chart of the share of a property by day, or of its count where no share is known."""
-    shares = [day.presence.seen / day.presence.parents if day.presence.parents else None for day in days]
-    is_share = node.parents is not None
-    counts = [day.presence.seen for day in days]
-    axis = {"range": [0, 1.05], "tickformat": ".0%"} if is_share else {"rangemode": "tozero", "tickformat": ",d"}
-    trace = {
-        "type": "bar",
-        "name": "present",
-        "x": [day.day.isoformat() for day in days],
-        "y": shares if is_share else counts,
-    }
-    layout = {"showlegend": False, "hovermode": "x", "xaxis": {"type": "date"}, "yaxis": axis, "bargap": 0.15}
-    starts = describe_starts(datetime.combine(day.day, time(), UTC) for day in days)
-    return {"data": [trace], "layout": {**layout, **starts}}
 
 
 def _day_rows(days: Iterator[PropertyDay]) -> Iterator[Sequence[Any]]:

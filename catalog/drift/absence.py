@@ -19,6 +19,7 @@ LONGER = 3  # times the longest absence so far
 ENOUGH = 20  # observations without exception after which a property counts as always present
 
 NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS = "quiet", "back", "optional"
+PRESENCE_KINDS = (NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS)
 
 AbsenceStates = Mapping[str, Sequence[Any]]
 """The stored form: by pointer the members of an Absence in their order, as a JSON array."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from catalog.drift.absence import NO_LONGER_SEEN, NOT_ALWAYS, SEEN_AGAIN
+from catalog.drift.absence import PRESENCE_KINDS, SEEN_AGAIN
 from catalog.drift.compare import Change, compare_outlines
 from catalog.drift.queries import list_versions, load_outlines_by_number
 from catalog.models import Drift, Operation, OperationVersion
 
 MAX_VERSIONS_SHOWN = 20
 MAX_CHANGES_SHOWN = 6  # of each version
-PRESENCE_KINDS = (NO_LONGER_SEEN, SEEN_AGAIN, NOT_ALWAYS)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from datetime import datetime
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Now
 
+from catalog.drift.absence import PRESENCE_KINDS
 from catalog.drift.filters import DriftFilters
 from catalog.evidence.outlines import Outline
 from catalog.models import Drift, DriftMute, Operation, OperationVersion
@@ -33,6 +34,13 @@ def list_drift(environment: Environment, period: Period, filters: DriftFilters) 
     for word in filters.words:
         drift = drift.filter(Q(operation__path__icontains=word) | Q(pointer__icontains=word))
     return drift
+
+
+def with_sequels(drift: QuerySet[Drift]) -> QuerySet[Drift]:
+    """Add to each change of presence the next one of the same field: `sequel_id`, `sequel_kind`; None without any."""
+    place = {name: OuterRef(name) for name in ("environment", "operation", "part", "pointer")}
+    later = Drift.objects.filter(**place, kind__in=PRESENCE_KINDS, pk__gt=OuterRef("pk")).order_by("pk")
+    return drift.annotate(sequel_id=Subquery(later.values("pk")[:1]), sequel_kind=Subquery(later.values("kind")[:1]))
 
 
 def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]:

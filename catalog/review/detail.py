@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 from django.db.models import QuerySet
 
 from catalog.browse.presence import Presence
-from catalog.browse.property_days import count_only_type, list_property_days, sum_presence, sum_types
-from catalog.drift.history import PRESENCE_KINDS
+from catalog.browse.property_days import PropertyDay, list_property_days, sum_presence, sum_types
+from catalog.drift.absence import PRESENCE_KINDS
 from catalog.drift.queries import drift_with_operations
 from catalog.evidence.days import DaySpan
 from catalog.evidence.nodes import Node
@@ -20,6 +20,7 @@ from catalog.queries import find_operation
 from workspaces.models import Environment
 
 MAX_SIBLINGS = 20  # other changes of the same version on the page
+MAX_STORY = 10  # other changes of the same field on the page
 DAYS_AROUND = timedelta(days=30)  # before and after a change, in which its field is counted
 ONE_DAY = timedelta(days=1)
 
@@ -62,16 +63,12 @@ class ObservedSide:
 
 @dataclass(frozen=True)
 class CurrentField:
-    """The field of a change as it is shown now: of all time, and on the days before and after the change."""
+    """The field of a change as it is shown now, and on the days before and after the change."""
 
     node: Node
     before: ObservedSide
     after: ObservedSide
-
-    @property
-    def types(self) -> Mapping[str, int]:
-        """How often each type was observed, of all time."""
-        return self.node.types or count_only_type(self.node.type, self.node.seen, self.node.nulls)
+    days: Sequence[PropertyDay]
 
 
 def find_current_field(environment: Environment, drift: Drift, *, today: date) -> CurrentField | None:
@@ -87,7 +84,7 @@ def find_current_field(environment: Environment, drift: Drift, *, today: date) -
         ObservedSide(span, sum_presence(rows, node), sum_types(rows))
         for span, rows in ((span, [row for row in days if span.first <= row.day <= span.last]) for span in spans)
     )
-    return CurrentField(node, before, after)
+    return CurrentField(node, before, after, days)
 
 
 def find_first_day(drift: Drift) -> date:
@@ -103,3 +100,11 @@ def list_siblings(drift: Drift) -> Sequence[Drift]:
         environment=drift.environment_id, operation=drift.operation_id, at=drift.at
     )
     return list(rows.exclude(pk=drift.pk).order_by("id")[:MAX_SIBLINGS])
+
+
+def list_story(drift: Drift) -> Sequence[Drift]:
+    """Return the other changes of the same field, the latest first, at most MAX_STORY."""
+    rows: QuerySet[Drift] = Drift.objects.filter(
+        environment=drift.environment_id, operation=drift.operation_id, part=drift.part, pointer=drift.pointer
+    )
+    return list(rows.exclude(pk=drift.pk).order_by("-id")[:MAX_STORY])

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
 
+from catalog.browse.property_chart import draw_presence, draw_types
 from catalog.drift import exports
-from catalog.drift.history import PRESENCE_KINDS
 from catalog.models import Drift
 from catalog.review import detail, impact
 from catalog.review.decide import MUTE_DAYS
+from catalog.review.detail import ONE_DAY, CurrentField
 from wire.errors import NotFound
 from wire.filters import read_number
 from wire.period import Period
 from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.page import Page
+
+TYPE_KINDS = ("type", "known", "nullable", "not-null")  # of the changes whose days are shown by type
 
 
 def show_change(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -31,19 +35,35 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
         field = detail.find_current_field(environment, drift, today=now.astimezone(UTC).date())
         return {
             "change": drift,
-            "is_of_presence": drift.kind in PRESENCE_KINDS,
             "impact": impact.explain_impact(drift),
             "advice": impact.advise(drift),
             "versions": detail.load_versions(drift),
             "field": field,
             "node": field.node if field else None,
+            "story": detail.list_story(drift),
             "siblings": detail.list_siblings(drift),
+            **_describe_days(field, drift, period, today=now.astimezone(UTC).date()),
             "mute": detail.find_mute(drift, now=now),
             "mute_days": MUTE_DAYS,
             "may_decide": has_role(request.user, environment.workspace, Membership.EDITOR),
         }
 
     return Page("catalog/change.html", build_context, [exports.export_change(drift)], has_period=False)
+
+
+def _describe_days(field: CurrentField | None, drift: Drift, period: Period, *, today: date) -> Mapping[str, Any]:
+    """Return the chart of the days around a change, and their period, for what happened on them."""
+    if field is None or not field.days:
+        return {"figure": None}
+    is_of_types = drift.kind in TYPE_KINDS
+    draw = draw_types(field.days, today=today) if is_of_types else draw_presence(field.days, field.node, today=today)
+    start, end = (datetime.combine(day, time(), UTC) for day in (field.days[0].day, field.days[-1].day + ONE_DAY))
+    return {
+        "figure": draw,
+        "is_of_types": is_of_types,
+        "is_partial": field.days[-1].day >= today,
+        "chart_period": replace(period, start=start, end=end),
+    }
 
 
 def require_drift(environment: Environment, number: int | None) -> Drift:

@@ -32,6 +32,7 @@ LIVELY_INTERVAL, QUIET_INTERVAL = 1.0, 15.0  # seconds between two conversations
 STAGING_SHARE = 0.12  # of the conversations, in the second environment
 MAX_CONVERSATIONS = 200
 HUB_PATIENCE = 60  # seconds without the hub before the program ends
+RELEASE = "Release 5.0"
 CLOSE_TIMEOUT = 0.5  # seconds for sending the last reports
 
 
@@ -67,7 +68,7 @@ def main() -> int:
             for site in list_sites(created)[:2]
         ]
         try:
-            return run_conversations([assistant for assistant, _ in stacks])
+            return run_conversations([assistant for assistant, _ in stacks], released_at=options.released_at)
         finally:
             for _, reporters in stacks:
                 reporters.close(timeout=CLOSE_TIMEOUT)
@@ -87,12 +88,14 @@ def start_environment(
     return Assistant(site, *calls, key=key, now=time.time, chance=Random(), pace=WAIT_FACTOR), reporters
 
 
-def run_conversations(assistants: Sequence[Assistant]) -> int:
+def run_conversations(assistants: Sequence[Assistant], *, released_at: float) -> int:
     """Start conversations until the key is refused (returns 0) or the hub stays away (returns 1)."""
     agenda, chance = Agenda(time.time), assistants[0].chance
     started = next_at = answered_at = time.time()
     for steps in open_scene(*(assistant.with_pace(OPENING_WAIT_FACTOR) for assistant in assistants)):
         agenda.add(steps, due_at=started)
+    if started <= released_at < float("inf"):
+        agenda.add(announce_release(assistants[0], released_at), due_at=released_at)
     while time.time() - answered_at < HUB_PATIENCE:
         if time.time() >= next_at and len(agenda) < MAX_CONVERSATIONS:
             interval = LIVELY_INTERVAL if time.time() - started < LIVELY_SECONDS else QUIET_INTERVAL
@@ -109,6 +112,12 @@ def run_conversations(assistants: Sequence[Assistant]) -> int:
             time.sleep(1.0)
         time.sleep(min(0.25, max(0.02, agenda.next_at - time.time())))
     return 1
+
+
+def announce_release(production: Assistant, released_at: float) -> people.Steps:
+    """Annotate the release of release.py, as a deployment would."""
+    production.ask_hub("/api/annotations", {"text": RELEASE, "at": int(released_at)})
+    yield from ()
 
 
 def open_scene(production: Assistant, staging: Assistant) -> Iterator[people.Steps]:

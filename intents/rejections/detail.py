@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import QuerySet, Sum
+from django.db.models import Min, QuerySet, Sum
 
 from intents.models import Confirmation, MintedIntent, Rejection
 from wire.timestamps import unix_seconds
@@ -34,10 +34,27 @@ def find_rejection(environment: Environment, occurred_at: datetime | None, numbe
     return Rejection.objects.filter(environment=environment, occurred_at=occurred_at, id=number).first()
 
 
-def count_alike(environment: Environment, rejection: Rejection) -> int:
-    """Return how many calls of the same operation were rejected for the same reason around this time."""
+@dataclass(frozen=True)
+class AlikeRejections:
+    """How many calls of one operation were rejected for one reason around a time, and when the first of them was."""
+
+    calls: int
+    since: datetime
+
+
+def find_alike(environment: Environment, rejection: Rejection) -> AlikeRejections:
+    """Return what is known of those like this rejection, itself included."""
     alike = _list_around(environment, rejection).filter(reason=rejection.reason, operation=rejection.operation)
-    return alike.aggregate(total=Sum("count"))["total"] or 0
+    totals = alike.aggregate(calls=Sum("count"), since=Min("occurred_at"))
+    return AlikeRejections(totals["calls"] or 0, totals["since"] or rejection.occurred_at)
+
+
+def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent | None:
+    """Return the last intent that was minted for the tool call of a rejection before it, if the hub minted one."""
+    if not rejection.tool_call_id:
+        return None
+    intents = MintedIntent.objects.filter(environment=environment, tool_call_id=rejection.tool_call_id)
+    return intents.filter(issued_at__lte=rejection.occurred_at).order_by("-issued_at", "-id").first()
 
 
 def list_call_events(environment: Environment, rejection: Rejection) -> list[CallEvent]:

@@ -15,7 +15,7 @@ from affidavit import REASONS
 from intents.models import Rejection
 from intents.rejections import chart_figures, sentences, totals
 from intents.rejections.analysis import RejectionAnalysis
-from intents.rejections.detail import CALL_EVENT_COLUMNS, count_alike, find_rejection, list_call_events
+from intents.rejections.detail import CALL_EVENT_COLUMNS, find_alike, find_intent, find_rejection, list_call_events
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import parse_filters
 from intents.rejections.queries import begin_with_data, has_verifications
@@ -68,7 +68,8 @@ def show_rejection(request: HttpRequest, environment: Environment, period: Perio
         return {
             "rejection": rejection,
             "reason": REASONS.get(rejection.reason),
-            "alike": count_alike(environment, rejection),
+            "alike": find_alike(environment, rejection),
+            "intent": find_intent(environment, rejection),
             "events": events,
         }
 

@@ -9,9 +9,10 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils import timezone
 
-from intents.models import MintedIntent
+from intents.models import MintedIntent, split_operation
 from intents.rejections.detail import CALL_EVENT_COLUMNS, MAX_EVENTS, list_events_of_call
 from intents.rejections.exports import REJECTION_COLUMNS, list_rejection_cells
+from intents.reports.operation_template import template_operation
 from intents.tool_calls.detail import ToolCall, find_tool_call, list_environments_with
 from wire.errors import NotFound
 from wire.filters import read_text
@@ -36,7 +37,9 @@ def show_tool_call(request: HttpRequest, environment: Environment, period: Perio
         return {
             "tool_call_id": tool_call_id,
             "events": events,
-            "intents": call.intents[:MAX_EVENTS],
+            "intents": [
+                (item, *split_operation(template_operation(item.operation))) for item in call.intents[:MAX_EVENTS]
+            ],
             "intent_count": call.intents.count(),
             "rejections": call.rejections[:MAX_EVENTS],
             "rejection_count": call.rejections.count(),

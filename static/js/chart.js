@@ -85,30 +85,34 @@
     return layout.yaxis?.tickformat === ",d" && Math.max(0, ...sums) < 5 ? { dtick: 1 } : {};
   }
 
-  // How many marks a chart names; more would cover each other.
-  const MAX_NAMED_MARKS = 3;
+  const NAME_WIDTH = 120; // pixels
 
-  // The text beside a mark: its number if it is of several, the name of an annotation where there are few marks.
-  function nameMark(mark, annotations) {
+  // Whether the names of these marks fit side by side.
+  function haveRoom(marks, bucketWidth) {
+    return marks.every((mark, index) => !index || (mark.bucket - marks[index - 1].bucket) * bucketWidth >= NAME_WIDTH);
+  }
+
+  // The text beside a mark: its number if it is of several, else the name of an annotation where there is room.
+  function nameMark(mark, hasRoom) {
     if (mark.count > 1) return String(mark.count);
-    if (mark.kind === "drift" || annotations > MAX_NAMED_MARKS) return "";
+    if (mark.kind === "drift" || !hasRoom) return "";
     const text = mark.texts[0];
     return escapeMarkup(text.length > 20 ? `${text.slice(0, 19)}…` : text);
   }
 
   // What happened, one mark for each bucket: a line with a sign on top, and its texts under the pointer.
-  function buildMarks(figure, marks) {
+  function buildMarks(figure, marks, width) {
     const labels = figure.data[0]?.x ?? [];
     const placed = marks.filter((mark) => mark.bucket < labels.length);
     if (!placed.length) return { traces: [], layout: {} };
     const colours = placed.map((mark) => (mark.kind === "drift" ? "var(--bad)" : "var(--soft)"));
-    const annotations = placed.filter((mark) => mark.kind !== "drift").length;
+    const hasRoom = haveRoom(placed.filter((mark) => mark.kind !== "drift"), width / labels.length);
     const trace = {
       type: "scatter", mode: "markers+text", name: "", showlegend: false, cliponaxis: false, yaxis: "y2",
       x: placed.map((mark) => labels[mark.bucket]),
       y: placed.map(() => 1),
-      text: placed.map((mark) => nameMark(mark, annotations)),
-      textposition: placed.map((mark) => (mark.bucket < labels.length / 4 ? "top right" : mark.bucket > labels.length * 3 / 4 ? "top left" : "top center")),
+      text: placed.map((mark) => nameMark(mark, hasRoom)),
+      textposition: placed.map((mark) => (mark.bucket < labels.length / 10 ? "top right" : mark.bucket > labels.length * 0.9 ? "top left" : "top center")),
       textfont: { size: 11 },
       marker: { size: 9, color: colours, symbol: placed.map((mark) => (mark.kind === "drift" ? "diamond" : "triangle-down")) },
       customdata: placed.map((mark) => mark.texts.map(escapeMarkup).join("<br>")),
@@ -163,7 +167,7 @@
     if (!box.isConnected) return;
     const figure = JSON.parse(source.textContent);
     const data = figure.data.map((trace) => ({ ...trace, visible: !isHidden(box, trace) }));
-    const marks = buildMarks(figure, JSON.parse(document.getElementById(box.dataset.marks)?.textContent ?? "[]"));
+    const marks = buildMarks(figure, JSON.parse(document.getElementById(box.dataset.marks)?.textContent ?? "[]"), box.clientWidth);
     const axes = { xaxis: chooseTicks(figure, box.clientWidth), yaxis: chooseCountTicks(figure) };
     const layout = merge(merge(figure.layout, axes), marks.layout);
     await Plotly.react(box, resolveColours([...data, ...marks.traces]), buildLayout(layout), CONFIG);

@@ -67,7 +67,7 @@ def test_of_what_went_quiet_the_day_is_told_and_no_time_that_nobody_knows(api, b
     deliver(api, workspace, *[{**missing, "lastSeenAt": noon + 86400}] * 30)
     (row,) = list_rows(browser_client, workspace, "drift", "drift", kind="quiet")
     assert (row["pointer"], row["since"], row["lastDay"]) == ("/note", None, "2026-09-21")
-    assert "last seen on 21 Sep 2026" in open_page(browser_client, workspace, "drift")
+    assert "last seen</span> Mon 21 Sep" in open_page(browser_client, workspace, "drift")
 
 
 @pytest.mark.parametrize(

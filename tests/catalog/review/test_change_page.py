@@ -61,12 +61,12 @@ def test_feed_timeline_and_overview_lead_to_it(browser_client, start, total):
 def test_it_tells_before_and_after_whom_it_affects_and_what_was_detected_with_it(browser_client, start, total):
     page = open_page(browser_client, f"{start}/change", id=total.pk)
     assert "<code>/total</code> type changed" in page
-    assert "breaks consumers" in page
+    assert "Breaking for consumers" in page
     assert "<td>integer</td> <td> number </td>" in page
     assert "version 1" in page
     assert "version 2" in page
-    assert "present in 100 % of 1 <" in page
-    assert "100 % of 31" in page
+    assert "in 1 of 1 when detected" in page
+    assert "not acknowledged yet" in page
     assert RESPONSE_SENTENCES["type", "consumer"] in page
     assert f'href="{start}/change?id={Drift.objects.get(pointer="/note").pk}"' in page
     (row,) = json.loads(browser_client.get(f"{start}/change.json", {"id": total.pk}).getvalue())["tables"]["change"]
@@ -86,7 +86,7 @@ def test_it_counts_presence_and_types_before_and_after(api, browser_client, work
     assert (field.before.presence, field.before.types) == (Presence(3, 6), {"integer": 3})
     assert (field.after.presence, field.after.types) == (Presence(3, 3), {"number": 3})
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
-    assert "by whole days of UTC" in page
+    assert "Counted by whole days of UTC" in page
 
 
 def test_what_vanished_today_has_no_days_that_have_not_come(api, workspace):
@@ -97,6 +97,30 @@ def test_what_vanished_today_has_no_days_that_have_not_come(api, workspace):
     field = find_current_field(environment_of(workspace), drift, today=today)
     assert field is not None
     assert field.before.days.last < field.after.days.first <= field.after.days.last <= today
+
+
+def test_a_field_that_was_sent_less_and_then_no_more_is_one_story(api, browser_client, workspace):
+    deliver(api, workspace, *[observation(response={"id": 1, "note": "x"})] * 60)
+    deliver(api, workspace, observation(response={"id": 1, "note": "x"}), observation(response={"id": 1}))
+    deliver(api, workspace, *[observation(response={"id": 1})] * 60)
+    optional, quiet = Drift.objects.get(kind="optional"), Drift.objects.get(kind="quiet")
+    start = f"/w/{workspace.workspace.slug}/production"
+    feed = open_page(browser_client, f"{start}/drift")
+    assert f'<a href="{start}/change?id={quiet.pk}">later no longer seen</a>' in feed
+    assert feed.count(">later ") == 1
+    for drift, other, word in ((optional, quiet, "later"), (quiet, optional, "earlier")):
+        story = open_page(browser_client, f"{start}/change", id=drift.pk).partition("Other changes of this field")[2]
+        assert f'href="{start}/change?id={other.pk}"' in story
+        assert f'<span class="soft">{word}, <time' in story
+
+
+def test_the_days_around_it_are_drawn_with_what_happened_on_them(api, browser_client, start, total, workspace):
+    api.post("/api/annotations", {"text": "Release 5.0"})
+    page = open_page(browser_client, f"{start}/change", id=total.pk)
+    assert "Values by type and day" in page
+    assert "paler: today so far" in page
+    assert "Release 5.0" in page.partition('class="happenings"')[2]
+    assert "Presence by day" in open_page(browser_client, f"{start}/change", id=Drift.objects.get(pointer="/note").pk)
 
 
 def test_an_acknowledgement_has_a_name_a_time_and_an_end(browser_client, start, total):
@@ -111,7 +135,7 @@ def test_an_acknowledgement_has_a_name_a_time_and_an_end(browser_client, start, 
     for _ in range(2):
         browser_client.post(address, {"undo": "1"})
     assert list_new(browser_client, start) == ["/total", "/note"]
-    assert "Not acknowledged yet" in open_page(browser_client, f"{start}/change", id=total.pk)
+    assert "not acknowledged yet" in open_page(browser_client, f"{start}/change", id=total.pk)
     entries = AuditEntry.objects.filter(action__startswith="drift ").order_by("id")
     assert [(entry.action, entry.facts["place"]) for entry in entries] == [
         ("drift acknowledged", "200 /total"),

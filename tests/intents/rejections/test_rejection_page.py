@@ -54,7 +54,9 @@ def test_the_list_leads_to_it_and_it_to_the_inspector(browser_client, start, rej
     assert "<h1>audience-mismatch</h1>" in page
     assert REASONS["audience-mismatch"].usual_fix.split(".")[0] in unescape(page)
     assert "<code>call_81</code>" in page
-    assert "3 calls of this operation" in page
+    assert "<b>3 calls</b> of this operation failed like this within a day" in page
+    assert "<code>user_17</code>" in page
+    assert f"{start}/operation?method=POST&path=%2Frefunds" in unescape(page)
     inspector = next(unescape(link) for link in re.findall(r'href="([^"]*/inspector\?[^"]*)"', page))
     form = browser_client.get(inspector).content.decode()
     assert 'value="POST"' in form

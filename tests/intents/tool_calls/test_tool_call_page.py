@@ -54,6 +54,7 @@ def test_it_tells_all_that_happened_and_leads_on(browser_client, start):
     assert "1 intent minted" in page
     assert "Refund <12.50>" in page
     assert "<code>user_17</code>" in page
+    assert page.count(f'href="{start}/operation?method=POST&path=%2Frefunds"') == 3
     link = next(part for part in page.split('"') if "/rejection?at=" in part)
     assert browser_client.get(link).status_code == 200
     tables = json.loads(browser_client.get(f"{start}/toolcall.json", {"id": "call_81"}).getvalue())["tables"]

@@ -1,0 +1,45 @@
+"""The charts of one property by day, as plotly.js reads them (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time
+from typing import Any
+
+from catalog.browse.property_days import PropertyDay, count_types, sum_types
+from catalog.evidence.nodes import Node
+from wire.time_buckets import describe_starts
+
+PARTIAL_OPACITY = 0.55  # of the bar of a day that is not over
+
+
+def draw_presence(days: Sequence[PropertyDay], node: Node, *, today: date) -> Mapping[str, Any]:
+    """Return a chart of the share of a property by day, or of its count where no share is known."""
+    shares = [day.presence.seen / day.presence.parents if day.presence.parents else None for day in days]
+    is_share = node.parents is not None
+    counts = [day.presence.seen for day in days]
+    axis = {"range": [0, 1.05], "tickformat": ".0%"} if is_share else {"rangemode": "tozero", "tickformat": ",d"}
+    bars = _draw_bars("present", days, shares if is_share else counts, today=today)
+    return {"data": [bars], "layout": {**_build_layout(days), "yaxis": axis}}
+
+
+def draw_types(days: Sequence[PropertyDay], *, today: date) -> Mapping[str, Any]:
+    """Return a chart of how often each type was observed by day."""
+    names = sum_types(days)
+    bars = [_draw_bars(name, days, [count_types(day).get(name, 0) for day in days], today=today) for name in names]
+    axis = {"rangemode": "tozero", "tickformat": ",d"}
+    return {"data": bars, "layout": {**_build_layout(days), "yaxis": axis, "barmode": "stack", "showlegend": True}}
+
+
+def _draw_bars(
+    name: str, days: Sequence[PropertyDay], values: Sequence[float | None], *, today: date
+) -> Mapping[str, Any]:
+    """Return bars, that of a day that is not over paler than the others."""
+    opacity = [PARTIAL_OPACITY if day.day >= today else 1 for day in days]
+    return {"type": "bar", "name": name, "x": [day.day.isoformat() for day in days], "y": values,
+            "marker": {"opacity": opacity}}  # fmt: skip
+
+
+def _build_layout(days: Sequence[PropertyDay]) -> Mapping[str, Any]:
+    starts = describe_starts(datetime.combine(day.day, time(), UTC) for day in days)
+    return {"showlegend": False, "hovermode": "x", "xaxis": {"type": "date"}, "bargap": 0.15, **starts}
