@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from genson import SchemaBuilder
 
 from affidavit import Evidence, template
-from affidavit._har.scan import scan
+from affidavit._har.file import scan
 from affidavit._shapes.infer import observe
 from bench._support.measure import Row, pause_garbage_collection, print_table
 from bench.accuracy import RECORDED, TRAFFIC

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from affidavit._har.entries import Exchange, LeftOut, read_har
-from affidavit._har.scan import scan
+from affidavit._har.file import scan
 from affidavit._json import ABSENT, Absent, Json
 
 SAMPLE_SIZES = (8, 30, 100)

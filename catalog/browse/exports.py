@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from catalog.browse.find_nodes import find_nodes
 from catalog.browse.presence import list_presence
+from catalog.browse.tree_filter import find_nodes
 from catalog.evidence.days import ObservedDays
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, list_part_nodes

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import BigIntegerField, CharField, Count, F, Func, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce, Collate
@@ -15,7 +13,6 @@ from catalog.evidence.days import DaySpan, find_days
 from catalog.models import ExcessOperation, Operation, OperationDay
 from catalog.queries import BY_PATH, visible_operations
 from wire.period import Period
-from wire.postgresql.replica import get_read_connection
 from workspaces.models import Environment
 
 ORDERS = {
@@ -31,20 +28,6 @@ LISTED_COLUMNS = (
 )  # fmt: skip
 
 EXCESS_GROUPS = 10
-MAX_HITS = 3  # of a search, shown with each operation
-
-# The first line of the text is the path. Names that are a word come before those that only contain one.
-SELECT_HITS = """
-SELECT operation.id, hit.line
-FROM catalog_operation AS operation
-CROSS JOIN LATERAL (
-  SELECT line FROM unnest(string_to_array(operation.search, chr(10))) WITH ORDINALITY AS text (line, number)
-  WHERE number > 1 AND EXISTS (SELECT FROM unnest(%(words)s::text[]) AS word WHERE position(word IN lower(line)) > 0)
-  ORDER BY lower(line) = ANY(%(words)s) OR split_part(lower(line), ':', 1) = ANY(%(words)s) DESC, number
-  LIMIT %(limit)s
-) AS hit
-WHERE operation.environment_id = %(environment)s AND operation.id = ANY(%(operations)s)
-"""
 
 
 @dataclass(frozen=True)
@@ -114,27 +97,6 @@ def list_operations(environment: Environment, period: Period, filters: Operation
         case "unseen":
             operations = operations.filter(last_seen_at__lt=period.start)
     return operations.order_by(*ORDERS[filters.sort]).only(*LISTED_COLUMNS)
-
-
-def find_property_hits(
-    environment: Environment, operations: Sequence[int], words: Sequence[str]
-) -> Mapping[int, Sequence[tuple[str, str]]]:
-    """Return, by row id of these operations, the names and types of up to MAX_HITS properties with one of the words."""
-    if not words or not operations:
-        return {}
-    hits: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    query: dict[str, Any] = {
-        "environment": environment.pk,
-        "operations": list(operations),
-        "words": list(words),
-        "limit": MAX_HITS,
-    }
-    with get_read_connection().cursor() as cursor:
-        cursor.execute(SELECT_HITS, query)
-        for operation, line in cursor.fetchall():
-            name, _, type_name = line.rpartition(":")
-            hits[operation].append((name, type_name))
-    return hits
 
 
 def _count_observed(

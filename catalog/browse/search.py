@@ -1,10 +1,12 @@
-"""Operations and properties whose names contain a text: what the search over everything reads of a catalog."""
+"""Operations and properties whose names contain a text, for the search over everything and for the list's own."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Collate, Length, Lower, Substr
@@ -12,9 +14,24 @@ from django.db.models.functions import Collate, Length, Lower, Substr
 from catalog.evidence.outline_nodes import OutlineNode, list_outline_nodes
 from catalog.models import Operation
 from catalog.queries import BY_PATH, visible_operations
+from wire.postgresql.replica import get_read_connection
 from workspaces.models import Environment
 
 CANDIDATES_AT_ONCE = ((0, 20), (20, 500))  # operations whose names are read: mostly the first ones are enough
+MAX_HITS = 3  # of a search in the list, shown with each operation
+
+# The first line of the text is the path. Names that are a word come before those that only contain one.
+SELECT_HITS = """
+SELECT operation.id, hit.line
+FROM catalog_operation AS operation
+CROSS JOIN LATERAL (
+  SELECT line FROM unnest(string_to_array(operation.search, chr(10))) WITH ORDINALITY AS text (line, number)
+  WHERE number > 1 AND EXISTS (SELECT FROM unnest(%(words)s::text[]) AS word WHERE position(word IN lower(line)) > 0)
+  ORDER BY lower(line) = ANY(%(words)s) OR split_part(lower(line), ':', 1) = ANY(%(words)s) DESC, number
+  LIMIT %(limit)s
+) AS hit
+WHERE operation.environment_id = %(environment)s AND operation.id = ANY(%(operations)s)
+"""
 
 
 @dataclass(frozen=True)
@@ -46,6 +63,27 @@ def find_properties(environment: Environment, text: str, *, limit: int) -> list[
         if len(matches) >= limit:
             break
     return matches[:limit]
+
+
+def find_property_hits(
+    environment: Environment, operations: Sequence[int], words: Sequence[str]
+) -> Mapping[int, Sequence[tuple[str, str]]]:
+    """Return, by row id of these operations, the names and types of up to MAX_HITS properties with one of the words."""
+    if not words or not operations:
+        return {}
+    hits: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    query: dict[str, Any] = {
+        "environment": environment.pk,
+        "operations": list(operations),
+        "words": list(words),
+        "limit": MAX_HITS,
+    }
+    with get_read_connection().cursor() as cursor:
+        cursor.execute(SELECT_HITS, query)
+        for operation, line in cursor.fetchall():
+            name, _, type_name = line.rpartition(":")
+            hits[operation].append((name, type_name))
+    return hits
 
 
 def _list_candidates(environment: Environment, name: str) -> Iterator[int]:

@@ -14,15 +14,15 @@ from django.http import HttpRequest
 from affidavit import describe
 from catalog.browse import exports
 from catalog.browse.filters import SORTED_COLUMNS, STATUS_CLASSES, SUBSETS, OperationFilters
-from catalog.browse.find_nodes import find_nodes
 from catalog.browse.presence import list_presence, list_vanished
 from catalog.browse.queries import (
     excess_operations,
-    find_property_hits,
     list_methods,
     list_operations,
     summarize_excess,
 )
+from catalog.browse.search import find_property_hits
+from catalog.browse.tree_filter import find_nodes
 from catalog.browse.tree_rows import build_rows
 from catalog.downloads.curl import build_curl_command
 from catalog.downloads.json_schema import build_part_schema

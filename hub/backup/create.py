@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -17,7 +18,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from affidavit import __version__
 from hub.backup.archive import Manifest, complete_archive, hash_dump, seal
-from hub.backup.client_programs import dump_database, find_clients, read_major
+from hub.backup.client_programs import build_environment, find_clients, find_first_error, read_major
 from hub.backup.tables import count_rows, refuse_pooler
 from hub.local.database import is_unused, lock_migrations
 from hub.local.startup_errors import StartupError
@@ -53,6 +54,17 @@ def write_backup(path: Path, *, with_key: bool, now: datetime) -> Manifest:
         )
         complete_archive(new_path, manifest, settings.SECRET_KEY if with_key else None)
     return manifest
+
+
+def dump_database(folder: Path, database: Mapping[str, Any], path: Path, *, snapshot: str) -> None:
+    """Write a dump in pg_dump's custom format into a file that exists; raises StartupError."""
+    command: Sequence[str | Path] = [
+        folder / "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--no-password",
+        f"--snapshot={snapshot}", f"--file={path}",
+    ]  # fmt: skip
+    process = subprocess.run(command, env=build_environment(database), capture_output=True, text=True)
+    if process.returncode != 0:
+        raise StartupError(f"pg_dump failed: {find_first_error(process.stderr)}")
 
 
 @contextmanager

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from django.conf import settings
 from django.db import connection
@@ -13,11 +17,14 @@ from django.utils import timezone
 
 from alerts.setup.alerts import pause_every_alert
 from hub.backup.archive import Archive
-from hub.backup.client_programs import find_clients, restore_dump
+from hub.backup.client_programs import build_environment, find_clients, find_first_error
 from hub.backup.tables import count_rows, list_tables, refuse_pooler
 from hub.local.database import check_server_version, check_written_version, lock_migrations, migrate
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
+
+TOO_NEW = b"SET transaction_timeout = 0;\n"  # of pg_restore 17 and later; servers before 17 do not know it
+CHUNK_BYTES = 1024 * 1024
 
 
 class Restoration(NamedTuple):
@@ -101,3 +108,42 @@ def compare_rows(expected: Mapping[str, int], actual: Mapping[str, int]) -> None
     ]
     if differences:
         raise StartupError(f"what was restored is not what was backed up: {'; '.join(differences)}. Do not use it.")
+
+
+def restore_dump(folder: Path, path: Path, database: Mapping[str, Any]) -> None:
+    """Restore a dump in one transaction, also into an older server than the programs'; raises StartupError."""
+    read: Sequence[str | Path] = [folder / "pg_restore", "--no-owner", "--no-privileges", "--file=-", path]
+    write: Sequence[str | Path] = [
+        folder / "psql", "--no-psqlrc", "--quiet", "--no-password", "--single-transaction", "--set=ON_ERROR_STOP=1",
+        f"--output={os.devnull}",
+    ]  # fmt: skip
+    environment = build_environment(database)
+    with (
+        subprocess.Popen(read, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment) as reader,
+        subprocess.Popen(write, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as writer,
+    ):
+        if not (reader.stdout and writer.stdin and writer.stderr):
+            raise AssertionError("both ends are pipes")
+        with suppress(BrokenPipeError):  # psql ended at an error, which it has written
+            copy_script(reader.stdout, writer.stdin)
+        reader.stdout.close()
+        if is_half := reader.wait() != 0 and writer.poll() is None:
+            writer.kill()  # at the end of its input it would commit the half that came
+        with suppress(BrokenPipeError):
+            writer.stdin.close()
+        if is_half:
+            raise StartupError("pg_restore failed: the backup cannot be read. Nothing was restored.")
+        errors = writer.stderr.read().decode(errors="replace")
+        if writer.wait() != 0:
+            raise StartupError(f"the backup was not restored: {find_first_error(errors)}")
+
+
+def copy_script(source: Any, target: Any) -> None:
+    """Copy the SQL of a dump without the one setting in its head that older servers do not know."""
+    for line in source:
+        if line == TOO_NEW:
+            break
+        target.write(line)
+        if line.startswith((b"CREATE", b"COPY")):
+            break
+    shutil.copyfileobj(source, target, CHUNK_BYTES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property
 
 from django.db.models import QuerySet
@@ -12,7 +11,8 @@ from django.db.models import QuerySet
 from intents.models import Rejection
 from intents.rejections import queries
 from intents.rejections.filters import RejectionFilters
-from intents.rejections.series import ResultBucket, find_rise
+from intents.rejections.rise import Rise, find_start
+from intents.rejections.series import ResultBucket
 from intents.rejections.totals import (
     GroupSummary,
     ReasonSummary,
@@ -26,15 +26,6 @@ from intents.rejections.totals import (
 )
 from wire.period import Period
 from workspaces.models import Environment
-
-
-@dataclass(frozen=True)
-class Rise:
-    """Which reason grew most, in which operation most of it is ("" for none), and since when (None: gradually)."""
-
-    reason: ReasonSummary
-    operation: str
-    since: datetime | None
 
 
 @dataclass
@@ -82,7 +73,7 @@ class RejectionAnalysis:
         if growth is None:
             return None
         of_reason = RejectionAnalysis(self.environment, self.period, replace(self.filters, reason=growth.reason))
-        since = find_rise(of_reason.buckets, growth.previous_count)
+        since = find_start(of_reason.buckets, growth.previous_count)
         return Rise(growth, find_main_operation(self.totals, growth.reason), since)
 
     @property

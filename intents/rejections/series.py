@@ -12,9 +12,6 @@ from intents.rejections.filters import is_rejection
 from wire.period import Period
 from wire.time_buckets import find_midnight, split_into_buckets
 
-RISE_FACTOR = 2
-MIN_RISE = 2  # rejections in one bucket, which may be a coincidence
-
 
 @dataclass(frozen=True)
 class ResultBucket:
@@ -52,13 +49,6 @@ def build_buckets(period: Period, counts: Iterable[tuple[datetime, str, int]]) -
     for moment, result, count in counts:
         buckets[bisect_right(starts, moment) - 1].counts[result] += count
     return buckets
-
-
-def find_rise(buckets: Sequence[ResultBucket], previous_count: int) -> datetime | None:
-    """Return the start of the first bucket with well more rejections than a bucket of the previous period had."""
-    usual = previous_count / len(buckets) if buckets else 0
-    most = max(RISE_FACTOR * usual, MIN_RISE)
-    return next((bucket.start for bucket in buckets if bucket.rejections > most), None)
 
 
 def find_bucket_start(moment: datetime, period: Period) -> datetime:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import affidavit._har.scan as har_scan
+import affidavit._har.file as har_file
 from affidavit._errors import HarError
 from affidavit._har.entries import Exchange, LeftOut, Skip, read_har
-from affidavit._har.scan import TooLarge, scan
+from affidavit._har.file import TooLarge, scan
 from affidavit._json import ABSENT
 from affidavit._witness.observations import MediaTypes
 
@@ -83,7 +83,7 @@ def test_any_entries_come_out_as_they_went_in_however_the_file_falls_into_pieces
     document = {"x": [1], "log": {**before, "entries": entries, **after}, "y": 12.5}
     path = tmp_path_factory.mktemp("har") / "a.har"
     path.write_text(json.dumps(document, ensure_ascii=ascii_only, indent=indent), "utf-8")
-    with patch.object(har_scan, "CHUNK", chunk):
+    with patch.object(har_file, "CHUNK", chunk):
         assert list(scan(path)) == entries
 
 
@@ -96,7 +96,7 @@ GOOD = json.dumps(har(entry(text='{"näme": 1}'), entry()), ensure_ascii=False).
 
 @pytest.mark.parametrize("chunk", [7, 256 * 1024])
 def test_a_file_cut_off_anywhere_is_told_in_one_line(written, chunk):
-    with patch.object(har_scan, "CHUNK", chunk):
+    with patch.object(har_file, "CHUNK", chunk):
         for length in range(len(GOOD)):
             with pytest.raises(HarError) as caught:
                 list(scan(written(GOOD[:length])))
@@ -168,7 +168,7 @@ def test_progress_runs_up_to_the_size_of_the_file(written):
 def test_an_entry_that_is_too_large_is_passed_over_and_the_rest_is_read(written):
     large = {"a": ['\\"]}' * 500, {"b": "é\\" * 500}], "c": "{["}
     path = written(har({"n": 1}, large, {"n": 2}, "x" * 5000, [], comment="y" * 5000))
-    with patch.object(har_scan, "MAX_VALUE", 1000), patch.object(har_scan, "CHUNK", 64):
+    with patch.object(har_file, "MAX_VALUE", 1000), patch.object(har_file, "CHUNK", 64):
         n1, passed, n2, text, empty = scan(path)
     assert (n1, n2, empty) == ({"n": 1}, {"n": 2}, [])
     assert isinstance(passed, TooLarge)
@@ -178,8 +178,8 @@ def test_an_entry_that_is_too_large_is_passed_over_and_the_rest_is_read(written)
 def test_a_file_cut_off_inside_an_entry_that_is_too_large_is_told(written):
     path = written(json.dumps(har({"a": "x" * 5000})).encode()[:3000])
     with (
-        patch.object(har_scan, "MAX_VALUE", 1000),
-        patch.object(har_scan, "CHUNK", 64),
+        patch.object(har_file, "MAX_VALUE", 1000),
+        patch.object(har_file, "CHUNK", 64),
         pytest.raises(HarError, match="cut off"),
     ):
         list(scan(path))
@@ -190,7 +190,7 @@ def test_broken_json_early_in_a_large_file_is_told_without_reading_it_whole(writ
     read = []
     with pytest.raises(HarError, match="not valid JSON"):
         list(scan(path, lambda done, _: read.append(done)))
-    assert read[-1] <= 2 * har_scan.CHUNK
+    assert read[-1] <= 2 * har_file.CHUNK
 
 
 def test_memory_does_not_grow_with_the_file(written):

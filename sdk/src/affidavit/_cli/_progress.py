@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from affidavit._har.scan import Progress
+from affidavit._har.file import Progress
 
 _BAR_WIDTH = 30
 _INTERVAL = 0.1  # seconds between two drawings

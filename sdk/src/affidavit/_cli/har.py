@@ -15,7 +15,8 @@ from affidavit._cli._preview import preview_catalog
 from affidavit._cli._progress import show_progress_bar
 from affidavit._cli._replay import make_replayable
 from affidavit._errors import ReportError
-from affidavit._har.entries import Exchange, LeftOut, Skip, hosts_differ, read_har
+from affidavit._har.entries import Exchange, LeftOut, Skip, read_har
+from affidavit._har.hosts import hosts_differ
 from affidavit._hub.transport import Transport
 from affidavit._json import ABSENT, Absent, Json
 from affidavit._paths.classify import Judgement

@@ -31,7 +31,8 @@ from affidavit._witness.observations import (
     find_media_types,
 )
 
-from .scan import AttachedBodies, Progress, TooLarge, scan
+from .file import AttachedBodies, Progress, TooLarge, scan
+from .hosts import hosts_differ
 
 SWITCHED = 101
 UNTOLD_TYPES = frozenset({"", "x-unknown"})  # Chrome writes x-unknown for a missing type
@@ -98,11 +99,6 @@ def read_har(
             item = Skip.TOO_LARGE if isinstance(entry, TooLarge) else _read_exchange(entry, now, bodies)
             is_other = hosts and isinstance(item, Exchange) and hosts_differ(item.host, hosts)
             yield Skip.OTHER_HOST if is_other else item
-
-
-def hosts_differ(host: str, hosts: Collection[str]) -> bool:
-    """Return whether `host` is none of `hosts`, which may leave out its port."""
-    return host not in hosts and host.rpartition(":")[0] not in hosts
 
 
 def _read_exchange(entry: Json, now: float, bodies: AttachedBodies) -> Exchange | Skip:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import infer
-from catalog.browse.find_nodes import find_nodes
+from catalog.browse.tree_filter import find_nodes
 from catalog.evidence.nodes import list_nodes
 
 TREES = st.recursive(

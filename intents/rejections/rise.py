@@ -1,0 +1,29 @@
+"""The rise of rejections that the overview tells of: which reason, and since when (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from intents.rejections.series import ResultBucket
+from intents.rejections.totals import ReasonSummary
+
+RISE_FACTOR = 2
+MIN_RISE = 2  # rejections in one bucket, which may be a coincidence
+
+
+@dataclass(frozen=True)
+class Rise:
+    """Which reason grew most, in which operation most of it is ("" for none), and since when (None: gradually)."""
+
+    reason: ReasonSummary
+    operation: str
+    since: datetime | None
+
+
+def find_start(buckets: Sequence[ResultBucket], previous_count: int) -> datetime | None:
+    """Return the start of the first bucket with well more rejections than a bucket of the previous period had."""
+    usual = previous_count / len(buckets) if buckets else 0
+    most = max(RISE_FACTOR * usual, MIN_RISE)
+    return next((bucket.start for bucket in buckets if bucket.rejections > most), None)
