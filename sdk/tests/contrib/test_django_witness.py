@@ -312,3 +312,18 @@ def test_with_the_hub_away_the_host_answers_as_without(witnessed, fault):
         assert Client().get(f"/api/acme/orders/{number}/").json()["id"] == 1
     eye.flush()
     assert eye.stats.waiting == 50
+
+
+def test_a_settled_request_is_counted_and_not_looked_at(witnessed, monkeypatch):
+    hub, eye = witnessed()
+    client = Client()
+    for _ in range(60):
+        client.get("/api/acme/orders/1/")
+        eye.flush()
+    observe, observed = eye.observe, []
+    monkeypatch.setattr(eye, "observe", lambda *args, **facts: (observed.append(args), observe(*args, **facts)))
+    for _ in range(10):
+        client.get("/api/acme/orders/1/")
+    assert eye.flush()
+    assert len(observed) < 10
+    assert hub.counts == {("GET", "/api/{shop}/orders/{pk}/", 200): 70}

@@ -10,7 +10,8 @@ class Background:
 
     work: does everything that is due; must not raise. pause: seconds until the next call, None to wait for `wake`.
     delay: seconds between `wake` and its round of work, which serves all that wake it meanwhile. A thread that ran for
-    each of them would take the interpreter from the host's threads as often.
+    each of them would take the interpreter from the host's threads as often. is_ending: whether `end` was called, so
+    that the current round is the last.
     """
 
     def __init__(
@@ -25,16 +26,11 @@ class Background:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._requested = self._completed = 0
-        self._is_woken = self._is_stopping = False
-
-    @property
-    def is_ending(self) -> bool:
-        """Whether `end` was called, so that the current round is the last."""
-        return self._is_stopping
+        self._is_woken = self.is_ending = False
 
     def start(self) -> bool:
         """Start the thread unless it runs. Return False if it cannot be started."""
-        if self._thread is not None or self._is_stopping:
+        if self._thread is not None or self.is_ending:
             return self._thread is not None
         with self._lock:
             if self._thread is not None:
@@ -59,7 +55,7 @@ class Background:
 
     def flush(self, timeout: float | None) -> bool:
         """Ask for a round of work now and wait; False if not done within `timeout` seconds, or without a thread."""
-        if self._is_stopping:
+        if self.is_ending:
             return True
         if not self.start():
             return False
@@ -71,7 +67,7 @@ class Background:
     def end(self, timeout: float) -> None:
         """Do a last round of work and stop; return within `timeout` seconds."""
         with self._changed:
-            self._is_stopping = True
+            self.is_ending = True
             self._changed.notify_all()
         if self._thread is None:
             self._work()
@@ -85,7 +81,7 @@ class Background:
                 self._changed.wait_for(lambda: self._is_woken or self._is_asked(), self._pause())
                 self._changed.wait_for(self._is_asked, self._delay if self._is_woken else 0.0)
                 self._is_woken = False
-                requested, is_last_round = self._requested, self._is_stopping
+                requested, is_last_round = self._requested, self.is_ending
             self._work()
             with self._changed:
                 self._completed = requested
@@ -95,4 +91,4 @@ class Background:
 
     def _is_asked(self) -> bool:
         """Return whether somebody waits for a round of work."""
-        return self._is_stopping or self._requested > self._completed
+        return self.is_ending or self._requested > self._completed

@@ -180,7 +180,7 @@ class Intake:
         """
         with self._lock:
             operation = self._routed.get(key)
-            if operation is None or not (operation.has_enough_waiting or operation.pace.skips(now)):
+            if operation is None or not (operation.pace.skips(now) or operation.has_enough_waiting):
                 return None
             self.observed += 1
             self.unlooked += 1

@@ -48,14 +48,19 @@ def find_route(scope: Scope) -> str | None:
     """Return the route that Starlette, FastAPI or Litestar found, its mounts included; None if it is unknown."""
     if "litestar_app" in scope:
         return _find_litestar_route(scope)
-    if not hasattr(scope.get("route"), "methods"):  # a mount, or none
+    route = scope.get("route")
+    if not hasattr(route, "methods"):  # a mount, or none
         return None
-    route = _find_effective_route(scope)
+    if "fastapi" in scope:
+        route = _find_effective_route(route, scope["fastapi"])
     rule = getattr(route, "path", None)
     if not isinstance(rule, str):
         return None
     mount = _find_mount(scope, rule)
-    return None if mount is None else mount + _add_converters(scope.get("endpoint"), rule, route)
+    if mount is None:
+        return None
+    dependant = getattr(route, "dependant", None)
+    return mount + (rule if dependant is None else _add_converters(scope.get("endpoint"), rule, dependant))
 
 
 def _find_litestar_route(scope: Scope) -> str | None:
@@ -64,19 +69,15 @@ def _find_litestar_route(scope: Scope) -> str | None:
     return str(scope.get("root_path", "")).rstrip("/") + template if isinstance(template, str) and template else None
 
 
-def _find_effective_route(scope: Scope) -> object:
+def _find_effective_route(route: object, fastapi: object) -> object:
     """Return the route. Where a newer FastAPI includes routers, its context knows it with their prefixes."""
-    route, fastapi = scope.get("route"), scope.get("fastapi")
     context = fastapi.get("effective_route_context") if isinstance(fastapi, dict) else None
     is_included = context is not None and getattr(context, "original_route", None) is route
     return context if is_included else route
 
 
-def _add_converters(endpoint: Hashable, rule: str, route: object) -> str:
+def _add_converters(endpoint: Hashable, rule: str, dependant: object) -> str:
     """`/orders/{pk}` -> `/orders/{pk:int}`, where a view of FastAPI says so in its signature."""
-    dependant = getattr(route, "dependant", None)
-    if dependant is None:
-        return rule
     typed_rule = _typed_rules.get((endpoint, rule))
     if typed_rule is not None:
         return typed_rule

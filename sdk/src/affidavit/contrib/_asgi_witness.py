@@ -34,9 +34,7 @@ class WitnessMiddleware:
             return
         exchange = _Exchange(self._witness, scope, send)
         try:
-            await self._app(
-                scope, exchange.wrap_receive(receive) if exchange.has_request_body else receive, exchange.send
-            )
+            await self._app(scope, exchange.wrap_receive(receive), exchange.send)
         except Exception:  # reported as a 500, and raised on
             exchange.report(failed=True)
             raise
@@ -54,6 +52,7 @@ class _Exchange:
     _headers: Mapping[bytes, str] = {}
     _request: BodyCopy | None = None
     _response: BodyCopy | None = None
+    _response_type: str | None = None
     is_reported = False
 
     def __init__(self, witness: Witness, scope: Scope, send: Send) -> None:
@@ -69,13 +68,8 @@ class _Exchange:
         except Exception:  # whatever the scope holds, the app must be called
             self.is_reported = True
 
-    @property
-    def has_request_body(self) -> bool:
-        """Whether the request may have a body to be copied."""
-        return self._request is not None
-
     def wrap_receive(self, receive: Receive) -> Receive:
-        """Return a receive for the app that copies the body as it passes."""
+        """Return a receive for the app that copies the body as it passes, if there may be one."""
         copy = self._request
         if copy is None:
             return receive
@@ -92,7 +86,10 @@ class _Exchange:
         """Note what the app sends, and return the server's own sending of it: one coroutine less for each message."""
         if not self.is_reported:
             try:
-                self._note_response(message)
+                if message["type"] == "http.response.start":
+                    self._note_start(message)
+                elif message["type"] == "http.response.body":
+                    self._note_body(message)
             except Exception:  # whether the message is valid is for the server to say
                 self.is_reported = True
         return self._send(message)
@@ -113,8 +110,8 @@ class _Exchange:
                 request_body=None if self._request is None else self._request.finish(),
                 request_content_type=self._find_request_type(),
                 request_encoding=self._request_headers.get(b"content-encoding"),
-                response_body=_finish_response(self._response, self._headers),
-                response_content_type=_find_response_type(self._headers),
+                response_body=self._finish_response(),
+                response_content_type=self._response_type,
                 response_encoding=self._headers.get(b"content-encoding"),
             )  # fmt: skip
 
@@ -125,37 +122,31 @@ class _Exchange:
     def _build_path(self) -> str:
         return quote_path(join_path(str(self._path), str(self._root)))
 
-    def _note_response(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self._note_start(message)
-        elif message["type"] == "http.response.body":
-            if self._response is not None:
-                _copy(message, self._response)
-            if not message.get("more_body", False):
-                self.report()
-
     def _note_start(self, message: Message) -> None:
         scope, self._status = self._scope, int(message["status"])
         route = find_route(scope)
         self._headers = headers = read_headers(message.get("headers", ()), _HEADERS)
+        content_type = headers.get(b"content-type")
+        self._response_type = choose_type(content_type, headers.get(b"content-length"))
         if route is not None and self._witness.settles(
             scope["method"], self._build_path, self._status, route,
-            request_content_type=self._find_request_type(), response_content_type=_find_response_type(headers),
+            request_content_type=self._find_request_type(), response_content_type=self._response_type,
         ):  # fmt: skip
             self.is_reported = True
             return
-        if is_json(headers.get(b"content-type", "")):
+        if is_json(content_type or ""):
             self._response = BodyCopy(self._witness.max_body)
 
+    def _note_body(self, message: Message) -> None:
+        if self._response is not None:
+            _copy(message, self._response)
+        if not message.get("more_body", False):
+            self.report()
 
-def _find_response_type(headers: Mapping[bytes, str]) -> str | None:
-    return choose_type(headers.get(b"content-type"), headers.get(b"content-length"))
-
-
-def _finish_response(copy: BodyCopy | None, headers: Mapping[bytes, str]) -> CopiedBody:
-    if copy is not None:
-        return copy.finish()
-    return Unread.NOT_JSON if _find_response_type(headers) else None
+    def _finish_response(self) -> CopiedBody:
+        if self._response is not None:
+            return self._response.finish()
+        return Unread.NOT_JSON if self._response_type else None
 
 
 def _copy(message: Message, copy: BodyCopy) -> None:

@@ -75,11 +75,18 @@ class WitnessMiddleware:
             if match is None:
                 return
             headers = response.headers if isinstance(response, HttpResponseBase) else {}
+            method, status = request.method or "", getattr(response, "status_code", 500)
+            route = _find_route(request, match)
             request_type = read_body_type(request.META)
             response_type = choose_type(headers.get("Content-Type"), headers.get("Content-Length"))
+            if self._witness.settles(
+                method, lambda: _quote_path(request), status, route,
+                request_content_type=request_type, response_content_type=response_type,
+            ):  # fmt: skip
+                return
             self._witness.observe(
-                request.method or "", quote(request.path, errors="replace"), getattr(response, "status_code", 500),
-                route=_find_route(request, match),
+                method, _quote_path(request), status,
+                route=route,
                 query=request.META.get("QUERY_STRING", ""),
                 request_body=_finish_request_body(request, copy) if request_type else None,
                 request_content_type=request_type,
@@ -96,6 +103,10 @@ def _load_witness() -> Witness:
     if not isinstance(witness, Witness):
         raise ImproperlyConfigured("AFFIDAVIT_WITNESS has to be an affidavit.Witness, or the dotted path of one")
     return witness
+
+
+def _quote_path(request: HttpRequest) -> str:
+    return quote(request.path, errors="replace")
 
 
 def _find_route(request: HttpRequest, match: ResolverMatch) -> str:

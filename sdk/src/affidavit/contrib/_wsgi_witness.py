@@ -47,8 +47,10 @@ class _Exchange:
         self._route: str | None = None
         self._response: BodyCopy | None = None
         self._has_output = self._is_reported = self._has_no_route = False
-        with suppress(Exception):  # whatever the environ holds, the app must be called
+        try:
             self._note_request()
+        except Exception:  # whatever the environ holds, the app must be called
+            self._is_reported = True
 
     def start_response(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable[..., Any]:
         """Start the response for the app."""
@@ -73,8 +75,10 @@ class _Exchange:
         """Note one chunk of the response."""
         self._has_output = True
         if self._response is not None:
-            with suppress(TypeError):  # the server will reject a chunk that is not bytes
+            try:
                 self._response.add(chunk)
+            except TypeError:  # the server will reject a chunk that is not bytes
+                self._response.clear()
 
     def report(self, *, is_whole: bool = False, failed: bool = False) -> None:
         """Report the exchange, once. failed: the app raised; unless it had sent a chunk, the server sends a 500."""
@@ -121,13 +125,15 @@ class _Exchange:
             environ["wsgi.input"] = Tee(environ["wsgi.input"], self._request)
 
     def _note_start(self, status: str, headers: list[tuple[str, str]]) -> None:
-        with suppress(Exception):  # the server has accepted it; whether it is valid is not checked here
+        try:
             self._status = int(status[:3])
             self._headers = {name.lower(): value for name, value in headers}
             is_due = is_json(self._headers.get("content-type", ""))
             self._response = BodyCopy(self._witness.max_body) if is_due else None
             self._route = self._find_route()
             self._has_no_route = has_no_route(self._environ)
+        except Exception:  # the server has accepted it; whether it is valid is not checked here
+            self._is_reported = True
 
     def _find_route(self) -> str | None:
         rule = find_rule(self._environ)
