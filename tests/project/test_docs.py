@@ -17,6 +17,7 @@ from django.urls import Resolver404, resolve, reverse
 
 from affidavit import REASONS, IntentVerifier, MemoryNonces, args_hash, canonical_json, describe, infer, merge
 from affidavit import mint_intent as mint
+from catalog.change_labels import CHANGE_KINDS
 from intents.gate.serializers import ConfirmationForm, IntentForm
 from wire.errors import DomainError
 from wire.http.problems import CODES
@@ -156,6 +157,11 @@ def test_api_md_says_how_long_each_text_may_be(endpoint, form):
             row = re.search(rf"^\| `{name}` \|.*$", tables, re.MULTILINE)
             assert row, name
             assert f"1 to {longest:,} characters" in row[0], name
+
+
+def test_api_md_lists_the_kinds_of_change_with_the_words_of_the_pages():
+    table = section("docs/api.md", "## Pages as data").partition("| `change` | on pages |")[2]
+    assert dict(re.findall(r"^\| `([\w-]+)` \| (.+) \|$", table, re.MULTILINE)) == CHANGE_KINDS
 
 
 def test_api_md_lists_exactly_the_pages_that_are_served():

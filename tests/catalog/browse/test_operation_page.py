@@ -250,7 +250,8 @@ def test_presence_and_observations_are_those_of_the_period(api, browser_client, 
     assert '30</div> <div class="d soft">in this period, 60 in all' in page
     assert "0 % of 30" in page  # old
     assert "100 % of 30" in page  # id and new
-    assert "<b>no longer seen</b> since 21 Sep 2026" in page
+    assert '<span class="tag bad">no longer seen</span>' in page
+    assert "<span>21 Sep 2026</span>" in page
     assert "50.0 %" not in page
     assert "50.0 % of 60" in open_page(browser_client, workspace)
     rows = {row["pointer"]: row for row in list_properties(browser_client, workspace, **second_day)}
