@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -76,9 +76,15 @@ def other_workspace(db: None) -> NewWorkspace:
     return create_workspace("Other Shop", ["staging"], actor="test", now=timezone.now(), with_full_key=True)
 
 
+@pytest.fixture(scope="session")
+def connect() -> Callable[[NewWorkspace], Api]:
+    """Return the maker of an Api with a workspace's key of all scopes."""
+    return lambda created: Api(Client(raise_request_exception=False), created.full_key)
+
+
 @pytest.fixture
-def api(workspace: NewWorkspace) -> Api:
-    return Api(Client(raise_request_exception=False), workspace.full_key)
+def api(workspace: NewWorkspace, connect: Callable[[NewWorkspace], Api]) -> Api:
+    return connect(workspace)
 
 
 @pytest.fixture
@@ -101,7 +107,7 @@ def nonce_connections_closed(django_db_setup: None, django_db_blocker: Any) -> I
         )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def shared() -> Path:
     """Return the folder of recorded traffic and published vectors; skip the test if it is absent."""
     if not SHARED.is_dir():
