@@ -7,7 +7,7 @@ UV := $(BIN)/uv
 export UV_SYSTEM_CERTS ?= true
 # Tests start hundreds of Pythons, and each would compile Django anew where the environment forbids to keep bytecode.
 export PYTHONDONTWRITEBYTECODE :=
-PYTEST_WORKERS ?= 2
+PYTEST_WORKERS ?= 3
 PYTEST := pytest $(or $(only),-n $(PYTEST_WORKERS) --dist loadgroup)
 INSTALL := VIRTUAL_ENV=$(VENV) $(UV) pip install --quiet
 COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-annotate --no-header \
