@@ -122,11 +122,11 @@ def _address_contains(address: str, plain_id: str) -> bool:
     return plain_id != "" and any(part == plain_id or part.endswith(f"/{plain_id}") for part in _split_address(address))
 
 
-def _split_address(address: str) -> list[str]:
+def _split_address(address: str) -> set[str]:
     """Return where an id may stand: the whole address, its path, its query's values and its fragment."""
     pieces = re.split(r"[?#&]", address, maxsplit=MAX_PARTS)
-    parts = [address, *pieces, *(piece.rpartition("=")[2] for piece in pieces)]
-    return [part.rstrip("/").strip(AROUND) for part in parts]
+    parts = {address, *pieces, *(piece.rpartition("=")[2] for piece in pieces)}
+    return {part.rstrip("/").strip(AROUND) for part in parts}
 
 
 def bare_forms(reported_id: str) -> set[str]:

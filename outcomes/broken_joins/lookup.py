@@ -36,6 +36,10 @@ CROSS JOIN LATERAL (
 ) AS known
 ORDER BY position, conversation_id
 """
+JOIN_COLUMNS = (
+    "conversation__conversation_id", "outcome_key", "reports", "first_reported_at", "last_reported_at", "reported_by",
+)  # fmt: skip
+JoinRow = tuple[str, str, int, datetime, datetime, int | None]
 TIME_TO_HEAL = ExpressionWrapper(F("healed_at") - F("first_reported_at"), output_field=DurationField())
 
 
@@ -65,26 +69,21 @@ def find_oldest_report(environment: Environment) -> datetime | None:
 
 
 def stream_broken_joins(environment: Environment, period: Period) -> Iterator[BrokenJoin]:
-    joins = find_broken_joins(environment, period).iterator(chunk_size=JOINS_AT_ONCE)
-    return diagnose_joins(environment, joins)
+    joins = find_broken_joins(environment, period).values_list(*JOIN_COLUMNS)
+    return _diagnose_rows(environment, joins.iterator(chunk_size=JOINS_AT_ONCE))
 
 
-def diagnose_joins(environment: Environment, joins: Iterable[Outcome]) -> Iterator[BrokenJoin]:
+def diagnose_joins(environment: Environment, joins: QuerySet[Outcome]) -> Iterator[BrokenJoin]:
     """Yield each with its current diagnosis, by two look-ups a batch, however much is stored."""
+    return _diagnose_rows(environment, joins.values_list(*JOIN_COLUMNS))
+
+
+def _diagnose_rows(environment: Environment, joins: Iterable[JoinRow]) -> Iterator[BrokenJoin]:
     rows, names = iter(joins), list_environment_names(environment)
     while batch := list(islice(rows, IDS_AT_ONCE)):
-        diagnoses = diagnose_ids(environment, names, {row.conversation.conversation_id for row in batch})
-        for row in batch:
-            reported_id = row.conversation.conversation_id
-            yield BrokenJoin(
-                reported_id,
-                row.outcome_key,
-                row.reports,
-                row.first_reported_at,
-                row.last_reported_at,
-                diagnoses[reported_id],
-                row.reported_by,
-            )
+        diagnoses = diagnose_ids(environment, names, {reported_id for reported_id, *_ in batch})
+        for reported_id, key, reports, first_at, last_at, reported_by in batch:
+            yield BrokenJoin(reported_id, key, reports, first_at, last_at, diagnoses[reported_id], reported_by)
 
 
 def list_environment_names(environment: Environment) -> Mapping[int, str]:
@@ -101,18 +100,21 @@ def diagnose_ids(
     environment: Environment, names: Mapping[int, str], reported_ids: Iterable[str]
 ) -> Mapping[str, Diagnosis]:
     """Return why each of these ids is not known in this environment. names: `list_environment_names`."""
-    ids = sorted(reported_ids)
-    siblings = _find_in_siblings(ids, {pk: name for pk, name in names.items() if pk != environment.pk})
-    by_form = _find_by_bare_form(ids, environment, names)
-    return {id_: diagnose(id_, siblings=siblings, candidates=_rank_candidates(id_, by_form)) for id_ in ids}
+    forms = {id_: bare_forms(id_) for id_ in sorted(reported_ids)}
+    siblings = _find_in_siblings(list(forms), {pk: name for pk, name in names.items() if pk != environment.pk})
+    by_form = _find_by_bare_form({form for forms_of_id in forms.values() for form in forms_of_id}, environment, names)
+    return {
+        id_: diagnose(id_, siblings=siblings, candidates=_rank_candidates(forms_of_id, by_form))
+        for id_, forms_of_id in forms.items()
+    }
 
 
 def _rank_candidates(
-    reported_id: str, by_form: Mapping[str, Mapping[int, KnownConversation]]
+    forms: Iterable[str], by_form: Mapping[str, Mapping[int, KnownConversation]]
 ) -> Sequence[KnownConversation]:
-    """Return the conversations that share a bare form with an id, by rank."""
+    """Return the conversations that have one of these bare forms, by rank."""
     by_rank: dict[int, KnownConversation] = {}
-    for form in bare_forms(reported_id):
+    for form in forms:
         by_rank.update(by_form.get(form, {}))
     return [by_rank[rank] for rank in sorted(by_rank)]
 
@@ -126,14 +128,13 @@ def _find_in_siblings(ids: Sequence[str], names: Mapping[int, str]) -> Mapping[s
 
 
 def _find_by_bare_form(
-    ids: Sequence[str], environment: Environment, names: Mapping[int, str]
+    forms: Iterable[str], environment: Environment, names: Mapping[int, str]
 ) -> Mapping[str, Mapping[int, KnownConversation]]:
     """Return conversations by bare form and rank: own ones rank before those of siblings."""
     order = sorted(names, key=lambda pk: (pk != environment.pk, pk))
-    forms = sorted({form for id_ in ids for form in bare_forms(id_)})
     by_form: dict[str, dict[int, KnownConversation]] = {}
     with get_read_connection().cursor() as cursor:
-        cursor.execute(SELECT_BY_BARE_FORM, {"bare_forms": forms, "environments": order})
+        cursor.execute(SELECT_BY_BARE_FORM, {"bare_forms": sorted(forms), "environments": order})
         for rank, (form, conversation_id, pk) in enumerate(cursor):
             by_form.setdefault(form, {})[rank] = KnownConversation(conversation_id, names[pk])
     return by_form

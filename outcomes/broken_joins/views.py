@@ -71,7 +71,7 @@ def _describe_joins(
     if filters:
         rows, joins = _page_matching(newest, filters, page_number)
     else:
-        rows, joins = _page_all(environment, period, page_number, count)
+        rows, joins = _page_all(environment, period, page_number, count, newest)
     api_key_names = list_api_key_names(environment)
     return {
         "causes": [(cause, ADVICE[cause.kind]) for cause in group_by_cause(newest)],
@@ -100,11 +100,16 @@ def _page_matching(newest: Sequence[BrokenJoin], filters: JoinFilters, page_numb
     return page, list(page)
 
 
-def _page_all(environment: Environment, period: Period, page_number: str | None, count: int) -> JoinsPage:
-    paginator = Paginator(find_broken_joins(environment, period), ROWS_PER_PAGE)
+def _page_all(
+    environment: Environment, period: Period, page_number: str | None, count: int, newest: Sequence[BrokenJoin]
+) -> JoinsPage:
+    """Return a page of the `count` broken joins; what is among the newest is not read again."""
+    joins = find_broken_joins(environment, period)
+    paginator = Paginator(joins, ROWS_PER_PAGE)
     paginator.count = count  # the tallies' number, so that no row is counted
     page = paginator.get_page(page_number)
-    return page, diagnose_joins(environment, page)
+    start, end = (page.number - 1) * ROWS_PER_PAGE, page.end_index()
+    return page, newest[start:end] if end <= len(newest) else diagnose_joins(environment, joins[start:end])
 
 
 def _draw_rates(environment: Environment, period: Period) -> Mapping[str, Any]:
