@@ -104,14 +104,23 @@ def _count_observed(
 ) -> QuerySet[Operation]:
     if days is None:
         return operations.annotate(observed=F("observations"))
-    shown_days = OperationDay.objects.filter(
-        Q(operation=OuterRef("pk")) | Q(operation__shown_under=OuterRef("pk")),
+    # Two sums, each by its index: for one with OR, every operation is read for each.
+    own_days, days_of_shown = Q(operation=OuterRef("pk")), Q(operation__shown_under=OuterRef("pk"))
+    return operations.annotate(
+        observed=_sum_days(environment, days, own_days) + _sum_days(environment, days, days_of_shown)
+    )
+
+
+def _sum_days(environment: Environment, days: DaySpan, of_operation: Q) -> Coalesce:
+    """Return the sum of the observations of an outer operation's days, 0 where it has none."""
+    rows = OperationDay.objects.filter(
+        of_operation,
         environment=environment,
         day__range=(days.first, days.last),
         epoch__gte=F("operation__shown_from"),
     )
-    sums = shown_days.order_by().values("environment").annotate(total=Sum("observations")).values("total")
-    return operations.annotate(observed=Coalesce(Subquery(sums), 0, output_field=BigIntegerField()))
+    sums = rows.order_by().values("environment").annotate(total=Sum("observations")).values("total")
+    return Coalesce(Subquery(sums), 0, output_field=BigIntegerField())
 
 
 def list_methods(environment: Environment) -> list[str]:
