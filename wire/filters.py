@@ -38,9 +38,11 @@ def split_words(search: str) -> list[str]:
 
 def change_query(members: QueryDict, changes: Mapping[str, Any]) -> QueryDict:
     """Return a copy with changes; None and "" remove a member."""
-    copy = members.copy()
+    changed = QueryDict(mutable=True)
+    for name, values in members.lists():
+        if name not in changes:
+            changed.setlist(name, list(values))
     for name, value in changes.items():
-        copy.pop(name, None)
         if value not in (None, ""):
-            copy[name] = str(value)
-    return copy
+            changed[name] = str(value)
+    return changed

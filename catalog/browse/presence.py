@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from catalog.drift.absence import Absence, AbsenceStates
 from catalog.evidence.nodes import Node
-from catalog.evidence.pointers import parent_pointer
+from catalog.evidence.pointers import EvidenceNode, parent_pointer
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,10 @@ class Presence:
     parents: int | None
 
 
-def list_presence(nodes: Iterable[Node], in_period: Mapping[str, Node] | None) -> dict[str, Presence]:
+def list_presence(nodes: Iterable[Node], in_period: Mapping[str, EvidenceNode] | None) -> dict[str, Presence]:
     """Return the presence of each node, by pointer.
 
-    in_period: the nodes that were observed in the period, by pointer; None for all time.
+    in_period: the nodes that were observed in the period (list_observed_nodes); None for all time.
     """
     if in_period is None:
         return {node.pointer: Presence(node.seen, node.parents) for node in nodes}
@@ -34,11 +34,11 @@ def list_vanished(states: Iterable[AbsenceStates]) -> Iterator[str]:
         yield from (pointer for pointer, members in state.items() if Absence.from_state(members).is_reported)
 
 
-def _find_presence(node: Node, in_period: Mapping[str, Node]) -> Presence:
+def _find_presence(node: Node, in_period: Mapping[str, EvidenceNode]) -> Presence:
     if node.pointer in in_period:
         observed = in_period[node.pointer]
-        return Presence(observed.seen, observed.parents)
+        return Presence(observed.evidence.seen, observed.parents)
     if node.parents is None:
         return Presence(0, None)
     parent = in_period.get(parent_pointer(node.pointer))
-    return Presence(0, parent.objects if parent else 0)
+    return Presence(0, parent.evidence.counts.get("object", 0) if parent else 0)

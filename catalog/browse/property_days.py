@@ -12,7 +12,7 @@ from affidavit.operations import Part, part_key
 from catalog.browse.presence import Presence, list_presence
 from catalog.evidence.days import DaySpan, ObservedDays, load_days
 from catalog.evidence.nodes import Node
-from catalog.evidence.parts import PartShape
+from catalog.evidence.parts import PartShape, list_observed_nodes, list_part_nodes
 from catalog.evidence.pointers import ITEMS, VALUES, property_name, split_pointer
 from catalog.models import Operation, OperationDay
 
@@ -69,9 +69,9 @@ def count_only_type(type_name: str, seen: int, nulls: int) -> Mapping[str, int]:
 
 
 def _describe_day(observed: ObservedDays, day: date, shape: PartShape, node: Node) -> PropertyDay:
-    nodes = observed.find_nodes(shape)
-    presence = list_presence([node], nodes)[node.pointer]
-    present = nodes.get(node.pointer)
+    part = observed.build_part(shape)
+    presence = list_presence([node], list_observed_nodes(part))[node.pointer]
+    present = next((present for present in list_part_nodes(part) if present.pointer == node.pointer), None)
     if present is None or not present.seen:
         return PropertyDay(day, presence, "", {}, 0)
     return PropertyDay(day, presence, present.type, present.types, present.nulls)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from catalog.browse.presence import Presence
 from catalog.evidence.nodes import Node
@@ -55,9 +56,27 @@ class TreeRow:
         return [*tags, "baseline reset"] if node.is_reset else tags
 
     @property
+    def has_remarks(self) -> bool:
+        """Whether anything stands behind its type."""
+        node = self.node
+        return bool(node.nulls or node.reason or node.types or self.tags)
+
+    @property
+    def first_day(self) -> str:
+        return _write_day(self.node.first_day)
+
+    @property
+    def last_day(self) -> str:
+        return _write_day(self.node.last_day)
+
+    @property
     def each_branch_end(self) -> range:
         """For a template, which cannot count."""
         return range(self.branch_ends)
+
+
+def _write_day(day: date | None) -> str:
+    return f"{day:%-d %b %Y}" if day else ""
 
 
 def build_rows(

@@ -38,6 +38,7 @@ from catalog.evidence.parts import (
     build_part_shapes,
     choose_part,
     list_absence_states,
+    list_observed_nodes,
     list_parameters,
     list_part_nodes,
 )
@@ -219,7 +220,8 @@ def build_tree_context(
         are_all_open=bool(matches),
         limit=MAX_ROWS,
     )
-    presence = list_presence(nodes, observed.find_nodes(shape) if observed else None)
+    in_period = list_observed_nodes(observed.build_part(shape)) if observed else None
+    presence = list_presence([row.node for row in tree_rows], in_period)
     vanished = set(list_vanished(list_absence_states(operation, shape)))
     rows = [
         replace(

@@ -12,8 +12,7 @@ from django.db.models import Min, QuerySet
 
 from affidavit.operations import Part, part_key
 from catalog.evidence.epochs import EpochEvidence, build_visible_part
-from catalog.evidence.nodes import Node
-from catalog.evidence.parts import PartShape, first_visible_epoch, list_node_resets, list_part_nodes, parse_epochs
+from catalog.evidence.parts import PartShape, first_visible_epoch, list_node_resets, parse_epochs
 from catalog.models import Operation, OperationDay
 from wire.period import Period
 
@@ -73,10 +72,6 @@ class ObservedDays:
         if shape.part.status:
             return counts[shape.part.status]
         return sum(count for status, count in counts.items() if 200 <= status < 400)
-
-    def find_nodes(self, shape: PartShape) -> Mapping[str, Node]:
-        """Return by pointer the nodes of a part that were observed on those days."""
-        return {node.pointer: node for node in list_part_nodes(self.build_part(shape)) if node.seen or not node.depth}
 
     def _load_epochs(self, row: Operation, part: Part) -> Mapping[int, Any]:
         states = (

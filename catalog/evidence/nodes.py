@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from affidavit import Evidence, describe
 from catalog.evidence.outlines import Descriptor, is_repeated_field
@@ -15,8 +14,7 @@ EPOCH = date(1970, 1, 1)
 EMPTY_OBJECT = "always {} so far"
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """One node of a shape.
 
     name: of the property; `[]` for the items of an array, `{}` for the values of keys that are data, "" for the root.
@@ -86,11 +84,11 @@ def list_nodes(
     for node in _walk("", "", 0, evidence, descriptor, observations):
         pointer = node.pointer
         if pointer in field_types:
-            node = replace(node, type=field_types[pointer], reason="")
+            node = node._replace(type=field_types[pointer], reason="")
         if pointer in resets:
             parents = resets[pointer]
-            node = replace(node, is_reset=True, parents=node.parents if parents is None else parents)
-        yield replace(node, map_names=maps[pointer]) if pointer in maps else node
+            node = node._replace(is_reset=True, parents=node.parents if parents is None else parents)
+        yield node._replace(map_names=maps[pointer]) if pointer in maps else node
 
 
 def _name_repeated_fields(descriptor: Descriptor) -> dict[str, str]:
@@ -106,14 +104,15 @@ def _name_repeated_fields(descriptor: Descriptor) -> dict[str, str]:
 def _walk(
     name: str, pointer: str, depth: int, evidence: Evidence, descriptor: Descriptor, parents: int | None
 ) -> Iterator[Node]:
-    objects = evidence.counts.get("object", 0)
+    counts = evidence.counts
+    objects = counts.get("object", 0)
     yield Node(
         name=name,
         pointer=pointer,
         depth=depth,
         type=describe_type(descriptor),
         reason=_describe_reason(descriptor),
-        seen=evidence.seen,
+        seen=sum(counts.values()),
         parents=parents,
         nulls=descriptor.get("nulls", 0),
         types=_count_types(descriptor),

@@ -13,6 +13,7 @@ from catalog.evidence.epochs import EpochEvidence, NodeReset, VisiblePart, build
 from catalog.evidence.maps import apply_maps
 from catalog.evidence.nodes import Node, list_nodes
 from catalog.evidence.outlines import are_forms
+from catalog.evidence.pointers import EvidenceNode, walk_nodes
 from catalog.models import BaselineReset, Operation, OperationPart
 
 QUERY = "query"  # its names are parameters, so only a map rule can show them as keys of a map
@@ -75,6 +76,16 @@ def list_part_nodes(shape: PartShape) -> Iterator[Node]:
         resets=shape.reset_counts,
         has_fields=shape.has_fields,
     )
+
+
+def list_observed_nodes(shape: PartShape) -> Mapping[str, EvidenceNode]:
+    """Return by pointer the evidence of the nodes of a part that were observed, and of its root."""
+    nodes = walk_nodes(shape.evidence, observations=shape.observations)
+    observed = {pointer: node for pointer, node in nodes if not pointer or node.evidence.seen}
+    for pointer, parents in shape.reset_counts.items():
+        if pointer in observed and parents is not None:
+            observed[pointer] = observed[pointer]._replace(parents=parents)
+    return observed
 
 
 def find_node(operation: Operation, key: str, pointer: str) -> tuple[PartShape | None, Node | None]:

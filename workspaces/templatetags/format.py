@@ -7,12 +7,12 @@ Tags: `query`, `query_inputs`, `disclosure`, `page_url`, `period_query`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django import template
-from django.http import QueryDict
 from django.template import Context
 from django.urls import reverse
 from django.utils import timezone
@@ -151,21 +151,24 @@ def page_url(context: Context, page: str, **members: Any) -> str:
     """
     environment = context["environment"]
     address = reverse(page, args=[environment.workspace.slug, environment.name])
-    return address + _write_query(change_query(_select_period(context["request"].GET), members))
+    period = [(name, value) for name, value in _list_period_members(context) if name not in members]
+    changes = [(name, value) for name, value in members.items() if value not in (None, "")]
+    return address + _write_query([*period, *changes])
 
 
 @register.simple_tag(takes_context=True)
 def period_query(context: Context) -> str:
     """Return the members of the current query that name the period, from the question mark on; "" without any."""
-    return _write_query(_select_period(context["request"].GET))
+    return _write_query(_list_period_members(context))
 
 
-def _select_period(members: QueryDict) -> QueryDict:
-    return change_query(members, {name: None for name in members if name not in PERIOD_MEMBERS})
+def _list_period_members(context: Context) -> list[tuple[str, str]]:
+    lists = context["request"].GET.lists()
+    return [(name, value) for name, values in lists if name in PERIOD_MEMBERS for value in values]
 
 
-def _write_query(members: QueryDict) -> str:
-    return f"?{members.urlencode()}" if members else ""
+def _write_query(members: Sequence[tuple[str, Any]]) -> str:
+    return f"?{urlencode(members)}" if members else ""
 
 
 def _describe_distance(age: timedelta) -> str:
