@@ -1,7 +1,6 @@
 """Prepared statements: planned once per connection where that is allowed, and never elsewhere."""
 
 import pytest
-from django.core.signals import request_started
 from django.db import DatabaseError, connection
 
 from wire.postgresql.prepared_statements import open_prepared_cursor
@@ -37,16 +36,3 @@ def test_nothing_is_prepared_where_a_pooler_would_lose_it():
 def test_its_errors_are_those_of_every_other_cursor():
     with pytest.raises(DatabaseError), open_prepared_cursor() as cursor:
         cursor.execute("SELECT nothing_of_this_name")
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_connection_that_the_database_closed_since_the_last_request_is_replaced():
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        (backend,) = cursor.fetchone()
-    other_connection = connection.copy()
-    with other_connection.cursor() as cursor:
-        cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [backend])
-    other_connection.close()
-    request_started.send(None)
-    assert run_twice(1) == [2, 1]
