@@ -60,7 +60,10 @@ class Api:
 
 @pytest.fixture(scope="module")
 def module_rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Let fixtures of a module write rows that all its tests begin with; each test is rolled back to them."""
+    """Let fixtures of a module write rows that all its tests begin with.
+
+    Each test is rolled back to them if it is marked with django_db, as all of the module have to be.
+    """
     with django_db_blocker.unblock(), transaction.atomic():
         yield
         transaction.set_rollback(True)

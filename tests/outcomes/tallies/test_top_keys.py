@@ -17,16 +17,23 @@ from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import MAGNITUDE_STEPS, Tally
 from outcomes.tallies import keys, top_keys
 from wire.period import Period
-from workspaces.models import Environment
+from workspaces.create import create_workspace
+from workspaces.models import Environment, Workspace
 
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("two tails")]  # one worker writes them
 END = datetime(2026, 3, 20, 13, 30, tzinfo=UTC)
 RANGES = [Period(END - timedelta(days=days), END, ZoneInfo("UTC")) for days in (1, 12, 40)]
 
 
-@pytest.fixture
-def long_tail(workspace) -> Environment:
+@pytest.fixture(scope="module")
+def two_tails(module_rows) -> Workspace:
+    return create_workspace("Two tails", ["staging", "sibling"], actor="test", now=END).workspace
+
+
+@pytest.fixture(scope="module")
+def long_tail(two_tails) -> Environment:
     """The n-th of 400 keys is about 1/n as frequent as the first, over fifty days."""
-    chance, production = random.Random(3), workspace.workspace.environments.get(name="production")
+    chance, production = random.Random(3), two_tails.environments.get(name="production")
     ids = [f"c{n}" for n in range(90)]
     register_conversations(production, [Arrival(id_) for id_ in ids], now=END)
     for day in range(50):
@@ -60,17 +67,17 @@ def test_top_keys_are_found_without_reading_all_keys(long_tail):
     )
 
 
-@pytest.fixture
-def other_tail(workspace) -> Environment:
+@pytest.fixture(scope="module")
+def other_tail(two_tails) -> Environment:
     """Other keys lead here, over thirty days."""
-    chance, staging = random.Random(4), workspace.workspace.environments.get(name="staging")
+    chance, sibling = random.Random(4), two_tails.environments.get(name="sibling")
     ids = [f"c{n}" for n in range(60)]
-    register_conversations(staging, [Arrival(id_) for id_ in ids], now=END)
+    register_conversations(sibling, [Arrival(id_) for id_ in ids], now=END)
     for day in range(30):
         ranks = [400 - int(400 ** chance.random()) for _ in range(120)]
         reports = [Report(chance.choice(ids), f"key {rank} of {rank % 5}") for rank in ranks]
-        record_outcomes(staging, reports, now=END - timedelta(days=day, minutes=chance.randrange(1400)))
-    return staging
+        record_outcomes(sibling, reports, now=END - timedelta(days=day, minutes=chance.randrange(1400)))
+    return sibling
 
 
 @pytest.mark.parametrize("period", RANGES, ids=lambda period: f"{(period.end - period.start).days} days")
