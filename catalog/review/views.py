@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from catalog.browse.property_chart import draw_presence, draw_types
+from catalog.browse.property_history import find_successor
 from catalog.drift import exports
 from catalog.models import Drift
 from catalog.review import detail, impact
@@ -40,6 +41,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "versions": detail.load_versions(drift),
             "field": field,
             "node": field.node if field else None,
+            "successor": find_successor([drift], drift.pointer),
             "story": detail.list_story(drift),
             "siblings": detail.list_siblings(drift),
             **_describe_days(field, drift, period, today=now.astimezone(UTC).date()),

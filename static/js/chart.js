@@ -92,13 +92,15 @@
     return marks.every((mark, index) => !index || (mark.bucket - marks[index - 1].bucket) * bucketWidth >= NAME_WIDTH);
   }
 
-  // The text beside a mark: its number if it is of several, else the name of an annotation where there is room.
-  function nameMark(mark, hasRoom) {
-    if (mark.count > 1) return String(mark.count);
-    if (mark.kind === "drift" || !hasRoom) return "";
-    const text = mark.texts[0];
-    return escapeMarkup(text.length > 20 ? `${text.slice(0, 19)}…` : text);
+  // The text beside a mark: the first annotation where there is room, and how many others there are.
+  function nameMark({ note, count }, hasRoom) {
+    if (!note || !hasRoom) return count > 1 ? String(count) : "";
+    const name = escapeMarkup(note.length > 20 ? `${note.slice(0, 19)}…` : note);
+    return count > 1 ? `${name} + ${count - 1}` : name;
   }
+
+  // Where the name of a mark stands, so that no edge of the chart cuts it.
+  const placeName = (x, width) => (x < NAME_WIDTH ? "top right" : x > width - NAME_WIDTH ? "top left" : "top center");
 
   // What happened, one mark for each bucket: a line with a sign on top, and its texts under the pointer.
   function buildMarks(figure, marks, width) {
@@ -106,13 +108,14 @@
     const placed = marks.filter((mark) => mark.bucket < labels.length);
     if (!placed.length) return { traces: [], layout: {} };
     const colours = placed.map((mark) => (mark.kind === "drift" ? "var(--bad)" : "var(--soft)"));
-    const hasRoom = haveRoom(placed.filter((mark) => mark.kind !== "drift"), width / labels.length);
+    const bucketWidth = width / labels.length;
+    const hasRoom = haveRoom(placed.filter((mark) => mark.note), bucketWidth);
     const trace = {
       type: "scatter", mode: "markers+text", name: "", showlegend: false, cliponaxis: false, yaxis: "y2",
       x: placed.map((mark) => labels[mark.bucket]),
       y: placed.map(() => 1),
       text: placed.map((mark) => nameMark(mark, hasRoom)),
-      textposition: placed.map((mark) => (mark.bucket < labels.length / 10 ? "top right" : mark.bucket > labels.length * 0.9 ? "top left" : "top center")),
+      textposition: placed.map((mark) => placeName((mark.bucket + 0.5) * bucketWidth, width)),
       textfont: { size: 11 },
       marker: { size: 9, color: colours, symbol: placed.map((mark) => (mark.kind === "drift" ? "diamond" : "triangle-down")) },
       customdata: placed.map((mark) => mark.texts.map(escapeMarkup).join("<br>")),

@@ -42,8 +42,14 @@ class Mark:
             return texts
         return [*texts[: MAX_TEXTS - 1], f"and {len(texts) - MAX_TEXTS + 1:,} more"]
 
+    @property
+    def note(self) -> str:
+        """The first annotation, which a chart names beside its mark; "" without any."""
+        return next((happening.text for happening in self.happenings if happening.kind == ANNOTATION), "")
+
     def as_json(self) -> Mapping[str, Any]:
-        return {"bucket": self.bucket, "kind": self.kind, "count": len(self.happenings), "texts": self.texts}
+        count = len(self.happenings)
+        return {"bucket": self.bucket, "kind": self.kind, "count": count, "note": self.note, "texts": self.texts}
 
 
 def place_marks(starts: Sequence[int], happenings: Iterable[ChartEvent]) -> Sequence[Mark]:

@@ -251,7 +251,7 @@ def test_presence_and_observations_are_those_of_the_period(api, browser_client, 
     assert "0 % of 30" in page  # old
     assert "100 % of 30" in page  # id and new
     assert '<span class="tag bad">no longer seen</span>' in page
-    assert "<span>21 Sep 2026</span>" in page
+    assert '<span class="soft">21 Sep 2026</span>' in page
     assert "50.0 %" not in page
     assert "50.0 % of 60" in open_page(browser_client, workspace)
     rows = {row["pointer"]: row for row in list_properties(browser_client, workspace, **second_day)}
