@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 from uuid import UUID
 
 from msgspec import UNSET, Meta, MsgspecError, Raw, Struct, UnsetType, convert
@@ -26,7 +26,7 @@ from rest_framework.exceptions import ValidationError
 
 from affidavit import parse_json
 from affidavit.operations import SECONDS_PER_DAY
-from catalog.ingest.sanitize import Observation, list_counted_parts, sum_observations
+from catalog.ingest.sanitize import Observation, choose_times, list_counted_parts, sum_observations
 from catalog.ingest.serializers import (
     MAX_MEDIA_TYPE,
     MAX_REPORTER,
@@ -45,6 +45,9 @@ MAX_SHAPES = 2000  # that a process remembers
 MAX_SHAPE_BYTES = 8 * 1024  # of a descriptor that is remembered
 _MARK = "#"
 _DAYS = '"days":[0,0]'  # within a string, its quotation marks would be escaped
+_COUNT = cast(int, "\0")  # stands for a count; no text of a report holds it, because the strict parser refuses NUL
+_COUNT_TEXT = json.dumps(_COUNT)
+_ANY_TIME = datetime.fromtimestamp(0, UTC)
 _MOMENT = Moment()
 
 
@@ -202,11 +205,38 @@ def _is_path(path: str) -> bool:
 
 def _render_state(observation: Observation, shapes: Mapping[str, Shape], received_at: datetime) -> str:
     """Return the state of the sum of one observation, as JSON."""
-    (state,) = sum_observations([observation], received_at=received_at).to_state()
-    del state["parts"]
-    days = f'"days":[{state["first"] // SECONDS_PER_DAY},{state["last"] // SECONDS_PER_DAY}]'
+    first, last = choose_times(observation, received_at)
+    facts = _remember_facts(
+        observation.method,
+        observation.path,
+        observation.status,
+        tuple(observation.parameters.items()),
+        tuple(observation.undecided),
+        observation.request_media_type,
+        observation.response_media_type,
+    ).replace(_COUNT_TEXT, str(observation.count))
+    days = f'"days":[{first // SECONDS_PER_DAY},{last // SECONDS_PER_DAY}]'
     parts = [
         f'["{part.name}",{part.status or "null"},{shape.state.replace(_DAYS, days)}]'
         for part, shape in list_counted_parts(observation.status, shapes)
     ]
-    return f'{json.dumps(state)[:-1]}, "parts": [{",".join(parts)}]}}'
+    return f'{facts}, "first": {first}, "last": {last}, "parts": [{",".join(parts)}]}}'
+
+
+@lru_cache(MAX_SHAPES)
+def _remember_facts(
+    method: str,
+    path: str,
+    status: int,
+    parameters: tuple[tuple[str, str], ...],
+    undecided: tuple[int, ...],
+    request_media_type: str,
+    response_media_type: str,
+) -> str:
+    """Return the beginning of the state of such an observation: all but times and parts, with _COUNT as its count."""
+    observation = Observation(
+        method, path, status, _COUNT, None, None, dict(parameters), undecided,
+        request_media_type=request_media_type, response_media_type=response_media_type,
+    )  # fmt: skip
+    (state,) = sum_observations([observation], received_at=_ANY_TIME).to_state()
+    return json.dumps({name: value for name, value in state.items() if name not in ("first", "last", "parts")})[:-1]

@@ -67,7 +67,7 @@ def render_sums(observations: Iterable[Observation], *, received_at: datetime) -
 
 
 def _build_sum(observation: Observation, template: Template, received_at: datetime) -> OperationSum:
-    first, last = _choose_times(observation, received_at)
+    first, last = choose_times(observation, received_at)
     count = observation.count
     names = PARAMETER.findall(template.path)
     return OperationSum(
@@ -100,7 +100,7 @@ def _list_parameter_types(observation: Observation) -> dict[str, str]:
     return dict.fromkeys(PARAMETER.findall(observation.path), "unknown") | dict(observation.parameters)
 
 
-def _choose_times(observation: Observation, received_at: datetime) -> tuple[int, int]:
+def choose_times(observation: Observation, received_at: datetime) -> tuple[int, int]:
     """Return first and last in Unix seconds. A missing one equals the other; without both, the time of receipt."""
     last = observation.last or observation.first or received_at
     first = observation.first or last
