@@ -22,7 +22,8 @@ from affidavit._paths.learner import Learner
 @pytest.mark.parametrize("identity", ["name", "id", "courier_key", "displayLabel"])
 def test_named_resources_get_their_true_templates_and_none_are_mixed(identity, wrapped):
     for seed in range(5):
-        exact, mixed = scored([(call, call.template) for call in calls(seed, identity=identity, wrapped=wrapped)])
+        invented = [(call, call.template) for call in calls(seed, identity=identity, wrapped=wrapped)]
+        exact, mixed = scored(judged(invented))
         assert exact >= 0.95
         assert mixed == 0
 
@@ -31,18 +32,19 @@ def test_named_resources_get_their_true_templates_and_none_are_mixed(identity, w
     ("name", "least_exact", "least_clustered"), [("datadog.har.gz", 0.98, 0.98), ("linode.har.gz", 0.995, 0.98)]
 )
 def test_recorded_traffic_gets_its_true_templates(name, least_exact, least_clustered):
-    recorded = recorded_exchanges(name)
-    exact, mixed = scored(recorded)
+    templates = judged(recorded_exchanges(name))
+    exact, mixed = scored(templates)
     assert exact >= least_exact
     assert mixed <= 0.005
-    assert clustered(recorded) >= least_clustered
+    assert clustered(templates) >= least_clustered
 
 
 @pytest.mark.parametrize("name", ["datadog.har.gz", "linode.har.gz"])
 def test_half_of_recorded_traffic_is_enough(name):
     recorded = recorded_exchanges(name)
     for side in (0, 1):
-        exact, mixed = scored([pair for pair in recorded if sum(pair[0].recording.encode()) % 2 == side])
+        half = [pair for pair in recorded if sum(pair[0].recording.encode()) % 2 == side]
+        exact, mixed = scored(judged(half))
         assert exact >= 0.98
         assert mixed <= 0.005
 
@@ -84,20 +86,19 @@ def nameless(path):
     return re.sub(r"\{[^{}]*\}", "{}", path)
 
 
-def scored(exchanges):
+def scored(templates):
     """The shares of exact templates, and of groups that mix several operations."""
-    found = judged(exchanges)
     groups = defaultdict(set)
-    for (method, _), (ours, true) in found.items():
+    for (method, _), (ours, true) in templates.items():
         groups[method, ours].add(true)
-    exact = sum(ours == true for ours, true in found.values())
-    return exact / len(found), sum(len(truths) > 1 for truths in groups.values()) / len(groups)
+    exact = sum(ours == true for ours, true in templates.values())
+    return exact / len(templates), sum(len(truths) > 1 for truths in groups.values()) / len(groups)
 
 
-def clustered(exchanges):
+def clustered(templates):
     """The share of operations with a parameter and several paths whose paths came out as one group."""
-    found, ours, truly = judged(exchanges), defaultdict(set), defaultdict(set)
-    for (method, path), (our, true) in found.items():
+    ours, truly = defaultdict(set), defaultdict(set)
+    for (method, path), (our, true) in templates.items():
         ours[method, our].add(path)
         truly[method, true].add(path)
     several = [(key, paths) for key, paths in truly.items() if "{}" in key[1] and len(paths) > 1]
