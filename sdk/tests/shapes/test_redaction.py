@@ -90,14 +90,14 @@ def test_a_redactor_remembers_no_name_that_is_data():
     redactor = Redactor()
     redactor.is_sensitive("anna@example.com")
     redactor.is_sensitive("name")
-    assert list(redactor._judged) == ["name"]
+    assert list(redactor._judgements) == ["name"]
 
 
 def test_only_names_that_stay_as_they_are_count_as_plain():
     redactor = Redactor(sensitive=["shoe size"], drop=["note"])
     for name in ("name", "shoeSize", "password", "note", "anna@example.com"):
         redactor.is_sensitive(name)
-    assert redactor.plain == {"name"}
+    assert redactor.plain_names == {"name"}
 
 
 @pytest.mark.parametrize(("rule", "names"), [

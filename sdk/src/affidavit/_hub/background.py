@@ -9,9 +9,9 @@ class Background:
     """Call `work` repeatedly in a daemon thread of this process.
 
     work: does everything that is due; must not raise. pause: seconds until the next call, None to wait for `wake`.
-    delay: seconds between `wake` and its round of work, which serves all that wake it meanwhile. A thread that ran for
-    each of them would take the interpreter from the host's threads as often. is_ending: whether `end` was called, so
-    that the current round is the last.
+    delay: seconds between `wake` and its round of work, which also serves every `wake` in between. A round for each
+    `wake` would take the interpreter from the host's threads each time. is_ending: whether `end` was called, so that the
+    current round is the last.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Background:
             return self._changed.wait_for(lambda: self._completed >= requested, timeout)
 
     def end(self, timeout: float) -> None:
-        """Do a last round of work and stop; return within `timeout` seconds."""
+        """Do a last round of work and stop. Wait at most `timeout` seconds for the thread."""
         with self._changed:
             self.is_ending = True
             self._changed.notify_all()
@@ -90,5 +90,5 @@ class Background:
                 return
 
     def _is_asked(self) -> bool:
-        """Return whether somebody waits for a round of work."""
+        """Return whether a caller of `flush` or `end` waits for a round of work."""
         return self.is_ending or self._requested > self._completed

@@ -21,9 +21,9 @@ class Parcel(NamedTuple):
 class Outbox:
     """Deliver parcels in order, from one thread at a time.
 
-    post: sends one parcel; raises ReportError. on_loss: called with the weight that the hub refused for its content,
-    and the error. Whatever else is answered, by a proxy or to a wrong key, the parcel is kept and sent again.
-    delivered: the weight that the hub has stored.
+    post: sends one parcel; raises ReportError. on_loss: called with the weight of a parcel that the hub refused for its
+    content, and with the error. After any other error, such as a proxy's or that of a wrong key, the parcel is kept and
+    sent again. delivered: the weight that the hub has stored.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Outbox:
     def send(self, pack: Callable[[], Iterable[Parcel]]) -> None:
         """Send the unsent parcels, then those that `pack` builds; keep what cannot be delivered now.
 
-        `pack` is not called while parcels are unsent: what is not packed yet can still be summed up.
+        `pack` is not called while parcels are unsent: until items are packed, they can be summed up with later ones.
         """
         self._deliver()
         if not (self._unsent or self._is_closed):

@@ -57,8 +57,8 @@ class Demands:
         if intent.version < (self.minimum_version or intent.version):
             return "unsupported-version"
         # Version 1 binds no declared operation, here as in `verify`.
-        bound = intent.version > 1 and self.operation is not None
-        return "operation-mismatch" if bound and self.operation != intent.operation else None
+        binds_operation = intent.version > 1 and self.operation is not None
+        return "operation-mismatch" if binds_operation and self.operation != intent.operation else None
 
 
 NO_DEMANDS = Demands()
@@ -68,8 +68,8 @@ NO_DEMANDS = Demands()
 class Call:
     """The facts of a request. See `IntentVerifier.verify` for those not explained here.
 
-    route: returns the framework's path template, mount prefix included, None if it is unknown; called when the call is
-    reported. Without it the report names no operation: a raw path holds values.
+    route: called when the call is reported; returns the framework's path template with the mount prefix, None if it is
+    unknown. Then the report names no operation, because a raw path holds values.
     """
 
     header: str | None
@@ -88,12 +88,13 @@ class Protection:
     """Protect an app with a verifier, a store that makes retries harmless, and reports to the hub.
 
     deliveries: keeps responses by toolCallId; None if the app does so itself. reports: None to report nothing.
-    exempt: called by a middleware with method and decoded path; True for requests that need no intent. max_body:
-    bytes of a request body, else 413; or a function from method and decoded path to them. max_kept: bytes of a response
-    that are kept for retries. now: the clock of the deliveries, in Unix seconds. Safe to share between threads and
-    across fork.
+    exempt: called by a middleware with method and decoded path; True for requests that need no intent. max_body: the
+    most bytes of a request body, else 413; or a function that returns them for a method and decoded path. max_kept: the
+    most bytes of a response that is kept for retries. now: the clock of the deliveries, in Unix seconds. Safe to share
+    between threads and across fork.
 
-    is_in_memory: whether verifying and settling wait for nothing outside this process: an event loop may do both.
+    is_in_memory: whether verifying and settling never wait for anything outside this process, so that an event loop may
+    do both without a thread.
     """
 
     def __init__(
@@ -119,11 +120,11 @@ class Protection:
         self._next_log_at = 0.0
 
     def find_max_body(self, method: str, path: str) -> int:
-        """Return the most bytes that the body of a request may have."""
+        """Return the most bytes that the body of this request may have."""
         return self.max_body(method, path) if callable(self.max_body) else self.max_body
 
     def admit(self, call: Call, demands: Demands = NO_DEMANDS) -> "Admission | StoredResponse":
-        """Return the admission of a call, to be settled when it has run, or the response to send in its place."""
+        """Return the admission of a call, to be settled when it has run; or the response to send without running it."""
         try:
             intent = self.verifier.verify(
                 call.header, call.method, call.path, call.query, call.body, call.content_type,
@@ -196,14 +197,14 @@ class _RunningCall:
             _log.warning("a response was not kept: its lease ran out, and another delivery may have run the call")
 
     def expire(self) -> None:
-        """End the lease without a response: a retry runs, and the toolCallId stays with this call."""
+        """End the lease without a response: a retry runs the call again, and the toolCallId stays bound to it."""
         self._settle_in_store(lambda: self._store.renew(self._claim, now=-LEASE))
 
     def abandon(self) -> None:
         self._settle_in_store(lambda: self._store.abandon(self._claim))
 
     def _settle_in_store(self, step: Callable[[], _T]) -> _T | None:
-        """Run `step` and stop renewing. If the store is unavailable, the lease expires; the response is still sent."""
+        """Run `step` and stop renewing the lease. If the store is unavailable, the response is sent all the same."""
         try:
             return step()
         except StoreUnavailable as fault:
@@ -243,15 +244,15 @@ class Admission:
 
     @property
     def keeps_response(self) -> bool:
-        """Whether `finish` looks at the response. If not, it needs no complete one, and waits for nothing."""
+        """Whether `finish` needs the response. If not, the response may be incomplete, and `finish` never waits."""
         return self._running is not None
 
     def finish(self, status: int, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None) -> None:
         """Settle with the response. body: None if it streams or is too large to be kept.
 
-        A response that asks for a retry (5xx, 408, 425, 429) is not kept: the retry runs. Of a safe method (GET, HEAD,
-        OPTIONS) no response is kept: a retry runs. Of any other without a body neither: a retry gets 409, since the
-        call has run.
+        Three kinds of responses are not kept: one that asks for a retry (5xx, 408, 425, 429) and one to a safe method
+        (GET, HEAD, OPTIONS), whose retry runs the call again; and any other without a body, whose retry gets 409,
+        because the call has run.
         """
         running = self._settle()
         if running is None:
@@ -281,7 +282,7 @@ class Admission:
         return answer_rejection(IntentRejected(reason, intent=self.intent))
 
     def _settle(self, result: str = ACCEPTED) -> _RunningCall | None:
-        report, self._report = self._report, None  # released: it refers to the request, which refers to this admission
+        report, self._report = self._report, None  # breaks a reference cycle: report -> request -> this admission
         if report is None:
             return None
         report(result)

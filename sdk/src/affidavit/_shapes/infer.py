@@ -148,7 +148,7 @@ def _open_new_property(evidence: Evidence, name: str, redactor: Redactor | None)
     if redactor is None:
         return evidence.open_property(name)
     properties = evidence.properties
-    if name in redactor.plain and len(properties) < MAX_NAMES and not evidence.collapsed:
+    if name in redactor.plain_names and len(properties) < MAX_NAMES and not evidence.collapsed:
         child = properties[name] = Evidence()  # as `open_property` does, which would judge the name again
         return child
     if redactor.drops(name):

@@ -35,8 +35,8 @@ class Redactor:
     """How values and names are redacted before inference.
 
     erase: replace every scalar by a constant of its type. sensitive: names to mark `redacted`, in addition to
-    `SENSITIVE_NAMES`. drop: names to leave out with everything inside, `*` as above. replace: called with each whole
-    value first; returns the value to inspect instead.
+    `SENSITIVE_NAMES`. drop: names, in any spelling and with `*`, to leave out with everything inside. replace: called
+    first, with each whole value; returns the value to inspect instead.
     """
 
     erase: bool = True
@@ -44,39 +44,41 @@ class Redactor:
     drop: Iterable[str] = ()
     replace: Callable[[Json], Json] | None = None
     _pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    _marking: tuple[Wildcard, ...] = field(init=False, repr=False, compare=False)
-    _dropped: frozenset[str] = field(init=False, repr=False, compare=False)
-    _dropping: tuple[Wildcard, ...] = field(init=False, repr=False, compare=False)
-    _judged: dict[str, bool] = field(init=False, repr=False, compare=False, default_factory=dict)
-    plain: set[str] = field(init=False, repr=False, compare=False, default_factory=set)
-    """Names that were judged and stay as they are: not sensitive, not dropped, and not data."""
+    _sensitive_wildcards: tuple[Wildcard, ...] = field(init=False, repr=False, compare=False)
+    _dropped_names: frozenset[str] = field(init=False, repr=False, compare=False)
+    _dropped_wildcards: tuple[Wildcard, ...] = field(init=False, repr=False, compare=False)
+    _judgements: dict[str, bool] = field(init=False, repr=False, compare=False, default_factory=dict)
+    plain_names: set[str] = field(init=False, repr=False, compare=False, default_factory=set)
+    """A cache of names that are neither sensitive nor dropped nor data."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sensitive", tuple(self.sensitive))
         object.__setattr__(self, "drop", tuple(self.drop))
-        plain, wild = _split_wildcards(rule for rule in self.sensitive if isinstance(rule, str))
+        names, wildcards = _split_wildcards(rule for rule in self.sensitive if isinstance(rule, str))
         # `api key` also matches `api_keys` and `apikey`. `tokens` is excluded: it is mostly a count of tokens.
-        spelled = "|".join(normalize_name(name).replace(" ", " ?") for name in [*SENSITIVE_NAMES, *plain])
-        object.__setattr__(self, "_pattern", re.compile(f" (?!tokens )(?:{spelled})s? "))
-        object.__setattr__(self, "_marking", wild)
-        plain, wild = _split_wildcards(self.drop)
-        object.__setattr__(self, "_dropped", frozenset(map(normalize_name, plain)))
-        object.__setattr__(self, "_dropping", wild)
+        alternatives = "|".join(normalize_name(name).replace(" ", " ?") for name in [*SENSITIVE_NAMES, *names])
+        object.__setattr__(self, "_pattern", re.compile(f" (?!tokens )(?:{alternatives})s? "))
+        object.__setattr__(self, "_sensitive_wildcards", wildcards)
+        names, wildcards = _split_wildcards(self.drop)
+        object.__setattr__(self, "_dropped_names", frozenset(map(normalize_name, names)))
+        object.__setattr__(self, "_dropped_wildcards", wildcards)
 
     def is_sensitive(self, name: str) -> bool:
         """Return whether this name is marked `redacted`."""
-        judgement = self._judged.get(name)
+        judgement = self._judgements.get(name)
         if judgement is not None:
             return judgement
-        sensitive = self._judge(name)
-        if len(self._judged) < MAX_REMEMBERED and not is_data(name):
-            self._judged[name] = sensitive
-            if not sensitive and not self.drops(name):
-                self.plain.add(name)
-        return sensitive
+        judgement = self._judge(name)
+        if len(self._judgements) < MAX_REMEMBERED and not is_data(name):
+            self._judgements[name] = judgement
+            if not judgement and not self.drops(name):
+                self.plain_names.add(name)
+        return judgement
 
     def _judge(self, name: str) -> bool:
-        if self._pattern.search(f" {normalize_name(name)} ") or any(wild.is_in(name) for wild in self._marking):
+        if self._pattern.search(f" {normalize_name(name)} "):
+            return True
+        if any(wildcard.is_in(name) for wildcard in self._sensitive_wildcards):
             return True
         return any(
             bool(rule.search(name)) if isinstance(rule, re.Pattern) else rule(name)
@@ -88,17 +90,19 @@ class Redactor:
         """Return whether this name is left out with everything inside."""
         if not self.drop:
             return False
-        return normalize_name(name) in self._dropped or any(wild.is_all_of(name) for wild in self._dropping)
+        if normalize_name(name) in self._dropped_names:
+            return True
+        return any(wildcard.is_all_of(name) for wildcard in self._dropped_wildcards)
 
     def redact(self, value: Json) -> Json:
         """Return the value as inference may see it: without dropped names and, if `erase`, without scalar values.
 
-        `infer` does the same in its single pass, with the same evidence as result.
+        `infer` does the same in its single pass, so that both lead to the same evidence.
         """
         return self._redact(self.replace(value) if self.replace else value, 1, self.erase)
 
     def keep_values(self, value: Json) -> Json:
-        """Return the same with scalar values: it may be inspected, but must not leave the process."""
+        """Return what `redact` returns, with scalar values kept. The result must not leave the process."""
         return self._redact(self.replace(value) if self.replace else value, 1, False)
 
     def _redact(self, value: Json, level: int, erase: bool) -> Json:
@@ -119,7 +123,7 @@ def _erase(scalar: Json) -> Json:
 
 
 def _split_wildcards(names: Iterable[str]) -> tuple[list[str], tuple[Wildcard, ...]]:
-    """Return the plain names, and those with `*`."""
+    """Return the names without `*`, and those with it as wildcards."""
     name_list = list(names)
     return [name for name in name_list if "*" not in name], tuple(Wildcard(name) for name in name_list if "*" in name)
 

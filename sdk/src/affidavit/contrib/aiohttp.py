@@ -155,10 +155,10 @@ class _Gate:
             await asyncio.shield(self._run_step(self.admission.abandon))
 
     def _admit(self, call: Call, demands: Demands) -> StoredResponse | None:
-        admitted = self._protection.admit(call, demands)
-        if isinstance(admitted, StoredResponse):
-            return admitted
-        self.admission = admitted
+        result = self._protection.admit(call, demands)
+        if isinstance(result, StoredResponse):
+            return result
+        self.admission = result
         return None
 
     async def _run_step(self, step: Callable[..., _T], *args: Any) -> _T:

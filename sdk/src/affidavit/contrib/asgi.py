@@ -232,10 +232,10 @@ class Gate:
         return step(*args) if self._is_in_memory else await asyncio.to_thread(step, *args)
 
     def _admit(self, call: Call, demands: Demands) -> StoredResponse | None:
-        admitted = self._protection.admit(call, demands)
-        if isinstance(admitted, StoredResponse):
-            return admitted
-        self.admission = admitted
+        result = self._protection.admit(call, demands)
+        if isinstance(result, StoredResponse):
+            return result
+        self.admission = result
         return None
 
     def _build_call(self, body: bytes) -> Call:

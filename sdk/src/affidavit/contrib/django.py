@@ -195,11 +195,11 @@ def _find_refusal(request: HttpRequest, protection: Protection, demands: Demands
         return _build_response(answer_body_too_large(own_limit, setting))
     if body is None:
         return _build_response(answer_body_too_large(limit))
-    admitted = protection.admit(_build_call(request, body), demands)
-    if isinstance(admitted, StoredResponse):
-        return _build_response(admitted)
-    request.intent = admitted.intent  # type: ignore[attr-defined]  # what views read
-    setattr(request, _ADMISSION, admitted)
+    result = protection.admit(_build_call(request, body), demands)
+    if isinstance(result, StoredResponse):
+        return _build_response(result)
+    request.intent = result.intent  # type: ignore[attr-defined]  # what views read
+    setattr(request, _ADMISSION, result)
     return None
 
 

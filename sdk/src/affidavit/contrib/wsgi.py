@@ -7,7 +7,7 @@ app.wsgi_app = IntentMiddleware(app.wsgi_app, protection, everything=False)  # o
 @intent_required(minimum_version=2)
 def refund(): ...  # current_intent().args are the verified arguments
 
-app.wsgi_app = WitnessMiddleware(app.wsgi_app, witness)  # the last to be put around it: outermost
+app.wsgi_app = WitnessMiddleware(app.wsgi_app, witness)  # put around the app last, so that it is outermost
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -52,8 +52,8 @@ def intent_required(
 ) -> Callable[..., Any]:
     """Protect one view of a framework that accepts `(body, status, headers)` as a response, as Flask does.
 
-    minimum_version, operation: see `IntentVerifier.verify`. Needs the middleware around the app; without it every
-    call raises RuntimeError, so that none passes unverified.
+    minimum_version, operation: see `IntentVerifier.verify`. Without the middleware around the app, every call raises
+    RuntimeError, so that none passes unverified.
     """
     demands = Demands(minimum_version, operation)
 
@@ -99,7 +99,7 @@ class IntentMiddleware:
 
 
 class _Gate:
-    """One request, verified at most once: by the middleware or by its view."""
+    """One request, verified at most once: by the middleware or by the decorator of its view."""
 
     def __init__(self, protection: Protection, environ: Environ) -> None:
         self.protection = protection
@@ -118,10 +118,10 @@ class _Gate:
         body = _read_body(self._environ, limit)
         if body is None:
             return answer_body_too_large(limit)
-        admitted = self.protection.admit(self._build_call(body), demands)
-        if isinstance(admitted, StoredResponse):
-            return admitted
-        self.admission = admitted
+        result = self.protection.admit(self._build_call(body), demands)
+        if isinstance(result, StoredResponse):
+            return result
+        self.admission = result
         return None
 
     def note_route(self) -> None:
@@ -179,8 +179,8 @@ class _Run:
 
     def _start_response_later(self, status: str, headers: _Headers, exc_info: Any = None) -> Callable[[bytes], Any]:
         if self._gate.admission is None:
-            further = (exc_info,) if exc_info else ()
-            return self._start_response(status, headers, *further)  # type: ignore[no-any-return]  # the server's
+            exc_info_arguments = (exc_info,) if exc_info else ()
+            return self._start_response(status, headers, *exc_info_arguments)  # type: ignore[no-any-return]  # the server's
         self._gate.note_route()
         self._start_arguments = (status, headers)
         return self._written.append
@@ -211,7 +211,7 @@ class _Run:
 
 
 class _Remainder:
-    """The remaining chunks of a response; closing it closes the app's own."""
+    """The remaining chunks of a response; closing it closes the app's response."""
 
     def __init__(self, chunks: Iterator[bytes], source: Iterable[bytes]) -> None:
         self._chunks = chunks
