@@ -1,4 +1,4 @@
-"""What a path template is made of, and what can be wrong with one (pure)."""
+"""The limits of path templates, their errors, and their segments (pure)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from affidavit.operations import PARAMETER
 MAX_PATH_BYTES = 2000  # a unique index holds the path, and PostgreSQL's index rows end at 2,700 bytes
 MAX_SEGMENTS = 100
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,99}")
-# Each error of a template by code.
+# What to do about each error of a template, by its code
 PATH_ERRORS = {
     "start": "Begin the path with a slash; leave scheme and host out.",
     "query": "Leave query and fragment out of the path.",

@@ -1,7 +1,7 @@
-"""Hashes at rest of values that could be guessed: HMAC under keys derived from SECRET_KEY.
+"""Stored hashes of values that could be guessed: HMAC under keys derived from SECRET_KEY.
 
-A copy of the database alone does not tell which value a row was made of. A hash made under an earlier SECRET_KEY still
-matches while that one is among SECRET_KEY_FALLBACKS.
+Whoever has only a copy of the database cannot test a guess. A hash made under an earlier SECRET_KEY matches as long as
+that key is among SECRET_KEY_FALLBACKS.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from django.conf import settings
 
 
 def compute_hash(workspace_id: str, value: bytes) -> bytes:
-    """Return the hash of a value under the newest key, 32 bytes. The same value has another one in each workspace."""
+    """Return the hash of a value under the newest key, 32 bytes. It differs from workspace to workspace."""
     return list_hashes(workspace_id, value)[0]
 
 
 def is_hash_of(stored_hash: bytes, workspace_id: str, value: bytes) -> bool:
-    """Whether this is the hash of a value under any of the keys."""
+    """Return whether this is the hash of a value under any of the keys."""
     return any(hmac.compare_digest(stored_hash, candidate) for candidate in list_hashes(workspace_id, value))
 
 

@@ -1,4 +1,4 @@
-"""Moments in the form of the wire (contract 1)."""
+"""Times on the wire: Unix seconds or milliseconds (contract 1)."""
 
 from datetime import UTC, datetime
 
@@ -14,6 +14,6 @@ def unix_seconds(moment: datetime) -> int:
 def moment_from_unix(number: float) -> datetime:
     """Return the moment of Unix seconds, or of milliseconds from 1e11 on, in UTC.
 
-    Raises ValueError, OverflowError or OSError for what no calendar holds.
+    Raises ValueError, OverflowError or OSError for a number that is no time in the years 1 to 9999.
     """
     return datetime.fromtimestamp(number / 1000 if abs(number) >= MILLISECONDS_FROM else number, UTC)

@@ -1,4 +1,4 @@
-"""POST to a webhook: to the very IP address that was checked, within a deadline, without following redirects."""
+"""POST to a webhook: to an IP address that was checked, within a deadline, without following redirects."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from contextlib import contextmanager, suppress
 from alerts.targets.resolve import resolve
 from alerts.targets.webhook_address import WebhookAddress
 
-CONNECT_SECONDS = 5.0  # to each of the first addresses
+CONNECT_SECONDS = 5.0  # for each address that is tried
 TOTAL_SECONDS = 15.0  # from the connection to the status of the answer
-TRIED_ADDRESSES = 3
+MAX_TRIED_ADDRESSES = 3
 
 
 class RequestFailed(Exception):
-    """No answer came. Its text is a word for people and repeats nothing that the other side sent."""
+    """The request got no answer. The message is for people and quotes nothing that the receiver sent."""
 
 
 def post(address: WebhookAddress, body: bytes, headers: Mapping[str, str]) -> int:
@@ -38,15 +38,16 @@ def post(address: WebhookAddress, body: bytes, headers: Mapping[str, str]) -> in
     except ConnectionRefusedError:
         raise RequestFailed("connection refused") from None
     except http.client.HTTPException:
-        raise RequestFailed("the answer is no HTTP, or was cut off") from None
-    except (OSError, ValueError, AttributeError) as error:  # the last two: the deadline closed the socket in between
+        raise RequestFailed("the answer is not HTTP, or was cut off") from None
+    # ValueError and AttributeError: the deadline closed the socket while it was read
+    except (OSError, ValueError, AttributeError) as error:
         raise RequestFailed(f"connection failed ({type(error).__name__})") from None
 
 
 class _PinnedConnection(http.client.HTTPConnection):
-    """Speaks over a socket that is connected already, to whatever address."""
+    """A connection over a socket that is already connected to a checked address."""
 
-    auto_open = 0  # it never connects by itself: that would resolve the host anew
+    auto_open = 0  # never reconnect: that would resolve the host again
 
     def __init__(self, address: WebhookAddress, connected_socket: socket.socket) -> None:
         super().__init__(address.host, address.port)
@@ -55,8 +56,8 @@ class _PinnedConnection(http.client.HTTPConnection):
 
 @contextmanager
 def _connect(address: WebhookAddress, ip_addresses: Sequence[str]) -> Iterator[_PinnedConnection]:
-    """Connect to one of the addresses; all of it ends by the deadline, however slowly the other side answers."""
-    plain_socket = _open_socket(ip_addresses[:TRIED_ADDRESSES], address.port)
+    """Connect to one of the addresses. After TOTAL_SECONDS the socket is shut down, however slow the receiver is."""
+    plain_socket = _open_socket(ip_addresses[:MAX_TRIED_ADDRESSES], address.port)
     with plain_socket.dup() as watched_socket:
         timer = threading.Timer(TOTAL_SECONDS, _shut_down, [watched_socket])
         timer.daemon = True
@@ -68,7 +69,7 @@ def _connect(address: WebhookAddress, ip_addresses: Sequence[str]) -> Iterator[_
                 connected_socket = context.wrap_socket(plain_socket, server_hostname=address.host)
             with connected_socket:
                 yield _PinnedConnection(address, connected_socket)
-                if not timer.is_alive():  # what looks like an answer was cut off
+                if not timer.is_alive():  # the deadline may have cut the answer off
                     raise TimeoutError
         except (OSError, http.client.HTTPException, ValueError, AttributeError):
             if not timer.is_alive():
@@ -80,7 +81,7 @@ def _connect(address: WebhookAddress, ip_addresses: Sequence[str]) -> Iterator[_
 
 
 def _open_socket(ip_addresses: Sequence[str], port: int) -> socket.socket:
-    """Return a socket connected to the first of these that answers. They are numbers: nothing is resolved."""
+    """Return a socket connected to the first of these IP addresses that answers. Resolve no name."""
     for number, ip in enumerate(ip_addresses, 1):
         try:
             connected_socket = socket.create_connection((ip, port), timeout=CONNECT_SECONDS)

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 from alerts.models import Alert
 from alerts.rules.breaking_drift import BreakingChange, find_breaking_versions
 from alerts.rules.happening import Happening
-from alerts.rules.new_reasons import QUIET, find_new_reasons
+from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons
 from alerts.rules.silences import HISTORY, find_silences
-from alerts.rules.spikes import Share, find_history, find_spikes
+from alerts.rules.spikes import Share, choose_history, find_spikes
 from alerts.rules.thresholds import Thresholds
 from catalog.drift.queries import list_breaking_drift
 from catalog.ingest.reporters import read_activity
@@ -57,7 +57,7 @@ def find_drift(environment: Environment, _: Thresholds, since: datetime, until: 
 def find_reasons(
     environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
 ) -> Iterable[Happening]:
-    quarters = read_verifications(environment, since=floor_to_quarter(since) - QUIET, until=until)
+    quarters = read_verifications(environment, since=floor_to_quarter(since) - NEW_AGAIN_AFTER, until=until)
     rejections = [row for row in quarters if is_rejection(row[1])]
     return find_new_reasons(rejections, thresholds, since=floor_to_quarter(since), until=until)
 
@@ -67,7 +67,7 @@ def find_rejection_spikes(
 ) -> Iterable[Happening]:
     end = floor_to_quarter(until - GRACE)
     quarters: dict[datetime, Share] = {}
-    first = floor_to_quarter(since) - find_history(thresholds)
+    first = floor_to_quarter(since) - choose_history(thresholds)
     for start, result, count in read_verifications(environment, since=first, until=end):
         cases, total = quarters.get(start, Share(0, 0))
         quarters[start] = Share(cases + count * is_rejection(result), total + count)
@@ -78,7 +78,7 @@ def find_broken_join_spikes(
     environment: Environment, thresholds: Thresholds, since: datetime, until: datetime
 ) -> Iterable[Happening]:
     end = floor_to_quarter(until - GRACE)
-    first = floor_to_quarter(since) - find_history(thresholds)
+    first = floor_to_quarter(since) - choose_history(thresholds)
     rows = read_outcomes(environment, since=first, until=end)
     quarters = {start: Share(broken, reported) for start, broken, reported in rows}
     return find_spikes(quarters, thresholds, since=since, until=end)

@@ -16,7 +16,7 @@ from alerts.delivery.queue import queue_deliveries
 from alerts.evaluation.find import GRACE, find_happenings
 from alerts.models import Alert, Event
 from alerts.rules.happening import Happening, leave_out_known
-from alerts.rules.new_reasons import QUIET
+from alerts.rules.new_reasons import NEW_AGAIN_AFTER
 from alerts.rules.words import describe_happening
 from wire.errors import is_outage
 from wire.period import floor_to_quarter
@@ -100,7 +100,8 @@ def _needs_look(alert: Alert, now: datetime) -> bool:
 
 
 def _list_events(alert: Alert, now: datetime) -> list[tuple[str, datetime]]:
-    events = Event.objects.filter(workspace=alert.workspace_id, alert_id=alert.pk, at__gte=now - LOOKBACK - QUIET)
+    since = now - LOOKBACK - NEW_AGAIN_AFTER
+    events = Event.objects.filter(workspace=alert.workspace_id, alert_id=alert.pk, at__gte=since)
     return list(events.values_list("subject", "at"))
 
 

@@ -1,4 +1,4 @@
-"""What a POST of the pages of alerts does: act as an admin, then show the page again."""
+"""The POST views of the alerts pages: act as an admin, then show the page again."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ Act = Callable[[Environment, str, datetime], None]
 @require_POST
 @login_required
 def post_alert(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Create an alert; with a fault, show the form again."""
+    """Create an alert; if the form is not valid, show it again."""
     return _save_alert(request, _require_admin(request, slug, environment), None)
 
 
 @require_POST
 @login_required
 def post_alert_change(request: HttpRequest, slug: str, environment: str, pk: int) -> HttpResponse:
-    """Change an alert; with a fault, show the form again."""
+    """Change an alert; if the form is not valid, show it again."""
     row = _require_admin(request, slug, environment)
     return _save_alert(request, row, get_object_or_404(row.workspace.alerts, pk=pk))
 
@@ -69,7 +69,7 @@ def post_deletion(request: HttpRequest, slug: str, environment: str, pk: int) ->
 @require_POST
 @login_required
 def post_target(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Create a target and show the secret of a webhook once; with a fault, show the form again."""
+    """Create a target and show a webhook's secret once; if the form is not valid, show it again."""
     row = _require_admin(request, slug, environment)
     form, now = TargetForm(request.POST), timezone.now()
     if form.is_valid():
@@ -161,16 +161,16 @@ def _save_alert(request: HttpRequest, row: Environment, alert: Alert | None) -> 
 
 
 def _act_on_alert(
-    request: HttpRequest, slug: str, environment: str, pk: int, verb: Callable[..., None]
+    request: HttpRequest, slug: str, environment: str, pk: int, change_alert: Callable[..., None]
 ) -> HttpResponse:
     def act(row: Environment, actor: str, now: datetime) -> None:
-        verb(get_object_or_404(row.workspace.alerts, pk=pk), actor=actor, now=now)
+        change_alert(get_object_or_404(row.workspace.alerts, pk=pk), actor=actor, now=now)
 
     return _act(request, slug, environment, act)
 
 
 def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
-    """Act and go to the page. What was refused is shown on it."""
+    """Act and redirect to the page; if the action is refused, show the page with the error."""
     row = _require_admin(request, slug, environment)
     try:
         act(row, request.user.get_username(), timezone.now())

@@ -1,4 +1,4 @@
-"""One thing that an alert tells of (pure), and when two of them are the same."""
+"""An occurrence that fires an alert (pure), and when two occurrences are the same."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ EVER = timedelta(days=100_000)
 class Happening:
     """Something that fires an alert.
 
-    subject: what it is about, such as a reason; at: when it fires; gap: within which another one of the same subject is
-    the same happening, because late reports move its time; until: when it ended, None while it lasts or where it has no
-    duration; facts: JSON for people and machines.
+    subject: what it is about, such as a reason; at: when it fires; gap: two of the same subject less than this apart
+    are the same happening, because late reports move its time; until: when it ended, None while it lasts or if it has
+    no duration; facts: JSON for people and machines.
     """
 
     subject: str
@@ -31,7 +31,7 @@ class Happening:
         return f"{self.subject}@{int(self.at.astimezone(UTC).timestamp())}"
 
     def is_same_as(self, subject: str, at: datetime) -> bool:
-        """Whether what fired at that time about that subject was this."""
+        """Return whether an event with this subject and time is this happening."""
         return subject == self.subject and abs(at - self.at) < self.gap
 
 

@@ -1,4 +1,4 @@
-"""A reason for rejections that was not there before (pure)."""
+"""Reasons of rejections that are new or back after 30 days (pure)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 from alerts.rules.happening import Happening
 from alerts.rules.thresholds import Thresholds
 
-QUIET = timedelta(days=30)  # without a rejection for this reason; then it is new again
+NEW_AGAIN_AFTER = timedelta(days=30)  # without a rejection for this reason
 
 
 @dataclass
 class _Appearance:
-    """A reason since it came up. count: rejections since then; last: the quarter hour of the latest."""
+    """A reason since it was new. first, last: the quarter hours of its first and latest rejection; count: of both and
+    between."""
 
     first: datetime
     last: datetime
@@ -25,7 +26,7 @@ class _Appearance:
 def find_new_reasons(
     rejections: Iterable[tuple[datetime, str, int]], thresholds: Thresholds, *, since: datetime, until: datetime
 ) -> Iterator[Happening]:
-    """Yield the reasons that were new in [since, until], once they had the minimum of rejections.
+    """Yield the reasons that were new and reached the minimum number of rejections in [since, until].
 
     rejections: quarter hour, reason, count; from 30 days before `since` on.
     """
@@ -34,7 +35,7 @@ def find_new_reasons(
         if count <= 0 or moment > until:
             continue
         appearance = appearances.get(reason)
-        if appearance is None or moment - appearance.last >= QUIET:
+        if appearance is None or moment - appearance.last >= NEW_AGAIN_AFTER:
             appearance = appearances[reason] = _Appearance(moment, moment)
         appearance.last = moment
         appearance.count += count
@@ -42,4 +43,4 @@ def find_new_reasons(
             appearance.is_reported = True
             if moment >= since:
                 facts = {"reason": reason, "count": appearance.count}
-                yield Happening(reason, moment, QUIET, facts=facts)
+                yield Happening(reason, moment, NEW_AGAIN_AFTER, facts=facts)

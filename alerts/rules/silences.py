@@ -1,4 +1,4 @@
-"""A reporter that reported regularly and no longer does (pure)."""
+"""Reporters that reported regularly and no longer do (pure)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from alerts.rules.happening import Happening
 from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER
 
-HISTORY = timedelta(days=15)  # whose pauses are usual: two weekends
+HISTORY = timedelta(days=15)  # before a silence: its pauses count as usual. It contains two weekends
 
 
 def find_silences(
@@ -19,9 +19,9 @@ def find_silences(
 ) -> Iterator[Happening]:
     """Yield the silences of these reporters that fire in [since, until].
 
-    reporters: by name, the starts of the quarter hours in which each reported, sorted; from `HISTORY` before `since`.
-    A silence fires once it is as long as the threshold and longer than every pause of the 15 days before it; only for
-    a reporter that had reported in the minimum of quarter hours in this time.
+    reporters: by name, the sorted starts of the quarter hours in which each reported, from `HISTORY` before `since` on.
+    A silence fires when it is as long as the threshold and longer than every pause in the 15 days before it. In these
+    15 days the reporter must have reported in the minimum number of quarter hours.
     """
     for reporter, quarters in sorted(reporters.items()):
         for index, quarter in enumerate(quarters):

@@ -1,4 +1,4 @@
-"""A share that jumps: rejections of verifications, broken joins of reported outcomes (pure)."""
+"""Jumps of a share: of rejections among verifications, or of broken joins among reported outcomes (pure)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from alerts.rules.happening import Happening
 from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER, ceil_to_quarter, floor_to_quarter
 
-BASELINE = timedelta(days=7)  # before what is judged: its share is the usual one
-SHORTEST_GAP = timedelta(hours=1)  # between two jumps; closer ones are one that flickers
+BASELINE = timedelta(days=7)  # before the current span: the share of these days is the usual one
+SHORTEST_GAP = timedelta(hours=1)  # between two jumps; closer ones count as one
 SUBJECT = "share"
 
 
@@ -30,16 +30,20 @@ class Share(NamedTuple):
 
 
 def choose_gap(thresholds: Thresholds) -> timedelta:
+    """Return the time between two jumps; closer ones count as one."""
     return max(thresholds.length, SHORTEST_GAP)
 
 
-def find_history(thresholds: Thresholds) -> timedelta:
-    """Return how long before a moment the quarter hours begin by which it is judged."""
+def choose_history(thresholds: Thresholds) -> timedelta:
+    """Return the time before a moment whose quarter hours decide whether a jump begins at it."""
     return BASELINE + thresholds.length + choose_gap(thresholds)
 
 
 def is_jump(current: Share, usual: Share, thresholds: Thresholds) -> bool:
-    """Whether a share is many, much and much more than usual. Where nothing was usual, many and much are enough."""
+    """Return whether a share has enough cases, is high enough, and is much higher than usual.
+
+    If the usual share is 0, the first two are enough.
+    """
     return (
         current.cases >= thresholds.minimum
         and current.rate * 100 >= thresholds.percent
@@ -52,8 +56,9 @@ def find_spikes(
 ) -> Iterator[Happening]:
     """Yield the jumps that begin in [since, until], each once however long it lasts.
 
-    quarters: shares by the start of their quarter hour, from `find_history` before `since` on; none where nothing was.
-    Every quarter hour, the thresholds' minutes that end with it are judged by the 7 days before them.
+    quarters: shares by the start of their quarter hour, from `choose_history` before `since` on; quarter hours without
+    data may be missing. At every quarter hour, the share of the last `thresholds.minutes` is compared with that of the
+    7 days before them.
     """
     sums = _Sums.of(quarters)
     gap = choose_gap(thresholds)
@@ -85,7 +90,7 @@ def _build_happening(
 
 @dataclass(frozen=True)
 class _Sums:
-    """Running sums by time, so that each span costs two look-ups."""
+    """Running sums by time, so that the share of any span takes two look-ups."""
 
     starts: Sequence[datetime]
     cases: Sequence[int]

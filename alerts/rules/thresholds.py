@@ -1,4 +1,4 @@
-"""From when on a figure is worth an alert (pure)."""
+"""The thresholds at which an alert fires (pure)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from datetime import timedelta
 class Thresholds:
     """The numbers of an alert; each kind of alert uses some of them.
 
-    minutes: the length of what is judged; minimum: the least number of cases, so that small numbers do not fire;
-    percent: the least share of all; factor: how many times the usual share.
+    minutes: the length of the span that is judged; minimum: the least number of cases, so that small numbers do not
+    fire; percent: the least share of all; factor: the least multiple of the usual share.
     """
 
     minutes: int = 60

@@ -1,4 +1,4 @@
-"""The filters and the order of the list of operations, read from an address (pure)."""
+"""The filters and the order of the list of operations, read from the page's address (pure)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from wire.filters import read_text, split_words
 
-# By what the list can be sorted: the member of the address, the column's title and its class
+# The columns that the list can be sorted by: the value of `sort=`, the title, and the CSS class
 SORTED_COLUMNS = (
     ("path", "Path", ""),
     ("observations", "Observations", "num"),
@@ -27,7 +27,7 @@ SUBSETS = {
 
 @dataclass(frozen=True)
 class OperationFilters:
-    """Which operations the list shows, in which order. Members of the address that are not valid are ignored."""
+    """Which operations the list shows, in which order. Invalid values in the address are ignored."""
 
     query: str = ""
     method: str = ""

@@ -1,4 +1,5 @@
-"""The catalog as OpenAPI 3.1 (pure). It holds nothing that counting changes, and nothing that was not observed."""
+"""The catalog as OpenAPI 3.1 (pure): only what was observed, and without counts, so that more of the same traffic does
+not change it."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from catalog.evidence.outlines import Descriptor, Outline, list_contents
 OPENAPI_VERSION = "3.1.0"
 OPENAPI_METHODS = frozenset({"GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"})
 STATUS_PHRASES = {status.value: status.phrase for status in HTTPStatus}
-DATA_NAMES = "more"  # the parameter that stands for query parameters whose names are data
-# A catalog does not know where its API is served: readers fill in the variable.
+DATA_NAMES = "more"  # the parameter that replaces query parameters whose names are data
+# The catalog does not know the API's origin: readers fill in the variable.
 SERVERS = [
     {
         "url": "{origin}",
@@ -61,7 +62,10 @@ def build_openapi_document(title: str, revision: str, outlines: Sequence[Outline
 
 
 def choose_paths(outlines: Sequence[Outline]) -> dict[str, str]:
-    """Return one path by nameless template: OpenAPI has no two that differ only in the names of parameters."""
+    """Return the path to use for each template without names.
+
+    OpenAPI forbids two paths that differ only in the names of their parameters.
+    """
     paths: dict[str, str] = {}
     for outline in outlines:
         paths.setdefault(strip_names(outline["path"]), outline["path"])
@@ -69,7 +73,7 @@ def choose_paths(outlines: Sequence[Outline]) -> dict[str, str]:
 
 
 def add_operation(path_item: dict[str, Any], method: str, operation: dict[str, Any]) -> None:
-    """Add an operation; one of a method that OpenAPI does not know goes under `x-methods`, so that it is not lost."""
+    """Add an operation. OpenAPI knows eight methods; an operation of any other goes under `x-methods`."""
     if method in OPENAPI_METHODS:
         path_item[method.lower()] = operation
     else:
@@ -93,7 +97,7 @@ def build_operation(name: str, path: str, outline: Outline, schemas: ComponentSc
 
 
 def build_path_parameters(path: str, outline: Outline) -> Iterator[dict[str, Any]]:
-    """Yield the parameters by position: the names are those of `path`, which may be another method's."""
+    """Yield the parameters by position, under the names in `path`, which may be those of another method."""
     for name, descriptor in zip(PARAMETER.findall(path), outline["parameters"].values(), strict=True):
         yield {"name": name, "in": "path", "required": True, "schema": build_schema(descriptor)}
 
@@ -122,13 +126,13 @@ def build_content(outline: Outline, body: Body, schemas: ComponentSchemas) -> di
     """Return the bodies of a part by media type: JSON and forms have one schema, other texts are strings."""
     contents = list_contents(outline, body.part)
     shape = next((shape for shape in contents.values() if shape is not None), None)
-    with_shape = {} if shape is None else {"schema": schemas.add(build_part_schema(outline, body.part, shape), body)}
+    schema = {} if shape is None else {"schema": schemas.add(build_part_schema(outline, body.part, shape), body)}
     return {
-        media_type: build_shapeless(media_type) if inner is None else with_shape
-        for media_type, inner in contents.items()
+        media_type: build_content_without_shape(media_type) if media_shape is None else schema
+        for media_type, media_shape in contents.items()
     }
 
 
-def build_shapeless(media_type: str) -> dict[str, Any]:
-    """Return what is known of bodies that are not read: a text is a string."""
+def build_content_without_shape(media_type: str) -> dict[str, Any]:
+    """Return the content of bodies that are not inspected: a text is a string, anything else unknown."""
     return {"schema": {"type": "string"}} if media_type.startswith("text/") else {}

@@ -1,4 +1,4 @@
-"""Delete reports, ids and days that a workspace no longer keeps, in small batches. Unfolded reports stay."""
+"""Delete reports, ids of reports and observed days past their retention, in small batches. Unfolded reports stay."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def find_expired_reports(workspace: Workspace, before: datetime) -> QuerySet[Wit
 
 
 def find_expired_ids(workspace: Workspace, before: datetime) -> QuerySet[WitnessReportId]:
-    """Return the ids received before this time, and before any report that is still to be folded."""
+    """Return the ids received before this time and before every unfolded report."""
     return WitnessReportId.objects.filter(workspace=workspace, received_at__lte=_limit_to_folded(workspace, before))
 
 
@@ -60,7 +60,10 @@ def delete_expired_ids(workspace: Workspace, before: datetime, batch: int) -> in
 
 
 def _limit_to_folded(workspace: Workspace, before: datetime) -> datetime:
-    """Return the time before which all is folded, if that is earlier; a redelivery until then must still be known."""
+    """Return `before`, or the last moment before the oldest unfolded report if that is earlier.
+
+    The ids from that report on are kept, so that its redelivery is still recognised.
+    """
     reports = unfolded_reports().filter(environment__workspace=workspace)
     oldest: datetime | None = reports.aggregate(oldest=Min("received_at"))["oldest"]
     return min(before, oldest - RESOLUTION) if oldest else before

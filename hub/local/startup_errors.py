@@ -1,4 +1,4 @@
-"""The error of whatever keeps the hub from starting. This module needs no package, for processes that stay small."""
+"""The error that keeps the hub from starting. The module imports no package, because the supervisor loads none."""
 
 from __future__ import annotations
 

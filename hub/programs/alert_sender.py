@@ -1,4 +1,4 @@
-"""The sender of alerts: threads of the worker, because a slow receiver must not keep it from its other work."""
+"""The sender of alerts: threads of the worker, so that a slow receiver does not hold up the worker's other tasks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 from alerts.delivery.deliver import Claim, claim_target, deliver
 
 SEND_EVERY_SECONDS = 2
-PAUSE_SECONDS = 10  # after a failure: while the database is away, a line of the log every few seconds is enough
+PAUSE_SECONDS = 10  # after a failure: a database that is away must not fill the log
 THREADS = 4  # targets to which one worker delivers at a time
 log = logging.getLogger("affidavit.alerts")
 
@@ -28,7 +28,7 @@ class Sender:
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="alerts")
 
     def send_due(self, *, now: datetime) -> int:
-        """Begin to deliver to the targets that are due; return how many. Others wait for the next time."""
+        """Start a delivery to each due target while threads are free, and return how many were started."""
         count = 0
         while self._free.acquire(blocking=False):
             claim = claim_target(now=now)
@@ -42,10 +42,10 @@ class Sender:
     def _deliver(self, claim: Claim) -> None:
         try:
             deliver(claim)
-        except Exception:  # the lease ends by itself, and the same is sent again
+        except Exception:  # the claim expires, and then the delivery is sent again
             log.exception("an alert could not be delivered")
         finally:
-            connections.close_all()  # the next may be an hour away
+            connections.close_all()  # the next delivery may be an hour away
             self._free.release()
 
 
@@ -60,7 +60,7 @@ def send_forever() -> None:
         time.sleep(SEND_EVERY_SECONDS)
         try:
             sender.send_due(now=timezone.now())
-        except Exception:  # whatever failed: without this thread, no alert would be delivered
+        except Exception:  # of any kind: if this thread ended, no alert would be delivered
             log.exception("alerts could not be sent; the next try is in %s s", PAUSE_SECONDS)
             connections.close_all()
             time.sleep(PAUSE_SECONDS)

@@ -1,4 +1,4 @@
-"""The tables of the rejections page as its downloads write them."""
+"""The tables of the rejections page, as rows for JSON and CSV."""
 
 from __future__ import annotations
 

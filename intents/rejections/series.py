@@ -52,7 +52,7 @@ def build_buckets(period: Period, counts: Iterable[tuple[datetime, str, int]]) -
 
 
 def find_bucket_start(moment: datetime, period: Period) -> datetime:
-    """Return the start of the local hour, day or month of `moment`; in UTC for hours, which can repeat locally."""
+    """Return the start of the local hour, day or month of `moment`; of an hour in UTC, as local hours can repeat."""
     local = moment.astimezone(period.zone)
     if period.step == "hour":
         since_start = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)

@@ -1,8 +1,9 @@
-"""The statement that adds verifications to their tallies, and to the roll-up of these."""
+"""The statement that adds verifications to their tallies and to the roll-ups of these."""
 
 from wire.tallies.shards import FREE_SHARD
 
-# What a tally of a quarter hour is added to, besides itself.
+# The roll-ups that a quarter hour's tally is added to: its day and its month; and quarter hour, day and month over all
+# versions (-1) and operations ('').
 ROLLUPS = """
 VALUES ('d', date_trunc('day', start, 'UTC'), version, operation),
        ('m', date_trunc('month', start, 'UTC'), version, operation),
@@ -10,7 +11,7 @@ VALUES ('d', date_trunc('day', start, 'UTC'), version, operation),
        ('d', date_trunc('day', start, 'UTC'), -1::smallint, ''),
        ('m', date_trunc('month', start, 'UTC'), -1::smallint, '')"""
 
-# Tallies are locked in sorted order, then their days and months, so that two such statements cannot deadlock.
+# Tallies are locked in sorted order, and so are their roll-ups, so that two such statements cannot deadlock.
 ADD_TO_TALLIES = f"""
 WITH added AS (
   SELECT * FROM unnest(

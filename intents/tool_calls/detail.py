@@ -1,4 +1,4 @@
-"""What is stored of one tool call in one environment: its intents, confirmations and rejections."""
+"""What is stored about one tool call in one environment: its intents, confirmations and rejections."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class ToolCall:
-    """The rows that name a tool call, each kind the earliest first."""
+    """The intents and rejections that name a tool call, earliest first."""
 
     intents: QuerySet[MintedIntent]
     rejections: QuerySet[Rejection]
@@ -29,14 +29,14 @@ class ToolCall:
 
 
 def find_tool_call(environment: Environment, tool_call_id: str) -> ToolCall:
-    """Return what names this tool call; empty where nothing does."""
-    named = {"environment": environment, "tool_call_id": tool_call_id}
-    intents = MintedIntent.objects.filter(**named).select_related("confirmation").order_by("issued_at", "id")
-    return ToolCall(intents, Rejection.objects.filter(**named).order_by("occurred_at", "id"))
+    """Return the rows that name this tool call; empty if none does."""
+    conditions = {"environment": environment, "tool_call_id": tool_call_id}
+    intents = MintedIntent.objects.filter(**conditions).select_related("confirmation").order_by("issued_at", "id")
+    return ToolCall(intents, Rejection.objects.filter(**conditions).order_by("occurred_at", "id"))
 
 
 def list_environments_with(environment: Environment, tool_call_id: str) -> Iterator[str]:
-    """Yield the other environments of the workspace that know a tool call, by name."""
+    """Yield the names of the workspace's other environments in which this tool call is stored, sorted."""
     for sibling in environment.workspace.environments.exclude(pk=environment.pk).order_by("name"):
         if find_tool_call(sibling, tool_call_id).exists:
             yield sibling.name

@@ -69,7 +69,10 @@ class StoredOutcome:
 
     @property
     def moved_summaries(self) -> Sequence[ReportSummary]:
-        """What was moved in so far, as one summary: only the sum, its ends and its first API key matter."""
+        """The reports moved in so far as one summary, or none.
+
+        It has the first and last time and API key of all reports: of those moved in, only the number is stored.
+        """
         if not self.moved_in:
             return ()
         return [ReportSummary(self.moved_in, self.total.first_at, self.total.last_at, self.total.reported_by)]
@@ -148,7 +151,7 @@ def lock_outcomes(
 def write_updates(
     environment: Environment, updates: Sequence[OutcomeUpdate], other_changes: Sequence[TallyChange] = ()
 ) -> None:
-    """Write the outcomes, then the tallies. other_changes: of tallies, by what was written before."""
+    """Write the outcomes, then the tallies. other_changes: tally changes that are due besides those of the updates."""
     rows = [update.as_row() for update in updates if update.summaries]
     columns = map(list, zip(*rows, strict=True)) if rows else [[] for _ in move_sql.UPDATE_PARAMETERS]
     parameters: dict[str, Any] = dict(zip(move_sql.UPDATE_PARAMETERS, columns, strict=True))

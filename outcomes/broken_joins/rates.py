@@ -1,4 +1,5 @@
-"""The broken rate over time, read from tallies: the share of what was first reported then that is broken now."""
+"""The broken rate over time, read from tallies: of the outcomes first reported in a bucket, the share that is broken
+now."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ class RateChart:
         return self.rates[:MAX_LINES]
 
 
-# Each reporter's tallies are looked up by its API key: by time alone, those of all would be read for each segment.
+# Looks up each API key's tallies by the key: a look-up by time alone would read those of all keys for every segment.
 SELECT_BY_API_KEY = """
 WITH reporter AS MATERIALIZED (
   SELECT DISTINCT api_key FROM outcomes_apikeytally WHERE environment_id = %(environment)s AND grain = 'm'

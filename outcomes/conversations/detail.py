@@ -1,4 +1,4 @@
-"""What is stored of one conversation id in one environment, in the order in which it happened."""
+"""What is stored about one conversation id in one environment, as a sequence of events."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class ConversationEvent:
 
 @dataclass(frozen=True)
 class ConversationDetail:
-    """A conversation with its outcomes, which are broken joins while it is not known.
+    """A conversation with its outcomes. While it is not registered, they are broken joins.
 
-    diagnosis: why it is not known; None where it is. key_names: the API keys of the workspace by row id.
+    diagnosis: why it is not known; None if it is. key_names: the names of the workspace's API keys by row id.
     """
 
     conversation: Conversation
@@ -44,7 +44,7 @@ class ConversationDetail:
         return self.conversation.started_at is not None
 
     def list_events(self) -> list[ConversationEvent]:
-        """Return what happened, the earliest first."""
+        """Return the events, earliest first."""
         return sorted(self._describe(), key=lambda event: event.at)
 
     def _describe(self) -> Iterator[ConversationEvent]:
@@ -75,17 +75,17 @@ class ConversationDetail:
 
 
 def find_conversation(environment: Environment, conversation_id: str) -> ConversationDetail | None:
-    """Return what is stored of an id; None where it was neither registered nor reported in this environment."""
+    """Return what is stored about an id; None if it was neither registered nor reported in this environment."""
     rows = Conversation.objects.filter(environment=environment, conversation_id=conversation_id)
     conversation = rows.first() if conversation_id else None
     if conversation is None:
         return None
     outcomes = Outcome.objects.filter(environment=environment, conversation_id=conversation.pk)
-    listed = list(outcomes.order_by("first_reported_at", "outcome_key"))
+    outcome_rows = list(outcomes.order_by("first_reported_at", "outcome_key"))
     return ConversationDetail(
         conversation,
-        listed,
-        _list_moves(conversation) if any(outcome.moved_in for outcome in listed) else [],
+        outcome_rows,
+        _list_moves(conversation) if any(outcome.moved_in for outcome in outcome_rows) else [],
         None if conversation.started_at else diagnose_id(environment, conversation_id),
         list_api_key_names(environment),
     )

@@ -1,12 +1,12 @@
-"""SQL that adds to tallies: common table expressions for a statement that has one named `change` before them.
+"""SQL that adds to tallies: common table expressions to put after one that is named `change`.
 
 Fill in `{shard}` with FREE_SHARD, or with the number of a shard that nobody else writes to. Tallies are locked in
-sorted order, then the list of keys, so that two such statements cannot deadlock.
+sorted order, and then the list of keys, so that two such statements cannot deadlock.
 """
 
 # Adds the rows of `change (outcome_key, at, outcomes, broken, reports, reached, conversations, first_reported_at,
 # last_reported_at)` to the tallies of their key and of all keys (''), by quarter hour, day and month (UTC). Keys are
-# looked up in the list one by one: a plan made while there were few would read all of them.
+# looked up in the list one by one: a plan that was cached while there were few keys would read all of them.
 ADD_TO_OUTCOME_TALLIES = """
 quarter AS (
   SELECT outcome_key, date_bin('15 minutes', at, '2000-01-01Z') AS at,

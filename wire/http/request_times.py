@@ -1,4 +1,4 @@
-"""Time every request, by its route: never by its path, which holds names and values."""
+"""Measure how long each request takes, by its route and never by its path, which contains names and values."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class RequestTimesMiddleware:
-    """Observe `affidavit_request_seconds`. Of a streamed download it is the time to its first bytes."""
+    """Observe `affidavit_request_seconds`: for a streamed download, the time to its first bytes."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        began = time.perf_counter()
+        started_at = time.perf_counter()
         response = self.get_response(request)
         route = request.resolver_match.route if request.resolver_match else ""
         method = request.method if request.method in METHODS else "other"
-        REQUESTS.labels(method, route, str(response.status_code)).observe(time.perf_counter() - began)
+        REQUESTS.labels(method, route, str(response.status_code)).observe(time.perf_counter() - started_at)
         return response

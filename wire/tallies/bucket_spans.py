@@ -1,4 +1,4 @@
-"""Plan which tallies a chart reads (pure): each is read once, however many buckets use it."""
+"""Plan which tallies a chart reads (pure): each tally once, however many buckets use it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from wire.time_buckets import Bucket
 
 @dataclass(frozen=True)
 class ReadPlan:
-    """The segments to read, and which buckets use each sum of them.
+    """The segments to read, and how the sums read from them make up the buckets.
 
-    A sum is all quarter hours of a segment, or one of its days or months. `uses` finds it by the number of its segment
-    and its start in seconds since 1970 (numbers only: a chart reads thousands of sums), and gives the numbers of
-    buckets, each with 1 where the sum is to be added and -1 where it is to be subtracted.
+    A segment of quarter hours is read as one sum; a segment of days or months as one sum for each day or month.
+    uses: by the number of the sum's segment and the sum's start in Unix seconds, the buckets that use the sum: number
+    of the bucket, and 1 to add the sum or -1 to subtract it. The keys are numbers, because a chart reads thousands.
     """
 
     segments: Sequence[Segment]
@@ -41,8 +41,8 @@ def plan_reads(buckets: tuple[Bucket, ...]) -> ReadPlan:
 def _compose_span(start: datetime, end: datetime) -> Sequence[tuple[int, Segment]]:
     """Return segments that make up [start, end) with few tallies, each to be added (1) or subtracted (-1).
 
-    Where an end is nearer to the midnight outside the span, the whole day is added and the surplus is subtracted. So a
-    day of another time zone reads at most 48 quarter hours at either end, and its neighbour reads the same ones.
+    If an end is nearer to the midnight outside the span, the whole day is added and the surplus subtracted. So a day of
+    another time zone reads at most 48 quarter hours at either end, and shares them with the day next to it.
     """
     start, end = floor_to_quarter(start), ceil_to_quarter(end)
     if end - start < DAY / 2:
@@ -59,7 +59,7 @@ def _nearest_midnight(moment: datetime) -> datetime:
 
 
 def _split_into_sums(segment: Segment) -> Sequence[Segment]:
-    """Return what is summed separately: all quarter hours together, each day or month by itself."""
+    """Return the spans that are summed separately: all quarter hours together, each day or month for itself."""
     if segment.grain == "q":
         return [segment]
     edges = [*bucket_starts(segment), segment.end]

@@ -1,4 +1,4 @@
-"""Change an environment: its label, its audience, and whether machines can name it. Its name is fixed."""
+"""Change an environment: its label, its audience, and whether it is archived. Its name is fixed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workspaces.audit.record import record_audit
 from workspaces.environments.add import check_label
 from workspaces.models import Environment, Workspace
 
-DEFAULT_NAME = "production"  # what machines mean that name none
+DEFAULT_NAME = "production"  # the environment of a request that names none
 
 
 @transaction.atomic
@@ -45,7 +45,10 @@ def change_environment(
 
 @transaction.atomic
 def archive_environment(environment: Environment, *, actor: str, now: datetime) -> None:
-    """Refuse machines that name it from now on; its data and pages stay. Raises InvalidRequest for `production`."""
+    """Archive it: requests that name it are refused from now on; its data and pages stay.
+
+    Raises InvalidRequest for `production`.
+    """
     if environment.name == DEFAULT_NAME:
         raise InvalidRequest(f"{DEFAULT_NAME} always exists and cannot be archived.")
     if Environment.objects.filter(pk=environment.pk, archived_at=None).update(archived_at=now):
@@ -55,7 +58,7 @@ def archive_environment(environment: Environment, *, actor: str, now: datetime) 
 
 @transaction.atomic
 def restore_environment(environment: Environment, *, actor: str, now: datetime) -> None:
-    """Let machines name it again."""
+    """Restore an archived environment: requests that name it are accepted again."""
     if Environment.objects.filter(pk=environment.pk, archived_at__isnull=False).update(archived_at=None):
         facts = {"environment": environment.name}
         record_audit(environment.workspace_id, "environment restored", facts, actor=actor, now=now)

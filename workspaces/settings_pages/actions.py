@@ -1,4 +1,4 @@
-"""What a POST of a settings page does: act as an admin, then show the page again."""
+"""What the POST views of the settings pages share: act as an admin, then show the page again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workspaces.models import Environment, Membership, Workspace
 from workspaces.page import Page, render_html, return_to_page
 
 Act = Callable[[Workspace, str, datetime], Any]
-"""act(workspace, actor, now): changes the workspace; raises InvalidRequest for what it refuses."""
+"""act(workspace, actor, now) changes the workspace or raises InvalidRequest."""
 
 
 class PageBuilder(Protocol):
@@ -26,7 +26,7 @@ class PageBuilder(Protocol):
 def act_as_admin(
     request: HttpRequest, slug: str, environment: str, act: Act, *, page_name: str, build_page: PageBuilder
 ) -> HttpResponse:
-    """Act and redirect to the page. What was refused is shown on the page, with the form as it was filled in."""
+    """Act and redirect to the page; if the action is refused, show the page with the error and the filled-in form."""
     environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
     now = timezone.now()
     try:

@@ -1,4 +1,4 @@
-"""What the page of retention changes of a workspace: the numbers of days."""
+"""Change the retention of a workspace: for how many days each kind of data is kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_DAYS = 36_500
 
 
 class DaysForm(forms.Form):
-    """For how many days each kind is kept; empty keeps it."""
+    """For how many days each kind of data is kept; an empty field keeps it for good."""
 
     def __init__(self, data: Any) -> None:
         super().__init__(data)
@@ -28,7 +28,7 @@ class DaysForm(forms.Form):
             messages = {
                 "invalid": "Enter whole days.",
                 "min_value": "At least 1 day.",
-                "max_value": "Leave it empty.",
+                "max_value": f"At most {MAX_DAYS:,} days; leave it empty to keep everything.",
             }
             self.fields[name] = forms.IntegerField(
                 required=False, min_value=1, max_value=MAX_DAYS, error_messages=messages
@@ -37,13 +37,13 @@ class DaysForm(forms.Form):
 
 @transaction.atomic
 def change_retention(workspace: Workspace, days: Mapping[str, int | None], *, actor: str, now: datetime) -> bool:
-    """Set the numbers of days by kind, and record those that differ; return whether any does."""
+    """Set the days of each kind, and record the changed ones. Return whether any changed."""
     policy, _ = RetentionPolicy.objects.select_for_update().get_or_create(workspace=workspace)
-    changed = [name for name in KINDS if getattr(policy, name) != days.get(name)]
-    if not changed:
+    changed_kinds = [kind for kind in KINDS if getattr(policy, kind) != days.get(kind)]
+    if not changed_kinds:
         return False
-    before = {name: getattr(policy, name) for name in changed}
-    after = {name: days.get(name) for name in changed}
+    before = {kind: getattr(policy, kind) for kind in changed_kinds}
+    after = {kind: days.get(kind) for kind in changed_kinds}
     RetentionPolicy.objects.filter(pk=policy.pk).update(**after)
     record_audit(workspace.pk, "retention changed", {"before": before, "after": after}, actor=actor, now=now)
     return True

@@ -16,13 +16,13 @@ from hub.doctor.result import Result
 
 
 class Command(BaseCommand):
-    help = "Check settings, database, broker, worker and what is stored; print one line for each check, with the cure."
+    help = "Check settings, database, broker, worker and stored data; print one line for each check, with its cure."
     requires_system_checks = []
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="one JSON object on one line")
-        parser.add_argument("--seed", type=int, metavar="N", help="recount the day of an earlier run again")
+        parser.add_argument("--seed", type=int, metavar="N", help="recount the same day as the run that printed N")
 
     def handle(self, *args: Any, seed: int | None, **options: Any) -> None:
         """Exit with status 1 if anything is wrong."""

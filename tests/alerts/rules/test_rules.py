@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from alerts.rules.breaking_drift import MAX_CHANGES, BreakingChange, find_breaking_versions
 from alerts.rules.happening import Happening, leave_out_known
-from alerts.rules.new_reasons import QUIET, find_new_reasons
+from alerts.rules.new_reasons import NEW_AGAIN_AFTER, find_new_reasons
 from alerts.rules.silences import HISTORY, find_silences
-from alerts.rules.spikes import Share, choose_gap, find_history, find_spikes, is_jump
+from alerts.rules.spikes import Share, choose_gap, choose_history, find_spikes, is_jump
 from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER
 
@@ -118,7 +118,7 @@ def test_the_history_is_long_enough():
     """Quarter hours before it change nothing."""
     thresholds = Thresholds(minutes=1440, minimum=1)
     quarters = fill(START - 20 * DAY, START + 2 * DAY, Share(3, 10)) | fill(START + DAY, START + 2 * DAY, Share(9, 9))
-    needed = {start: share for start, share in quarters.items() if start >= START - find_history(thresholds)}
+    needed = {start: share for start, share in quarters.items() if start >= START - choose_history(thresholds)}
     assert spikes(needed, thresholds) == spikes(quarters, thresholds) != []
 
 
@@ -129,13 +129,14 @@ def reasons(rows, minimum=1, since=START, until=START + MONTH) -> list[Happening
 def test_a_reason_is_new_once_and_again_after_thirty_quiet_days():
     rows = [(START + n * DAY, "expired", 1) for n in range(5)]
     assert [happening.at for happening in reasons(rows)] == [START]
-    rows.append((START + 4 * DAY + QUIET, "expired", 1))
-    assert [happening.at for happening in reasons(rows, until=START + 60 * DAY)] == [START, START + 4 * DAY + QUIET]
+    new_again_at = START + 4 * DAY + NEW_AGAIN_AFTER
+    rows.append((new_again_at, "expired", 1))
+    assert [happening.at for happening in reasons(rows, until=START + 60 * DAY)] == [START, new_again_at]
 
 
 def test_a_reason_that_was_there_before_is_not_new():
     assert reasons([(START - 2 * DAY, "expired", 1), (START, "expired", 50), (START, "replayed", 1)]) == [
-        Happening("replayed", START, QUIET)
+        Happening("replayed", START, NEW_AGAIN_AFTER)
     ]
 
 
