@@ -1,6 +1,6 @@
 """Measure whether the memory of a hub stays flat: reports of all kinds and every page, for BENCH_MINUTES (default 60).
 
-PostgreSQL fills its shared buffers as its data grows; so the hub's own programs and the database are told apart.
+PostgreSQL fills its shared buffers as its data grows, so the hub's own programs and the database have a row each.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.faults.clients import Client
 from tests.faults.ledger import Ledger
 
 MINUTES = float(os.environ.get("BENCH_MINUTES", "60"))
-WARM_SHARE = 0.25  # of the time: until then caches fill, and processes import what they need
+WARM_UP_SHARE = 0.25  # of the time, not measured: caches fill, and processes import what they need
 SAMPLE_SECONDS = 10.0
 LIMIT = 1.05
 PAGES = ("overview", "catalog", "drift", "outcomes", "joins", "rejections", "rules", "confirmations")
@@ -33,7 +33,7 @@ DATABASE, PROGRAMS = "PostgreSQL", "web, worker, beat and supervisor"
 
 
 def measure_family(pid: int) -> float:
-    """Return the megabytes (PSS) of a process and all that descend from it; 0 where it has ended."""
+    """Return the megabytes (PSS) of a process and all its descendants; 0 if it has ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
         tasks = [(task / "children").read_text().split() for task in Path(f"/proc/{pid}/task").iterdir()]
@@ -44,7 +44,7 @@ def measure_family(pid: int) -> float:
 
 
 def measure_hub(folder: Path) -> Mapping[str, float]:
-    """Return the megabytes of the hub whose data is in this folder; its database server is no child of it."""
+    """Return the megabytes of the hub whose data is in this folder. Its database server is not among its children."""
     postmaster = int((folder / "postgres" / "postmaster.pid").read_text().split()[0])
     (supervisor,) = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     return {PROGRAMS: measure_family(int(supervisor)), DATABASE: measure_family(postmaster)}
@@ -78,15 +78,16 @@ def collect_samples(address: str, folder: Path) -> Iterator[Mapping[str, float]]
         raise SystemExit(f"The load was not answered as it should be: {client.failure!r}")
 
 
-def rows(samples: Sequence[Mapping[str, float]]) -> Iterator[Row]:
-    warm = samples[int(len(samples) * WARM_SHARE) :]
-    edge = max(1, len(warm) // 10)
+def build_rows(samples: Sequence[Mapping[str, float]]) -> Iterator[Row]:
+    """Yield the growth of programs and database: the median of the last tenth of the samples over that of the first."""
+    measured_samples = samples[int(len(samples) * WARM_UP_SHARE) :]
+    tenth = max(1, len(measured_samples) // 10)
     for owner in (PROGRAMS, DATABASE):
-        sizes = [sample[owner] for sample in warm]
-        start, end = statistics.median(sizes[:edge]), statistics.median(sizes[-edge:])
+        sizes = [sample[owner] for sample in measured_samples]
+        start, end = statistics.median(sizes[:tenth]), statistics.median(sizes[-tenth:])
         limit = LIMIT if owner == PROGRAMS else None
         label = f"{owner}, after {MINUTES:.0f} minutes of load"
-        reference = f"after {MINUTES * WARM_SHARE:.0f} minutes {start:.0f} MB"
+        reference = f"after {MINUTES * WARM_UP_SHARE:.0f} minutes {start:.0f} MB"
         yield Row(label, f"{end:.0f} MB", reference, end / start, limit)
 
 
@@ -94,7 +95,7 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="affidavit-bench-"))
     try:
         with run_hub(folder) as address:
-            print_table(rows(list(collect_samples(address, folder))))
+            print_table(build_rows(list(collect_samples(address, folder))))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -42,7 +42,7 @@ def count_valid_bodies(
         {location: jsonschema_rs.Draft202012Validator(schema) for location, schema in schemas.items()}
         for schemas in schemas_of_exports
     ]
-    valid = [
+    validities = [
         all(
             location in validators_by_location and validators_by_location[location].is_valid(body)
             for validators_by_location in validators
@@ -50,7 +50,7 @@ def count_valid_bodies(
         for location, body in bodies
         if location[:2] in catalog_operations
     ]
-    return sum(valid), len(valid)
+    return sum(validities), len(validities)
 
 
 def index_json_schemas(document: Mapping[str, Any]) -> Schemas:

@@ -10,7 +10,7 @@ from affidavit._json import ABSENT
 from bench._support.recordings import PathExchange, PathRecording, make_recording
 
 Call = tuple[str, Any]
-"""`METHOD path`, in which `<name>` is a value and `<name?>` a word of a fixed set, and the answer."""
+"""`METHOD path` and the answer. In the path `{name}|value` is a value, and `{name?}|word` a word of a fixed set."""
 
 _FIRST = [
     "amber",
@@ -90,11 +90,11 @@ _STYLES: tuple[Callable[[str, str, int], str], ...] = (
     lambda first, second, number: f"{first}-{second}.example",
 )
 _PREFIXES = ("", "/api", "/v1", "/api/v2")
-RECORDINGS_OF_EACH = 30
+RECORDINGS_PER_KIND = 30
 
 
 def invent_recordings() -> list[PathRecording]:
-    """Return the same small recordings each time. Each kind is an API of its own."""
+    """Return the same small recordings at each call. Each kind of traffic counts as an API of its own."""
     kinds = (
         _one_link, _short_links, _tenants_first, _listed_parents, _beside_values, _keys_behind_data,
         _many_behind_data, _named_resources, _behind_a_singular, _words_as_names, _actions_as_names, _constants,
@@ -103,30 +103,34 @@ def invent_recordings() -> list[PathRecording]:
     return [
         make_recording(f"invented_{kind.__name__}-{seed}", map(_split_call, kind(random.Random(seed))))
         for kind in kinds
-        for seed in range(RECORDINGS_OF_EACH)
+        for seed in range(RECORDINGS_PER_KIND)
     ]
 
 
 def _split_call(call: Call) -> tuple[PathExchange, str]:
     method, path = call[0].split(" ", 1)
     segments = [segment.partition("|") for segment in path.split("/")]
-    raw = "/".join(value or mark for mark, _, value in segments)
+    raw_path = "/".join(value or template_segment for template_segment, _, value in segments)
+    template = "/".join(template_segment for template_segment, _, _ in segments)
     answer = ABSENT if call[1] is None else call[1]
-    return PathExchange(method, raw, 200, ABSENT, answer), "/".join(mark for mark, _, _ in segments)
+    return PathExchange(method, raw_path, 200, ABSENT, answer), template
 
 
-def _names(rng: random.Random, most: int = 8) -> list[str]:
+def _invent_names(rng: random.Random, most: int = 8) -> list[str]:
     style = rng.choice(_STYLES)
     return [style(rng.choice(_FIRST), rng.choice(_SECOND), rng.randint(1, 99)) for _ in range(rng.randint(1, most))]
 
 
 def _one_link(rng: random.Random) -> Iterator[Call]:
     body = rng.choice(({"clicks": 3}, None, {"title": "x", "made": ""}))
-    yield f"{rng.choice(('GET', 'GET', 'PUT', 'DELETE'))} {rng.choice(_PREFIXES)}/{{slug}}|{_names(rng)[0]}", body
+    yield (
+        f"{rng.choice(('GET', 'GET', 'PUT', 'DELETE'))} {rng.choice(_PREFIXES)}/{{slug}}|{_invent_names(rng)[0]}",
+        body,
+    )
 
 
 def _listed_parents(rng: random.Random) -> Iterator[Call]:
-    prefix, noun, part, names = rng.choice(_PREFIXES), rng.choice(_NOUNS), rng.choice(_NOUNS), _names(rng, 5)
+    prefix, noun, part, names = rng.choice(_PREFIXES), rng.choice(_NOUNS), rng.choice(_NOUNS), _invent_names(rng, 5)
     yield f"GET {prefix}/{noun}", [{"name": name, "size": 3} for name in names]
     for name in names:
         yield f"GET {prefix}/{noun}/{{name}}|{name}/{part}", {part: []}
@@ -138,7 +142,7 @@ def _beside_values(rng: random.Random) -> Iterator[Call]:
     for _ in range(rng.randint(1, 4)):
         yield f"GET {prefix}/{noun}/{{id}}|{rng.getrandbits(40):010x}1a2b", thing
     if rng.random() < 0.5:
-        for name in _names(rng, 3):
+        for name in _invent_names(rng, 3):
             yield f"GET {prefix}/{noun}/{{id}}|{name}", thing
     else:
         for word in rng.sample(["quota", "usage", "statistics", "recent"], 2):
@@ -149,13 +153,13 @@ def _keys_behind_data(rng: random.Random) -> Iterator[Call]:
     noun, part = rng.choice(_NOUNS), rng.choice(("", "/metadata", "/tags", "/user_data"))
     method, body = rng.choice(("GET", "POST", "PUT")), rng.choice((None, {"value": "x"}))
     for _ in range(rng.randint(3, 10) if part else 8):
-        for name in _names(rng, 5):
+        for name in _invent_names(rng, 5):
             yield f"{method} /{noun}/{{id}}|{rng.randint(9, 99)}{part}/{{key}}|{name}", body
 
 
 def _many_behind_data(rng: random.Random) -> Iterator[Call]:
     noun, method, number = rng.choice(_NOUNS), rng.choice(("GET", "POST", "DELETE")), rng.randint(1, 3)
-    for name in _names(rng, 40):
+    for name in _invent_names(rng, 40):
         yield (
             f"{method} /{noun}/{{id}}|{rng.randint(9, 9 + number)}/{{name}}|{name}",
             rng.choice((None, {"value": "x"})),
@@ -164,7 +168,7 @@ def _many_behind_data(rng: random.Random) -> Iterator[Call]:
 
 def _short_links(rng: random.Random) -> Iterator[Call]:
     prefix, echoed = rng.choice(_PREFIXES), rng.random() < 0.2
-    for name in _names(rng, 20):
+    for name in _invent_names(rng, 20):
         yield f"GET {prefix}/{{slug}}|{name}", {"slug": name, "clicks": 3} if echoed else {"clicks": 3, "open": True}
     if rng.random() < 0.5:
         yield f"POST {prefix}/login", {"token": "x"}
@@ -177,7 +181,7 @@ def _tenants_first(rng: random.Random) -> Iterator[Call]:
             yield f"GET {prefix}/{noun}", [{"id": 17, "made": ""}]
             yield f"GET {prefix}/{noun}/{{id}}|{rng.randint(9, 9999)}", {"id": 17, "made": ""}
     shared, echoed = rng.choice((2, 4)), rng.random() < 0.3
-    for name in _names(rng, 5):
+    for name in _invent_names(rng, 5):
         answer = {"total": 1, "made": "", **({rng.choice(("tenant", "bucket", "shop")): name} if echoed else {})}
         if rng.random() < 0.2:
             yield f"GET {prefix}/{{tenant}}|{name}/{{id}}|{rng.randint(9, 9999)}", answer
@@ -205,7 +209,7 @@ def _domains_first(rng: random.Random) -> Iterator[Call]:
 
 def _named_resources(rng: random.Random) -> Iterator[Call]:
     prefix, noun, echoed, body = rng.choice(_PREFIXES), rng.choice(_NOUNS), rng.random() < 0.3, rng.random() < 0.7
-    names = _names(rng, 20)
+    names = _invent_names(rng, 20)
     if rng.random() < 0.4:
         yield f"GET {prefix}/{noun}", [{"name": name} for name in names]
     for name in names:
@@ -219,7 +223,7 @@ def _named_resources(rng: random.Random) -> Iterator[Call]:
 
 def _behind_a_singular(rng: random.Random) -> Iterator[Call]:
     prefix, noun, part = rng.choice(_PREFIXES), rng.choice(_SINGULAR), rng.choice(_NOUNS)
-    for name in _names(rng):
+    for name in _invent_names(rng):
         yield f"GET {prefix}/{noun}/{{name}}|{name}", {"joined": 1}
         yield f"GET {prefix}/{noun}/{{name}}|{name}/{part}", [{"sum": 1}]
 
@@ -233,13 +237,13 @@ def _words_as_names(rng: random.Random) -> Iterator[Call]:
         echoed = not is_listed or rng.random() < 0.5
         method = "GET" if echoed else rng.choice(("DELETE", "PUT"))
         yield f"{method} /{noun}/{{name}}|{word}", {"name": word, "size": 3} if echoed else None
-    for name in _names(rng, 4):
+    for name in _invent_names(rng, 4):
         yield f"GET /{noun}/{{name}}|{name}", {"name": name, "size": 3}
 
 
 def _actions_as_names(rng: random.Random) -> Iterator[Call]:
     noun, action = rng.choice(_NOUNS), rng.choice(_ACTIONS)
-    for name in _names(rng, 6):
+    for name in _invent_names(rng, 6):
         value = f"{action}-{name}-{rng.randint(1, 9)}"
         yield f"GET /v1/{noun}/{{name}}|{value}", {"size": 3}
         if rng.random() < 0.5:
@@ -252,7 +256,7 @@ def _constants(rng: random.Random) -> Iterator[Call]:
         rng.choice("0_-"),
         f"k-{rng.getrandbits(64):016x}",
     )
-    for name in _names(rng, 6):
+    for name in _invent_names(rng, 6):
         yield f"GET /{action}/{{key}}|{key}/{{c?}}|{constant}/{{channel}}|{name}/{{c?}}|{constant}", [1, "Sent"]
         if rng.random() < 0.5:
             yield f"GET /v2/presence/{{key}}|{key}/channel/{{channel}}|{name}/leave", {"status": 200}

@@ -1,4 +1,4 @@
-"""Compare the recorded bodies with the descriptors that were inferred from them, location by location."""
+"""Compare recorded bodies with the descriptors inferred from them, location by location."""
 
 from __future__ import annotations
 

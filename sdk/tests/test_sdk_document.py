@@ -1,4 +1,4 @@
-"""Every snippet of docs/sdk.md, run as a reader would: written to the file that its first line names."""
+"""Run every snippet of docs/sdk.md as a reader would, in the file that its first line names."""
 
 import os
 import re
@@ -171,7 +171,7 @@ if find_spec("psycopg"):
 
 @pytest.fixture
 def run(tmp_path):
-    """Writes the snippets to their files, then runs a script beside them; returns what it printed."""
+    """Write the snippets to their files. Return a function that runs a script next to them and returns its output."""
     for name, text in PYTHON:
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -201,7 +201,7 @@ def require_framework(name):
         pytest.importorskip(name, reason=f"needs {name.capitalize()}")
 
 
-RUN_HERE = {
+TESTED_FILES = {
     "shop/intents.py", "shop/settings.py", "shop/views.py", "shop/intents_in_database.py",
     "shop/migrations/0001_intents.py", "flask_shop.py", "starlette_shop.py", "fastapi_shop.py", "aiohttp_shop.py",
     "shop/outcomes.py", "test_refunds.py", "sql_stores.py", "sqlite_stores.py", "own_adapter.py", "outcomes.py",
@@ -213,7 +213,7 @@ RUN_HERE = {
 def test_every_python_snippet_names_its_file_and_is_run_below():
     blocks = (ROOT / "docs/sdk.md").read_text().count("```python")
     assert len(PYTHON) == blocks
-    assert {name for name, _ in PYTHON} == RUN_HERE
+    assert {name for name, _ in PYTHON} == TESTED_FILES
 
 
 @pytest.mark.parametrize("variant", ["in memory", "in-database"])

@@ -1,4 +1,4 @@
-"""Tallies counted again from the rows themselves, by brute force, to compare the stored ones with."""
+"""Recount tallies from the stored rows by brute force, to compare them with the stored tallies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ COLUMNS = ("outcomes", "broken", "reports", "reached", "conversations")
 Tallies = Mapping[tuple[str, str, datetime], tuple[int, ...]]
 
 
-def bucket(moment: datetime, grain: str) -> datetime:
+def find_bucket_start(moment: datetime, grain: str) -> datetime:
+    """Return the start of the UTC quarter hour ("q"), day ("d") or month ("m") of a moment."""
     moment = moment.astimezone(UTC).replace(second=0, microsecond=0)
     if grain == "q":
         return moment.replace(minute=moment.minute - moment.minute % 15)
@@ -28,7 +29,7 @@ def recount(environment: Environment) -> Tallies:
     def add(key: str, moment: datetime, **numbers: int) -> None:
         for grain in "qdm":
             for label in {key, ""}:
-                counts[grain, label, bucket(moment, grain)].update(numbers)
+                counts[grain, label, find_bucket_start(moment, grain)].update(numbers)
 
     for conversation in Conversation.objects.filter(environment=environment, started_at__isnull=False):
         add("", conversation.started_at, conversations=1)
@@ -50,17 +51,17 @@ def read_tallies(environment: Environment) -> Tallies:
 
 
 def list_search_keys(environment: Environment) -> set[str]:
-    """The keys that a search looks through."""
+    """Return the keys that a search finds."""
     return set(OutcomeKey.objects.filter(environment=environment).values_list("outcome_key", flat=True))
 
 
 def list_tallied_keys(environment: Environment) -> set[str]:
-    """All keys that ever had a tally, by the tallies."""
+    """Return all keys that have tallies."""
     return {key for _, key, _ in read_tallies(environment)} - {""}
 
 
 def read_report_times(environment: Environment, key: str) -> tuple[datetime | None, datetime | None]:
-    """The first and the last report of a key, as the months' tallies have them."""
+    """Return the times of the first and last report of a key, from its tallies by month."""
     months = Tally.objects.filter(environment=environment, grain="m", outcome_key=key)
     return tuple(months.aggregate(first=Min("first_reported_at"), last=Max("last_reported_at")).values())
 
@@ -72,13 +73,13 @@ def recount_by_api_key(environment: Environment) -> KeyTallies:
     counts: dict[tuple[str, int, datetime], list[int]] = defaultdict(lambda: [0, 0])
     for outcome in Outcome.objects.filter(environment=environment, reported_by__isnull=False):
         for grain in "qdm":
-            identity = grain, outcome.reported_by, bucket(outcome.first_reported_at, grain)
+            identity = grain, outcome.reported_by, find_bucket_start(outcome.first_reported_at, grain)
             counts[identity][outcome.broken] += 1
     return {identity: tuple(numbers) for identity, numbers in counts.items()}
 
 
 def read_tallies_by_api_key(environment: Environment) -> KeyTallies:
-    """Without what came to nothing again."""
+    """Return the stored tallies by API key, without those that are back at zero."""
     rows = ApiKeyTally.objects.filter(environment=environment).values_list("grain", "api_key", "starts_at")
     sums = rows.annotate(Sum("outcomes"), Sum("broken"))
     return {tuple(row[:3]): (int(row[3]), int(row[4])) for row in sums if row[3] or row[4]}

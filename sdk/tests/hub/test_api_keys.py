@@ -27,19 +27,19 @@ def test_the_last_six_characters_are_the_crc_of_all_before_them_prefix_included(
 
 
 @given(prefixes, st.data())
-def test_any_single_wrong_character_is_told(prefix, data):
+def test_any_single_wrong_character_is_detected(prefix, data):
     key = make_key(prefix)
     position = data.draw(st.integers(len(prefix), len(key) - 1))
-    wrong = data.draw(st.sampled_from([c for c in ALPHABET if c != key[position]]))
-    assert not is_well_formed(key[:position] + wrong + key[position + 1 :])
+    wrong_character = data.draw(st.sampled_from([c for c in ALPHABET if c != key[position]]))
+    assert not is_well_formed(key[:position] + wrong_character + key[position + 1 :])
 
 
 @given(prefixes, st.data())
-def test_two_swapped_neighbours_are_told(prefix, data):
+def test_two_swapped_neighbours_are_detected(prefix, data):
     key = make_key(prefix)
     position = data.draw(st.integers(len(prefix), len(key) - 2))
-    swapped = key[:position] + key[position + 1] + key[position] + key[position + 2 :]
-    assert swapped == key or not is_well_formed(swapped)
+    swapped_key = key[:position] + key[position + 1] + key[position] + key[position + 2 :]
+    assert swapped_key == key or not is_well_formed(swapped_key)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_two_swapped_neighbours_are_told(prefix, data):
         lambda key: "",
     ],
 )
-def test_what_is_cut_padded_or_given_another_prefix_is_not_well_formed(change):
+def test_a_key_that_is_cut_padded_or_has_another_prefix_is_not_well_formed(change):
     assert not is_well_formed(change(make_key("gak_")))
 
 

@@ -24,9 +24,9 @@ def test_the_set_of_reasons_is_the_specs_six_and_the_contracts_nine():
 
 
 def test_reasons_stand_in_the_order_of_their_checks():
-    order = list(CHECKS)
-    places = [order.index(reason.check) for reason in REASONS.values()]
-    assert places == sorted(places)
+    checks = list(CHECKS)
+    positions = [checks.index(reason.check) for reason in REASONS.values()]
+    assert positions == sorted(positions)
 
 
 def test_every_reason_says_what_it_means_and_what_to_do():
@@ -36,13 +36,13 @@ def test_every_reason_says_what_it_means_and_what_to_do():
         assert not reason.title.endswith(".")
 
 
-def test_no_fix_sends_anybody_to_a_page_that_the_hub_has_not():
-    """It has no settings: a secret is shown once, an audience on the page Intent inspector."""
+def test_no_fix_sends_anybody_to_the_settings_of_the_hub():
+    """They do not show a secret again, and the page Intent inspector shows the audience."""
     assert [slug for slug, reason in REASONS.items() if "settings" in reason.usual_fix] == []
 
 
 @pytest.mark.parametrize(("secret", "audience"), [("", "urn:a"), ("gas_" + "a" * 43, "")], ids=["secret", "audience"])
-def test_what_is_missing_at_the_start_is_where_the_workspace_was_made(secret, audience):
+def test_the_error_for_a_missing_secret_or_audience_says_where_it_was_shown(secret, audience):
     with pytest.raises(ValueError, match="shown when the workspace was made"):
         IntentVerifier(secrets=secret, workspace="ws_1", audience=audience, nonces=MemoryNonces(several_workers=True))
 

@@ -1,4 +1,4 @@
-"""Descriptors: what a sum of evidence is called, its limits, and the way back without loss."""
+"""Descriptors: how evidence is described, which limits it has, and that it is read back without loss."""
 
 import json
 
@@ -29,16 +29,16 @@ def containers(inner):
     names = st.dictionaries(st.sampled_from(["a", "b", "17"]), inner, max_size=3)
     return (
         st.tuples(reasons.filter(lambda reason: reason.get("reason") != "empty"), names).map(
-            lambda both: {"type": "unknown", **both[0], "properties": both[1]}
+            lambda pair: {"type": "unknown", **pair[0], "properties": pair[1]}
         )
         | inner.map(lambda items: {"type": "array", "items": items})
-        | names.map(lambda named: {"type": "object", "properties": named})
-        | inner.map(lambda one: {"type": "unknown", "reason": "divergent", "items": one, "values": one})
+        | names.map(lambda properties: {"type": "object", "properties": properties})
+        | inner.map(lambda child: {"type": "unknown", "reason": "divergent", "items": child, "values": child})
     )
 
 
-foreign = st.recursive(types | reasons.map(lambda reason: {"type": "unknown"} | reason), containers, max_leaves=12)
-foreign = st.builds(lambda shape, mark: shape | mark, foreign, marks)
+unmarked = st.recursive(types | reasons.map(lambda reason: {"type": "unknown"} | reason), containers, max_leaves=12)
+foreign_descriptors = st.builds(lambda descriptor, mark: descriptor | mark, unmarked, marks)
 
 
 def shape(*values, **options):
@@ -66,11 +66,11 @@ PROJECTIONS = [
 
 
 @pytest.mark.parametrize(("values", "expected"), PROJECTIONS, ids=lambda part: json.dumps(part)[:40])
-def test_a_sum_is_called_what_contract_4_says(values, expected):
-    shown = shape(*values)
+def test_values_are_described_as_contract_4_says(values, expected):
+    descriptor = shape(*values)
     if values == [[], {}]:
-        shown.setdefault("items", EMPTY)  # an array that never held anything tells nothing of items
-    assert shown == expected
+        descriptor.setdefault("items", EMPTY)  # an array that was always empty has no items to describe
+    assert descriptor == expected
 
 
 @given(evidences)
@@ -79,7 +79,7 @@ def test_the_wire_form_is_lossless(evidence):
     assert from_descriptor(wire, seen=0) == evidence
 
 
-@given(foreign, st.integers(1, 3))
+@given(foreign_descriptors, st.integers(1, 3))
 @settings(max_examples=200)
 def test_a_foreign_descriptor_without_counts_keeps_all_that_it_says(descriptor, seen):
     evidence = from_descriptor(descriptor, seen=seen)
@@ -88,26 +88,26 @@ def test_a_foreign_descriptor_without_counts_keeps_all_that_it_says(descriptor, 
     assert wire["type"] == descriptor["type"] or wire["reason"] == "empty"
 
 
-@given(foreign, foreign, evidences)
+@given(foreign_descriptors, foreign_descriptors, evidences)
 @settings(max_examples=100)
-def test_foreign_descriptors_merge_like_observations_and_stay_lossless(one, other, evidence):
-    a, b = from_descriptor(one, seen=1), from_descriptor(other, seen=2)
-    total = merge(merge(a, evidence), b)
-    assert json.dumps(describe(total)) == json.dumps(describe(merge(b, merge(evidence, a))))
+def test_foreign_descriptors_merge_like_observations_and_stay_lossless(descriptor, other_descriptor, evidence):
+    first, second = from_descriptor(descriptor, seen=1), from_descriptor(other_descriptor, seen=2)
+    total = merge(merge(first, evidence), second)
+    assert json.dumps(describe(total)) == json.dumps(describe(merge(second, merge(evidence, first))))
     assert from_descriptor(describe(total, max_nodes=None), seen=0) == total
 
 
-@given(st.lists(foreign, min_size=1, max_size=3), evidences, st.integers(1, 12))
+@given(st.lists(foreign_descriptors, min_size=1, max_size=3), evidences, st.integers(1, 12))
 @settings(max_examples=100)
-def test_whatever_is_described_is_accepted_again_also_where_a_limit_cut_it(descriptors, evidence, max_nodes):
+def test_every_description_can_be_read_back_even_if_a_limit_cut_it(descriptors, evidence, max_nodes):
     for descriptor in descriptors:
         evidence = merge(evidence, from_descriptor(descriptor, seen=2))
-    shown = describe(evidence, max_nodes=max_nodes)
-    assert from_descriptor(shown, seen=0).seen == evidence.seen
+    described = describe(evidence, max_nodes=max_nodes)
+    assert from_descriptor(described, seen=0).seen == evidence.seen
 
 
 @given(evidences, st.integers(2, 5))
-def test_without_counts_nothing_is_left_that_counting_changes(evidence, times):
+def test_a_description_without_counts_stays_the_same_when_the_same_is_added_again(evidence, times):
     total = Evidence()
     for _ in range(times):
         total.add(evidence)
@@ -115,32 +115,32 @@ def test_without_counts_nothing_is_left_that_counting_changes(evidence, times):
 
 
 @given(evidences, st.integers(1, 30))
-def test_a_projection_shows_at_most_the_nodes_it_may_and_says_what_it_cut(evidence, max_nodes):
-    shown, whole = describe(evidence, max_nodes=max_nodes), describe(evidence, max_nodes=None)
-    assert nodes(shown) <= max_nodes
-    assert shown["seen"] == whole["seen"]
-    assert shown == whole or '"limit"' in json.dumps(shown)
-    assert nodes(whole) > max_nodes or shown == whole
+def test_a_projection_has_at_most_max_nodes_and_marks_what_was_cut(evidence, max_nodes):
+    limited, whole = describe(evidence, max_nodes=max_nodes), describe(evidence, max_nodes=None)
+    assert count_nodes(limited) <= max_nodes
+    assert limited["seen"] == whole["seen"]
+    assert limited == whole or '"limit"' in json.dumps(limited)
+    assert count_nodes(whole) > max_nodes or limited == whole
 
 
-def nodes(descriptor) -> int:
-    inside = [descriptor[name] for name in ("items", "values") if name in descriptor]
-    return 1 + sum(map(nodes, [*inside, *descriptor.get("properties", {}).values()]))
+def count_nodes(descriptor) -> int:
+    children = [descriptor[name] for name in ("items", "values") if name in descriptor]
+    return 1 + sum(map(count_nodes, [*children, *descriptor.get("properties", {}).values()]))
 
 
 @given(evidences, st.integers(80, 2000))
-def test_what_is_fitted_is_small_enough_and_counts_as_much(evidence, max_bytes):
-    fitted = fit(evidence, max_bytes)
-    assert fitted.seen == evidence.seen
-    size = len(json.dumps(describe(fitted, max_nodes=None), separators=(",", ":")))
-    assert size <= max_bytes or not list(fitted.children())
+def test_fitted_evidence_is_small_enough_and_keeps_its_count(evidence, max_bytes):
+    fitted_evidence = fit(evidence, max_bytes)
+    assert fitted_evidence.seen == evidence.seen
+    size = len(json.dumps(describe(fitted_evidence, max_nodes=None), separators=(",", ":")))
+    assert size <= max_bytes or not list(fitted_evidence.children())
 
 
-def test_counts_tell_the_presence_of_a_property_and_the_split_of_types():
-    shown = describe(infer([{"a": 1}, {"a": "x"}, {}, None]).items)
-    assert (shown["seen"], shown["nulls"], "types" in shown) == (4, 1, False)
-    assert shown["properties"]["a"]["seen"] == 2
-    assert shown["properties"]["a"]["types"] == {"string": 1, "integer": 1}
+def test_counts_show_how_often_a_property_is_present_and_with_which_types():
+    descriptor = describe(infer([{"a": 1}, {"a": "x"}, {}, None]).items)
+    assert (descriptor["seen"], descriptor["nulls"], "types" in descriptor) == (4, 1, False)
+    assert descriptor["properties"]["a"]["seen"] == 2
+    assert descriptor["properties"]["a"]["types"] == {"string": 1, "integer": 1}
 
 
 def test_a_nested_descriptor_beyond_32_levels_is_cut_not_refused():
@@ -153,47 +153,47 @@ def test_a_nested_descriptor_beyond_32_levels_is_cut_not_refused():
     assert (evidence.counts, evidence.items) == ({"limit": 1}, None)
 
 
-def test_names_that_are_data_are_forgotten_at_the_door_too():
-    named = {"17": {"type": "string"}, "anna@example.com": {"type": "null"}, "a": {"type": "string"}}
-    evidence = from_descriptor({"type": "object", "properties": named}, seen=1)
+def test_names_that_are_data_are_forgotten_when_a_descriptor_is_read_too():
+    properties = {"17": {"type": "string"}, "anna@example.com": {"type": "null"}, "a": {"type": "string"}}
+    evidence = from_descriptor({"type": "object", "properties": properties}, seen=1)
     assert list(evidence.properties) == ["a"]
     assert evidence.values.counts == {"string": 1, "null": 1}
 
 
-def test_what_stands_beneath_an_unknown_one_may_stand_there():
-    for told in (
+def test_a_node_of_unknown_type_may_have_children():
+    for descriptor in (
         {"type": "unknown", "reason": "divergent", "items": {"type": "string"}, "properties": {}},
         {"type": "unknown", "properties": {"a": {"type": "string"}}},
         {"type": "unknown", "of": "object", "properties": {"a": {"type": "string"}}},
         {"type": "unknown", "seen": 2, "types": {"string": 1, "array": 1}, "items": {"type": "null"}},
     ):
-        evidence = from_descriptor(told, seen=2)
+        evidence = from_descriptor(descriptor, seen=2)
         assert from_descriptor(describe(evidence, max_nodes=None), seen=0) == evidence
     assert describe(from_descriptor({"type": "unknown", "values": {"type": "null"}}, seen=2))["reason"] == "divergent"
 
 
-def test_a_type_that_was_only_named_stands_beside_nulls_that_were_counted():
-    named = {"type": "unknown", "reason": "divergent", "items": {"type": "string"}}
-    counted = infer([None, None])
-    total = merge(from_descriptor(named, seen=1), counted)
+def test_a_type_without_counts_merges_with_counted_nulls():
+    descriptor = {"type": "unknown", "reason": "divergent", "items": {"type": "string"}}
+    counted_nulls = infer([None, None])
+    total = merge(from_descriptor(descriptor, seen=1), counted_nulls)
     assert describe(total.items)["types"] == {"string": 0}
     assert from_descriptor(describe(total), seen=0) == total
 
 
-def test_the_day_is_stamped_on_every_place():
+def test_every_node_gets_the_day():
     evidence = from_descriptor({"type": "array", "items": {"type": "string"}}, seen=1, day=20_000)
     assert (evidence.first, evidence.items.last) == (20_000, 20_000)
 
 
-def test_a_whole_count_is_one_however_its_number_is_written():
-    written = {"type": "string", "seen": 3.0, "nulls": 1.0, "types": {"string": 2.0}}
-    plain = {"type": "string", "seen": 3, "nulls": 1, "types": {"string": 2}}
-    one, other = (describe(from_descriptor(descriptor, seen=9)) for descriptor in (written, plain))
-    assert json.dumps(one) == json.dumps(other)
+def test_a_count_of_3_point_0_is_read_as_3():
+    with_floats = {"type": "string", "seen": 3.0, "nulls": 1.0, "types": {"string": 2.0}}
+    with_integers = {"type": "string", "seen": 3, "nulls": 1, "types": {"string": 2}}
+    texts = [json.dumps(describe(from_descriptor(form, seen=9))) for form in (with_floats, with_integers)]
+    assert texts[0] == texts[1]
 
 
-def prop(**of):
-    return {"type": "object", "seen": 2, "properties": {"a/b~": of}}
+def prop(**child):
+    return {"type": "object", "seen": 2, "properties": {"a/b~": child}}
 
 
 FAULTS = [
@@ -249,13 +249,13 @@ FAULTS = [
 
 
 @pytest.mark.parametrize(("descriptor", "faults"), FAULTS, ids=lambda part: json.dumps(part)[:50])
-def test_every_fault_is_told_with_its_pointer(descriptor, faults):
+def test_every_fault_is_reported_with_its_pointer(descriptor, faults):
     with pytest.raises(InvalidDescriptor) as refusal:
         from_descriptor(descriptor, seen=1)
     assert [(fault.pointer, fault.code) for fault in refusal.value.faults] == faults
 
 
-def test_what_is_unknown_below_the_deepest_level_contradicts_nothing():
+def test_an_unknown_type_at_the_deepest_level_is_the_only_fault():
     descriptor = {"type": "text"}
     for _ in range(MAX_DEPTH):
         descriptor = {"type": "object", "properties": {"a": descriptor}}
@@ -266,7 +266,7 @@ def test_what_is_unknown_below_the_deepest_level_contradicts_nothing():
     ]
 
 
-def test_all_faults_are_told_at_once():
+def test_all_faults_are_reported_at_once():
     descriptor = {"type": "object", "properties": {"a": {"type": "x"}, "b": {"seen": -1}, "c": 3}, "values": []}
     with pytest.raises(InvalidDescriptor) as refusal:
         from_descriptor(descriptor, seen=1)

@@ -1,4 +1,4 @@
-"""A hub for live reporters: answers with rules, accepts reports, and fails on demand."""
+"""A fake hub for witnesses: it answers with rules, accepts reports, and fails on demand."""
 
 import json
 import threading
@@ -76,7 +76,7 @@ def read_entries(received: Sequence[Any]) -> list[Any]:
 
 
 def make_witness(hub: Any = None, **options: Any) -> Witness:
-    """Return a witness that reports when it is flushed; `close_witnesses` ends those of a test."""
+    """Return a witness that reports only when it is flushed; `close_witnesses` closes it after the test."""
     _witnesses.append(Witness(KEY, transport=hub or Hub(), **{"interval": 3600, **options}))
     return _witnesses[-1]
 

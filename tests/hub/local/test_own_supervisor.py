@@ -1,4 +1,4 @@
-"""`manage.py prepare` and `manage.py run`: a hub's processes without `manage.py up`."""
+"""`manage.py prepare` and `manage.py run` start a hub's processes without `manage.py up`."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
 
 
 @pytest.mark.parametrize("command", [["prepare"], ["run", "web"]])
-def test_without_a_database_of_ones_own_it_names_the_command_that_brings_one(hub, command):
-    done = hub.manage(*command)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("affidavit: DATABASE_URL: required here.")
+def test_without_a_database_url_it_starts_none_and_says_what_to_do(hub, command):
+    result = hub.manage(*command)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("affidavit: DATABASE_URL: required here.")
     assert not (hub.folder / "var/postgres").exists()
 
 
@@ -40,7 +40,7 @@ def test_without_a_database_of_ones_own_it_names_the_command_that_brings_one(hub
 @pytest.mark.parametrize(
     "start", [prepare_database, *(partial(run_process, name) for name in PROGRAMS)], ids=["prepare", *PROGRAMS]
 )
-def test_what_a_newer_version_wrote_is_refused(settings, monkeypatch, start):
+def test_a_database_that_a_newer_version_has_migrated_is_refused(settings, monkeypatch, start):
     settings.DATABASE_URL = "postgresql://u:p@h/x"
     monkeypatch.setattr("os.execvpe", lambda *arguments: pytest.fail("it started"))
     MigrationRecorder(connection).record_applied("outcomes", "9999_future")

@@ -1,4 +1,4 @@
-"""Totals by reason, version and operation: they add up, and a filter keeps the n of a rate."""
+"""Totals by reason, version and operation: they add up, and a filter does not change the denominator of a rate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOTALS = st.lists(
 
 
 @given(TOTALS)
-def test_every_way_of_grouping_adds_up_to_the_whole(totals):
+def test_every_grouping_adds_up_to_all_verifications_and_rejections(totals):
     whole = (total_rows.count_verifications(totals), total_rows.count_rejections(totals))
     for summaries in (total_rows.group_by_version(totals), total_rows.group_by_operation(totals)):
         assert (
@@ -37,7 +37,7 @@ def test_every_way_of_grouping_adds_up_to_the_whole(totals):
 
 
 @given(TOTALS, TOTALS)
-def test_reasons_come_the_most_frequent_first_with_the_period_before(totals, before):
+def test_reasons_are_sorted_by_frequency_and_have_their_counts_of_the_previous_period(totals, before):
     summaries = total_rows.group_by_reason(totals, before)
     assert [summary.count for summary in summaries] == sorted((summary.count for summary in summaries), reverse=True)
     for summary in summaries:
@@ -46,13 +46,15 @@ def test_reasons_come_the_most_frequent_first_with_the_period_before(totals, bef
 
 
 @given(TOTALS, st.sampled_from(list(REASONS)))
-def test_a_filter_on_the_reason_keeps_what_was_verified(totals, reason):
-    narrowed = total_rows.narrow_to_reason(totals, reason)
-    assert total_rows.count_verifications(narrowed) == total_rows.count_verifications(totals)
-    assert total_rows.count_rejections(narrowed) == sum(total.count for total in totals if total.result == reason)
+def test_a_filter_on_the_reason_keeps_the_number_of_verifications(totals, reason):
+    filtered_totals = total_rows.narrow_to_reason(totals, reason)
+    assert total_rows.count_verifications(filtered_totals) == total_rows.count_verifications(totals)
+    assert total_rows.count_rejections(filtered_totals) == sum(
+        total.count for total in totals if total.result == reason
+    )
 
 
 @given(TOTALS)
-def test_the_share_of_versions_leaves_out_what_has_none(totals):
+def test_the_share_of_versions_leaves_out_verifications_without_a_version(totals):
     share = total_rows.compute_version_share(totals)
     assert share.total == sum(total.count for total in totals if total.version)

@@ -1,4 +1,4 @@
-"""Signing in through an OpenID Connect provider, which the test runs."""
+"""Signing in through an OpenID Connect provider that the tests run."""
 
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import HTTPRedirectHandler, build_opener
@@ -33,8 +33,8 @@ def _running_provider():
 @pytest.fixture
 def provider(_running_provider, settings):
     _running_provider.person, _running_provider.signs_with = ADA, _running_provider.key
-    for changed in (_running_provider.claims, _running_provider.discovery, _running_provider.information):
-        changed.clear()
+    for overrides in (_running_provider.claims, _running_provider.discovery, _running_provider.information):
+        overrides.clear()
     settings.OIDC_ISSUER = _running_provider.issuer
     settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
     settings.OIDC_NAME = "Example login"
@@ -47,7 +47,7 @@ def ada(db):
 
 
 def ask_provider(address):
-    """Return where the provider sends the browser back to, as a path of the hub."""
+    """Return the path of the hub to which the provider redirects the browser."""
     try:
         build_opener(NoRedirect).open(address)
     except OSError as answer:
@@ -56,9 +56,9 @@ def ask_provider(address):
 
 
 def sign_in(client, target="/"):
-    begun = client.get(f"{START}?next={target}")
-    assert begun.status_code == 302
-    return client.get(ask_provider(begun["Location"]))
+    redirect = client.get(f"{START}?next={target}")
+    assert redirect.status_code == 302
+    return client.get(ask_provider(redirect["Location"]))
 
 
 def is_signed_in(client):
@@ -88,36 +88,36 @@ def test_the_provider_is_asked_with_pkce_state_and_nonce(client, provider):
     assert query["redirect_uri"] == ["http://testserver/account/oidc/callback"]
 
 
-def test_members_of_the_address_do_not_reach_the_provider(client, provider):
+def test_parameters_of_the_address_do_not_reach_the_provider(client, provider):
     query = parse_qs(urlsplit(client.get(f"{START}?auth_params=x%3Dy&scope=admin&process=connect")["Location"]).query)
     assert "x" not in query
     assert "admin" not in query["scope"][0]
 
 
-def test_no_token_is_stored_and_of_the_person_only_what_is_shown(client, provider, ada):
+def test_no_token_is_stored_and_only_the_user_information_of_the_person(client, provider, ada):
     sign_in(client)
     assert not SocialToken.objects.exists()
     assert SocialAccount.objects.get().extra_data == {"userinfo": ADA}
 
 
-def test_the_second_time_the_person_is_known_by_the_providers_own_id(client, provider, ada):
+def test_the_second_time_the_person_is_recognised_by_the_providers_own_id(client, provider, ada):
     sign_in(client)
     EmailAddress.objects.filter(user=ada).delete()
-    again = Client()
-    sign_in(again)
-    assert again.session["_auth_user_id"] == str(ada.pk)
+    second_client = Client()
+    sign_in(second_client)
+    assert second_client.session["_auth_user_id"] == str(ada.pk)
 
 
 def test_the_password_of_an_account_that_the_provider_vouches_for_is_removed(client, provider, ada):
     ada.set_password("correct horse")
     ada.save()
-    before = Client()
-    before.post("/sign-in", {"login": "ada", "password": "correct horse"})
-    assert is_signed_in(before)
+    earlier_client = Client()
+    earlier_client.post("/sign-in", {"login": "ada", "password": "correct horse"})
+    assert is_signed_in(earlier_client)
     sign_in(client)
     ada.refresh_from_db()
     assert not ada.has_usable_password()
-    assert before.get("/account").status_code == 302
+    assert earlier_client.get("/account").status_code == 302
     sign_in(Client())
     assert AuditEntry.objects.filter(action="password removed").count() == 1
 
@@ -131,7 +131,7 @@ def test_an_unverified_address_is_refused_and_the_page_says_why(client, provider
     assert not is_signed_in(client)
 
 
-def test_a_provider_that_does_not_tell_of_verification_is_asked_for_the_user_information(client, provider, ada):
+def test_if_the_token_does_not_mention_verification_the_user_information_is_read(client, provider, ada):
     provider.person = {"sub": "ada-17"}
     provider.information = {"email": ADA["email"], "email_verified": True}
     sign_in(client)
@@ -181,7 +181,7 @@ def test_an_invitation_past_its_time_makes_no_account(client, provider, workspac
     assert not get_user_model().objects.exists()
 
 
-def test_who_was_invited_and_has_lost_the_link_finds_the_invitation(client, provider, workspace):
+def test_somebody_invited_who_has_lost_the_link_finds_the_invitation(client, provider, workspace):
     invitation, _ = invite(workspace.workspace, ADA["email"], "viewer", actor="test", now=timezone.now())
     assert sign_in(client)["Location"] == "/"
     assert "Join Lumen Books" in client.get("/").content.decode()
@@ -216,13 +216,12 @@ def test_a_token_with_another_signature_is_refused(client, provider, ada):
 
 
 def test_a_state_of_another_browser_is_refused(client, provider, ada):
-    begun = client.get(START)
-    callback = ask_provider(begun["Location"])
-    other = Client()
-    assert other.get(callback).status_code == 400
-    other.get(START)
-    assert other.get(callback).status_code == 400
-    assert not is_signed_in(other)
+    callback = ask_provider(client.get(START)["Location"])
+    other_client = Client()
+    assert other_client.get(callback).status_code == 400
+    other_client.get(START)
+    assert other_client.get(callback).status_code == 400
+    assert not is_signed_in(other_client)
 
 
 def test_a_callback_works_once(client, provider, ada):
@@ -233,14 +232,14 @@ def test_a_callback_works_once(client, provider, ada):
     assert not is_signed_in(client)
 
 
-def test_cancelling_at_the_provider_is_told_as_such(client, provider, ada):
+def test_the_page_says_that_the_person_cancelled_at_the_provider(client, provider, ada):
     state = parse_qs(urlsplit(client.get(START)["Location"]).query)["state"][0]
     answer = client.get(f"{START}/callback?error=access_denied&state={state}")
     assert answer.status_code == 400
     assert "You cancelled signing in" in answer.content.decode()
 
 
-def test_a_provider_that_is_down_is_told_as_such(client, provider, settings, ada):
+def test_the_page_says_that_the_provider_is_down(client, provider, settings, ada):
     callback = ask_provider(client.get(START)["Location"])
     settings.OIDC_ISSUER = "http://127.0.0.1:1"
     for address in (START, callback):
@@ -253,14 +252,14 @@ def test_a_provider_that_is_down_is_told_as_such(client, provider, settings, ada
 @pytest.mark.parametrize(
     "discovery", [{"issuer": "https://another.example"}, {"token_endpoint": None}, {"authorization_endpoint": None}]
 )
-def test_a_discovery_document_that_does_not_fit_is_a_fault_of_the_provider(client, provider, discovery, ada):
+def test_an_invalid_discovery_document_counts_as_a_provider_that_is_down(client, provider, discovery, ada):
     callback = ask_provider(client.get(START)["Location"])
     provider.discovery.update(discovery)
     assert client.get(START).status_code == client.get(callback).status_code == 503
     assert not is_signed_in(client)
 
 
-def test_a_wrong_client_secret_is_a_clear_page(client, provider, settings, ada):
+def test_a_wrong_client_secret_answers_400(client, provider, settings, ada):
     settings.OIDC_CLIENT_SECRET = "wrong"
     assert sign_in(client).status_code == 400
 
