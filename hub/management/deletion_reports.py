@@ -9,4 +9,4 @@ from collections.abc import Mapping
 def format_report(rows: Mapping[str, int], *, as_json: bool) -> str:
     if as_json:
         return json.dumps({"deleted": rows})
-    return "\n".join(f"{count:>10}  {table}" for table, count in sorted(rows.items())) or "There was nothing to delete."
+    return "\n".join(f"{count:>10}  {table}" for table, count in sorted(rows.items())) or "Nothing to delete."

@@ -40,7 +40,7 @@ def test_a_conversation_goes_with_the_kept_answers_that_name_it(api, workspace):
     hashed = hash_subject(workspace.workspace, "c1")
     assert entry.facts == {"conversation": hashed, "environments": "all", "rows": rows}
     assert (entry.actor, len(hashed)) == ("command line", 16)
-    assert run("delete_conversation", workspace.workspace.pk, "c1") == "There was nothing to delete.\n"
+    assert run("delete_conversation", workspace.workspace.pk, "c1") == "Nothing to delete.\n"
 
 
 def test_one_environment_is_named_and_must_exist(api):
