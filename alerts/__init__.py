@@ -1,1 +1,1 @@
-"""Alerts: what is worth telling somebody, and the deliveries that tell it (contract 6)."""
+"""Alerts: conditions that people have watched, the events that fired, and their deliveries (contract 6)."""

@@ -29,11 +29,11 @@ SUCCESSOR = re.compile(r"perhaps (.+) now", re.DOTALL)
 
 
 def describe_successor(name: str) -> str:
-    """Return what stands after a change "no longer seen" of a property that another name seems to replace."""
+    """Return the `after` of a change "no longer seen" of a property that this name seems to replace."""
     return f"perhaps {name} now"
 
 
 def read_successor(after: str) -> str:
-    """Return the name in the words of `describe_successor`; "" where there is none."""
+    """Return the name that `describe_successor` wrote into an `after`; "" if there is none."""
     match = SUCCESSOR.fullmatch(after)
     return match[1] if match else ""

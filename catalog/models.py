@@ -225,7 +225,7 @@ class OperationDay(models.Model):
 class ExcessOperation(models.Model):
     """An operation beyond MAX_OPERATIONS: its observations are counted, its shapes are not kept.
 
-    The row without a method sums the observations of all that are beyond as many of these as the limit.
+    There are at most as many of these as the limit; the row without a method sums the observations of all others.
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="excess_operations")

@@ -69,7 +69,8 @@ def unfolded_reports() -> QuerySet[WitnessReport]:
 def list_environments_to_fold(*, after: datetime, now: datetime) -> list[int]:
     """Return the ids of environments with unfolded reports, except those received between these two times.
 
-    Later reports are of a clock that was set back since: waiting until their time is over would take as long again.
+    Reports of the future were received before a clock was set back. They are included, because nothing else would fold
+    them before that time comes again.
     """
     reports = unfolded_reports().exclude(received_at__range=(after, now))
     return list(reports.order_by("environment_id").values_list("environment_id", flat=True).distinct())

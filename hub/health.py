@@ -1,4 +1,4 @@
-"""/healthz: the process answers. /readyz: it can store what it is sent; how far the worker is behind, besides."""
+"""/healthz: the process answers. /readyz: it can store what it is sent. It also says how far the worker is behind."""
 
 from __future__ import annotations
 

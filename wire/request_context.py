@@ -1,4 +1,4 @@
-"""The request that is worked on, for logs, audit log and limits; the SQLSTATE of a database's error, for logs."""
+"""Facts for logs, audit log and limits: the current request's id and client address, and the SQLSTATE of an error."""
 
 from __future__ import annotations
 

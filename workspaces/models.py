@@ -272,7 +272,7 @@ class AuditEntry(models.Model):
 
 
 class RetentionPolicy(models.Model):
-    """For how many days a workspace keeps what; empty means for ever. Tallies are kept whatever this says."""
+    """For how many days a workspace keeps each kind of data; empty means for ever. Tallies are always kept."""
 
     workspace = models.OneToOneField(Workspace, on_delete=models.CASCADE, primary_key=True, related_name="retention")
     broken_joins = models.PositiveIntegerField(null=True, blank=True)

@@ -1,7 +1,7 @@
-"""Deliver what waits: claim a target for a while, send the first of its deliveries, record what came of it.
+"""Make deliveries: claim a target for a while, send the first of its waiting deliveries, record the result.
 
-No transaction is open and no row is locked while something is sent. A worker that dies in between loses its claim in
-time, and another one sends the same again: at least once, in order.
+No transaction is open and no row is locked while a message is sent. If a worker dies meanwhile, its claim expires and
+another worker sends the same message again: each arrives at least once, in order.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def deliver_due(*, now: datetime) -> int:
 
 
 def measure_delay(*, now: datetime) -> float | None:
-    """Return for how many seconds the first delivery that nobody makes at the moment is due; None without any."""
+    """Return for how many seconds the oldest due delivery has waited for a worker; None if none waits."""
     targets = Target.objects.filter(next_attempt_at__lte=now, workspace__removed_at=None).exclude(lease_until__gt=now)
     first_due_at = targets.aggregate(first=Min("next_attempt_at"))["first"]
     return (now - first_due_at).total_seconds() if first_due_at else None
@@ -103,7 +103,7 @@ def _try_send(target: Target, delivery: Delivery, *, now: datetime) -> Answer:
 
 @transaction.atomic
 def _record(claim: Claim, target: Target, delivery: Delivery | None, answer: Answer, *, now: datetime) -> bool:
-    """Store what came of the attempt, and when the target is due again. Nothing, where the claim was lost."""
+    """Store the result of the attempt, and when the target is due again; nothing if the claim was lost."""
     environment = Environment.objects.filter(workspace=target.workspace_id).order_by("pk").first()
     if environment is None or not environment.try_hold():
         return False

@@ -58,5 +58,5 @@ def build_mail(message: Message) -> tuple[str, str]:
 
 
 def _escape(text: str) -> str:
-    """Let nothing in a text be a link, a mention or markup, which begin with these three (Slack's rule)."""
+    """Escape the characters with which links, mentions and markup begin (Slack's rule)."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "¦")

@@ -22,7 +22,7 @@ NO_MAIL_SERVER = "This hub has no mail server: the operator sets EMAIL_URL."
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of an attempt. code: the status of an HTTP answer, None without one; fault: "" where it succeeded."""
+    """The result of an attempt. code: the status of an HTTP answer, None without one; fault: "" if it succeeded."""
 
     code: int | None = None
     fault: str = ""

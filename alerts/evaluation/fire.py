@@ -50,7 +50,7 @@ def evaluate_all(*, now: datetime, turn: Turn = UNLIMITED) -> int:
 
 
 def _try_evaluate(alert_id: int, *, now: datetime) -> int:
-    """Evaluate one alert; whatever is wrong with it must not keep the others from firing."""
+    """Evaluate one alert. Log any error of it but an outage, so that the other alerts still fire."""
     try:
         return evaluate(alert_id, now=now)
     except Exception as error:

@@ -78,7 +78,7 @@ def _describe_day(observed: ObservedDays, day: date, shape: PartShape, node: Nod
 
 
 def _narrow_evidence(evidence: Mapping[str, Any], part: Part, pointer: str) -> Mapping[str, Any]:
-    """Return the stored evidence of one part, without what does not lead to a node: the rest need not be parsed."""
+    """Return only the branch of a part's stored evidence that leads to a node, so that no other is parsed."""
     key = part_key(part)
     return {key: narrow_state(evidence[key], split_pointer(pointer))} if key in evidence else {}
 
@@ -87,8 +87,8 @@ def narrow_state(state: Mapping[str, Any], steps: Sequence[str]) -> Mapping[str,
     """Return a stored state of evidence without the children that are not on the way to a node."""
     if not steps:
         return state
-    step, further = steps[0], steps[1:]
-    narrowed = {name: value for name, value in state.items() if name not in CHILDREN}
+    step, next_steps = steps[0], steps[1:]
+    branch = {name: value for name, value in state.items() if name not in CHILDREN}
     if step == ITEMS:
         names: Sequence[str] = ("items",)
     else:
@@ -97,5 +97,5 @@ def narrow_state(state: Mapping[str, Any], steps: Sequence[str]) -> Mapping[str,
         properties = state.get("properties", {})
         chosen = properties if step == VALUES else properties.keys() & {property_name(step)}
         if chosen:
-            narrowed["properties"] = {name: narrow_state(properties[name], further) for name in chosen}
-    return narrowed | {name: narrow_state(state[name], further) for name in names if name in state}
+            branch["properties"] = {name: narrow_state(properties[name], next_steps) for name in chosen}
+    return branch | {name: narrow_state(state[name], next_steps) for name in names if name in state}

@@ -39,7 +39,7 @@ class Namesakes:
 
 
 def list_property_drift(operation: Operation, part: str, pointer: str) -> list[Drift]:
-    """Return the changes of a property, and those of an object around it that came or went, the latest first."""
+    """Return the changes of a property, and when the objects around it were added or removed; latest first."""
     pointers = [pointer]
     while pointers[-1]:
         pointers.append(parent_pointer(pointers[-1]))
@@ -51,7 +51,7 @@ def list_property_drift(operation: Operation, part: str, pointer: str) -> list[D
 
 
 def find_successor(drift: Sequence[Drift], pointer: str) -> str:
-    """Return the pointer of what seems to replace a property, from its own drift, the latest first; "" for none."""
+    """Return the pointer of the property that seems to replace this one; "" for none. drift: the latest first."""
     latest = next((change for change in drift if change.pointer == pointer), None)
     name = read_successor(latest.after) if latest and latest.kind == "quiet" else ""
     return join_property(parent_pointer(pointer), name) if name else ""

@@ -68,7 +68,7 @@ class Document:
 
 
 class Packer:
-    """Compresses a document while it is made, so that no more of it is held."""
+    """Compress a document while it is written, so that only the compressed bytes are in memory."""
 
     def __init__(self) -> None:
         self.length = 0
@@ -84,7 +84,7 @@ class Packer:
 
 
 def render_catalog(environment: Environment, *, evidence: bool) -> Document:
-    """Render the whole catalog of one moment, before any of it is sent: a failure is an error and never half of it."""
+    """Render the catalog of one moment completely before any of it is sent: no failure sends half a document."""
     body = Packer()
     content, revision = hashlib.sha256(), hashlib.sha256()
     for index, (text, document, outline) in enumerate(iterate_operation_texts(environment, evidence=evidence)):
@@ -141,7 +141,7 @@ def hash_format_etag(environment: Environment, format_name: str, revision: str, 
 
 
 def render_small_document(content: Mapping[str, Any]) -> Document:
-    """Render what is rendered as quickly as its validator is computed."""
+    """Render a document that is so small that its validator is computed from the rendered text."""
     text = f"{render_json(content)}\n"
     body = Packer()
     body.write(text)

@@ -94,7 +94,7 @@ class BodyUse:
         yield f"{pascal_case(split_words(body.operation_id))}{phrase}{suffix}"
 
     def _count_preference(self) -> int:
-        """Return 0 for one resource that is read, and more for what says less of the schema: errors come last."""
+        """Return 0 for a body with one resource that is read, and more the less a body says of the schema."""
         body = self.body
         if not body.is_read:
             return 5 if body.is_error else 4 if body.part == "request" else 3
@@ -104,7 +104,7 @@ class BodyUse:
         return 0 if resources and resources[-1].is_one else 1
 
     def _name_resource(self) -> str:
-        """Return `OrderLines` for `/orders/{orderId}/lines`; what is not read is a call about one: `OrderLine`."""
+        """Return `OrderLines` for `/orders/{orderId}/lines`; `OrderLine` if the call writes, as it is about one."""
         resources = parse_resources(self.body.path)
         words = [word for resource in resources for word in resource.own_words]
         if resources and not self.body.is_read:

@@ -1,4 +1,4 @@
-"""What was observed of an operation on some days, in the form of the parts that are shown of all time."""
+"""What was observed of an operation on some days, in the same form as its parts of all time."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Gap:
 
 
 def find_gap(operation: Operation, days: DaySpan | None) -> Gap | None:
-    """Return what is not counted of a span, as before an upgrade; None where all of it is."""
+    """Return the days of a span without counts, such as those before an upgrade; None if all have counts."""
     if days is None:
         return None
     first, last = (moment.astimezone(UTC).date() for moment in (operation.first_seen_at, operation.last_seen_at))

@@ -54,7 +54,7 @@ def are_forms(media_types: Iterable[str]) -> bool:
 
 
 def is_repeated_field(descriptor: Descriptor) -> bool:
-    """Return whether a name of a query or form came alone and several times: with one value, and with an array."""
+    """Return whether a name of a query or form was seen both once (one value) and repeated (an array) in a body."""
     is_divergent = descriptor.get("reason") == "divergent"
     return is_divergent and "items" in descriptor and descriptor.keys().isdisjoint({"properties", "values"})
 

@@ -58,7 +58,7 @@ def fold_batch(environment: Environment, *, now: datetime | None = None) -> int:
 
 
 def fold_or_halve(environment: Environment, batch: Sequence[int], *, now: datetime | None) -> None:
-    """Fold these reports together, or where that fails in halves: the one at fault becomes a dead letter."""
+    """Fold these reports together; if that fails, in halves, until the report at fault is alone: a dead letter."""
     failure = try_fold(environment, batch, now=now)
     if failure and len(batch) == 1:
         move_to_dead_letters(environment, batch[0], failure, now=now or timezone.now())
@@ -69,9 +69,9 @@ def fold_or_halve(environment: Environment, batch: Sequence[int], *, now: dateti
 
 
 def try_fold(environment: Environment, batch: Sequence[int], *, now: datetime | None) -> str:
-    """Merge the sum of these reports into the catalog and mark them. Return "", or after a rollback what failed.
+    """Merge the sum of these reports into the catalog and mark them. Return "", or after a rollback the failure.
 
-    now: unless given, when the turn to merge came; earlier, it might precede what another worker merged meanwhile.
+    now: by default the time once the operations are locked; an earlier one could precede what another worker merged.
     """
     try:
         with transaction.atomic():

@@ -77,7 +77,7 @@ def admit_batch(environment: Environment, batch: Mapping[Identity, AddedSums], r
 
 
 def count_excess(batch: Mapping[Identity, AddedSums], fitting: Mapping[Identity, AddedSums]) -> dict[Identity, int]:
-    """Return the observations of what is in a batch and did not fit, by operation as reported."""
+    """Return how many observations of a batch did not fit into the catalog, by the operation as reported."""
     return {
         identity: total.observations
         for visible, added in batch.items()

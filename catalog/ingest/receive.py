@@ -56,7 +56,7 @@ def receive_report(
 def _insert_report(
     environment: Environment, report_id: UUID, body: bytes, sums: str, reporter: str, now: datetime
 ) -> bool:
-    """Store the report, unless there is one of this id; in one statement, which saves those that begin and commit."""
+    """Store the report unless there is one with this id, in one statement, which needs no BEGIN and COMMIT."""
     workspace_id = environment.workspace_id
     parameters: dict[str, Any] = {
         "environment": environment.pk,

@@ -1,8 +1,8 @@
-"""Read descriptors that differ only in their counts: their form is read once, the counts are put into what it gave.
+"""Read descriptors that differ only in their counts: read the form once, then only put counts into the result.
 
-A template is what a descriptor gives with marks in place of its counts. It holds for every descriptor of the same bytes
-but the counts, whose counts compare with each other as those of the first: reading one compares counts, and takes the
-difference of two (`seen` less `nulls`). Where it does more, there is no template.
+A template is the result of reading a descriptor with marks in place of its counts. It is valid for every descriptor
+that differs only in its counts, as long as these rank among each other as in the first one: reading only compares
+counts, and takes the difference of two (`seen` less `nulls`). A form for which it does more has no template.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MARKS = random.SystemRandom()  # so that nobody can send what looks like a mark
 
 
 class Shape(NamedTuple):
-    """What is stored of a descriptor: the state of its evidence as JSON, stamped with day 0. seen: of its root."""
+    """What is stored of a descriptor: the state of its evidence as JSON, with day 0. seen: the count of its root."""
 
     state: str
     seen: int

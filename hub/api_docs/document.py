@@ -118,7 +118,7 @@ def list_fields(document: Json, schema: Json, prefix: str = "", depth: int = 1) 
 
 
 def _resolve(document: Json, schema: Json) -> Json:
-    """Return what a schema refers to, with its own members besides."""
+    """Return the schema that a schema refers to, merged with its own members."""
     references = [schema, *schema.get("allOf", [])]
     name = next((item["$ref"].rsplit("/", 1)[-1] for item in references if "$ref" in item), "")
     return {**document["components"]["schemas"][name], **schema} if name else schema

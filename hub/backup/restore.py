@@ -89,7 +89,7 @@ def provide_key(archive: Archive) -> bool:
 
 
 def replace_key(path: Path, secret_key: str) -> None:
-    """Write the key, for this process too. The present one, which no row of an empty database needs, stays beside."""
+    """Write the key, and use it in this process. Keep the former key as `….unused`; an empty database needs none."""
     new_path = path.with_name(f"{path.name}.new")
     new_path.unlink(missing_ok=True)
     write_private_file(new_path, secret_key)

@@ -36,7 +36,7 @@ TOP_REASONS = 5
 def overview(request: HttpRequest, environment: Environment, period: Period) -> Page:
     """Show five numbers, what needs attention and since when, outcomes by key, drift and rejections.
 
-    All of it is read as the pages read it to which it leads.
+    Each part is read in the same way as on the page that it links to.
     """
     analytics = Analytics(environment, period, KeyFilters())
     rejections = RejectionAnalysis(environment, begin_with_data(environment, period), RejectionFilters())

@@ -7,10 +7,10 @@ from celery.utils.time import maybe_make_aware
 
 
 class Scheduler(PersistentScheduler):
-    """Celery's scheduler, which does not wait for a time that a clock set ahead has left behind.
+    """Celery's scheduler, made to go on when a clock that was ahead is set back.
 
-    An entry is due some time after its last run. Where that lies in the future, it would wait until then: for years,
-    perhaps. It is taken to have run now instead, at most beat_max_loop_interval after the clock was set back.
+    An entry is due some time after its last run. If that run lies in the future, Celery would wait until then, perhaps
+    for years. Here such a run counts as now, at most beat_max_loop_interval after the clock was set back.
     """
 
     def tick(self) -> float:  # type: ignore[override]  # the arguments of Celery's are globals, bound early

@@ -59,8 +59,8 @@ class BrokenRate:
 class Chart:
     """Outcomes over a period: a line for each of some keys, and one for all others.
 
-    compared: the numbers of some lines in what they are compared with, bucket by bucket, and its name; a line that has
-    none there is left out.
+    compared: for some of the keys, the numbers of the previous period or of another environment, bucket by bucket,
+    without keys that have none there; compared_name: its name.
     """
 
     buckets: Sequence[Bucket]
@@ -79,7 +79,7 @@ def read_chart(
 ) -> Chart:
     """Return a line for each of `keys` that has outcomes, and one for the rest; keys of `without` are in neither.
 
-    comparison: by default with the previous period. Few lines are compared each, of many only the first.
+    comparison: by default with the previous period. If there are many lines, only the first is compared.
     """
     buckets = chart_buckets(environment, period)
     series = read_series(environment, buckets, [*keys, *without, ALL_KEYS])

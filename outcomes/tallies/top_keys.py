@@ -1,8 +1,8 @@
 """The top keys of a period, found without reading all of them (top-k).
 
-Each bucket gives its largest keys, by index; a key that it leaves out is no larger than the last of these. So a key
-lies between what was seen of it and that plus all that may have been left out; only keys that can be among the first
-are then read exactly.
+An index gives the largest keys of each bucket; any other key of the bucket is no larger than the last of these. So the
+outcomes of a key are at least those that were seen, and at most those plus all that may have been left out. Only keys
+that can be among the first are then read exactly.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ FROM large GROUP BY outcome_key
 
 @dataclass(frozen=True)
 class KeyBounds:
-    """Keys with the outcomes that were seen of each, and how many more any key can have at most.
+    """seen: outcomes by key; at_most_more: how many more any key can have.
 
-    surplus: how many times as long as the period the buckets are; where it is more than 1, what was seen may be more
-    than what the period has. complete: whether nothing was left out, so that there is no other key.
+    surplus: the length of the buckets over that of the period; above 1, a key may have fewer outcomes in the period
+    than were seen. complete: whether nothing was left out, so that there is no other key.
     """
 
     seen: Mapping[str, int]

@@ -1,7 +1,7 @@
-"""What every answer tells the browser, whoever made it: nothing is allowed or kept that nobody asked for.
+"""Response headers: no browser feature and no caching unless a view asks for it; and the compression of pages.
 
-Pages are compressed, and nothing else that the hub renders. An answer that shows a secret never is: beside text that an
-address puts into it, its length would tell of the secret (BREACH). CSRF values are masked anew in each answer.
+Only pages and the description of the API are compressed, and never one that shows a secret: if text from the address
+is in the same page, the compressed length could reveal the secret (BREACH). Django masks CSRF values anew each time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PERMISSIONS_POLICY = ", ".join(f"{feature}=()" for feature in DENIED_FEATURES)
 
 
 class ResponseHeadersMiddleware:
-    """Set the headers that Django has no middleware for; an answer may be kept only where its view says so."""
+    """Set the headers that Django has no middleware for. Only a view can allow browsers to keep its answer."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -37,7 +37,7 @@ class ResponseHeadersMiddleware:
 
 
 class PageCompressionMiddleware(GZipMiddleware):
-    """Compress pages, and the description of the API, where they have an ETag: what shows a secret has none."""
+    """Compress pages and the description of the API if they have an ETag; an answer that shows a secret has none."""
 
     COMPRESSED = ("text/html", "application/vnd.oai.openapi+json")
 

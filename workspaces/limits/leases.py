@@ -61,9 +61,9 @@ def grant_tokens(bucket: Bucket | None, limit: Limit, wanted: int, now: float) -
 
 @dataclass
 class Lease:
-    """What one process holds of one bucket, in seconds of its own clock.
+    """The tokens of one bucket that one process may use. Times are seconds of the process's own clock.
 
-    block: how many it asked for last; it asks for twice as many once it has used all of them in time.
+    block: how many tokens it asked for last; it asks for twice as many if it has used all of them in time.
     """
 
     tokens: int = 0

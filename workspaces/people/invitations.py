@@ -106,7 +106,7 @@ def is_invited(user: User, invitation: Invitation) -> bool:
 
 @transaction.atomic
 def accept_invitation(invitation: Invitation, user: User, *, now: datetime) -> Membership:
-    """Make the user a member; who is one already keeps the role. Raises WrongAddress, MembershipFault."""
+    """Make the user a member; an existing member keeps their role. Raises WrongAddress, MembershipFault."""
     open_invitation = _list_open(now).select_for_update(of=("self",)).filter(pk=invitation.pk).first()
     if open_invitation is None:
         raise MembershipFault("This invitation no longer works. Ask for a new one.")

@@ -34,5 +34,5 @@ def key_prefix(context: Context, scope: str = "report") -> str:
 
 @register.simple_tag
 def unknown_key() -> str:
-    """Return what stands for a key where none is to be named."""
+    """Return the placeholder for a key that is not known."""
     return "gak_…"
