@@ -177,11 +177,11 @@ def create_environments(database: psycopg.Connection[Any]) -> tuple[str, Sequenc
     """Create a workspace with all environments; return a key for it, and their ids."""
     environments = [argument for name in ENVIRONMENTS[1:] for argument in ("--environment", name)]
     command = [sys.executable, "manage.py", "create_workspace", "--full-key", "--json", "Cluster"]
-    done = subprocess.run([*command, *environments], capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(done.stderr)
+    process = subprocess.run([*command, *environments], capture_output=True, text=True)
+    if process.returncode:
+        raise SystemExit(process.stderr)
     rows = database.execute("SELECT id FROM workspaces_environment ORDER BY id").fetchall()
-    return json.loads(done.stdout)["secretKey"], [environment_id for (environment_id,) in rows]
+    return json.loads(process.stdout)["secretKey"], [environment_id for (environment_id,) in rows]
 
 
 def make_request_builder(key: str, address: str, seed: int) -> Callable[[], bytes]:

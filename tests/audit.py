@@ -23,11 +23,11 @@ class Verdict(NamedTuple):
 def audit(locks: Sequence[Path]) -> Verdict:
     files = [word for path in locks for word in ("--requirement", str(path))]
     command = [sys.executable, "-m", "pip_audit", *files, "--disable-pip", "--progress-spinner", "off"]
-    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=False)
+    process = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=False)
     try:
-        packages = json.loads(done.stdout)["dependencies"]
+        packages = json.loads(process.stdout)["dependencies"]
     except (ValueError, KeyError):
-        reason = (done.stderr.strip().splitlines() or ["no output"])[-1]
+        reason = (process.stderr.strip().splitlines() or ["no output"])[-1]
         return Verdict(2, f"Nothing was audited: the database of vulnerabilities cannot be reached ({reason}). {CURE}")
     return judge(packages)
 

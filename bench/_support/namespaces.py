@@ -60,9 +60,9 @@ class Host:
     def run(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         """Run a program of this host to its end. Raise SystemExit with its output if it fails."""
         all_variables = {**os.environ, **(environment or {})}
-        done = subprocess.run([*self._prefix, *command], capture_output=True, text=True, env=all_variables)
-        if done.returncode:
-            raise SystemExit(f"{self.name}: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        process = subprocess.run([*self._prefix, *command], capture_output=True, text=True, env=all_variables)
+        if process.returncode:
+            raise SystemExit(f"{self.name}: {' '.join(command)} failed:\n{process.stdout}{process.stderr}")
 
     @property
     def _prefix(self) -> list[str]:

@@ -46,10 +46,10 @@ def find_operations(environment: Environment, text: str, *, limit: int) -> list[
     """Return operations whose path contains a text, or whose method is its first word, whatever its case; by path."""
     lowered = text.lower()
     method, _, rest = lowered.partition(" ")
-    named = Q(lowered_path__contains=lowered)
+    condition = Q(lowered_path__contains=lowered)
     if rest.strip():
-        named |= Q(method=method.upper(), lowered_path__contains=rest.strip())
-    rows = visible_operations(environment).alias(lowered_path=Lower(_of_ascii(F("path"), lowered))).filter(named)
+        condition |= Q(method=method.upper(), lowered_path__contains=rest.strip())
+    rows = visible_operations(environment).alias(lowered_path=Lower(_of_ascii(F("path"), lowered))).filter(condition)
     return list(rows.order_by(*BY_PATH).only("method", "path", "observations")[:limit])
 
 

@@ -177,8 +177,8 @@ def list_other_matches(
     words: Sequence[str], shapes: Sequence[PartShape], shown: PartShape
 ) -> list[tuple[PartShape, int]]:
     """Return the other parts that have what is searched, and how many nodes of each match."""
-    others = [shape for shape in shapes if shape.key != shown.key] if words else []
-    counts = [(shape, len(find_nodes(list(list_part_nodes(shape)), words).pointers)) for shape in others]
+    other_shapes = [shape for shape in shapes if shape.key != shown.key] if words else []
+    counts = [(shape, len(find_nodes(list(list_part_nodes(shape)), words).pointers)) for shape in other_shapes]
     return [(shape, count) for shape, count in counts if count]
 
 

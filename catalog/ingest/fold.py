@@ -41,7 +41,7 @@ def fold_batch(environment: Environment, *, now: datetime | None = None) -> int:
     one environment side by side, and only their merges follow one another. A smaller batch first waits for its turn to
     merge, and then includes what has come meanwhile: several workers must not merge more often than one.
     """
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     if not environment.try_hold():
         return 0
     announce_fold(environment.pk)
@@ -52,7 +52,7 @@ def fold_batch(environment: Environment, *, now: datetime | None = None) -> int:
         batch = lock_batch(environment, **limits)
     if batch.ids:
         fold_or_halve(environment, batch.ids, now=now)
-        FOLDS.observe(time.perf_counter() - began)
+        FOLDS.observe(time.perf_counter() - started_at)
         count_after_commit(FOLDED, len(batch.ids))
     return len(batch.ids)
 

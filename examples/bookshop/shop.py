@@ -291,8 +291,8 @@ def build_stores(database: str) -> tuple[Any, Any]:
 
 
 def summarize_book(book: Row) -> dict[str, Any]:
-    named = {name: book[name] for name in ("id", "title", "author", "rating")}
-    return {**named, "price": format_money(book["price"])}
+    summary = {name: book[name] for name in ("id", "title", "author", "rating")}
+    return {**summary, "price": format_money(book["price"])}
 
 
 def format_line(line: Row) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def check_replica() -> Result:
     """Wait until the replica shows what the primary has committed by now, for at most REPLICA_MAX_AGE."""
     if not settings.REPLICA_DATABASE_URL:
         return Result("ok", "Everything is read from the primary; REPLICA_DATABASE_URL may name a replica for pages.")
-    began = time.monotonic()
+    started_at = time.monotonic()
     position = read_primary_position()
     try:
         if read_replayed_position() is None or _read_system(REPLICA_ALIAS) != _read_system(DEFAULT_DB_ALIAS):
@@ -29,7 +29,7 @@ def check_replica() -> Result:
                 "Correct it, or leave it out. A replica that was promoted must be replaced.",
             )
         while not _has_replayed(position):
-            if time.monotonic() - began > settings.REPLICA_MAX_AGE:
+            if time.monotonic() - started_at > settings.REPLICA_MAX_AGE:
                 return Result(
                     "wrong",
                     f"The replica is more than {settings.REPLICA_MAX_AGE} s behind: pages are read from the primary.",
@@ -42,7 +42,7 @@ def check_replica() -> Result:
             f"The replica does not answer ({type(error).__name__}): pages are read from the primary.",
             "Start it, or correct REPLICA_DATABASE_URL.",
         )
-    return Result("ok", f"The replica showed within {time.monotonic() - began:.1f} s what is committed.")
+    return Result("ok", f"The replica showed within {time.monotonic() - started_at:.1f} s what is committed.")
 
 
 def _has_replayed(position: Decimal) -> bool:

@@ -84,12 +84,12 @@ def search_reports(environment: Environment, text: str) -> ResultGroup:
     report_id = _parse_uuid(text)
     if report_id is None:
         return ResultGroup("Reports", [])
-    named = {"workspace": environment.workspace_id, "report_id": report_id}
+    conditions = {"workspace": environment.workspace_id, "report_id": report_id}
     title = [(str(report_id), True)]
     results = []
-    if witness_report := WitnessReportId.objects.filter(**named).first():
+    if witness_report := WitnessReportId.objects.filter(**conditions).first():
         results.append(SearchResult("catalog", title, detail=f"witness report, {_describe(witness_report)}"))
-    if verification_report := VerificationReport.objects.filter(**named).first():
+    if verification_report := VerificationReport.objects.filter(**conditions).first():
         results.append(
             SearchResult("rejections", title, detail=f"verification report, {_describe(verification_report)}")
         )

@@ -66,10 +66,10 @@ def list_call_events(environment: Environment, rejection: Rejection) -> list[Cal
 
 def list_events_of_call(environment: Environment, tool_call_id: str) -> list[CallEvent]:
     """Return what happened to a tool call, the earliest first: at most MAX_EVENTS of each kind."""
-    named = {"environment": environment, "tool_call_id": tool_call_id}
-    intents = MintedIntent.objects.filter(**named).select_related("confirmation").order_by("issued_at", "id")
+    conditions = {"environment": environment, "tool_call_id": tool_call_id}
+    intents = MintedIntent.objects.filter(**conditions).select_related("confirmation").order_by("issued_at", "id")
     intents = intents[:MAX_EVENTS]
-    rejections = Rejection.objects.filter(**named)
+    rejections = Rejection.objects.filter(**conditions)
     confirmations = {intent.confirmation.pk: intent.confirmation for intent in intents if intent.confirmation}
     events = [event for confirmation in confirmations.values() for event in _describe_confirmation(confirmation)]
     events += [CallEvent(intent.issued_at, "intent minted", intent.operation) for intent in intents]

@@ -111,8 +111,8 @@ def test_the_text_of_any_member_is_found_however_the_object_is_written(members, 
      ("null", None), ("[2]", None)],
 )  # fmt: skip
 def test_a_number_is_whole_by_its_value_and_not_by_its_spelling(written, expected):
-    found = whole_number(parse(written))
-    assert (found, type(found)) == (expected, type(expected))
+    number = whole_number(parse(written))
+    assert (number, type(number)) == (expected, type(expected))
 
 
 @pytest.mark.parametrize("text", ["[" * 2_000_000 + "]" * 2_000_000, "[" * 4_000_000, '{"a":' * 800_000])

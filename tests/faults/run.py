@@ -161,17 +161,17 @@ def recover_from(site: Site, name: str, cause: Callable[[Site], None], programs:
     programs: of which one process is killed.
     """
     former = site.list_processes()
-    began = time.monotonic() if name in (RESTART, KILL_EVERYTHING) else None
+    started_at = time.monotonic() if name in (RESTART, KILL_EVERYTHING) else None
     cause(site)
-    began = began or time.monotonic()
+    started_at = started_at or time.monotonic()
     wait_for(lambda: is_complete(site, former, programs), BACK_SECONDS)
-    complete = time.monotonic() - began
+    complete = time.monotonic() - started_at
     wait_for(lambda: is_storing(site), BACK_SECONDS)
-    storing = time.monotonic() - began
+    storing = time.monotonic() - started_at
     path = f"/probe/{''.join(site.chance.choices('abcdefghijklm', k=7))}"
     wait_for(lambda: post_probe_report(site, path), BACK_SECONDS)
     wait_for(lambda: is_folded(site, path), BACK_SECONDS)
-    return Recovery(name, complete, storing, time.monotonic() - began)
+    return Recovery(name, complete, storing, time.monotonic() - started_at)
 
 
 def measure_logs(site: Site) -> dict[Path, int]:

@@ -99,20 +99,20 @@ def test_no_canary_goes_over_the_wire_or_is_printed(recordings):
     for file in recordings:
         with ScriptedHub(answer(202, {"accepted": 1})) as hub:
             command = ["har", str(file), "--hub", hub.url, "--key", KEY]
-            done = subprocess.run(
+            result = subprocess.run(
                 [sys.executable, "-m", "affidavit", *command], capture_output=True, text=True, timeout=300, check=False
             )
         requests = [f"{request.path} {dict(request.headers)} {request.body.decode()}" for request in hub.received]
         assert requests
-        assert done.returncode == 0, done.stderr
-        assert found(done.stdout + "".join(requests)) == []
+        assert result.returncode == 0, result.stderr
+        assert found(result.stdout + "".join(requests)) == []
 
 
 def test_no_canary_is_in_database_logs_or_downloads(hub, recordings):
     for file in recordings:
         workspace = create(hub, file.name)
-        done = hub.affidavit("har", str(file), "--hub", hub.address, key=workspace["secretKey"])
-        assert done.returncode == 0, done.stderr
+        result = hub.affidavit("har", str(file), "--hub", hub.address, key=workspace["secretKey"])
+        assert result.returncode == 0, result.stderr
         wait_until_folded(hub)
         texts = everything(hub, workspace)
         for download in ("openapi.json", "schemas.json", "tools.json", "mcp.json"):

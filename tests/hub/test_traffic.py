@@ -67,8 +67,8 @@ def poured(hub: Hub, traffic: Path, careful_texts: str) -> dict[str, dict[str, A
 
 def pour(hub: Hub, file: Path, name: str, *options: str) -> dict[str, Any]:
     workspace = create(hub, name)
-    done = hub.affidavit("har", str(file), "--hub", hub.address, *options, key=workspace["secretKey"])
-    assert done.returncode == 0, done.stderr
+    result = hub.affidavit("har", str(file), "--hub", hub.address, *options, key=workspace["secretKey"])
+    assert result.returncode == 0, result.stderr
     wait_until_folded(hub)
     return workspace
 
@@ -152,8 +152,8 @@ def test_bodies_seen_per_status_agree_with_a_recount(hub, traffic, poured, name)
 def test_sending_the_same_file_again_changes_nothing(hub, traffic, poured, name):
     before = catalog(hub, poured[name])
     again = ("har", str(traffic / name), "--hub", hub.address, "--send-undecided")
-    done = hub.affidavit(*again, key=poured[name]["secretKey"])
-    assert done.returncode == 0, done.stderr
+    result = hub.affidavit(*again, key=poured[name]["secretKey"])
+    assert result.returncode == 0, result.stderr
     wait_until_folded(hub)
     assert catalog(hub, poured[name]) == before
 

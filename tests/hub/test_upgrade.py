@@ -16,9 +16,9 @@ LONGEST_SECONDS = 5.0  # that a request of the old code may take meanwhile; othe
 @pytest.mark.xdist_group("whole hub")
 def test_the_code_before_reads_and_writes_while_the_database_is_migrated_and_afterwards(tmp_path: Path) -> None:
     with running_hub(tmp_path) as hub:
-        done = hub.manage("shell", "--no-imports", "-c", "from tests.hub.upgrade import main; main()")
-    assert done.returncode == 0, done.stderr
-    facts = json.loads(done.stdout.splitlines()[-1])
+        result = hub.manage("shell", "--no-imports", "-c", "from tests.hub.upgrade import main; main()")
+    assert result.returncode == 0, result.stderr
+    facts = json.loads(result.stdout.splitlines()[-1])
     assert facts["faults"] == []
     assert facts["longest_seconds"] <= LONGEST_SECONDS
     assert ROWS < facts["before"] <= facts["after"] < facts["written"]

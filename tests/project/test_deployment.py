@@ -148,9 +148,9 @@ def test_systemd_finds_no_fault_in_the_units(tmp_path):
         text = unit.read_text().replace("/opt/affidavit/.venv/bin/python", sys.executable)
         (tmp_path / unit.name).write_text(text.replace("/opt/affidavit", str(ROOT)))
     command = ["systemd-analyze", "verify", "--man=no", *map(str, sorted(tmp_path.iterdir()))]
-    done = subprocess.run(command, capture_output=True, text=True)
-    remarks = [line for line in done.stderr.splitlines() if "affidavit" in line]
-    assert (done.returncode, remarks) == (0, [])
+    process = subprocess.run(command, capture_output=True, text=True)
+    remarks = [line for line in process.stderr.splitlines() if "affidavit" in line]
+    assert (process.returncode, remarks) == (0, [])
 
 
 @pytest.mark.skipif(not shutil.which("dash"), reason="dash is not installed")

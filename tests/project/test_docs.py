@@ -41,8 +41,8 @@ def text_of(name: str) -> str:
 def section(name: str, heading: str) -> str:
     """Return the text under a heading, up to the next heading of its level or above."""
     level = heading.split(" ")[0]
-    _, found, rest = text_of(name).partition(f"\n{heading}\n")
-    assert found, f"{name} has no heading {heading!r}"
+    _, separator, rest = text_of(name).partition(f"\n{heading}\n")
+    assert separator, f"{name} has no heading {heading!r}"
     return re.split(rf"^#{{1,{len(level)}}} ", rest, maxsplit=1, flags=re.MULTILINE)[0]
 
 
@@ -223,13 +223,13 @@ def envelope_of(header: str) -> dict[str, Any]:
 
 def calls() -> Sequence[tuple[str, str, Any]]:
     """Every curl of api.md that has a body: address, body, and the answer that the page shows next."""
-    found = []
+    matches = []
     for title, rest in re.findall(r"^## POST (/api/\S+)\n(.*?)(?=^## )", text_of("docs/api.md"), re.M | re.S):
         body = re.search(r"-d '(.*?)'", rest, re.DOTALL)
         if body is None:  # its answer is different each time
             continue
-        found.append((title, body[1], json.loads(blocks(rest, "json")[0])))
-    return found
+        matches.append((title, body[1], json.loads(blocks(rest, "json")[0])))
+    return matches
 
 
 def test_every_curl_of_api_md_gets_the_answer_that_stands_under_it(api):

@@ -50,8 +50,8 @@ def test_the_menu_of_workspaces_names_ones_own_only(workspace, other_workspace):
 
 def test_a_machine_reads_with_its_own_workspaces_secret_key_only(client, workspace, other_workspace):
     own = client.get(f"{PAGE}.json", headers={"x-service-api-key": workspace.full_key})
-    foreign = client.get(f"{PAGE}.json", headers={"x-service-api-key": other_workspace.full_key})
-    assert (own.status_code, foreign.status_code) == (200, 404)
+    foreign_answer = client.get(f"{PAGE}.json", headers={"x-service-api-key": other_workspace.full_key})
+    assert (own.status_code, foreign_answer.status_code) == (200, 404)
 
 
 def test_a_machine_need_not_know_its_workspaces_slug(client, workspace, other_workspace, browser_client):

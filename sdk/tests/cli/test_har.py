@@ -167,8 +167,8 @@ def test_a_path_that_may_hold_a_value_is_held_back_counted_and_listed(recorded, 
 def test_send_undecided_sends_it_with_the_index_of_the_segment(recorded, capsys):
     with ScriptedHub(ACCEPTED) as hub:
         assert main(["har", recorded(NAMED), "--hub", hub.url, "--key", KEY, "--send-undecided"]) == 0
-    found = [(observation["path"], observation.get("undecided")) for observation in sent_observations(hub)]
-    assert found == [("/teams/{teamId}", None)] + [("/lounges/marie/seats", [1])] * 2
+    paths = [(observation["path"], observation.get("undecided")) for observation in sent_observations(hub)]
+    assert paths == [("/teams/{teamId}", None)] + [("/lounges/marie/seats", [1])] * 2
     assert "Held back" not in capsys.readouterr().out
 
 
@@ -272,9 +272,9 @@ def test_an_answer_without_a_body_is_listed_without_a_shape(recorded, capsys):
 
 @pytest.mark.parametrize("status", [404, 405, 501])
 def test_a_status_that_begins_no_operation_adds_to_one_that_has_begun(recorded, capsys, status):
-    lost, found = entry(path="/orders", status=status, body={}), entry(path="/orders", body={})
-    assert dry(capsys, recorded([lost]))[0]["operations"] == []
-    (operation,) = dry(capsys, recorded([lost, found]))[0]["operations"]
+    lost_entry, good_entry = entry(path="/orders", status=status, body={}), entry(path="/orders", body={})
+    assert dry(capsys, recorded([lost_entry]))[0]["operations"] == []
+    (operation,) = dry(capsys, recorded([lost_entry, good_entry]))[0]["operations"]
     assert operation["observations"] == 2
 
 

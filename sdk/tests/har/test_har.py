@@ -158,11 +158,11 @@ def test_a_missing_file_and_a_directory_are_told(tmp_path):
 
 def test_progress_runs_up_to_the_size_of_the_file(written):
     path = written(har(*[entry(text="x" * 1000)] * 1000))
-    told = []
-    list(scan(path, lambda done, total: told.append((done, total))))
-    assert told == sorted(told)
-    assert told[-1] == (path.stat().st_size, path.stat().st_size)
-    assert len(told) > 3
+    progress = []
+    list(scan(path, lambda done, total: progress.append((done, total))))
+    assert progress == sorted(progress)
+    assert progress[-1] == (path.stat().st_size, path.stat().st_size)
+    assert len(progress) > 3
 
 
 def test_an_entry_that_is_too_large_is_passed_over_and_the_rest_is_read(written):

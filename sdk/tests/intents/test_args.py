@@ -148,10 +148,10 @@ def test_arguments_inside_a_larger_body_have_the_hash_that_they_have_alone(liter
     """So what is minted is what will be verified, and what has no hash there is not minted here."""
     body = f'{{"other": 1e-400, "\\u0061rgs" : [{literal}] , "last": {{"args": 0}}}}'.encode()
     try:
-        found = member_args(body, "args").hash
+        args_hash = member_args(body, "args").hash
     except InvalidArgs:
-        found = None
-    assert found == hash_of_literal(literal, "[%s]")
+        args_hash = None
+    assert args_hash == hash_of_literal(literal, "[%s]")
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**53) + 1, 2**53 - 1))

@@ -225,11 +225,11 @@ def test_the_payloads_exact_text_is_what_is_signed(envelope):
     text = '{"b": 1.50, "a": "\\u00e9\\/"}'
     key = build_signing_key(SECRET)
     raw = (envelope % (text, key.sign(text.encode()).hex().upper())).encode()
-    found = open_envelope(base64.urlsafe_b64encode(raw).decode())
-    assert found.text == text.encode()
-    assert find_signed_payload(found, [key]) == {"b": 1.5, "a": "é/"}
-    swapped = f'{{"signature":"{found.signature.hex()}", "payload":{text}}}'.encode()
-    assert open_envelope(base64.urlsafe_b64encode(swapped).decode()) == found
+    result = open_envelope(base64.urlsafe_b64encode(raw).decode())
+    assert result.text == text.encode()
+    assert find_signed_payload(result, [key]) == {"b": 1.5, "a": "é/"}
+    swapped = f'{{"signature":"{result.signature.hex()}", "payload":{text}}}'.encode()
+    assert open_envelope(base64.urlsafe_b64encode(swapped).decode()) == result
 
 
 @pytest.mark.parametrize(
@@ -245,10 +245,10 @@ def test_the_payloads_exact_text_is_what_is_signed(envelope):
 def test_a_payload_written_anew_is_found_and_parsed_as_it_was_signed(payload, signed):
     key = build_signing_key(SECRET)
     raw = f'{{"payload":{payload},"signature":"{key.sign(signed.encode()).hex()}"}}'.encode()
-    found = open_envelope(base64.urlsafe_b64encode(raw).decode())
-    assert find_signed_payload(found, [key]) == json.loads(signed)
-    assert found.signed_with == SECRET[:8]
-    assert find_signed_payload(found, [build_signing_key("o" * 32)]) is None
+    result = open_envelope(base64.urlsafe_b64encode(raw).decode())
+    assert find_signed_payload(result, [key]) == json.loads(signed)
+    assert result.signed_with == SECRET[:8]
+    assert find_signed_payload(result, [build_signing_key("o" * 32)]) is None
 
 
 @pytest.mark.parametrize(

@@ -340,10 +340,10 @@ def test_no_rejection_repeats_a_secret_a_signature_or_a_body_value():
         try:
             verifier().verify(header, **{**REQUEST, **request})
         except IntentRejected as rejection:
-            said = f"{rejection} {rejection.detail}"
-            assert SECRET not in said
-            assert "978" not in said
-            assert not header or len(header) < 9 or header not in said
+            message = f"{rejection} {rejection.detail}"
+            assert SECRET not in message
+            assert "978" not in message
+            assert not header or len(header) < 9 or header not in message
 
 
 @pytest.mark.parametrize(

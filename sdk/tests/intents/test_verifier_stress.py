@@ -100,16 +100,16 @@ def mutated_text(source: random.Random, text: bytes) -> bytes:
     """A few random edits, biased to the characters that JSON and base64url give meaning to."""
     data = bytearray(text)
     for _ in range(source.randrange(1, 4)):
-        place = source.randrange(len(data) + 1)
+        position = source.randrange(len(data) + 1)
         kind = source.randrange(4)
         if kind == 0:
-            data[place : place + 1] = bytes([source.choice(b'{}[]",:\\u0123456789abcdefE+-. \n=_/\x00\xff')])
+            data[position : position + 1] = bytes([source.choice(b'{}[]",:\\u0123456789abcdefE+-. \n=_/\x00\xff')])
         elif kind == 1:
-            data[place:place] = source.choice([b" ", b"\\", b'"v":2,', b"0", b"\xe9", b"null", b"=", b"[[[["])
+            data[position:position] = source.choice([b" ", b"\\", b'"v":2,', b"0", b"\xe9", b"null", b"=", b"[[[["])
         elif kind == 2:
-            del data[place : place + source.randrange(1, 20)]
+            del data[position : position + source.randrange(1, 20)]
         else:
-            data[place:place] = data[source.randrange(len(data) + 1) :][: source.randrange(1, 30)]
+            data[position:position] = data[source.randrange(len(data) + 1) :][: source.randrange(1, 30)]
     return bytes(data)
 
 
@@ -140,7 +140,7 @@ class Forgetful(MemoryNonces):
 def test_mutated_headers_give_listed_reasons_only_and_never_another_payload():
     source = random.Random(2027)
     subject = verifier(nonces=Forgetful())
-    originals = [minted(sub=sub, nonce=f"n{place}") for place, sub in enumerate(["u", "é\U0001f600", '"\\/'])]
+    originals = [minted(sub=sub, nonce=f"n{position}") for position, sub in enumerate(["u", "é\U0001f600", '"\\/'])]
     seen: Counter[str | None] = Counter()
     for turn in range(MUTATIONS):
         original = originals[turn % 3]

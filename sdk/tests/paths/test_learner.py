@@ -13,8 +13,8 @@ from affidavit._paths.learner import Learner
 
 def test_a_segment_that_its_own_answer_names_is_a_parameter():
     learner = learned(("GET /teams/storm", {"slug": "storm", "members": 4}))
-    found = learner.template("/teams/storm")
-    assert (found.path, dict(found.parameters), found.undecided) == ("/teams/{teamId}", {"teamId": "string"}, ())
+    result = learner.template("/teams/storm")
+    assert (result.path, dict(result.parameters), result.undecided) == ("/teams/{teamId}", {"teamId": "string"}, ())
 
 
 def test_a_segment_that_its_own_request_names_is_a_parameter():
@@ -31,14 +31,14 @@ def test_the_value_of_an_enumeration_is_no_parameter(name):
 @pytest.mark.parametrize("segment", ["members", "member", "billing-plans", "billingPlan", "plan"])
 def test_a_segment_that_is_a_word_of_a_property_name_is_a_literal_and_decided(segment):
     learner = learned(("GET /teams/17", {"members": 4, "billing_plan": "x"}), (f"GET /teams/{segment}", {"count": 1}))
-    found = learner.template(f"/teams/{segment}")
-    assert (found.path, found.undecided) == (f"/teams/{segment}", ())
+    result = learner.template(f"/teams/{segment}")
+    assert (result.path, result.undecided) == (f"/teams/{segment}", ())
 
 
 def test_a_word_that_names_its_own_answer_is_undecided_until_a_parameter_stands_beside_it():
     learner = learned(("GET /labels/members", {"name": "members"}), ("GET /teams/17", {"members": 4}))
-    found = learner.template("/labels/members")
-    assert (found.path, found.undecided) == ("/labels/members", (1,))
+    result = learner.template("/labels/members")
+    assert (result.path, result.undecided) == ("/labels/members", (1,))
     learner.learn("GET", "/labels/urgent", 200, response={"name": "urgent"})
     assert template(learner, "/labels/members") == "/labels/{labelId}"
 
@@ -82,8 +82,8 @@ def test_behind_a_parameter_a_value_alone_among_literals_is_undecided():
         ("GET /clusters/17/pools", [{"zone": 1}]),
         ("GET /clusters/17/kubeconfig", {"name": "kubeconfig", "content": ""}),
     )
-    found = learner.template("/clusters/17/kubeconfig")
-    assert (found.path, found.undecided) == ("/clusters/{clusterId}/kubeconfig", (2,))
+    result = learner.template("/clusters/17/kubeconfig")
+    assert (result.path, result.undecided) == ("/clusters/{clusterId}/kubeconfig", (2,))
 
 
 def test_what_a_collection_lists_is_a_parameter_behind_it():
@@ -118,8 +118,8 @@ def test_an_unknown_segment_with_another_answer_is_none():
         ("GET /files/8a1f0c2d9b", {"size": 1, "owner": "x", "checksum": "y"}),
         ("GET /files/quota", {"limit": 1, "used": 2, "left": 3}),
     )
-    found = learner.template("/files/quota")
-    assert (found.path, found.undecided) == ("/files/quota", ())
+    result = learner.template("/files/quota")
+    assert (result.path, result.undecided) == ("/files/quota", ())
 
 
 @pytest.mark.parametrize("empty", [{"cards": [], "total": 0, "next": None}, []])
@@ -132,14 +132,14 @@ def test_what_an_empty_list_could_have_held_makes_no_other_shape(empty):
         ("GET /decks/reef", {"name": "reef"}),
         ("GET /decks/dune/cards", empty),
     )
-    found = learner.template("/decks/dune/cards")
-    assert (found.path, found.undecided) == ("/decks/{deckId}/cards", ())
+    result = learner.template("/decks/dune/cards")
+    assert (result.path, result.undecided) == ("/decks/{deckId}/cards", ())
 
 
 def test_empty_lists_alone_make_no_operation_of_many_siblings():
     names = [f"{one}{two}nt" for one, two in itertools.product("bcdfg", "aeo")]
-    found = learned(*((f"GET /moods/{name}", []) for name in names)).template(f"/moods/{names[0]}")
-    assert (found.path, found.undecided) == (f"/moods/{names[0]}", (1,))
+    result = learned(*((f"GET /moods/{name}", []) for name in names)).template(f"/moods/{names[0]}")
+    assert (result.path, result.undecided) == (f"/moods/{names[0]}", (1,))
 
 
 def test_what_bodies_name_is_not_sent_though_its_answer_is_another():
@@ -148,8 +148,8 @@ def test_what_bodies_name_is_not_sent_though_its_answer_is_another():
         ("GET /teams/reef", {"name": "reef", "members": 4, "colour": {"hue": 1}}),
         ("GET /teams/storm", {"moved": True, "seats": [{"row": 1}], "until": 2}),
     )
-    found = learner.template("/teams/storm")
-    assert (found.path, found.undecided) == ("/teams/storm", (1,))
+    result = learner.template("/teams/storm")
+    assert (result.path, result.undecided) == ("/teams/storm", (1,))
 
 
 def test_what_begins_with_an_action_is_undecided_beside_parameters_where_no_shape_tells():
@@ -164,14 +164,14 @@ def test_one_shape_behind_many_unknown_siblings_is_not_sent():
 
 
 def test_behind_a_parameter_a_segment_without_any_sign_is_a_literal():
-    found = learned(("POST /orders/17/dunning", {"ok": True})).template("/orders/17/dunning")
-    assert (found.path, found.undecided) == ("/orders/{orderId}/dunning", ())
+    result = learned(("POST /orders/17/dunning", {"ok": True})).template("/orders/17/dunning")
+    assert (result.path, result.undecided) == ("/orders/{orderId}/dunning", ())
 
 
 def test_very_many_of_them_are_undecided():
     names = [f"{one}{two}nt" for one, two in itertools.product("bcdfghjk", "aeo")]
-    found = learned(*((f"POST /orders/17/{name}", ABSENT) for name in names)).template(f"/orders/17/{names[0]}")
-    assert found.undecided == (2,)
+    result = learned(*((f"POST /orders/17/{name}", ABSENT) for name in names)).template(f"/orders/17/{names[0]}")
+    assert result.undecided == (2,)
 
 
 @pytest.mark.parametrize("scaffold", ["/api/v2", "/v1.2", "/api", "/v4beta"])
@@ -214,16 +214,20 @@ def test_ordinary_beginnings_are_literals_though_data_and_actions_follow_all():
         *((f"GET /{name}/search", {"found": 1, "page": ""}) for name in ("orders", "claims", "parcels")),
         ("GET /orders/17/lines", [{"sum": 1}]),
     )
-    found = [learner.template(path) for path in ("/orders/17", "/claims/search", "/orders/17/lines")]
-    assert [one.path for one in found] == ["/orders/{orderId}", "/claims/search", "/orders/{orderId}/lines"]
-    assert [one.undecided for one in found] == [(), (), ()]
+    templates = [learner.template(path) for path in ("/orders/17", "/claims/search", "/orders/17/lines")]
+    assert [template.path for template in templates] == [
+        "/orders/{orderId}",
+        "/claims/search",
+        "/orders/{orderId}/lines",
+    ]
+    assert [template.undecided for template in templates] == [(), (), ()]
 
 
 @pytest.mark.parametrize("version", ["1", "2010-04-01"])
 def test_one_number_or_date_that_all_paths_begin_with_is_a_version(version):
     learner = learned((f"GET /{version}/boards/17", {"id": 17}), (f"GET /{version}/cards", []))
-    found = learner.template(f"/{version}/boards/17")
-    assert (found.path, found.undecided) == (f"/{version}/boards/{{boardId}}", ())
+    result = learner.template(f"/{version}/boards/17")
+    assert (result.path, result.undecided) == (f"/{version}/boards/{{boardId}}", ())
 
 
 @pytest.mark.parametrize("other", ["3", "4711", "2011-05-02"])
@@ -241,16 +245,16 @@ def test_a_day_that_nothing_follows_is_no_version():
 
 
 def test_where_nothing_tells_a_segment_is_undecided_and_named_by_its_index():
-    found = learned(("GET /api/lounges/storm", ABSENT)).template("/api/lounges/storm")
-    assert (found.path, found.undecided) == ("/api/lounges/storm", (2,))
+    result = learned(("GET /api/lounges/storm", ABSENT)).template("/api/lounges/storm")
+    assert (result.path, result.undecided) == ("/api/lounges/storm", (2,))
 
 
 def test_what_was_undecided_is_decided_when_more_arrives():
     learner = learned(("GET /lounges/storm/seats", {"seats": 4}))
     assert learner.template("/lounges/storm/seats").undecided == (1,)
     learner.learn("GET", "/lounges/storm", 200, response={"name": "storm"})
-    found = learner.template("/lounges/storm/seats")
-    assert (found.path, found.undecided) == ("/lounges/{loungeId}/seats", ())
+    result = learner.template("/lounges/storm/seats")
+    assert (result.path, result.undecided) == ("/lounges/{loungeId}/seats", ())
 
 
 def test_a_segment_never_seen_stands_for_the_parameter_that_is_known_there():
@@ -259,8 +263,8 @@ def test_a_segment_never_seen_stands_for_the_parameter_that_is_known_there():
 
 
 def test_a_learner_that_has_seen_nothing_goes_by_form():
-    found = Learner().template("/orders/17/notes?x=1")
-    assert (found.path, found.undecided) == ("/orders/{orderId}/notes", (0, 2))
+    result = Learner().template("/orders/17/notes?x=1")
+    assert (result.path, result.undecided) == ("/orders/{orderId}/notes", (0, 2))
 
 
 @pytest.mark.parametrize("status", [404, 405, 501])

@@ -69,11 +69,11 @@ def test_beyond_the_bounds_the_order_makes_no_difference_either(exchanges, rng):
 @given(EXCHANGES)
 def test_every_template_has_as_many_segments_as_its_path_and_undecided_ones_are_literal(exchanges):
     paths = [path for _, path, *_ in exchanges]
-    for path, found in zip(paths, all_templates(exchanges, paths), strict=True):
-        segments = found.path.split("/")[1:]
+    for path, result in zip(paths, all_templates(exchanges, paths), strict=True):
+        segments = result.path.split("/")[1:]
         assert len(segments) == len(path.split("/")) - 1
-        assert re.findall(r"\{([^{}]*)\}", found.path) == list(found.parameters)
-        assert all(not segments[index].startswith("{") for index in found.undecided)
+        assert re.findall(r"\{([^{}]*)\}", result.path) == list(result.parameters)
+        assert all(not segments[index].startswith("{") for index in result.undecided)
 
 
 def test_what_is_held_is_bounded_whatever_arrives(monkeypatch):
@@ -114,10 +114,10 @@ def test_a_learner_holds_no_value_of_any_body():
     body = {"password": secrets[0], "list": [secrets[1]], "map": {"ann@example.com": {"deep": secrets[2]}}}
     learner = learned(("POST /logins", {"echo": secrets[3]}, body), ("GET /logins/17", body))
     learner.template("/logins/17")
-    held = " ".join(texts_in(learner))
-    assert "logins" in held
-    assert "password" in held
-    assert [secret for secret in [*secrets, "ann@example.com", "17"] if secret in held] == []
+    held_text = " ".join(texts_in(learner))
+    assert "logins" in held_text
+    assert "password" in held_text
+    assert [secret for secret in [*secrets, "ann@example.com", "17"] if secret in held_text] == []
 
 
 def texts_in(thing, seen=None):
@@ -141,5 +141,5 @@ def texts_in(thing, seen=None):
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=12))
 def test_any_text_can_be_a_segment(text):
     path = f"/files/{quote(text, safe='')}"
-    found = learned((f"GET {path}", {"name": text})).template(path)
-    assert len(found.path.split("/")) == 3
+    result = learned((f"GET {path}", {"name": text})).template(path)
+    assert len(result.path.split("/")) == 3

@@ -21,8 +21,8 @@ from affidavit._paths.routes import MAX_BYTES, build_route_template
     ("/plain", "/plain", {}),
 ])  # fmt: skip
 def test_a_route_becomes_a_template_with_types(rule, path, types):
-    made = build_route_template(rule)
-    assert (made.path, dict(made.parameters)) == (path, types)
+    template = build_route_template(rule)
+    assert (template.path, dict(template.parameters)) == (path, types)
 
 
 @pytest.mark.parametrize("rule", ["orders", "/a/(b|c)", "/word" * (MAX_BYTES // 5 + 1), "/<%s>" % ("n" * 101)], ids=len)
@@ -36,5 +36,5 @@ def test_data_that_slipped_into_a_route_is_templated_again():
 
 @given(st.text(max_size=30))
 def test_any_text_is_read_without_fault(rule):
-    made = build_route_template(f"/{rule}")
-    assert made is None or (made.path.startswith("/") and not any(map(str.isspace, made.path)))
+    template = build_route_template(f"/{rule}")
+    assert template is None or (template.path.startswith("/") and not any(map(str.isspace, template.path)))

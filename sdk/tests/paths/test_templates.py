@@ -83,9 +83,9 @@ def test_templating_a_template_again_changes_nothing(path):
 
 @given(paths)
 def test_the_parameters_are_those_of_the_path_in_order_each_once(path):
-    found = template(path)
-    assert re.findall(r"\{([^{}]*)\}", found.path) == list(found.parameters)
-    assert len(found.path.split("/")) == len(path.split("/"))
+    result = template(path)
+    assert re.findall(r"\{([^{}]*)\}", result.path) == list(result.parameters)
+    assert len(result.path.split("/")) == len(path.split("/"))
 
 
 @given(st.uuids() | st.integers(0) | st.emails(domains=st.just("example.com")), st.booleans())
@@ -95,15 +95,15 @@ def test_no_id_stays_in_a_path(value, encoded):
 
 
 def test_where_parameters_are_known_they_are_named_by_what_stands_before():
-    found = place_parameters("/api/teams/storm/files/17/a%2Fb", [2, 4, 5], [3])
-    assert found.path == "/api/teams/{teamId}/files/{fileId}/{fileId2}"
-    assert dict(found.parameters) == {"teamId": "string", "fileId": "integer", "fileId2": "string"}
-    assert found.undecided == (3,)
+    result = place_parameters("/api/teams/storm/files/17/a%2Fb", [2, 4, 5], [3])
+    assert result.path == "/api/teams/{teamId}/files/{fileId}/{fileId2}"
+    assert dict(result.parameters) == {"teamId": "string", "fileId": "integer", "fileId2": "string"}
+    assert result.undecided == (3,)
 
 
 def test_braces_of_a_raw_path_make_no_parameter():
-    found = place_parameters("/a/{b}/c/17", [3])
-    assert (found.path, list(found.parameters)) == ("/a/%7Bb%7D/c/{cId}", ["cId"])
+    result = place_parameters("/a/{b}/c/17", [3])
+    assert (result.path, list(result.parameters)) == ("/a/%7Bb%7D/c/{cId}", ["cId"])
 
 
 @pytest.mark.parametrize("segment", ["v2", "V1beta3", "api", "API", "v1.2", "2.0", "1.2.3", ""])
@@ -136,7 +136,7 @@ def test_no_literal_of_recorded_traffic_becomes_a_parameter(name):
             continue
         paths.add(path)
         pairs = list(zip(template(path).path.split("/"), truth.split("/"), strict=True))
-        wrong |= {true for found, true in pairs if found.startswith("{") and not true.startswith("{")}
-        exact += all(found.startswith("{") == true.startswith("{") for found, true in pairs)
+        wrong |= {true for segment, true in pairs if segment.startswith("{") and not true.startswith("{")}
+        exact += all(segment.startswith("{") == true.startswith("{") for segment, true in pairs)
     assert not wrong
     assert exact / len(paths) > 0.75

@@ -117,11 +117,11 @@ def test_who_answers_by_drops_is_left_at_the_deadline(part, monkeypatch):
             part_of_header = b"Y"
             connection.sendall(part_of_header if part.startswith(b"HTTP/1.1 2") else b"")
 
-    began = datetime.now(UTC)
+    started_at = datetime.now(UTC)
     with listen(serve) as port, pytest.raises(RequestFailed):
         post(parse_webhook_address(f"http://127.0.0.1:{port}/"), b"{}", {})
     stop.set()
-    assert datetime.now(UTC) - began < timedelta(seconds=5)
+    assert datetime.now(UTC) - started_at < timedelta(seconds=5)
 
 
 @pytest.mark.parametrize(

@@ -88,9 +88,9 @@ def test_the_outline_is_the_same_however_often_it_was_seen():
 
 def test_properties_are_counted_at_every_depth_and_found_by_name_and_type():
     shape = infer({"Items": [{"sku": "x", "price": 1}], "total": 2})
-    shown = project_sum(Observation("GET", "/a", 200, 1, shapes={"response": shape}))
-    assert shown.properties == 4
-    assert shown.search.split("\n") == ["/a", "Items:array", "price:integer", "sku:string", "total:integer"]
+    projection = project_sum(Observation("GET", "/a", 200, 1, shapes={"response": shape}))
+    assert projection.properties == 4
+    assert projection.search.split("\n") == ["/a", "Items:array", "price:integer", "sku:string", "total:integer"]
 
 
 def test_places_of_unknown_type_are_counted():

@@ -28,9 +28,13 @@ def test_a_report_is_accepted_and_stands_in_the_inbox(api, workspace):
     response = api.post(ADDRESS, sent)
     assert response.status_code == 202
     assert response.json() == {"accepted": 2, "reportId": sent["reportId"]}
-    held = WitnessReport.objects.get()
-    assert str(held.report_id) == sent["reportId"]
-    assert (held.environment.name, held.reporter, held.folded_at) == ("production", "web-1", None)
+    row = WitnessReport.objects.get()
+    assert str(row.report_id) == sent["reportId"]
+    assert (row.environment.name, row.reporter, row.folded_at) == (
+        "production",
+        "web-1",
+        None,
+    )
 
 
 def test_a_report_without_observations_is_accepted(api):
@@ -148,8 +152,8 @@ def test_parameters_have_names_of_the_path_and_a_type(api):
 
 @pytest.mark.parametrize(("undecided", "wrong"), [([0, 1], [1]), ([2], [0]), ([0, 0], [1]), ([-1], [0]), (["0"], [0])])
 def test_undecided_names_literal_segments_once(api, undecided, wrong):
-    found = faults(api, observation(path="/orders/{orderId}", undecided=undecided))
-    assert list(found) == [f"/observations/0/undecided/{position}" for position in wrong]
+    found_faults = faults(api, observation(path="/orders/{orderId}", undecided=undecided))
+    assert list(found_faults) == [f"/observations/0/undecided/{position}" for position in wrong]
 
 
 def test_a_last_time_is_not_before_the_first(api):
@@ -163,9 +167,9 @@ def test_every_fault_of_descriptors_is_told_with_its_pointer(api):
         "seen": 1,
         "properties": {"a/b": {"type": "text"}, "n": {"type": "string", "seen": 2}, "l": {"type": "array"}},
     }
-    found = faults(api, {**observation(), "response": broken, "query": {}, "status": 1})
+    found_faults = faults(api, {**observation(), "response": broken, "query": {}, "status": 1})
     assert (
-        found.items()
+        found_faults.items()
         >= {
             "/observations/0/status": "min_value",
             "/observations/0/query/type": "required",

@@ -67,8 +67,8 @@ def test_a_fold_sums_marks_and_drops_the_body(api, workspace):
     assert fold_reports(environment_of(workspace), now=timezone.now()) == len(REPORTS)
     assert not WitnessReport.objects.filter(folded_at=None).exists()
     assert not WitnessReport.objects.exclude(sums=None).exists()
-    shown = queries.visible_operations(environment_of(workspace))
-    assert {(row.method, row.path, row.observations) for row in shown} == {
+    operations = queries.visible_operations(environment_of(workspace))
+    assert {(row.method, row.path, row.observations) for row in operations} == {
         ("GET", "/orders/{id}", 9),
         ("POST", "/orders", 2),
         ("DELETE", "/orders/{orderId}", 2),

@@ -230,10 +230,10 @@ def test_workers_at_the_limit_of_operations_lose_and_double_nothing(api, workspa
         send(api, observation(path=f"/{NAMES[number % len(NAMES)]}", response={"id": 1}, count=number + 1))
     for thread in [run_in_thread(lambda: fold_reports(environment)) for _ in range(3)]:
         thread.join()
-    shown = queries.visible_operations(environment)
+    operations = queries.visible_operations(environment)
     excess = ExcessOperation.objects.filter(environment=environment)
-    counts = [*shown.values_list("observations", flat=True), *excess.values_list("observations", flat=True)]
-    assert (shown.count(), excess.count(), sum(counts)) == (4, 4, sum(range(1, 31)))
+    counts = [*operations.values_list("observations", flat=True), *excess.values_list("observations", flat=True)]
+    assert (operations.count(), excess.count(), sum(counts)) == (4, 4, sum(range(1, 31)))
 
 
 def test_one_report_among_many_that_cannot_be_folded_is_found_by_few_merges(api, workspace, monkeypatch):

@@ -37,8 +37,8 @@ def reset_on(day: int, pointer: str = "", part: str = "", environment: str = "pr
 
 
 def type_of_id() -> tuple[str, int]:
-    place = json.loads(find_operation().document)["responses"]["200"]["properties"]["id"]
-    return place["type"], place["seen"]
+    node = json.loads(find_operation().document)["responses"]["200"]["properties"]["id"]
+    return node["type"], node["seen"]
 
 
 @pytest.mark.parametrize(("part", "pointer"), [("", ""), ("200", ""), ("200", "/id")])

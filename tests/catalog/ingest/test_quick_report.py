@@ -133,8 +133,8 @@ def test_a_large_descriptor_is_read_quickly_without_being_remembered():
 
 
 def test_what_stands_in_for_a_descriptor_is_no_descriptor():
-    known = dump(report(observation(response=BOOK)))
-    assert compare(known) is not None
+    known_body = dump(report(observation(response=BOOK)))
+    assert compare(known_body) is not None
     for stand_in in (b'{"#":0}', b'{"#": 0}', b'{"\\u0023": 0}'):
         sent = b'{"response":' + stand_in + b"," + dump(observation())[1:]
         assert compare(dump(report("X")).replace(b'"X"', sent)) is None
@@ -247,5 +247,7 @@ assert "get_class_annotations" not in compilations, "two threads could compile i
 
 def test_the_compiled_form_is_compiled_before_several_threads_use_it():
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "hub.settings"}
-    done = subprocess.run([sys.executable, "-c", FIRST_USE], cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(
+        [sys.executable, "-c", FIRST_USE], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert process.returncode == 0, process.stderr

@@ -17,8 +17,8 @@ DAY = int(NOW.timestamp()) // 86400
 
 def sum_one(observation: Observation) -> tuple[Any, Any]:
     ((_, sums),) = sum_observations([observation], received_at=NOW)
-    ((identity, held),) = sums
-    return identity, held
+    ((identity, total),) = sums
+    return identity, total
 
 
 @pytest.mark.parametrize(
@@ -51,18 +51,18 @@ def test_names_that_are_data_are_forgotten_before_anything_is_stored():
 
 @pytest.mark.parametrize("status", [200, 204, 301, 399])
 def test_query_and_request_shapes_come_from_2xx_and_3xx(status):
-    _, held = sum_one(
+    _, total = sum_one(
         Observation("POST", "/a", status, 1, shapes=dict.fromkeys(("query", "request", "response"), infer({})))
     )
-    assert {part.name for part in held.evidence} == {"query", "request", "response"}
+    assert {part.name for part in total.evidence} == {"query", "request", "response"}
 
 
 @pytest.mark.parametrize("status", [100, 400, 404, 422, 500])
 def test_of_other_statuses_only_the_response_is_kept(status):
-    _, held = sum_one(
+    _, total = sum_one(
         Observation("POST", "/a", status, 1, shapes=dict.fromkeys(("query", "request", "response"), infer({})))
     )
-    assert list(held.evidence) == [("response", status)]
+    assert list(total.evidence) == [("response", status)]
 
 
 def test_times_left_out_are_the_time_of_receipt_and_one_stands_for_both():
@@ -72,19 +72,19 @@ def test_times_left_out_are_the_time_of_receipt_and_one_stands_for_both():
         sum_one(Observation("GET", "/a", 200, 1))[1].last,
     ) == (int(NOW.timestamp()),) * 2
     for times in ({"first": earlier}, {"last": earlier}):
-        held = sum_one(Observation("GET", "/a", 200, 1, **times))[1]
-        assert held.first == held.last == int(earlier.timestamp())
+        total = sum_one(Observation("GET", "/a", 200, 1, **times))[1]
+        assert total.first == total.last == int(earlier.timestamp())
 
 
 def test_every_node_is_stamped_with_the_days_on_which_it_was_seen():
     shape = infer({"items": [{"sku": "x"}]})
     times = {"first": NOW - timedelta(days=2), "last": NOW}
-    _, held = sum_one(Observation("GET", "/a", 200, 1, **times, shapes={"response": shape}))
-    root = held.evidence["response", 200]
+    _, total = sum_one(Observation("GET", "/a", 200, 1, **times, shapes={"response": shape}))
+    root = total.evidence["response", 200]
     sku = root.properties["items"].items.properties["sku"]
     assert (sku.first, sku.last) == (root.first, root.last) == (DAY - 2, DAY)
 
 
 def test_an_undecided_segment_that_became_a_parameter_is_decided():
-    _, held = sum_one(Observation("GET", "/shops/17/red", 200, 3, undecided=(1, 2)))
-    assert held.undecided == {2: 3}
+    _, total = sum_one(Observation("GET", "/shops/17/red", 200, 3, undecided=(1, 2)))
+    assert total.undecided == {2: 3}

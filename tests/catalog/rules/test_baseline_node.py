@@ -77,8 +77,8 @@ def test_its_first_type_is_a_version_and_no_drift_and_what_follows_is_drift(api,
     deliver(api, changed, observation(response=NEW))
     assert (Operation.objects.get().version, Drift.objects.count()) == (4, before)
     deliver(api, changed, observation(response={**NEW, "id": True}))
-    told = Drift.objects.latest("id")
-    assert (told.pointer, told.kind, told.before, told.breaks) == ("/id", "type", "string", "consumer")
+    change = Drift.objects.latest("id")
+    assert (change.pointer, change.kind, change.before, change.breaks) == ("/id", "type", "string", "consumer")
 
 
 def test_the_items_of_an_array_and_all_of_a_part_can_be_started_afresh(api, changed):

@@ -43,8 +43,8 @@ def read_shape(environment: str = "production") -> Any:
 
 
 def add_rule(pointer: str = "/by", *, as_map: bool, part: str = "200") -> MapRule:
-    found = Operation.objects.order_by("environment_id").first()
-    return add_map_rule(found, part, pointer, as_map=as_map, actor="ann", now=timezone.now())
+    operation = Operation.objects.order_by("environment_id").first()
+    return add_map_rule(operation, part, pointer, as_map=as_map, actor="ann", now=timezone.now())
 
 
 @pytest.fixture
@@ -168,8 +168,8 @@ def test_each_is_a_version_by_hand_until_it_is_undone_and_in_the_audit_log(boxes
 
 def post_map_rule(client: Client, created: Any, **members: str) -> Any:
     address = f"/w/{created.workspace.slug}/production/operation/maps"
-    named = {"method": "GET", "path": PATH, "part": "200", "pointer": "/by"}
-    return client.post(address, {**named, **members})
+    form = {"method": "GET", "path": PATH, "part": "200", "pointer": "/by"}
+    return client.post(address, {**form, **members})
 
 
 def read_page(client: Client, created: Any, **query: str) -> str:

@@ -36,10 +36,10 @@ def with_rules(api: Any, workspace: Any) -> Any:
     deliver(api, workspace, observation(path=RED, response={"a": {"b": 1}}), observation(path="/shops/blue/{x}"))
     by = {"actor": "ann", "now": timezone.now()}
     add_template_rule(environment, RED, SHOP, matching=True, **by)
-    place = queries.find_operation(environment, "GET", SHOP)
-    reset_baseline(place, **by)
-    add_map_rule(place, "200", "/a", as_map=True, **by)
-    add_hint_rule(place, "openWorldHint", False, **by)
+    operation = queries.find_operation(environment, "GET", SHOP)
+    reset_baseline(operation, **by)
+    add_map_rule(operation, "200", "/a", as_map=True, **by)
+    add_hint_rule(operation, "openWorldHint", False, **by)
     add_redaction_rule(environment, "sensitive", "user*Email", **by)
     return workspace
 

@@ -186,14 +186,14 @@ def test_a_target_that_is_no_template_of_as_many_segments_is_refused(shops, targ
 
 def test_by_hand_there_is_at_most_one_version_marked_as_such_and_no_drift(api, workspace, shops):
     rule = merge(shops, RED, BLUE)
-    made = OperationVersion.objects.filter(by_hand=True)
-    assert [(one.operation.key, one.number) for one in made] == [("/shops/blue/{}", 2)]
+    versions = OperationVersion.objects.filter(by_hand=True)
+    assert [(one.operation.key, one.number) for one in versions] == [("/shops/blue/{}", 2)]
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}, lastSeenAt=AT))
     undo(rule)
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}, lastSeenAt=AT))
     deliver(api, workspace, observation(path=BLUE, response={"id": "x", "blue": None}, lastSeenAt=AT))
     assert not Drift.objects.exists()
-    assert not made.all().exists()
+    assert not versions.all().exists()
     assert set(OperationVersion.objects.filter(operation__key="/shops/red/{}").values_list("number", flat=True)) == {1}
 
 
@@ -310,7 +310,7 @@ class Twins:
         source, target = self.chance.choice(TEMPLATES), self.chance.choice(TEMPLATES)
         options = {"method": self.chance.choice(["", "", "GET"]), "matching": self.chance.random() < 0.3}
         try:
-            made = merge(self.with_all, source, target.replace("item}", "thing}"), **options)
+            rule = merge(self.with_all, source, target.replace("item}", "thing}"), **options)
         except RuleError:
             return
         try:
@@ -319,7 +319,7 @@ class Twins:
                 return
         except RuleError:  # only a rule that will be taken back keeps a circle apart
             pass
-        self.doomed.append(made)
+        self.doomed.append(rule)
 
     def start_afresh(self) -> None:
         now = datetime.fromtimestamp(AT + self.chance.randrange(200_000), UTC)

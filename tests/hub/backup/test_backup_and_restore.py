@@ -35,10 +35,10 @@ def test_downloads_are_the_same_bytes_on_the_machine_where_a_backup_is_restored(
     file = tmp_path / "affidavit.backup"
     hub.start()
     created = fill(hub)
-    done = hub.manage("backup", str(file))
-    assert done.returncode == 0, done.stderr
-    assert "rows" in done.stdout
-    assert "key of its secrets" in done.stdout
+    result = hub.manage("backup", str(file))
+    assert result.returncode == 0, result.stderr
+    assert "rows" in result.stdout
+    assert "key of its secrets" in result.stdout
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir() if "backup" in path.name] == [file.name]
     before = read_downloads(hub, created)
@@ -47,8 +47,8 @@ def test_downloads_are_the_same_bytes_on_the_machine_where_a_backup_is_restored(
     assert hub.stop() == 0
     assert_refused(hub.manage("restore", str(file)), "the database is not empty", "HUB_DATA_DIR")
 
-    done = second.manage("restore", str(file))
-    assert done.returncode == 0, done.stderr
+    result = second.manage("restore", str(file))
+    assert result.returncode == 0, result.stderr
     second.start()
     assert read_downloads(second, created) == before
     assert can_verify(second, created)
@@ -59,9 +59,9 @@ def test_a_backup_without_its_key_says_so_and_is_not_restored_under_another(hub,
     file = tmp_path / "affidavit.backup"
     hub.settings = {"SECRET_KEY": "k" * 40}
     assert hub.manage("create_workspace", "Lumen Books").returncode == 0
-    done = hub.manage("backup", str(file))
-    assert "does not hold the key" in done.stdout, done.stderr
-    assert "SECRET_KEY" in done.stdout
+    result = hub.manage("backup", str(file))
+    assert "does not hold the key" in result.stdout, result.stderr
+    assert "SECRET_KEY" in result.stdout
     assert_refused(second.manage("restore", str(file)), "SECRET_KEY", "--without-key", "Nothing was restored")
     second.settings = {"SECRET_KEY": "j" * 40, "SECRET_KEY_FALLBACKS": "k" * 40}
     assert second.manage("restore", str(file)).returncode == 0
@@ -103,6 +103,6 @@ def test_what_an_older_version_wrote_is_migrated_when_it_is_restored(hub, second
     assert hub.manage("migrate", "workspaces", "0001").returncode == 0
     assert hub.manage("backup", str(file)).returncode == 0
     assert not any(app == "outcomes" for app, _ in read_archive(file).manifest.migrations)
-    done = second.manage("restore", str(file))
-    assert done.returncode == 0, done.stderr
+    result = second.manage("restore", str(file))
+    assert result.returncode == 0, result.stderr
     assert second.manage("migrate", "--check").returncode == 0

@@ -24,11 +24,11 @@ def hub(tmp_path: Path) -> Iterator[Hub]:
 
 def examine(hub: Hub) -> tuple[int, dict[str, Any]]:
     """Return the exit status, and the checks that are not ok."""
-    done = hub.manage("doctor", "--json", "--seed", "1")
-    assert done.stdout.count("\n") == 1, done.stdout + done.stderr
-    report = json.loads(done.stdout)
-    assert (report["ok"], report["seed"]) == (done.returncode == 0, 1)
-    return done.returncode, {name: check for name, check in report["checks"].items() if check["state"] != "ok"}
+    result = hub.manage("doctor", "--json", "--seed", "1")
+    assert result.stdout.count("\n") == 1, result.stdout + result.stderr
+    report = json.loads(result.stdout)
+    assert (report["ok"], report["seed"]) == (result.returncode == 0, 1)
+    return result.returncode, {name: check for name, check in report["checks"].items() if check["state"] != "ok"}
 
 
 def find_worker(hub: Hub) -> int:

@@ -26,10 +26,10 @@ def test_each_task_of_the_schedule_is_one_that_the_worker_has(tmp_path: Path) ->
     (tmp_path / "broker").mkdir()
     (tmp_path / "broker-control").mkdir()
     environment = {**os.environ, "HUB_DATA_DIR": str(tmp_path)}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", SEND], env=environment, cwd=settings.BASE_DIR, check=True, capture_output=True, text=True
     )
-    sent = json.loads(done.stdout)
+    sent = json.loads(process.stdout)
     worker_app.loader.import_default_modules()
     assert set(sent["tasks"]) <= set(worker_app.tasks)
     assert not sent["ready"]

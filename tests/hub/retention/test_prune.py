@@ -272,9 +272,9 @@ def test_tallies_and_the_totals_of_all_pages_outlive_it(workspace, api, browser_
     assert set(prune(workspace)) == {"broken_joins", "rejections", "inbox"}
     assert not Outcome.objects.filter(broken=True).exists()
     assert totals() == before
-    told = "kept for 2 days; older ones are only counted"
-    assert told in browser_client.get(f"{start}/joins?range=all").content.decode()
-    assert told not in browser_client.get(f"{start}/joins?range=24h").content.decode()
+    notice = "kept for 2 days; older ones are only counted"
+    assert notice in browser_client.get(f"{start}/joins?range=all").content.decode()
+    assert notice not in browser_client.get(f"{start}/joins?range=24h").content.decode()
 
 
 def test_a_workspace_that_is_being_deleted_is_left_to_its_deletion(workspace, production):

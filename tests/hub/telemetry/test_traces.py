@@ -76,8 +76,8 @@ def hub(tmp_path_factory: pytest.TempPathFactory, receiver: Receiver) -> Iterato
 
 @pytest.fixture(scope="module")
 def key(hub: Hub) -> str:
-    done = hub.manage("create_workspace", "Lumen Books", "--full-key", "--json")
-    return str(json.loads(done.stdout)["secretKey"])
+    result = hub.manage("create_workspace", "Lumen Books", "--full-key", "--json")
+    return str(json.loads(result.stdout)["secretKey"])
 
 
 @pytest.mark.xdist_group("whole hub")

@@ -77,10 +77,10 @@ def test_one_environment_can_be_named(environments, workspace):
 
 
 def test_another_workspace_keeps_its_own(environments, workspace, other_workspace):
-    foreign = other_workspace.workspace.environments.get(name="production")
-    register_conversations(foreign, [Arrival("c1", START)], now=START)
+    foreign_environment = other_workspace.workspace.environments.get(name="production")
+    register_conversations(foreign_environment, [Arrival("c1", START)], now=START)
     assert delete_conversation(workspace.workspace, "c1") == {}
-    assert Conversation.objects.get().environment == foreign
+    assert Conversation.objects.get().environment == foreign_environment
 
 
 def test_broken_joins_and_healed_outcomes_go_too(environments, workspace):

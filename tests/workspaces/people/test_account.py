@@ -93,14 +93,14 @@ def test_no_cookie_but_that_of_forms_is_set_before_the_button_of_a_link(ada):
 
 
 def test_a_password_is_changed_with_the_old_one_and_ends_other_sessions(ada, browser):
-    other = sign_in()
+    other_browser = sign_in()
     form = {"oldpassword": PASSWORD, "password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
     wrong = browser.post("/account/password", {**form, "oldpassword": "wrong"})
     assert "Wrong password." in wrong.content.decode()
     answer = browser.post("/account/password", form)
     assert "Your password is changed." in browser.get(answer["Location"]).content.decode()
     assert is_signed_in(browser)
-    assert other.get("/account").status_code == 302
+    assert other_browser.get("/account").status_code == 302
     assert is_signed_in(sign_in(NEW_PASSWORD))
     assert "password changed" in actions(ada)
 

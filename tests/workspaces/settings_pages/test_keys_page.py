@@ -113,10 +113,10 @@ def test_lesser_roles_neither_see_it_nor_act(workspace, role):
 
 
 def test_a_key_of_another_workspace_is_not_found(admin, other_workspace):
-    foreign = ApiKey.objects.get(digest=hash_key(other_workspace.full_key))
-    assert admin.post(f"{PAGE}/{foreign.pk}/revoke").status_code == 404
-    assert "to_revoke" not in admin.get(f"{PAGE}?revoke={foreign.pk}").content.decode()
-    assert ApiKey.objects.get(pk=foreign.pk).revoked_at is None
+    foreign_key = ApiKey.objects.get(digest=hash_key(other_workspace.full_key))
+    assert admin.post(f"{PAGE}/{foreign_key.pk}/revoke").status_code == 404
+    assert "to_revoke" not in admin.get(f"{PAGE}?revoke={foreign_key.pk}").content.decode()
+    assert ApiKey.objects.get(pk=foreign_key.pk).revoked_at is None
     assert admin.get(PAGE.replace("lumen-books", "other-shop")).status_code == 404
 
 

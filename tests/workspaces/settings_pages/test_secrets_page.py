@@ -78,6 +78,6 @@ def test_what_is_refused_is_said_on_the_page(admin, workspace):
 def test_only_admins_see_it_and_act(workspace, other_workspace, admin):
     editor = client_with(Membership.EDITOR, workspace)
     assert [editor.get(PAGE).status_code, editor.post(f"{PAGE}/prepare").status_code] == [403, 403]
-    foreign = other_workspace.workspace.signing_secrets.get()
-    assert admin.post(f"{PAGE}/{foreign.pk}/revoke").status_code == 404
+    foreign_secret = other_workspace.workspace.signing_secrets.get()
+    assert admin.post(f"{PAGE}/{foreign_secret.pk}/revoke").status_code == 404
     assert SigningSecret.objects.count() == 2
