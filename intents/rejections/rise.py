@@ -1,4 +1,4 @@
-"""The rise of rejections that the overview tells of: which reason, and since when (pure)."""
+"""The rise of rejections that the overview shows: of which reason, and since when (pure)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from intents.rejections.series import ResultBucket
 from intents.rejections.totals import ReasonSummary
 
 RISE_FACTOR = 2
-MIN_RISE = 2  # rejections in one bucket, which may be a coincidence
+MIN_RISE = 2  # rejections in one bucket: so few may be a coincidence
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,10 @@ class Rise:
 
 
 def find_start(buckets: Sequence[ResultBucket], previous_count: int) -> datetime | None:
-    """Return the start of the first bucket with well more rejections than a bucket of the previous period had."""
+    """Return the start of the first bucket with over twice the rejections of an average bucket of the previous period.
+
+    previous_count: the rejections of that period, which had as many buckets.
+    """
     usual = previous_count / len(buckets) if buckets else 0
-    most = max(RISE_FACTOR * usual, MIN_RISE)
-    return next((bucket.start for bucket in buckets if bucket.rejections > most), None)
+    limit = max(RISE_FACTOR * usual, MIN_RISE)
+    return next((bucket.start for bucket in buckets if bucket.rejections > limit), None)

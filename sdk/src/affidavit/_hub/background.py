@@ -10,8 +10,8 @@ class Background:
 
     work: does everything that is due; must not raise. pause: seconds until the next call, None to wait for `wake`.
     delay: seconds between `wake` and its round of work, which also serves every `wake` in between. A round for each
-    `wake` would take the interpreter from the host's threads each time. is_ending: whether `end` was called, so that the
-    current round is the last.
+    `wake` would take the interpreter from the host's threads each time. is_ending: whether `end` was called, so that
+    the current round is the last.
     """
 
     def __init__(
