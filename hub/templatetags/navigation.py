@@ -124,7 +124,7 @@ def count_pending(environment: Environment, period: Period) -> SectionCount:
 
 
 def _count_rows(rows: QuerySet[Any], unit: str, *, is_waiting: bool = False) -> SectionCount:
-    count = rows[: MAX_COUNTED + 1].count()
+    count = rows.order_by().values("pk")[: MAX_COUNTED + 1].count()  # in no order, so that the limit ends the reading
     return SectionCount(min(count, MAX_COUNTED), unit, count > MAX_COUNTED, is_waiting)
 
 
