@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from catalog.browse.property_chart import draw_presence, draw_types
-from catalog.browse.property_history import find_successor
+from catalog.browse.property_history import find_predecessor, find_successor
 from catalog.drift import exports
 from catalog.models import Drift
 from catalog.review import detail, impact
@@ -42,6 +42,7 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
             "field": field,
             "node": field.node if field else None,
             "successor": find_successor([drift], drift.pointer),
+            "predecessor": _find_predecessor(field, drift),
             "story": detail.list_story(drift),
             "siblings": detail.list_siblings(drift),
             **_describe_days(field, drift, period, today=now.astimezone(UTC).date()),
@@ -51,6 +52,13 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
         }
 
     return Page("catalog/change.html", build_context, [exports.export_change(drift)], has_period=False)
+
+
+def _find_predecessor(field: CurrentField | None, drift: Drift) -> str:
+    """Return the pointer of the property that a new one seems to replace; "" for none."""
+    if field is None or field.node.is_nameless or drift.kind != "new":
+        return ""
+    return find_predecessor(drift.operation, drift.part, drift.pointer, field.node.name)
 
 
 def _describe_days(field: CurrentField | None, drift: Drift, period: Period, *, today: date) -> Mapping[str, Any]:

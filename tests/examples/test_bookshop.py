@@ -12,6 +12,7 @@ import pytest
 
 import affidavit
 from examples.bookshop import people
+from examples.bookshop.__main__ import announce_release
 from examples.bookshop.agenda import Agenda
 from examples.bookshop.assistant import Assistant, Site, ToolCall
 from examples.bookshop.calls import Answer, in_process
@@ -41,6 +42,8 @@ class Hub:
     def call(self, method: str, target: str, body: Any, headers: Mapping[str, str]) -> Answer:
         if target == "/api/confirmations":
             return Answer(201, {"confirmationId": "c1"})
+        if target == "/api/annotations":
+            self.reports.append((target, body))
         if target != "/api/intents":
             return Answer(200, {})
         site = {"production": PRODUCTION, "staging": STAGING}[body["environment"]]
@@ -212,6 +215,13 @@ def test_a_release_renames_a_field_drops_one_changes_a_type_and_brings_one():
     assert ({*book} - {*after[1]}, {*after[1]} - {*book}) == ({"pages"}, {"pageCount"})
     assert (type(order["placedAt"]), type(after[2]["placedAt"])) == (int, str)
     assert {*after[3]} - {*cart} == {"giftWrap"}
+
+
+def test_a_release_is_annotated_at_its_time():
+    world = World()
+    assert list(announce_release(world.assistant, 1_800_000_100.0)) == []
+    annotation = {"environment": "production", "text": "Release 5.0", "at": 1_800_000_100}
+    assert world.hub.reports == [("/api/annotations", annotation)]
 
 
 def test_a_hundred_conversations_go_through_and_every_way_to_mangle_an_id_occurs():

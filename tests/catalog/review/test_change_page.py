@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
@@ -112,6 +113,15 @@ def test_a_field_that_was_sent_less_and_then_no_more_is_one_story(api, browser_c
         story = open_page(browser_client, f"{start}/change", id=drift.pk).partition("Other changes of this field")[2]
         assert f'href="{start}/change?id={other.pk}"' in story
         assert f'<span class="soft">{word}, <time' in story
+
+
+def test_the_old_and_the_new_name_of_a_field_lead_to_each_other(api, browser_client, workspace):
+    for body in ({"id": 1, "note": "x"}, {"id": 1, "remark": "x"}):
+        deliver(api, workspace, *[observation(response=body)] * 60)
+    start = f"/w/{workspace.workspace.slug}/production"
+    for kind, words, other in (("quiet", "perhaps", "remark"), ("new", "perhaps instead of", "note")):
+        page = open_page(browser_client, f"{start}/change", id=Drift.objects.get(kind=kind).pk)
+        assert re.search(rf', {words} <a href="{start}/property\?[^"]*at=%2F{other}"> <code>/{other}</code></a>', page)
 
 
 def test_the_days_around_it_are_drawn_with_what_happened_on_them(api, browser_client, start, total, workspace):
