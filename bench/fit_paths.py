@@ -1,4 +1,4 @@
-"""Fit the weights by which the SDK tells data from words in a path, on recordings of many APIs.
+"""Fit the weights by which the SDK distinguishes data from words in a path, on recordings of many APIs.
 
     python -m bench.fit_paths DIRECTORY [--documents DIRECTORY [--without NAME,...]] [--half API,...] [--write]
 

@@ -1,4 +1,4 @@
-"""What is in the address of a page: the texts that it filters by, what a reader opened, what became of a form."""
+"""What is in the address of a page: the texts that it filters by, opened sections, and the result of a form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.http import QueryDict
 MAX_SEARCH_WORDS = 10
 # What view_state.js keeps in the address of a page: it adds them to links itself.
 VIEW_MEMBERS = ("open", "closed", "hide")
-# What became of a form: said once, by the address that the form leads to.
+# The result of a form: only the page that the form redirects to shows it.
 RESULT_MEMBERS = ("done", "fault", "refused", "saved", "too-late")
 MAX_DIGITS = 18  # of the number of a row
 

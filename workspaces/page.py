@@ -59,7 +59,7 @@ View = Callable[[HttpRequest, Environment, Period], Page]
 
 
 class Route(NamedTuple):
-    """What stands at the addresses of a page: the arguments of `page_paths`."""
+    """One page with its addresses: the arguments of `page_paths`."""
 
     name: str
     view: View

@@ -46,7 +46,7 @@ def list_recordings(directory: str | os.PathLike[str]) -> list[Path]:
 
 
 def read_path_recording(path: str | os.PathLike[str]) -> PathRecording:
-    """Read one HAR. Its API is what stands before the first hyphen of its name."""
+    """Read one HAR. The part of its name before the first hyphen names its API."""
     return make_recording(Path(path).name.partition(".")[0], _read_exchanges(path))
 
 

@@ -77,7 +77,7 @@ def show_retention(request: HttpRequest, environment: Environment, period: Perio
 @require_POST
 @login_required
 def post_days(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Change the numbers of days; with a fault, show the form again."""
+    """Change the numbers of days; if the form is not valid, show it again."""
     environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
     form, now = DaysForm(request.POST), timezone.now()
     if form.is_valid():

@@ -13,7 +13,7 @@ Piece = tuple[str, bool]
 
 @dataclass(frozen=True)
 class SearchResult:
-    """page, members: the address. title: with the match marked; detail: what else tells it from others."""
+    """page, members: the address. title: with the match marked; detail: what distinguishes equal titles."""
 
     page: str
     title: Sequence[Piece]

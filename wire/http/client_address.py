@@ -31,16 +31,16 @@ class ClientAddressMiddleware:
 
 
 def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network]) -> str:
-    """Return the nearest address that is not a trusted proxy's: only those vouch for the one before them.
+    """Return the nearest address that is not a trusted proxy's. Only trusted proxies are believed about the address before.
 
-    peer: who connected; forwarded_for: X-Forwarded-For, the farthest first. Empty where no address can be read.
+    peer: who connected; forwarded_for: X-Forwarded-For, the farthest first. Empty if no address can be read.
     """
     nearest_first = [peer, *reversed([part.strip() for part in forwarded_for.split(",") if part.strip()])]
     client = ""
     for text in nearest_first:
         try:
             address = _parse_address(text)
-        except ValueError:  # whatever stands before it cannot be trusted either
+        except ValueError:  # the addresses before it cannot be trusted either
             break
         client = str(address)
         if not any(address in network for network in proxies):

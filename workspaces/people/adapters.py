@@ -90,7 +90,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def send_notification_mail(
         self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
     ) -> None:
-        """Record the change that allauth tells of; mail is not sent."""
+        """Record the change of an account that allauth would send mail about; send none."""
         if template_prefix in ACCOUNT_ACTIONS:
             record_account_action(user, ACCOUNT_ACTIONS[template_prefix], now=timezone.now())
 

@@ -23,7 +23,7 @@ class SignInRefused(DomainError):
 
 
 class SignInFailed(DomainError):
-    """Signing in through the provider came to no end."""
+    """Signing in through the provider was not completed."""
 
     code = "sign-in-failed"
 

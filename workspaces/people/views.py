@@ -64,7 +64,7 @@ def describe_ways_in() -> dict[str, Any]:
 
 
 def with_passwords(view: View) -> View:
-    """Let a page about passwords exist only where people sign in with them."""
+    """Answer 404 from a page about passwords if people cannot sign in with one."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -32,6 +32,6 @@ class Command(BaseCommand):
             self.stdout.write(f"{settings.SECRET_KEY_PATH} is the key of the backup now.")
         if restoration.paused_alerts:
             self.stdout.write(
-                f"Its {restoration.paused_alerts} alerts are paused, so that a copy tells nobody what the original "
-                "tells already. Resume them on the page of alerts where this hub takes over."
+                f"Its {restoration.paused_alerts} alerts are paused, so that the original and this copy do not both "
+                "send them. If this hub replaces the original, resume them on the page of alerts."
             )

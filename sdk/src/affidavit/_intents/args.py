@@ -73,10 +73,10 @@ def request_args(
 
 
 def member_args(body: bytes, name: str) -> RequestArgs:
-    """The arguments that are the member `name` of a larger JSON body, hashed as if they were all of a request's.
+    """Return the member `name` of a larger JSON body as arguments, hashed as if they were the whole body of a request.
 
-    For whoever mints: a parsed number no longer tells whether it was exact. body: read by `parse_json` before, an
-    object that has the member. Raises InvalidArgs.
+    Minting needs it, because a parsed number does not show whether it was exact. body: an object with this member,
+    which `parse_json` accepts. Raises InvalidArgs.
     """
     return _hash_json_body(member_text(body.decode("utf-8"), name).encode("utf-8"))
 

@@ -1,4 +1,4 @@
-"""The value of the header X-Service-Intent: sealing a payload, opening what came (contract 3, "Signed text").
+"""The value of the header X-Service-Intent: seal a payload, open a received value (contract 3, "Signed text").
 
 Nothing here knows what a payload means; only its text and its signature.
 """

@@ -59,8 +59,8 @@ class IntentVerifier:
     """Verifies intents for one workspace and audience, or for a hub of many. Safe to share by threads.
 
     secrets: the signing secret; several during a rotation; or a callable from the workspace (`tenantId`) to
-        its secrets, empty or None for an unknown one, asked anew each time. Its own time tells a stranger
-        which workspaces exist, if it takes longer for those; the verifier's does not.
+        its secrets, empty or None for an unknown one, called each time. If it takes longer for workspaces that
+        exist, a stranger can find out which do; the verifier itself takes the same time for all.
     workspace: the only one that is served. None, for a hub, with a callable only: the one that the header
         names; an unknown one costs and answers like `bad-signature`.
     audience: this API's own, exactly. nonces: where used nonces are kept, shared by all workers.

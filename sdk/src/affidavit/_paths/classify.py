@@ -1,7 +1,7 @@
 """Which segments of a tree of paths are parameters, position by position from the left.
 
 Each segment gets one probability of being data: the sum of the weights of its signs is the logarithm of its odds.
-The first look takes each segment for itself; the second adds what stands beside it, as the first look sees it.
+The first look judges each segment alone; the second adds the signs of its neighbours, as the first look judged them.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Decision:
         return Decision(siblings, {}, {})
 
     def judge_new(self, segment: str) -> Judgement:
-        """Judge a segment that was never seen at this position, so that no answer tells of it.
+        """Judge a segment that was never seen at this position, so that no response is known for it.
 
         It is a word only if the API or any API has such a word; else a parameter where one is known, or undecided.
         """

@@ -30,7 +30,7 @@ NO_OPERATION = frozenset({404, 405, 501})  # a scanner teaches nothing
 
 
 class Learner:
-    """Learns from exchanges, then tells the template of any path."""
+    """Learns from exchanges, then returns the template of any path."""
 
     def __init__(self, hashes: KeyedHash | None = None) -> None:
         self._hashes = hashes or KeyedHash()
@@ -66,9 +66,9 @@ class Learner:
             node.add_exchange(method, self._share_shape(bound_shape(facts.shape)), self._bound_values(facts.scalars))
 
     def template(self, path: str) -> Template:
-        """The template of a raw path, as far as the traffic so far tells; without query or fragment.
+        """Return the template of a raw path, as far as the traffic so far shows it; without query or fragment.
 
-        The first call after `learn` decides anew, in time that grows with the tree: learn a lot, then ask a lot.
+        The first call after `learn` decides again, in time that grows with the tree: learn in bulk, then ask in bulk.
         """
         path = _strip_query(path)
         verdicts = [judgement.verdict for judgement in self.judge(path)]

@@ -1,4 +1,4 @@
-"""Whether what stands behind two segments of one place is the same operation, by the shapes that it has.
+"""Judge by the shapes of their responses whether two segments at one position belong to the same operation.
 
 The same shape behind many siblings is one operation, different shapes are not (contract 4).
 """

@@ -46,7 +46,7 @@ NEVER_SEEN = "never seen here"
 
 KNOWN_WORDS = frozenset({"word of a property name", "an action"})
 
-LEAST_PATHS = 8  # from which on it tells how many go through a segment
+LEAST_PATHS = 8  # below this, the number of paths through a segment is no sign
 MAX_COMPARED = 12  # siblings whose continuations are compared
 SURE_DATA = 0.7  # probability at the first look from which a neighbour counts as data
 SURE_WORD = 0.1  # below which it counts as a word

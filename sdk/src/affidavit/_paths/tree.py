@@ -14,8 +14,8 @@ from .value_index import bound_shape
 from .words import Reading
 
 MAX_WORDS = 500  # different words in one node; no API has so many, so all of them are data
-MAX_DATA = 8  # how many different data segments are told apart; more are as good as these
-MAX_PARENTS = 4  # how many different data segments before a word are told apart
+MAX_DATA = 8  # how many different data segments are counted; more count as this many
+MAX_PARENTS = 4  # how many different data segments before a word are counted
 
 NO_READING = Reading(0)
 
