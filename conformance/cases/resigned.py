@@ -104,8 +104,8 @@ def _rewrite_payload(rewrite: Callable[[Payload], str], header: str) -> str:
 def _indexes_last(payload: Payload) -> str:
     """Return the payload as JSON, with the names last that JavaScript writes first."""
     indexes = ("4294967294", "10", "9")
-    others = {name: value for name, value in payload.items() if name not in indexes}
-    return json.dumps({**others, **{name: payload[name] for name in indexes}})
+    other_members = {name: value for name, value in payload.items() if name not in indexes}
+    return json.dumps({**other_members, **{name: payload[name] for name in indexes}})
 
 
 GATEWAYS: tuple[tuple[str, str, Payload, Callable[[Payload], str]], ...] = (

@@ -162,13 +162,13 @@ def test_a_decision_is_undone_in_time(new_tab, filled, api):
 def test_what_is_exported_is_what_is_shown(new_tab, filled):
     """Of a page with a filter: the table, its CSV and its JSON have the same rows in the same order."""
     page = new_tab().open(f"{filled}/catalog?q=orders")
-    shown = [tuple(re.split(r"\s+", row.inner_text())[:2]) for row in page.locator("main tbody tr").all()]
+    visible_rows = [tuple(re.split(r"\s+", row.inner_text())[:2]) for row in page.locator("main tbody tr").all()]
     as_csv, as_json = (page.get_by_label(label).get_attribute("href") for label in EXPORTS)
     csv_rows = [*csv.DictReader(page.request.get(urljoin(page.url, as_csv)).text().splitlines())]
     json_rows = page.request.get(urljoin(page.url, as_json)).json()["tables"]["operations"]
-    assert len(shown) == 2
-    assert [(row["method"], row["path"]) for row in csv_rows] == shown
-    assert [(row["method"], row["path"]) for row in json_rows] == shown
+    assert len(visible_rows) == 2
+    assert [(row["method"], row["path"]) for row in csv_rows] == visible_rows
+    assert [(row["method"], row["path"]) for row in json_rows] == visible_rows
 
 
 def test_an_annotation_that_a_deploy_posts_is_seen_by_a_stranger_on_a_shared_link(new_tab, filled, api, chromium):

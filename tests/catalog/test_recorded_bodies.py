@@ -70,12 +70,12 @@ def test_every_body_of_the_recorded_traffic_fulfils_its_schema(recorded):
         index_openapi_schemas(openapi),
     ]
     assert exported[0].keys() - {key for key in exported[0] if key[2] == "query"} == exported[1].keys()
-    begun = {(method, path) for method, path, _ in exported[1]}
+    operations = {(method, path) for method, path, _ in exported[1]}
     for schemas in exported:
         validators = {key: jsonschema_rs.Draft202012Validator(schema) for key, schema in schemas.items()}
         checked = 0
         for key, body in bodies(recorded.file):
-            if key[:2] in begun:
+            if key[:2] in operations:
                 assert validators[key].is_valid(body), key
                 checked += 1
         assert checked > 2000

@@ -124,7 +124,7 @@ def play(plan: Plan, folder: Path, report: Callable[[str], None] = print) -> Res
 def play_faults(site: Site, plan: Plan, result: Result, report: Callable[[str], None]) -> None:
     deadline = time.monotonic() + plan.minutes * 60
     kills_since_start: Counter[str] = Counter()
-    others = {
+    other_names = {
         **OTHER_FAULTS,
         **({DISK_FULL: fill_disk} if site.small_disk else {}),
         **(CLOCK_FAULTS if site.clock_file else {}),
@@ -136,7 +136,7 @@ def play_faults(site: Site, plan: Plan, result: Result, report: Callable[[str], 
             name, cause = site.chance.choice([(RESTART, restart), (KILL_EVERYTHING, kill_everything)])
             kills_since_start.clear()
         elif site.chance.random() < plan.share_of_others:
-            name, cause = site.chance.choice(list(others.items()))
+            name, cause = site.chance.choice(list(other_names.items()))
         else:
             count = min(site.chance.choice([1, 1, 2, 3]), plan.kills - result.kills)
             programs = site.chance.sample(PROGRAM_NAMES, k=count)

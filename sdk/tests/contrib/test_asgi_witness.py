@@ -188,8 +188,10 @@ async def test_media_types_are_kept_for_bodies_that_are_not_read():
     await exchange(app, "POST", "/drained", [("content-type", "canary")], [b"a;b"])
     await exchange(app, "POST", "/drained", [("content-type", "text/csv")], [b""])
     assert eye.flush()
-    kept = {(entry["path"], entry.get("requestMediaType"), entry.get("responseMediaType")) for entry in hub.entries}
-    assert kept == {
+    media_types = {
+        (entry["path"], entry.get("requestMediaType"), entry.get("responseMediaType")) for entry in hub.entries
+    }
+    assert media_types == {
         ("/page", None, "text/plain"),
         ("/drained", "text/csv", None), ("/drained", "*/*", None), ("/drained", None, None),
     }  # fmt: skip

@@ -235,8 +235,10 @@ def test_media_types_are_kept_for_bodies_that_are_not_read():
     client.post("/raw", data=b"1;2", content_type="text/CSV; charset=utf-8")
     client.post("/raw", content_type="text/csv")
     assert eye.flush()
-    kept = {(entry["path"], entry.get("requestMediaType"), entry.get("responseMediaType")) for entry in hub.entries}
-    assert kept == {
+    media_types = {
+        (entry["path"], entry.get("requestMediaType"), entry.get("responseMediaType")) for entry in hub.entries
+    }
+    assert media_types == {
         ("/page", None, "text/html"), ("/raw", None, None),
         ("/raw", "application/*", None), ("/raw", "text/csv", None),
     }  # fmt: skip

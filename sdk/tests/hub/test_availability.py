@@ -99,10 +99,10 @@ def test_a_hub_that_takes_every_second_report_fills_no_log(caplog):
 
 def test_report_outcomes_keeps_trying_for_a_minute():
     """The hub comes up late, after more tries than five."""
-    begun = threading.Event()
+    started = threading.Event()
 
     def away_for_a_while(handler):
-        begun.set()
+        started.set()
         reset()(handler)
 
     with ScriptedHub(*[away_for_a_while] * 6, answer(200, STORED)) as hub:

@@ -393,8 +393,8 @@ def test_an_explanation_says_of_each_failure_its_own_cause():
     assert checks["arguments"].detail == "the body has a Content-Encoding: send it plain."
     assert checks["arguments"].actual is None
     assert checks["step-up"].detail == "This verifier has no step-up gate."
-    foreign = minted(OTHER_SECRET, tenant_id="ws_9", args={}).header
-    checks = {check.name: check for check in verifier().explain(foreign, **{**REQUEST, "query": "a=1"})}
+    foreign_header = minted(OTHER_SECRET, tenant_id="ws_9", args={}).header
+    checks = {check.name: check for check in verifier().explain(foreign_header, **{**REQUEST, "query": "a=1"})}
     assert checks["arguments"].detail == REASONS["args-mismatch"].meaning
     assert checks["arguments"].actual == args_hash(json.loads(BODY))
     assert (checks["workspace"].signed, checks["workspace"].actual) == ("ws_9", WORKSPACE)

@@ -167,8 +167,8 @@ class _Api:
     def _collection(self, path: str, template: str, members: dict[str, Any], parts: list[str]) -> Any:
         names = [self._name() for _ in range(self._rng.randint(2, 4))]
         for name in names:
-            made = {self._identity: name, **members}
-            yield Call("POST", path, 201, made, self._answer(made), template)
+            member_values = {self._identity: name, **members}
+            yield Call("POST", path, 201, member_values, self._answer(member_values), template)
         listed = [{self._identity: name, **members} for name in names]
         yield Call("GET", path, 200, None, {"data": listed, "count": len(listed)}, template)
         for name in names:

@@ -27,8 +27,8 @@ def records(draw):
     names = draw(st.lists(st.sampled_from(NAMES), max_size=4, unique=True))
     odd = draw(st.sampled_from([[], [], names[:1], NAMES]))
     alike = st.fixed_dictionaries(dict.fromkeys(names, json_values))
-    found = draw(st.lists(alike, min_size=2, max_size=5))
-    return [*found, *([draw(st.fixed_dictionaries(dict.fromkeys(odd, json_values)))] if odd else [])]
+    values = draw(st.lists(alike, min_size=2, max_size=5))
+    return [*values, *([draw(st.fixed_dictionaries(dict.fromkeys(odd, json_values)))] if odd else [])]
 
 
 redactors = st.builds(

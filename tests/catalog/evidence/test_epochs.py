@@ -45,21 +45,21 @@ def sum_by_epoch(batches: list[list[Any]]) -> dict[int, Evidence]:
 
 
 def list_counts(evidence: Evidence) -> dict[str, dict[str, int]]:
-    """Counts by pointer, of the places where anything was seen."""
-    found = walk_nodes(evidence, observations=None)
-    return {pointer: dict(place.evidence.counts) for pointer, place in found if place.evidence.counts}
+    """Return the counts by pointer of the nodes at which anything was seen."""
+    nodes = walk_nodes(evidence, observations=None)
+    return {pointer: dict(node.evidence.counts) for pointer, node in nodes if node.evidence.counts}
 
 
 def count_one_by_one(batches: list[list[Any]], node_starts: list[NodeReset]) -> dict[str, dict[str, int]]:
-    """The model: a value counts in a place when it came in or after the latest start of that place or one around it."""
+    """The model: a value counts at a node if it came in or after the latest start of that node or one around it."""
     total: dict[str, dict[str, int]] = {}
     for epoch, batch in enumerate(batches):
         for value in batch:
             for pointer, counts in list_counts(infer(value)).items():
                 if all(epoch >= start.epoch for start in node_starts if is_within(pointer, start.pointer)):
-                    held = total.setdefault(pointer, {})
+                    node_total = total.setdefault(pointer, {})
                     for kind, count in counts.items():
-                        held[kind] = held.get(kind, 0) + count
+                        node_total[kind] = node_total.get(kind, 0) + count
     return total
 
 
@@ -74,20 +74,22 @@ def test_starts_at_any_places_and_times_nest_as_if_each_value_were_counted_by_it
 @given(epochs, starts)
 @settings(deadline=None)
 def test_what_is_shown_changes_nothing_of_what_was_summed(batches, given_starts):
-    held = sum_by_epoch(batches)
-    before = json.dumps([evidence.to_state() for evidence in held.values()])
+    by_epoch = sum_by_epoch(batches)
+    before = json.dumps([evidence.to_state() for evidence in by_epoch.values()])
     build_part(
-        held, starts=[NodeReset(epoch, join_pointer(path)) for epoch, path in given_starts], maps={"": True, "/a": True}
+        by_epoch,
+        starts=[NodeReset(epoch, join_pointer(path)) for epoch, path in given_starts],
+        maps={"": True, "/a": True},
     )
-    assert json.dumps([evidence.to_state() for evidence in held.values()]) == before
-    assert build_part(held).evidence == seen(*[value for batch in batches for value in batch])
+    assert json.dumps([evidence.to_state() for evidence in by_epoch.values()]) == before
+    assert build_part(by_epoch).evidence == seen(*[value for batch in batches for value in batch])
 
 
 @given(values, st.lists(st.sampled_from(NAMES), max_size=3))
 def test_a_pointer_leads_back_to_its_steps(value, path):
-    found = split_pointer(join_pointer(path))
-    assert [property_name(step) for step in found] == path
-    assert not {ITEMS, VALUES} & set(found)
+    steps = split_pointer(join_pointer(path))
+    assert [property_name(step) for step in steps] == path
+    assert not {ITEMS, VALUES} & set(steps)
     for pointer, _ in walk_nodes(infer(value), observations=None):
         assert is_within(pointer, "")
 
@@ -115,10 +117,10 @@ def test_properties_named_like_places_are_told_from_them_and_started_by_themselv
 
 
 def test_presence_since_a_start_is_told_by_what_came_since():
-    held = {0: seen(*[{"a": 1, "b": 1}] * 8), 1: seen({"a": "x"}, {"b": 2}, {"b": 3}, None)}
-    result = build_part(held, starts=[NodeReset(1, "/a")])
+    by_epoch = {0: seen(*[{"a": 1, "b": 1}] * 8), 1: seen({"a": "x"}, {"b": 2}, {"b": 3}, None)}
+    result = build_part(by_epoch, starts=[NodeReset(1, "/a")])
     assert (result.evidence.properties["a"].counts, result.reset_counts) == ({"string": 1}, {"/a": 3})
-    assert build_part(held, starts=[NodeReset(1, "/a"), NodeReset(2, "")]).reset_counts == {"": None}
+    assert build_part(by_epoch, starts=[NodeReset(1, "/a"), NodeReset(2, "")]).reset_counts == {"": None}
 
 
 def sum_by_key(*kinds: Any) -> Evidence:
@@ -135,12 +137,12 @@ def describe_old(evidence: Evidence) -> str:
 
 
 def test_a_start_within_a_map_holds_for_every_key():
-    held = {0: sum_by_key(1), 1: sum_by_key("x")}
-    started = build_part(held, starts=[NodeReset(1, "/list/[]/m/{}/old")])
-    assert build_part(held).maps == started.maps == {"/list/[]/m": 40}
-    assert [describe_old(one.evidence) for one in (build_part(held), started)] == ["unknown", "string"]
+    by_epoch = {0: sum_by_key(1), 1: sum_by_key("x")}
+    started = build_part(by_epoch, starts=[NodeReset(1, "/list/[]/m/{}/old")])
+    assert build_part(by_epoch).maps == started.maps == {"/list/[]/m": 40}
+    assert [describe_old(one.evidence) for one in (build_part(by_epoch), started)] == ["unknown", "string"]
     assert started.reset_counts["/list/[]/m/{}/old"] == 40
-    as_properties = build_part(held, starts=[NodeReset(1, "/list/[]/m/{}/old")], maps={"/list/[]/m": False})
+    as_properties = build_part(by_epoch, starts=[NodeReset(1, "/list/[]/m/{}/old")], maps={"/list/[]/m": False})
     assert as_properties.maps == {}
     assert as_properties.reset_counts["/list/[]/m/bal/old"] == 1
 
@@ -150,8 +152,8 @@ def build_map(*values: Any, **options: Any) -> VisiblePart:
 
 
 def test_a_map_by_alike_values_is_shown_as_values_and_keeps_its_names():
-    held = seen(*bodies(PRICE))
-    result = build_part({0: held})
+    evidence = seen(*bodies(PRICE))
+    result = build_part({0: evidence})
     assert result.maps == {"": 40}
     assert describe(result.evidence, counts=False) == {
         "type": "object",
@@ -160,7 +162,7 @@ def test_a_map_by_alike_values_is_shown_as_values_and_keeps_its_names():
             "properties": {"amount": {"type": "integer"}, "currency": {"type": "string"}},
         },
     }
-    assert len(held.properties) == 40
+    assert len(evidence.properties) == 40
 
 
 def test_by_hand_it_is_a_map_or_properties_whatever_its_values_say():
@@ -197,8 +199,8 @@ def test_the_same_evidence_is_shown_alike_however_it_came(some, others):
 
 @pytest.mark.parametrize("pointer", ["/nothing", "/a/[]", "/a/{}", "/nothing/a"])
 def test_a_start_where_nothing_is_changes_nothing(pointer):
-    held = {0: seen({"a": 1})}
-    assert build_part(held, starts=[NodeReset(1, pointer)]).evidence == held[0]
+    by_epoch = {0: seen({"a": 1})}
+    assert build_part(by_epoch, starts=[NodeReset(1, pointer)]).evidence == by_epoch[0]
 
 
 def test_operations_that_are_shown_as_one_count_together_from_the_start_of_each():

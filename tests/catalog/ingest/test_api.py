@@ -66,8 +66,8 @@ def test_the_same_id_with_another_body_is_refused(api):
 def test_an_id_of_another_workspace_is_another_id(api, other_workspace):
     sent = report(observation())
     assert api.post(ADDRESS, sent).status_code == 202
-    foreign = api.post(ADDRESS, {**sent, "observations": []}, key=other_workspace.full_key)
-    assert foreign.status_code == 202
+    foreign_answer = api.post(ADDRESS, {**sent, "observations": []}, key=other_workspace.full_key)
+    assert foreign_answer.status_code == 202
     assert WitnessReport.objects.values("environment__workspace").distinct().count() == 2
 
 

@@ -116,8 +116,8 @@ def list_visible(environment: str) -> Any:
     parts = OperationPart.objects.filter(operation=row).order_by("part", "status", "epoch")
     evidence = [(part.part, part.status, part.epoch, part.evidence) for part in parts if part.evidence]
     starts = row.baseline_resets.order_by("epoch").values_list("epoch", "statuses")
-    shown = [(shape.key, shape.observations, list(list_part_nodes(shape))) for shape in build_part_shapes(row)]
-    return row.document, row.outline, evidence, list(starts), shown
+    rows = [(shape.key, shape.observations, list(list_part_nodes(shape))) for shape in build_part_shapes(row)]
+    return row.document, row.outline, evidence, list(starts), rows
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -180,10 +180,10 @@ def test_what_is_shown_under_the_operation_starts_afresh_with_it(api, changed):
 def test_what_was_summed_is_all_kept(api, changed):
     reset_node("/id")
     deliver(api, changed, observation(response=NEW))
-    kept = Evidence()
+    total = Evidence()
     for row in OperationPart.objects.filter(part="response"):
-        kept.add(Evidence.from_state(row.evidence))
-    assert kept.properties["id"].counts == {"integer": 5, "string": 2}
+        total.add(Evidence.from_state(row.evidence))
+    assert total.properties["id"].counts == {"integer": 5, "string": 2}
 
 
 def test_both_are_in_the_audit_log_with_their_place(changed):

@@ -69,8 +69,8 @@ def test_a_map_by_alike_values_is_one_in_the_catalog_and_in_every_form(api, alik
 
 
 def test_its_names_are_kept_and_later_evidence_shows_them_again(api, alike):
-    held = OperationPart.objects.get(part="response").evidence
-    assert len(held["properties"]["by"]["properties"]) == 40
+    stored_evidence = OperationPart.objects.get(part="response").evidence
+    assert len(stored_evidence["properties"]["by"]["properties"]) == 40
     deliver(api, alike, *build_prices({"bal": "closed"}))
     assert len(read_shape()["properties"]) == 40
     assert [(drift.pointer, drift.kind, drift.breaks) for drift in Drift.objects.all()] == [("/by", "no-map", "")]

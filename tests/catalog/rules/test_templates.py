@@ -247,8 +247,8 @@ def test_searches_lists_and_every_download_show_it_in_one_place(shops):
         assert "blue/" not in body
     openapi = json.loads(documents.render_format(shops, "openapi").body)
     assert list(openapi["paths"]) == [SHOP]
-    found = queries.visible_operations(shops).filter(search__icontains="blue:")
-    assert [one.path for one in found] == [SHOP]
+    operations = queries.visible_operations(shops).filter(search__icontains="blue:")
+    assert [one.path for one in operations] == [SHOP]
 
 
 def test_other_environments_know_nothing_of_it(api, workspace, shops):
@@ -261,8 +261,8 @@ def test_environments_differ_by_what_is_shown_in_each(api, workspace, shops):
     deliver(api, workspace, observation(path=RED, response={"id": 1, "red": True}), environment="staging")
     staging = environment_of(workspace, "staging")
     merge(shops, RED, SHOP)
-    found = {(one.path, one.change.kind) for one in compare_catalogs(shops, staging)}
-    assert found == {(SHOP, "gone"), (RED, "new"), (BLUE, "gone")}
+    operations = {(one.path, one.change.kind) for one in compare_catalogs(shops, staging)}
+    assert operations == {(SHOP, "gone"), (RED, "new"), (BLUE, "gone")}
     merge(staging, RED, SHOP)
     assert SHOP not in {one.path for one in compare_catalogs(shops, staging) if one.change.part == "operation"}
 

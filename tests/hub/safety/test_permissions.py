@@ -472,11 +472,11 @@ def test_no_key_ever_acts_for_a_person(callers, address):
 def test_what_is_not_yours_looks_like_what_does_not_exist(callers, address):
     """404 rather than 403 across workspaces, with the same words."""
     rule, _ = find_rule(address)
-    foreign = call_as_person(address, rule, "admin of another workspace", callers)
+    foreign_answer = call_as_person(address, rule, "admin of another workspace", callers)
     missing_address = address.replace("<slug:slug>", "nowhere")
     missing = call_as_person(missing_address, rule, "admin of another workspace", callers)
-    assert foreign.status_code == missing.status_code == 404
-    assert remove_ids(foreign.content) == remove_ids(missing.content)
+    assert foreign_answer.status_code == missing.status_code == 404
+    assert remove_ids(foreign_answer.content) == remove_ids(missing.content)
 
 
 def remove_ids(content: bytes) -> bytes:

@@ -121,8 +121,8 @@ def test_an_id_is_one_per_workspace_whatever_the_environment(api):
 
 def test_another_workspace_may_use_the_same_id_and_sees_nothing_of_the_first(api, workspace, other_workspace):
     api.post(ADDRESS, report({"result": "expired"}))
-    foreign = api.post(ADDRESS, report({"result": "replayed", "count": 2}), key=other_workspace.full_key)
-    assert foreign.json() == {"recorded": 2}
+    foreign_answer = api.post(ADDRESS, report({"result": "replayed", "count": 2}), key=other_workspace.full_key)
+    assert foreign_answer.json() == {"recorded": 2}
     assert count_tallied(environment=environment(workspace)) == 1
     assert count_tallied(environment=environment(other_workspace)) == 2
 

@@ -347,9 +347,12 @@ def test_an_error_is_not_kept_under_an_idempotency_key(send):
 def test_a_key_of_another_workspace_is_another_key(send, other_workspace, good_body):
     body = json.dumps(good_body()).encode()
     assert send(body, **{"Idempotency-Key": "k1"}).status_code < 300
-    foreign = send(body, key=other_workspace.full_key, **{"Idempotency-Key": "k1"})
-    assert foreign.status_code < 300 or foreign.status_code in (403, 404)  # its intent or confirmation is not theirs
-    assert "Idempotent-Replayed" not in foreign
+    foreign_answer = send(body, key=other_workspace.full_key, **{"Idempotency-Key": "k1"})
+    assert foreign_answer.status_code < 300 or foreign_answer.status_code in (
+        403,
+        404,
+    )  # its intent or confirmation is not theirs
+    assert "Idempotent-Replayed" not in foreign_answer
 
 
 @pytest.mark.parametrize("state", ["53100", "57P03", None], ids=["disk full", "starting up", "connection lost"])

@@ -194,8 +194,8 @@ def test_an_editor_shares_what_the_page_shows_and_revokes_it(workspace, stranger
     assert '<input type="hidden" name="query" value="q=purchase&amp;range=30d">' in page
     form = {"page": "outcomes", "query": "q=purchase&range=30d", "days": "7"}
     assert editor.post(f"{LIST}/add", form)["Location"] == LIST
-    shown = editor.get(LIST).content.decode()
-    address = re.search(r"http://testserver(/shared/[\w-]{43})", shown)[1]
+    list_page = editor.get(LIST).content.decode()
+    address = re.search(r"http://testserver(/shared/[\w-]{43})", list_page)[1]
     assert address not in editor.get(LIST).content.decode()
     assert stranger.get(address).status_code == 200
     link = SharedLink.objects.get()
