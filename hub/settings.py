@@ -119,7 +119,6 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "wire.http.response_headers.PageCompressionMiddleware",
-    "csp.middleware.CSPMiddleware",
     "wire.http.failures.FailureMiddleware",
     "wire.http.form_size.FormSizeMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from csp.utils import build_policy
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
@@ -27,9 +28,11 @@ class ResponseHeadersMiddleware:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
+        self.content_policy = build_policy()  # the same for each answer: csp's own middleware would build it each time
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
+        response.headers.setdefault("Content-Security-Policy", self.content_policy)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS_POLICY)
         response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         response.headers.setdefault("Cache-Control", "private, no-store")
