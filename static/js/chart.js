@@ -85,22 +85,28 @@
     return layout.yaxis?.tickformat === ",d" && Math.max(0, ...sums) < 5 ? { dtick: 1 } : {};
   }
 
-  const NAME_WIDTH = 120; // pixels
+  const LETTER_WIDTH = 6.5; // pixels
 
-  // Whether the names of these marks fit side by side.
-  function haveRoom(marks, bucketWidth) {
-    return marks.every((mark, index) => !index || (mark.bucket - marks[index - 1].bucket) * bucketWidth >= NAME_WIDTH);
-  }
-
-  // The text beside a mark: the first annotation where there is room, and how many others there are.
-  function nameMark({ note, count }, hasRoom) {
-    if (!note || !hasRoom) return count > 1 ? String(count) : "";
-    const name = escapeMarkup(note.length > 20 ? `${note.slice(0, 19)}…` : note);
+  // The text beside a mark: the first annotation, and how many others there are; without a name, how many there are.
+  function writeMark({ note, count }, isNamed) {
+    if (!isNamed) return count > 1 ? String(count) : "";
+    const name = note.length > 20 ? `${note.slice(0, 19)}…` : note;
     return count > 1 ? `${name} + ${count - 1}` : name;
   }
 
-  // Where the name of a mark stands, so that no edge of the chart cuts it.
-  const placeName = (x, width) => (x < NAME_WIDTH ? "top right" : x > width - NAME_WIDTH ? "top left" : "top center");
+  // The texts of the marks and where they stand, from the latest on: a name only where it covers no later one.
+  function placeNames(marks, bucketWidth, width) {
+    let free = width;
+    return marks.toReversed().map((mark) => {
+      const x = (mark.bucket + 0.5) * bucketWidth;
+      const length = mark.note ? writeMark(mark, true).length * LETTER_WIDTH : 0;
+      const side = x < length / 2 ? "right" : x > width - length / 2 ? "left" : "center";
+      const end = { right: x + length, left: x, center: x + length / 2 }[side];
+      const isNamed = Boolean(mark.note) && end <= free;
+      if (isNamed) free = end - length - LETTER_WIDTH;
+      return { text: escapeMarkup(writeMark(mark, isNamed)), position: `top ${isNamed ? side : "center"}` };
+    }).toReversed();
+  }
 
   // What happened, one mark for each bucket: a line with a sign on top, and its texts under the pointer.
   function buildMarks(figure, marks, width) {
@@ -108,14 +114,13 @@
     const placed = marks.filter((mark) => mark.bucket < labels.length);
     if (!placed.length) return { traces: [], layout: {} };
     const colours = placed.map((mark) => (mark.kind === "drift" ? "var(--bad)" : "var(--soft)"));
-    const bucketWidth = width / labels.length;
-    const hasRoom = haveRoom(placed.filter((mark) => mark.note), bucketWidth);
+    const names = placeNames(placed, width / labels.length, width);
     const trace = {
       type: "scatter", mode: "markers+text", name: "", showlegend: false, cliponaxis: false, yaxis: "y2",
       x: placed.map((mark) => labels[mark.bucket]),
       y: placed.map(() => 1),
-      text: placed.map((mark) => nameMark(mark, hasRoom)),
-      textposition: placed.map((mark) => placeName((mark.bucket + 0.5) * bucketWidth, width)),
+      text: names.map((name) => name.text),
+      textposition: names.map((name) => name.position),
       textfont: { size: 11 },
       marker: { size: 9, color: colours, symbol: placed.map((mark) => (mark.kind === "drift" ? "diamond" : "triangle-down")) },
       customdata: placed.map((mark) => mark.texts.map(escapeMarkup).join("<br>")),
