@@ -126,7 +126,9 @@ def _update_delivery(delivery: Delivery, answer: Answer, *, now: datetime) -> No
     delivery.code, delivery.fault = answer.code, answer.fault[:MAX_FAULT]
     delivery.next_attempt_at = None
     if answer.fault:
-        delivery.next_attempt_at = find_next_attempt(delivery.attempts, delivery.queued_at, now=now)
+        delivery.next_attempt_at = find_next_attempt(
+            delivery.attempts, delivery.queued_at, now=now, retry_after=answer.retry_after
+        )
     if delivery.next_attempt_at is None:
         delivery.state = Delivery.DEAD if answer.fault else Delivery.DELIVERED
         delivery.finished_at = now

@@ -8,6 +8,7 @@ import ssl
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from typing import NamedTuple
 
 from alerts.targets.resolve import resolve
 from alerts.targets.webhook_address import WebhookAddress
@@ -21,14 +22,22 @@ class RequestFailed(Exception):
     """The request got no answer. The message is for people and quotes nothing that the receiver sent."""
 
 
-def post(address: WebhookAddress, body: bytes, headers: Mapping[str, str]) -> int:
-    """Return the status of the answer, whose body is not read. Raises TargetRefused, RequestFailed."""
+class Response(NamedTuple):
+    """status: of HTTP; retry_after: this header as it came, "" without one."""
+
+    status: int
+    retry_after: str = ""
+
+
+def post(address: WebhookAddress, body: bytes, headers: Mapping[str, str]) -> Response:
+    """Return the head of the answer, whose body is not read. Raises TargetRefused, RequestFailed."""
     ip_addresses = resolve(address)
     all_headers = {**headers, "Host": address.authority, "Connection": "close"}
     try:
         with _connect(address, ip_addresses) as connection:
             connection.request("POST", address.request_target, body, all_headers)
-            return connection.getresponse().status
+            answer = connection.getresponse()
+            return Response(answer.status, answer.getheader("Retry-After", ""))
     except ssl.SSLCertVerificationError as error:
         raise RequestFailed(f"TLS certificate refused: {error.verify_message}") from None
     except ssl.SSLError:

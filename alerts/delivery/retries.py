@@ -1,24 +1,50 @@
-"""When a delivery is tried again (pure)."""
+"""When a delivery is tried again (pure): after growing pauses, and not before the receiver asked for it."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 
 RETRIED_FOR = timedelta(hours=24)
 PAUSES = [timedelta(seconds=seconds) for seconds in (5, 30, 120, 600, 1800, 3600, 7200, 14400)]
+LONGEST_RETRY_AFTER = timedelta(hours=4)
 JITTER = 0.2  # of a pause, so that deliveries that failed together are not retried together
 
 
 def find_next_attempt(
-    attempts: int, queued_at: datetime, *, now: datetime, draw: Callable[[], float] = random.random
+    attempts: int,
+    queued_at: datetime,
+    *,
+    now: datetime,
+    retry_after: timedelta | None = None,
+    draw: Callable[[], float] = random.random,
 ) -> datetime | None:
     """Return when to try again after this many attempts; None when the time for it is over. draw: a number in [0, 1).
 
+    retry_after: the least pause, for which the receiver asked.
     The last attempt is made when the time ends.
     """
     if now >= queued_at + RETRIED_FOR:
         return None
     pause = PAUSES[min(attempts, len(PAUSES)) - 1]
-    return min(now + pause * (1 - JITTER + 2 * JITTER * draw()), queued_at + RETRIED_FOR)
+    pause *= 1 - JITTER + 2 * JITTER * draw()
+    return min(now + max(pause, retry_after or timedelta()), queued_at + RETRIED_FOR)
+
+
+def parse_retry_after(text: str, *, now: datetime) -> timedelta | None:
+    """Return the pause of a `Retry-After`, in seconds or until a date (RFC 9110, 10.2.3), of at most four hours.
+
+    None where it is empty, of the past or neither of both.
+    """
+    text = text.strip()
+    if text.isascii() and text.isdecimal():
+        pause = timedelta(seconds=int(text[:9]))  # so many seconds are beyond the longest pause in any case
+    else:
+        try:
+            until = parsedate_to_datetime(text)
+        except (ValueError, TypeError, IndexError, OverflowError):
+            return None
+        pause = (until if until.tzinfo else until.replace(tzinfo=UTC)) - now
+    return min(pause, LONGEST_RETRY_AFTER) if pause > timedelta() else None

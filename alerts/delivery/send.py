@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from smtplib import SMTPException, SMTPResponseException
 
 from django.conf import settings
@@ -11,6 +11,7 @@ from django.core.mail import EmailMessage
 
 from alerts.delivery.http_post import RequestFailed, post
 from alerts.delivery.messages import Message, build_body, build_mail, build_slack_body
+from alerts.delivery.retries import parse_retry_after
 from alerts.delivery.signature import sign
 from alerts.models import Target
 from alerts.targets.webhook_address import TargetRefused, parse_webhook_address
@@ -22,10 +23,14 @@ NO_MAIL_SERVER = "This hub has no mail server: the operator sets EMAIL_URL."
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of an attempt. code: the status of an HTTP answer, None without one; fault: "" if it succeeded."""
+    """The result of an attempt. code: the status of an HTTP answer, None without one; fault: "" if it succeeded.
+
+    retry_after: for how long a receiver asked to wait; None if it did not.
+    """
 
     code: int | None = None
     fault: str = ""
+    retry_after: timedelta | None = None
 
 
 def send(target: Target, message: Message, message_id: str, *, now: datetime) -> Answer:
@@ -35,11 +40,11 @@ def send(target: Target, message: Message, message_id: str, *, now: datetime) ->
         return _send_mail(address.split(","), message, message_id)
     headers = {"Content-Type": "application/json", "User-Agent": USER_AGENT}
     if target.kind == Target.SLACK:
-        return _post(address, build_slack_body(message), headers)
+        return _post(address, build_slack_body(message), headers, now=now)
     body, timestamp = build_body(message), int(now.timestamp())
     signature = sign(_list_secrets(target, now), message_id, timestamp, body)
     headers |= {"webhook-id": message_id, "webhook-timestamp": str(timestamp), "webhook-signature": signature}
-    return _post(address, body, headers)
+    return _post(address, body, headers, now=now)
 
 
 def _list_secrets(target: Target, now: datetime) -> list[str]:
@@ -50,14 +55,15 @@ def _list_secrets(target: Target, now: datetime) -> list[str]:
     return [decrypt(bytes(column)).decode() for column in columns if column is not None]
 
 
-def _post(address: str, body: bytes, headers: dict[str, str]) -> Answer:
+def _post(address: str, body: bytes, headers: dict[str, str], *, now: datetime) -> Answer:
     try:
-        code = post(parse_webhook_address(address), body, headers)
+        code, retry_after = post(parse_webhook_address(address), body, headers)
     except (TargetRefused, RequestFailed) as error:
         return Answer(fault=str(error))
     if 200 <= code < 300:
         return Answer(code)
-    return Answer(code, "redirects are not followed" if 300 <= code < 400 else f"answered {code}")
+    fault = "redirects are not followed" if 300 <= code < 400 else f"answered {code}"
+    return Answer(code, fault, parse_retry_after(retry_after, now=now))
 
 
 def _send_mail(recipients: list[str], message: Message, message_id: str) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core import mail
@@ -16,7 +16,7 @@ from alerts.delivery import deliver as delivering
 from alerts.delivery.deliver import LEASE, claim_target, deliver, deliver_due
 from alerts.delivery.prune import delete_expired_events, find_expired_events
 from alerts.delivery.queue import HELD_BACK
-from alerts.delivery.retries import PAUSES, RETRIED_FOR, find_next_attempt
+from alerts.delivery.retries import PAUSES, RETRIED_FOR, find_next_attempt, parse_retry_after
 from alerts.models import Delivery, Event, Target
 from alerts.setup.alerts import pause_every_alert
 from alerts.setup.targets import delete_target, send_again, send_test
@@ -107,6 +107,37 @@ def test_pauses_grow_with_jitter_until_the_last_attempt_after_24_hours():
     assert 10 < attempts < 20
     low, high = (find_next_attempt(3, NOW, now=NOW, draw=lambda draw=draw: draw) for draw in (0.0, 0.999))
     assert timedelta(seconds=90) < low - NOW < timedelta(seconds=120) < high - NOW < timedelta(seconds=150)
+
+
+@pytest.mark.parametrize(
+    ("text", "pause"),
+    [
+        ("120", timedelta(minutes=2)),
+        (" 120 ", timedelta(minutes=2)),
+        ("Sun, 22 Nov 2026 12:10:00 GMT", timedelta(minutes=10)),
+        ("Sun, 22 Nov 2026 11:59:00 GMT", None),
+        ("999999", timedelta(hours=4)),
+        ("9" * 5000, timedelta(hours=4)),
+        ("Sun, 22 Nov 2099 12:00:00 GMT", timedelta(hours=4)),
+        ("0", None),
+        ("-5", None),
+        ("1.5", None),
+        ("٣", None),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_a_receiver_says_for_how_long_to_wait_within_bounds(text, pause):
+    assert parse_retry_after(text, now=datetime(2026, 11, 22, 12, tzinfo=UTC)) == pause
+
+
+def test_the_next_attempt_is_not_before_the_receiver_wants_it_nor_after_the_last(workspace, target, receiver):
+    queue(workspace, target)
+    receiver.codes, receiver.headers = [503], {"Retry-After": "3600"}
+    deliver_due(now=NOW)
+    assert Delivery.objects.get().next_attempt_at == NOW + HOUR
+    assert find_next_attempt(1, NOW, now=NOW, retry_after=timedelta(seconds=1), draw=lambda: 0.5) == NOW + PAUSES[0]
+    assert find_next_attempt(1, NOW, now=NOW + DAY - MINUTE, retry_after=HOUR) == NOW + RETRIED_FOR
 
 
 def test_after_24_hours_it_is_a_dead_letter_and_the_next_is_tried(workspace, target, receiver):
