@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
 from wire.filters import read_text
@@ -17,13 +17,33 @@ from workspaces.page import Page
 
 COLUMNS = ("at", "actor", "action", "address", "facts")
 ROWS_PER_PAGE = 50
+CHANGES, EVERYTHING = "", "all"
+# With which words the actions of a kind begin; those of no other kind are settings.
+ACTION_BEGINNINGS = {
+    "keys": ("key ", "signing secret ", "webhook secret ", "encryption "),
+    "people": ("member ", "role ", "invitation ", "signed ", "sign-in ", "second factor ", "password ", "user deleted"),
+    "decisions": ("confirmation ",),
+}
+NO_CHANGES = (*ACTION_BEGINNINGS["decisions"], "signed ", "sign-in ")
+KIND_LABELS = {
+    CHANGES: "changes by people",
+    "settings": "settings",
+    "keys": "keys and secrets",
+    "people": "people and sign-ins",
+    "decisions": "decisions on confirmations",
+    EVERYTHING: "everything",
+}
 
 
 def show_audit(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the entries of the workspace in a period, the latest first."""
+    """Show the entries of the workspace in a period, the latest first: unless asked otherwise, what people changed."""
     actor, action = read_text(request.GET, "actor"), read_text(request.GET, "action")
+    kind = read_text(request.GET, "kind")
     all_entries = AuditEntry.objects.filter(workspace_id=environment.workspace_id)
     entries = all_entries.filter(at__gte=period.start, at__lt=period.end)
+    if action and kind == CHANGES:
+        kind = EVERYTHING
+    entries = entries.filter(_select_kind(kind))
     if actor:
         entries = entries.filter(actor=actor)
     if action:
@@ -32,6 +52,8 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
     def build_context() -> Mapping[str, Any]:
         return {
             "entries": Paginator(entries, ROWS_PER_PAGE).get_page(request.GET.get("page")),
+            "kind": kind,
+            "kinds": KIND_LABELS.items(),
             "actor": actor,
             "action": action,
             "actors": _list_values(all_entries, "actor"),
@@ -39,6 +61,22 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
         }
 
     return Page("workspaces/audit.html", build_context, [Table("audit", COLUMNS, lambda: _export_rows(entries))])
+
+
+def _select_kind(kind: str) -> Q:
+    """Return the condition of a kind of actions; all of them for `all` and an unknown one."""
+    if kind == CHANGES:
+        return ~_begins_with(NO_CHANGES)
+    if kind == "settings":
+        return ~_begins_with([words for beginnings in ACTION_BEGINNINGS.values() for words in beginnings])
+    return _begins_with(ACTION_BEGINNINGS.get(kind, ()))
+
+
+def _begins_with(beginnings: Sequence[str]) -> Q:
+    condition = Q()
+    for words in beginnings:
+        condition |= Q(action__startswith=words)
+    return condition
 
 
 def _list_values(entries: QuerySet[AuditEntry], column: str) -> list[str]:

@@ -51,6 +51,24 @@ def test_filters_and_the_range_apply_to_page_and_export(admin, workspace):
     assert "Nothing matches in this period." in admin.get(f"{PAGE}?actor=nobody").content.decode()
 
 
+@pytest.mark.parametrize(
+    ("query", "actions"),
+    [
+        ("", {"retention changed", "key created", "role changed"}),
+        ("&kind=settings", {"retention changed"}),
+        ("&kind=keys", {"key created"}),
+        ("&kind=people", {"role changed", "signed in"}),
+        ("&kind=decisions", {"confirmation declined"}),
+        ("&kind=all", {"retention changed", "key created", "role changed", "signed in", "confirmation declined"}),
+        ("&action=signed in", {"signed in"}),
+    ],
+)
+def test_unless_asked_otherwise_it_shows_what_people_changed(admin, workspace, query, actions):
+    for action in ("retention changed", "key created", "role changed", "signed in", "confirmation declined"):
+        record_audit(workspace.workspace.pk, action, actor="ada", now=timezone.now())
+    assert {row["action"] for row in rows(admin, f"?range=24h&actor=ada{query}")} == actions
+
+
 def test_long_logs_have_pages_and_whole_exports(admin, workspace):
     now = timezone.now()
     for number in range(60):
