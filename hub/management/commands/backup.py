@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from hub.backup.create import write_backup
+from hub.local.startup_errors import StartupError
 
 
 class Command(BaseCommand):
@@ -18,10 +19,13 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", metavar="FILE", type=Path, help="an existing one is replaced")
+        parser.add_argument("file", metavar="FILE", type=Path, help="where to write it; must not exist")
+        parser.add_argument("--force", action="store_true", help="replace the file if it exists")
         parser.add_argument("--without-key", action="store_true", help="leave the key out, to keep it elsewhere")
 
-    def handle(self, *args: Any, file: Path, without_key: bool, **options: Any) -> None:
+    def handle(self, *args: Any, file: Path, without_key: bool, force: bool, **options: Any) -> None:
+        if file.exists() and not force:
+            raise StartupError(f"{file} exists. Choose another name, or replace it with --force.")
         with_key = settings.SECRET_KEY_PATH is not None and not without_key
         manifest = write_backup(file, with_key=with_key, now=timezone.now())
         self.stdout.write(f"{file}: {len(manifest.rows)} tables, {sum(manifest.rows.values()):,} rows.")

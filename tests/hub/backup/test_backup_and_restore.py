@@ -92,6 +92,8 @@ def test_pg_restore_and_unzip_read_a_backup(hub, tmp_path):
     file = tmp_path / "affidavit.backup"
     assert hub.manage("create_workspace", "Lumen Books").returncode == 0
     assert hub.manage("backup", str(file)).returncode == 0
+    assert_refused(hub.manage("backup", str(file)), "exists", "--force")
+    assert hub.manage("backup", str(file), "--force").returncode == 0
     with zipfile.ZipFile(file) as archive:
         assert archive.read("secret.key").decode() == (hub.folder / "var" / "secret.key").read_text()
     listing = subprocess.run([find_clients(18) / "pg_restore", "--list", file], capture_output=True, text=True).stdout
