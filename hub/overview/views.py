@@ -17,6 +17,7 @@ from intents.gate.queries import has_confirmations
 from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.filters import RejectionFilters
 from intents.rejections.queries import begin_with_data, has_verifications
+from intents.rejections.totals import ReasonSummary
 from outcomes.analytics.exports import export_series
 from outcomes.analytics.filters import KeyFilters
 from outcomes.analytics.outcomes_page import Analytics
@@ -70,6 +71,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "rise": rejections.rise if facts["rejections"].is_alarming else None,
             "breaking": summarize_breaking_drift(environment, period),
             "reasons": rejections.reasons[:TOP_REASONS],
+            "other_reasons": _sum_reasons(rejections.reasons[TOP_REASONS:]),
             "drift": drift,
             **describe_chart(analytics),
         }
@@ -94,3 +96,9 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             build_annotations_table(environment, period),
         ],
     )
+
+
+def _sum_reasons(reasons: Sequence[ReasonSummary]) -> Mapping[str, int]:
+    """Return what these reasons are together: how many, their calls, and those of the period before."""
+    calls, previous = sum(reason.count for reason in reasons), sum(reason.previous_count for reason in reasons)
+    return {"reasons": len(reasons), "calls": calls, "previous": previous}

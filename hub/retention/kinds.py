@@ -87,7 +87,7 @@ KINDS = (
     Kind(
         "inbox",
         "Inbox",
-        f"Ids of processed reports: a report delivered again later counts twice. Empty means {REPORT_ID_DAYS} days.",
+        "Ids of processed reports: a report delivered again later counts twice.",
         (
             RowSource(catalog_prune.find_expired_reports, catalog_prune.delete_expired_reports, catalog_prune.INBOX),
             RowSource(catalog_prune.find_expired_ids, catalog_prune.delete_expired_ids),
@@ -104,8 +104,7 @@ KINDS = (
     Kind(
         "observed_days",
         "Shapes by day",
-        "What was observed of each operation on each day, for pages that show a period. Sums of all time stay. "
-        f"Empty means {OBSERVED_DAYS} days.",
+        "What was observed of each operation on each day, for pages that show a period. Sums of all time stay.",
         (RowSource(catalog_prune.find_expired_days, catalog_prune.delete_expired_days),),
         default_days=OBSERVED_DAYS,
     ),
@@ -118,8 +117,7 @@ KINDS = (
     Kind(
         "alerts",
         "Alerts",
-        "What fired, with its deliveries, and in which quarter hours each reporter reported. "
-        f"Empty means {ALERT_DAYS} days.",
+        "What fired, with its deliveries, and in which quarter hours each reporter reported.",
         (
             RowSource(alerts.find_expired_events, alerts.delete_expired_events),
             RowSource(reporters.find_expired_activity, reporters.delete_expired_activity),

@@ -50,8 +50,8 @@ def search_everything(environment: Environment, text: str, user: User | Anonymou
         search_conversations,
         search_tool_calls,
         search_reports,
-        search_properties,
         search_operations,
+        search_properties,
         search_outcome_keys,
     )
     groups = [source(environment, text) for source in sources]

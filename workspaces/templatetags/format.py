@@ -77,11 +77,17 @@ def ago(moment: datetime | None, now: datetime | None = None) -> str:
 
 @register.filter(name="moment")
 def format_moment(moment: datetime) -> str:
-    """Write `Wed 18 Nov, 14:05` as a <time>, in the active time zone; with the year where it is not this one."""
+    """Write `Wed 18 Nov, 14:05` as a <time>, in the active time zone; its title is the exact moment.
+
+    The year is written where it is not this one.
+    """
     local = timezone.localtime(moment)
     year = "" if local.year == timezone.localtime().year else f" {local.year}"
     return format_html(
-        '<time datetime="{}">{}</time>', local.isoformat(timespec="seconds"), f"{local:%a %-d %b}{year}, {local:%H:%M}"
+        '<time datetime="{}" title="{}">{}</time>',
+        local.isoformat(timespec="seconds"),
+        f"{local:%a %-d %b %Y, %H:%M:%S %Z}",
+        f"{local:%a %-d %b}{year}, {local:%H:%M}",
     )
 
 

@@ -88,6 +88,23 @@ def test_rejections_of_the_period_are_listed_by_reason(overview, api):
     assert "Rejected calls" in page
 
 
+def test_reasons_beyond_the_first_are_one_row_with_their_sum(overview, api):
+    reasons = [
+        "expired",
+        "replayed",
+        "bad-signature",
+        "args-mismatch",
+        "audience-mismatch",
+        "missing-header",
+        "malformed",
+    ]
+    counts = [{"result": reason, "count": 10 - number} for number, reason in enumerate(reasons)]
+    report = {"reportId": "00000000-0000-4000-8000-000000000001", "verifications": counts}
+    assert api.post("/api/verification-reports", report).status_code == 200
+    page = " ".join(overview().split())
+    assert re.search(r'rejections">2 others</a> </th> <td class="num">9</td>', page)
+
+
 def test_the_sections_count_what_is_open_as_their_pages_do(overview, browser_client, api, workspace):
     fill_workspace(workspace, api)
     break_orders(api, workspace)

@@ -64,7 +64,7 @@ def open_page(client: Any, start: str, text: str, **headers: str) -> str:
     [
         (
             "EMAIL",
-            [("Properties", "/customer/Email"), ("Operations", "/account/email"), ("Outcome keys", "email_captured")],
+            [("Operations", "/account/email"), ("Properties", "/customer/Email"), ("Outcome keys", "email_captured")],
         ),
         ("conv_1", [("Conversations", "conv_1"), ("Conversations", "conv_12")]),
         ("conv_9", [("Conversations", "conv_9")]),
@@ -149,6 +149,7 @@ def test_each_kind_is_bounded_and_leads_to_all(browser_client, start, workspace,
     assert len(search(browser_client, start, "key_")) == 2
     page = open_page(browser_client, start, "key_")
     assert f'href="{start}/outcomes?q=key_"' in page
+    assert "First 2: see all outcome keys" in page
     assert "More match: type more of it." in open_page(browser_client, start, "many")
 
 
