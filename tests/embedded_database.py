@@ -28,16 +28,21 @@ def start() -> None:
     os.environ[FOLDER] = str(folder)
     facts = server.connection_settings()
     address = make_conninfo(host=facts["HOST"], user=facts["USER"], password=facts["PASSWORD"], dbname=facts["NAME"])
-    write_without_waiting(address)
+    set_for_tests(address)
+    server.stop()
+    server.start()
     os.environ["AFFIDAVIT_TEST_POSTGRES"] = address  # for the stores in the SDK's tests, which run without the hub
 
 
-def write_without_waiting(address: str) -> None:
-    """Have the server leave its writes to the operating system: its data need not outlive the machine's power."""
+def set_for_tests(address: str) -> None:
+    """Let the server take the connections of several workers, whose tests open dozens, and not wait for the disk.
+
+    It has to be started again.
+    """
     with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET max_connections = 200")
         connection.execute("ALTER SYSTEM SET fsync = off")
         connection.execute("ALTER SYSTEM SET full_page_writes = off")
-        connection.execute("SELECT pg_reload_conf()")
 
 
 if FOLDER not in os.environ:  # the run's first process; workers of pytest-xdist inherit it
