@@ -15,7 +15,7 @@ from base64 import urlsafe_b64encode
 
 import pytest
 from django.conf import settings
-from django.db import DatabaseError, OperationalError, connection
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.middleware.csrf import _get_new_csrf_string, _mask_cipher_secret
 from django.test import Client
 from django.utils.crypto import get_random_string
@@ -210,7 +210,8 @@ def test_a_line_about_a_failing_database_has_its_code(caplog):
 @pytest.mark.django_db
 def test_a_line_with_the_trace_of_a_database_error_has_its_code():
     try:
-        connection.cursor().execute("SELECT 1 / 0")
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT 1 / 0")
     except DatabaseError:
         line = formatter.format(record_of("it failed", exc_info=sys.exc_info()))
     assert json.loads(line)["sqlstate"] == "22012"
