@@ -17,9 +17,13 @@ def test_the_labels_of_the_days_never_overlap(new_tab, filled):
     for width in (1280, 390):
         page = new_tab(width=width).open(f"{filled}/overview?range=30d")
         page.wait_for_selector(".plot .xtick text", timeout=10_000)
-        boxes = labels(page)
-        assert len(boxes) > 1
-        assert all(one["right"] < other["left"] for one, other in pairwise(boxes)), width
+        for _ in range(20):  # a chart is drawn in steps
+            boxes = labels(page)
+            is_legible = len(boxes) > 1 and all(left["right"] < right["left"] for left, right in pairwise(boxes))
+            if is_legible:
+                break
+            page.wait_for_timeout(100)
+        assert is_legible, width
 
 
 def test_a_line_is_switched_off_and_on_in_the_legend_by_keyboard(new_tab, filled):
