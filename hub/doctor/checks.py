@@ -20,7 +20,7 @@ from hub.doctor.machine import check_disk, check_email, check_static_files
 from hub.doctor.messages import check_alerts, check_broker, check_fold_lag, check_worker
 from hub.doctor.replica import check_replica
 from hub.doctor.result import Result
-from hub.doctor.variables import check_deployment, check_hosts, check_secret_key, check_tls
+from hub.doctor.variables import check_deployment, check_hosts, check_secret_key, check_tls, check_variables
 from hub.local.error_lines import EXPECTED_ERRORS, format_error
 
 
@@ -36,6 +36,7 @@ class Check:
 def list_checks(seed: int) -> list[Check]:
     """Return all checks in the order in which their faults should be mended. seed: chooses the day to recount."""
     return [
+        Check("variables", check_variables),
         Check("hosts", check_hosts),
         Check("TLS", check_tls),
         Check("secret key", check_secret_key),

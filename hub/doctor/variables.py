@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from django.conf import settings
 from django.core.checks import Tags, run_checks
@@ -12,6 +14,17 @@ from hub.doctor.result import Result
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})
 LEAST_DIFFERENT_CHARACTERS = 10
+HUB_VARIABLES = ("HUB_BALLAST_MIB", "HUB_DATA_DIR", "HUB_HOST", "HUB_PORT", "HUB_SAMPLE", "HUB_START_EMPTY")
+LEAST_LIKENESS = 0.8  # of a misspelt name; a cluster sets names of its own, such as HUB_PORT_80_TCP, which are no fault
+
+
+def check_variables() -> Result:
+    """Check that no variable has a name that is almost one of the hub's: it would be ignored."""
+    for name in sorted(os.environ):
+        alike = get_close_matches(name, HUB_VARIABLES, n=1, cutoff=LEAST_LIKENESS)
+        if alike and name not in HUB_VARIABLES:
+            return Result("wrong", f"{name} is no setting, and is ignored.", f"Did you mean {alike[0]}?")
+    return Result("ok", "No misspelt name.")
 
 
 def check_hosts() -> Result:
