@@ -68,7 +68,8 @@ def _connect(address: WebhookAddress, ip_addresses: Sequence[str]) -> Iterator[_
     """Connect to one of the addresses. After TOTAL_SECONDS the socket is shut down, however slow the receiver is."""
     plain_socket = _open_socket(ip_addresses[:MAX_TRIED_ADDRESSES], address.port)
     with plain_socket.dup() as watched_socket:
-        timer = threading.Timer(TOTAL_SECONDS, _shut_down, [watched_socket])
+        is_over = threading.Event()  # set before the socket is shut down: what is read after that may be cut off
+        timer = threading.Timer(TOTAL_SECONDS, _shut_down, [watched_socket, is_over])
         timer.daemon = True
         timer.start()
         try:
@@ -78,10 +79,10 @@ def _connect(address: WebhookAddress, ip_addresses: Sequence[str]) -> Iterator[_
                 connected_socket = context.wrap_socket(plain_socket, server_hostname=address.host)
             with connected_socket:
                 yield _PinnedConnection(address, connected_socket)
-                if not timer.is_alive():  # the deadline may have cut the answer off
+                if is_over.is_set():
                     raise TimeoutError
         except (OSError, http.client.HTTPException, ValueError, AttributeError):
-            if not timer.is_alive():
+            if is_over.is_set():
                 raise TimeoutError from None
             raise
         finally:
@@ -103,6 +104,7 @@ def _open_socket(ip_addresses: Sequence[str], port: int) -> socket.socket:
     raise ConnectionRefusedError
 
 
-def _shut_down(watched_socket: socket.socket) -> None:
+def _shut_down(watched_socket: socket.socket, is_over: threading.Event) -> None:
+    is_over.set()
     with suppress(OSError):
         watched_socket.shutdown(socket.SHUT_RDWR)

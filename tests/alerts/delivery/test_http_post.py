@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -122,6 +123,28 @@ def test_who_answers_by_drops_is_left_at_the_deadline(part, monkeypatch):
         post(parse_webhook_address(f"http://127.0.0.1:{port}/"), b"{}", {})
     stop.set()
     assert datetime.now(UTC) - started_at < timedelta(seconds=5)
+
+
+def test_what_the_deadline_cuts_off_is_no_answer_although_its_status_was_read(monkeypatch):
+    """The end of a socket that is shut down looks like the end of the head, before the timer's thread has ended."""
+    monkeypatch.setattr(http_post, "TOTAL_SECONDS", 0.2)
+    shut_down = http_post._shut_down
+
+    def shut_down_and_linger(*arguments) -> None:
+        shut_down(*arguments)
+        time.sleep(1)
+
+    monkeypatch.setattr(http_post, "_shut_down", shut_down_and_linger)
+    stop = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        read_request(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nX: y\r\n")
+        stop.wait(5)
+
+    with listen(serve) as port, pytest.raises(RequestFailed, match="no answer within"):
+        post(parse_webhook_address(f"http://127.0.0.1:{port}/"), b"{}", {})
+    stop.set()
 
 
 @pytest.mark.parametrize(
