@@ -87,7 +87,7 @@ clean:  ## remove the environment and caches; data in var/ stays
 
 $(UV): requirements/uv.txt
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Affidavit needs Python 3.11 or newer; call make with PYTHON=python3.11, say")'
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)  # pip comes last: without it, an earlier call was interrupted
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
 	@touch $(UV)
 

@@ -40,11 +40,18 @@ def read_networks(name: str) -> list[IPv4Network | IPv6Network]:
         raise StartupError(f"{name}: {error}. Write addresses or networks such as 10.0.0.0/8.") from None
 
 
+def read_number(name: str, default: int, fault: str, *, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number from `least` to `most`. fault: what is wrong with any other value, and what to set."""
+    with suppress(EnvValidationError):
+        number = env.int(name, default)
+        if least <= number and (most is None or number <= most):
+            return number
+    raise StartupError(f"{name}: {fault}")
+
+
 def read_rate(name: str, default: int) -> int:
-    rate = env.int(name, default)
-    if rate < 0:
-        raise StartupError(f"{name}: not a number of requests a second. Set 0, which means no limit, or more.")
-    return rate
+    fault = "not a number of requests a second. Set 0, which means no limit, or more."
+    return read_number(name, default, fault, least=0)
 
 
 def read_database_url(variable: str) -> dict[str, Any]:

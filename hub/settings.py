@@ -14,6 +14,7 @@ from hub.environment import (
     read_database_url,
     read_email,
     read_networks,
+    read_number,
     read_rate,
     read_variable_or_file,
     strip_items,
@@ -25,19 +26,14 @@ from hub.local.startup_errors import StartupError
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 HUB_HOST = env.str("HUB_HOST", "127.0.0.1")
-HUB_PORT = env.int("HUB_PORT", 8000)
-if not 1 <= HUB_PORT <= 65535:
-    raise StartupError("HUB_PORT: not a port. Set a number from 1 to 65535.")
+HUB_PORT = read_number("HUB_PORT", 8000, "not a port. Set a number from 1 to 65535.", most=65535)
 HUB_DATA_DIR = find_data_dir()
 DATABASE_URL = env.str("DATABASE_URL", "")
 WEB_DATABASE_URL = env.str("WEB_DATABASE_URL", "")
 REPLICA_DATABASE_URL = env.str("REPLICA_DATABASE_URL", "")
-REPLICA_MAX_AGE = env.int("REPLICA_MAX_AGE", 30)  # seconds; an older replica is not read
-if REPLICA_MAX_AGE < 1:
-    raise StartupError("REPLICA_MAX_AGE: not a number of seconds. Set a number from 1 on.")
-HUB_BALLAST_MIB = env.int("HUB_BALLAST_MIB", 64)
-if HUB_BALLAST_MIB < 0:
-    raise StartupError("HUB_BALLAST_MIB: not a size. Set a number of MiB, or 0 for none.")
+# In seconds; an older replica is not read.
+REPLICA_MAX_AGE = read_number("REPLICA_MAX_AGE", 30, "not a number of seconds. Set a number from 1 on.")
+HUB_BALLAST_MIB = read_number("HUB_BALLAST_MIB", 64, "not a size. Set a number of MiB, or 0 for none.", least=0)
 HUB_SAMPLE = env.bool("HUB_SAMPLE", not DATABASE_URL)
 HUB_START_EMPTY = env.bool("HUB_START_EMPTY", False)
 
@@ -187,9 +183,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Private networks in which webhooks of alerts may be, also without TLS
 WEBHOOK_PRIVATE_TARGETS = read_networks("WEBHOOK_PRIVATE_TARGETS")
 
-MAX_OPERATIONS = env.int("MAX_OPERATIONS", 10_000)  # shown in one environment; beyond it they are only counted
-if MAX_OPERATIONS < 1:
-    raise StartupError("MAX_OPERATIONS: not a number of operations. Set a number from 1 on.")
+# Shown in one environment; beyond it they are only counted.
+MAX_OPERATIONS = read_number("MAX_OPERATIONS", 10_000, "not a number of operations. Set a number from 1 on.")
 
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024  # of forms; wire.http.body bounds what machines send
 # No page takes files: none is read, and nothing is written to disk.

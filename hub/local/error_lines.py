@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import errno
+
 from django.conf import settings
 from django.db import OperationalError
 from environs import EnvError
 
 from hub.local.startup_errors import StartupError
 
+OWN_FOLDER = "Set HUB_DATA_DIR to a folder of your own that can be written."
+CURES = {
+    errno.ENOSPC: "Free space there, or set HUB_DATA_DIR to a folder with more.",
+    errno.EDQUOT: "Free space there, or set HUB_DATA_DIR to a folder with more.",
+    errno.EACCES: OWN_FOLDER,
+    errno.EPERM: OWN_FOLDER,
+    errno.EROFS: OWN_FOLDER,
+}
 EXPECTED_ERRORS = (StartupError, EnvError, OperationalError, OSError)
 
 
@@ -22,7 +32,7 @@ def format_error(error: BaseException) -> str:
             return f"affidavit: {describe_database_error(error)}"
         case OSError():
             path = f"{error.filename}: " if error.filename else ""
-            cure = "Free space, or set HUB_DATA_DIR to a folder of your own."
+            cure = CURES.get(error.errno or 0, "Look at that file or folder, or set HUB_DATA_DIR to another one.")
             return f"affidavit: {path}{error.strerror or error}. {cure}"
     raise error
 

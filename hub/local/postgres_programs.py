@@ -56,7 +56,8 @@ def run_program(
         output.seek(0)
         text = output.read()
     if check and process.returncode != 0:
-        raise StartupError(f"PostgreSQL's {program} failed: {find_error_line(log, text)}")
+        cure = " Free space, or set HUB_DATA_DIR to a folder with more." if "No space left" in text else ""
+        raise StartupError(f"PostgreSQL's {program} failed: {find_error_line(log, text)}{cure}")
     return process
 
 

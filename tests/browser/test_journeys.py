@@ -1,4 +1,4 @@
-"""What a person does with the pages, start to end."""
+"""What a person does with the pages, start to end, by keyboard alone."""
 
 import csv
 import re
@@ -16,6 +16,7 @@ from standardwebhooks.webhooks import Webhook
 from affidavit import mint_intent
 from alerts.delivery.deliver import deliver_due
 from alerts.evaluation.fire import evaluate_all
+from tests.browser.keyboard import choose, press, type_into
 from tests.catalog.reports import deliver, observation
 from workspaces.people.sign_in_links import create_link
 
@@ -26,9 +27,9 @@ def test_a_one_time_link_signs_in_and_a_first_workspace_is_made(new_tab, chromiu
     operator = get_user_model().objects.create_superuser("operator")
     page = chromium.new_context().new_page()
     page.goto(f"{live_server.url}/sign-in/{create_link(operator, now=timezone.now())}")
-    page.get_by_role("button", name=re.compile("sign in", re.I)).click()
-    page.get_by_label(re.compile("^Name", re.I)).fill("Lumen Books")
-    page.get_by_role("button", name=re.compile("create", re.I)).click()
+    press(page.get_by_role("button", name=re.compile("sign in", re.I)))
+    type_into(page.get_by_label(re.compile("^Name", re.I)), "Lumen Books")
+    press(page.get_by_role("button", name=re.compile("create", re.I)))
     assert re.search(r"gak_[0-9A-Za-z]{32}", page.inner_text("main"))
     assert re.search(r"gas_[\w-]{43}", page.inner_text("main"))
     page.goto(f"{live_server.url}/")
@@ -44,7 +45,7 @@ def test_a_search_narrows_the_catalog_and_back_restores_the_page(new_tab, filled
     expect(page.locator("main tbody tr")).to_have_count(1)
     page.reload()
     assert page.locator("main tbody tr").count() == 1
-    page.locator("main tbody a").first.click()
+    press(page.locator("main tbody a").first)
     page.wait_for_url(re.compile("/operation"))
     page.go_back()
     page.wait_for_load_state("networkidle")
@@ -65,8 +66,8 @@ def test_keys_lead_from_page_to_page(new_tab, filled):
 
 def test_the_environment_switch_keeps_page_and_range(new_tab, filled):
     page = new_tab(javascript=False).open(f"{filled}/outcomes?range=30d")
-    page.locator("summary", has_text="production").click()
-    page.get_by_role("link", name="staging").click()
+    press(page.locator("summary", has_text="production"))
+    press(page.get_by_role("link", name="staging"))
     assert re.search(r"/staging/outcomes\?.*range=30d", page.url)
 
 
@@ -93,7 +94,7 @@ def test_the_empty_page_s_own_calls_bring_the_first_outcome_and_no_broken_join(n
     keys = {key[:12]: key for key in (workspace.platform_key, workspace.report_key)}
     for call in page.locator(".empty .code", has_text="curl").all():
         command = call.locator("code").inner_text()
-        call.get_by_role("button", name="Copy").click()
+        press(call.get_by_role("button", name="Copy"))
         prefix = next(prefix for prefix in keys if prefix in command)
         command = re.sub(rf"{prefix}[^']*", keys[prefix], command)
         subprocess.run(["bash", "-c", f"{command} --silent --fail-with-body"], check=True, timeout=30)
@@ -113,8 +114,8 @@ def test_an_environment_mix_up_is_found_from_the_overview_and_moved_in_four_clic
     assert len(api.post("/api/conversation-outcomes", {"outcomes": mixed_up}).json()["unknownConversations"]) == 30
     page = new_tab().open(f"{filled}/overview")
     assert "42 of 45 are of conversations of staging, reported to production" in read_words(page, "main")
-    page.get_by_role("link", name="See them and move them").click()
-    page.get_by_role("button", name="Move 42 to staging").click()
+    press(page.get_by_role("link", name="See them and move them"))
+    press(page.get_by_role("button", name="Move 42 to staging"))
     page.get_by_role("status").filter(has_text="Moved").wait_for()
     page.goto(page.url.replace("/production/joins", "/staging/outcomes").partition("?")[0])
     assert re.search(r"purchase\s+42\b", page.inner_text("main"))  # 12 and 30
@@ -134,12 +135,12 @@ def test_from_a_rejection_to_its_true_reason_in_the_inspector(new_tab, filled, w
     report = {"reportId": str(uuid.uuid4()), "verifications": [rejection]}
     assert api.post("/api/verification-reports", report).status_code == 200
     page = new_tab().open(f"{filled}/rejections?reason=audience-mismatch&range=24h")
-    page.locator("#singles tbody tr").first.get_by_role("link").first.click()
-    page.get_by_role("link", name="Open in inspector").click()
-    page.get_by_label("X-Service-Intent").fill(header)
-    page.get_by_label("Content type").fill("application/json")
-    page.get_by_label("Body").fill('{"amount": 1250}')
-    page.get_by_role("button", name="Check").click()
+    press(page.locator("#singles tbody tr").first.get_by_role("link").first)
+    press(page.get_by_role("link", name="Open in inspector"))
+    type_into(page.get_by_label("X-Service-Intent"), header)
+    type_into(page.get_by_label("Content type"), "application/json")
+    type_into(page.get_by_label("Body"), '{"amount": 1250}')
+    press(page.get_by_role("button", name="Check"))
     page.locator("#verdict").wait_for()
     assert page.locator("#verdict").inner_text() == "audience-mismatch"
     assert "urn:affidavit:elsewhere" in page.inner_text("#checks")
@@ -152,9 +153,9 @@ def test_a_decision_is_undone_in_time(new_tab, filled, api):
     call = {"sub": "user_17", "operation": "POST /refunds", "args": {"amount": 1250}, "summary": "Refund 12.50"}
     assert api.post("/api/confirmations", call).status_code == 201
     page = new_tab().open(f"{filled}/confirmations")
-    page.get_by_role("link", name="Confirm: Refund 12.50").click()
-    page.get_by_role("button", name="Confirm now: Refund 12.50").click()
-    page.get_by_role("button", name="Undo: Refund 12.50").click()
+    press(page.get_by_role("link", name="Confirm: Refund 12.50"))
+    press(page.get_by_role("button", name="Confirm now: Refund 12.50"))
+    press(page.get_by_role("button", name="Undo: Refund 12.50"))
     page.get_by_role("link", name="Decline: Refund 12.50").wait_for()
     assert "Confirmed by" not in page.inner_text("main")
 
@@ -175,8 +176,8 @@ def test_an_annotation_that_a_deploy_posts_is_seen_by_a_stranger_on_a_shared_lin
     annotation = {"environment": "production", "text": "Deploy 4.2", "at": timezone.now().timestamp() - 3600}
     assert api.post("/api/annotations", annotation).status_code == 201
     page = new_tab().open(f"{filled}/outcomes?range=7d")
-    page.locator("summary", has_text="Share").click()
-    page.get_by_role("button", name="Make the link").click()
+    press(page.locator("summary", has_text="Share"))
+    press(page.get_by_role("button", name="Make the link"))
     link = page.locator("#new-link").inner_text()
     private_page = chromium.new_context().new_page()
     private_page.goto(link)
@@ -229,46 +230,46 @@ def test_a_property_is_found_by_search_with_when_it_appeared_and_what_replaced_i
     page.wait_for_url(re.compile("/property"))
     facts = page.get_by_label("Facts").inner_text()
     assert "no longer seen" in facts
-    page.get_by_label("Facts").get_by_role("link", name="/remark").click()
+    press(page.get_by_label("Facts").get_by_role("link", name="/remark"))
     page.wait_for_url(re.compile("remark"))
     assert "perhaps instead of" in page.get_by_label("Facts").inner_text()
-    page.locator("#history .line a").first.click()
+    press(page.locator("#history .line a").first)
     page.wait_for_url(re.compile("/change"))
-    page.get_by_role("button", name="Acknowledge", exact=True).click()
+    press(page.get_by_role("button", name="Acknowledge", exact=True))
     page.get_by_text("Acknowledged by operator").wait_for()
-    page.get_by_role("button", name="Undo acknowledgement").click()
+    press(page.get_by_role("button", name="Undo acknowledgement"))
     page.get_by_text("Not acknowledged yet").wait_for()
 
 
 def test_without_javascript_the_search_is_a_page(new_tab, filled):
     tab = new_tab(javascript=False)
     page = tab.open(f"{filled}/outcomes")
-    page.get_by_role("link", name="Search").click()
-    page.locator("main").get_by_label("Search everything").last.fill("email")
-    page.locator("main").get_by_role("button", name="Search").click()
-    page.locator("#search-results").get_by_role("link").first.click()
+    press(page.get_by_role("link", name="Search"))
+    type_into(page.locator("main").get_by_label("Search everything").last, "email")
+    press(page.locator("main").get_by_role("button", name="Search"))
+    press(page.locator("#search-results").get_by_role("link").first)
     assert "/property?" in page.url
 
 
 def test_an_alert_is_set_up_fired_by_traffic_and_its_webhook_verified(new_tab, filled, workspace, api, receiver):
     deliver(api, workspace, *[observation(path="/books", response={"id": 1, "note": "x"})] * 30)
     page = new_tab().open(f"{filled}/alerts")
-    page.get_by_role("radio", name="Webhook a program").check()
-    page.locator("#target-name").fill("ops")
-    page.locator("#target-address").fill(receiver.url)
-    page.get_by_role("button", name="Add target").click()
+    choose(page.get_by_role("radio", name="Webhook a program"))
+    type_into(page.locator("#target-name"), "ops")
+    type_into(page.locator("#target-address"), receiver.url)
+    press(page.get_by_role("button", name="Add target"))
     secret = page.locator("#new-secret").inner_text()
     assert "Would not have fired" in page.locator("#preview").inner_text()
-    page.get_by_label("Jump of rejected calls").check()
+    choose(page.get_by_label("Jump of rejected calls"))
     page.locator("#preview", has_text="Rejected calls: 20 or more").wait_for()
-    page.get_by_label("Least cases").fill("5")
+    type_into(page.get_by_label("Least cases"), "5")
     page.locator("#preview", has_text="Rejected calls: 5 or more").wait_for()
-    page.get_by_label("Breaking drift").check()
+    choose(page.get_by_label("Breaking drift"))
     page.locator("#preview", has_text="Breaking drift, in production").wait_for()
     assert not page.get_by_label("Least cases").is_visible()
     assert "minimum=5" in page.url
     assert "csrf" not in page.url
-    page.get_by_role("button", name="Save alert").click()
+    press(page.get_by_role("button", name="Save alert"))
     page.get_by_role("button", name="Pause Breaking drift").wait_for()
     deliver(api, workspace, *[observation(path="/books", response={"id": "1", "note": "x"})] * 30)
     now = timezone.now() + timedelta(seconds=1)
@@ -277,5 +278,5 @@ def test_an_alert_is_set_up_fired_by_traffic_and_its_webhook_verified(new_tab, f
     assert Webhook(secret).verify(body, headers)["data"]["operation"] == "GET /books"
     page.reload()
     assert "delivered" in page.locator("main table").first.inner_text()
-    page.get_by_role("link", name="Deliveries").click()
+    press(page.get_by_role("link", name="Deliveries"))
     assert "Breaking drift in production: GET /books" in page.locator("main").inner_text()

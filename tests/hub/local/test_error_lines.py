@@ -44,8 +44,16 @@ def test_the_embedded_server_is_named_where_no_other_is_set():
     assert "postgres.log in HUB_DATA_DIR" in format_message("connection failed: no such file")
 
 
-def test_a_folder_that_cannot_be_used_names_its_setting():
-    assert "HUB_DATA_DIR" in error_lines.format_error(OSError(errno.ENOSPC, "No space left on device", "/data"))
+@pytest.mark.parametrize(
+    ("number", "cure"),
+    [(errno.ENOSPC, "Free space there"), (errno.EACCES, "a folder of your own"), (errno.ENOTDIR, "Look at that file")],
+)
+def test_a_folder_that_cannot_be_used_names_its_setting_and_the_cure(number, cure):
+    line = error_lines.format_error(OSError(number, "what the system says", "/data"))
+    assert "/data: what the system says." in line
+    assert "HUB_DATA_DIR" in line
+    assert cure in line
+    assert ("Free space" in line) == (number == errno.ENOSPC)
 
 
 @pytest.mark.django_db

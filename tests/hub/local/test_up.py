@@ -172,7 +172,7 @@ def test_a_full_disk_is_one_clear_line(hub):
 @pytest.mark.parametrize(
     ("name", "value", "cure"),
     [
-        ("HUB_PORT", "eighty", "HUB_PORT"),
+        ("HUB_PORT", "eighty", "HUB_PORT: not a port. Set a number from 1 to 65535."),
         ("HUB_PORT", "70000", "HUB_PORT: not a port. Set a number from 1 to 65535."),
         ("HUB_PORT", "0", "HUB_PORT: not a port. Set a number from 1 to 65535."),
         ("CELERY_BROKER_URL", "nonsense", "redis://HOST:6379/0"),

@@ -1,0 +1,43 @@
+"""A person without a mouse: Tab, Enter, arrows and typing are all that there is."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator
+
+MAX_STEPS = 300  # by Tab; no page has as many elements before the one that is looked for
+
+
+def reach(target: Locator) -> None:
+    """Move the focus to an element by Tab alone."""
+    target.wait_for()
+    for _ in range(MAX_STEPS):
+        if target.evaluate("element => element === document.activeElement"):
+            return
+        target.page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not lead to {target}")
+
+
+def press(target: Locator, key: str = "Enter") -> None:
+    """Reach a link, a button or the head of what unfolds, and press it; wait where that leads."""
+    reach(target)
+    target.press(key)
+
+
+def type_into(target: Locator, text: str) -> None:
+    """Reach a field and write over what stands in it."""
+    reach(target)
+    target.page.keyboard.press("Control+a")
+    target.page.keyboard.insert_text(text)
+
+
+def choose(target: Locator) -> None:
+    """Choose one of several radio buttons: Tab leads to the chosen one, arrows to the others."""
+    form = target.locator("xpath=ancestor::form")
+    group = form.locator(f"input[type=radio][name='{target.get_attribute('name')}']")
+    chosen = group.and_(target.page.locator(":checked"))
+    reach(chosen.first if chosen.count() else group.first)
+    for _ in range(group.count()):
+        if target.is_checked():
+            return
+        target.page.keyboard.press("ArrowDown")
+    assert target.is_checked()
