@@ -22,6 +22,7 @@ SIZES = {"screen": (1280, 900), "phone": (390, 844)}
 SCHEMES = ("light", "dark")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WEBP_QUALITY = 50
+RELEASE_SECONDS = 600
 
 
 @contextmanager
@@ -57,6 +58,17 @@ def sign_in(context: BrowserContext, hub: Hub) -> str:
     return address
 
 
+def wait_for_release(page: Page, start: str) -> None:
+    """Wait for the drift of the shop's release, which comes some minutes after the workspace."""
+    address = f"{start.rpartition('/')[0]}/drift"
+    for _ in range(RELEASE_SECONDS // 10):
+        page.goto(address)
+        if page.locator("main a[href*='/change?']").count():
+            return
+        time.sleep(10)
+    raise SystemExit("The sample's release brought no drift.")
+
+
 def find_pages(page: Page, start: str) -> dict[str, str]:
     """Return the address of each page by name: the first one that a link leads to."""
     folder = urlsplit(start).path.rsplit("/", 1)[0]
@@ -90,6 +102,7 @@ def write_screenshots(browser: Browser, hub: Hub, folder: Path) -> int:
     context = browser.new_context(timezone_id="UTC", locale="en-GB")
     start = sign_in(context, hub)
     page = context.new_page()
+    wait_for_release(page, start)
     addresses = find_pages(page, start)
     for name, (width, height) in SIZES.items():
         page.set_viewport_size({"width": width, "height": height})
