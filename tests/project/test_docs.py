@@ -18,6 +18,7 @@ from django.urls import Resolver404, resolve, reverse
 from affidavit import REASONS, IntentVerifier, MemoryNonces, args_hash, canonical_json, describe, infer, merge
 from affidavit import mint_intent as mint
 from catalog.change_labels import CHANGE_KINDS
+from hub.retention.kinds import KINDS
 from intents.gate.serializers import ConfirmationForm, IntentForm
 from wire.errors import DomainError
 from wire.http.problems import CODES
@@ -111,6 +112,12 @@ def anchors(path: Path) -> set[str]:
     """Return the anchors that GitHub makes from headings."""
     titles = (title.lower().replace("`", "") for title in HEADING.findall(path.read_text()))
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
+
+
+def test_operating_md_lists_exactly_the_kinds_of_retention():
+    table = text_of("docs/operating.md").partition("| kind | is |")[2].partition("\n\n")[0]
+    listed = [line.split("|")[1].strip() for line in table.splitlines()[2:]]
+    assert listed == [kind.label.lower() for kind in KINDS]
 
 
 def test_settings_md_lists_exactly_the_variables_that_the_code_reads():
