@@ -52,20 +52,22 @@ def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]
 class BreakingDrift:
     """The breaking changes that were found in a period, and are neither acknowledged nor muted.
 
-    operations: in how many operations; method, path: of the one with most changes; since: when the first was found.
+    operations: in how many operations; method, path: of the one with most changes, which has `largest` of them;
+    detected_at: when the first was found.
     """
 
     changes: int
     operations: int
     method: str
     path: str
-    since: datetime
+    largest: int
+    detected_at: datetime
 
 
 def summarize_breaking_drift(environment: Environment, period: Period) -> BreakingDrift | None:
     """Return None where there is none."""
     operations = list_open_drift(environment, period).order_by().values("operation__method", "operation__path")
-    rows = list(operations.annotate(changes=Count("pk"), since=Min("at")).order_by("-changes", "since"))
+    rows = list(operations.annotate(changes=Count("pk"), detected_at=Min("at")).order_by("-changes", "detected_at"))
     if not rows:
         return None
     return BreakingDrift(
@@ -73,7 +75,8 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
         operations=len(rows),
         method=rows[0]["operation__method"],
         path=rows[0]["operation__path"],
-        since=min(row["since"] for row in rows),
+        largest=rows[0]["changes"],
+        detected_at=min(row["detected_at"] for row in rows),
     )
 
 

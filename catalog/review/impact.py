@@ -18,7 +18,7 @@ RESPONSE_SENTENCES: Mapping[tuple[str, str], str] = {
     ("quiet", ""): "It was an error response, which no consumer needs.",
     ("back", ""): "It is sent again. Consumers that read it get it again.",
     ("optional", "consumer"): "Consumers that expect it in every response fail where it is missing.",
-    ("type", "consumer"): "Consumers that read it with the type before can fail on the one after.",
+    ("type", "consumer"): "Consumers that expect the type before can fail on the new one.",
     ("type", ""): "Every value that can come now could come before, so consumers are not affected.",
     ("nullable", "consumer"): "Consumers that do not expect null can fail on it.",
     ("not-null", ""): "Every value that can come now could come before, so consumers are not affected.",
