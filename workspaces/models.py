@@ -106,7 +106,7 @@ class ScopeMissing(DomainError):
 class ApiKey(models.Model):
     """A key's digest and first characters; the key itself is shown once and never stored (contract 1).
 
-    environment_names: those that it may use, all if empty; last_used_at: exact to an hour.
+    environment_names: those that it may use, all if empty; last_used_at: exact to five minutes.
     """
 
     SECRET, PUBLISHABLE = "secret", "publishable"

@@ -1,4 +1,4 @@
-"""When a key was last used, exact to an hour: at most one UPDATE per key and hour."""
+"""When a key was last used, exact to five minutes: at most one UPDATE per key in that time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db import DatabaseError, connection
 from wire.request_context import find_sqlstate
 from workspaces.models import ApiKey
 
-PRECISION = timedelta(hours=1)
+PRECISION = timedelta(minutes=5)
 # Of requests at once, one updates the row; the others skip it, so that none waits. Keys are not locked against foreign
 # keys, which reports use.
 NOTE_USE = """
@@ -23,7 +23,7 @@ log = logging.getLogger("affidavit.keys")
 
 
 def note_use(key: ApiKey, *, now: datetime) -> None:
-    """Store that a key is used now, unless that is known of the last hour. Call it before any transaction.
+    """Store that a key is used now, unless that is known of the last PRECISION. Call it before any transaction.
 
     A database that cannot write does not stop a request that only reads.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django import forms
@@ -19,6 +19,7 @@ from wire.period import Period, parse_period
 from wire.table_exports import Table
 from workspaces.access import require_member_environment
 from workspaces.keys.create import MAX_NAME, create_key
+from workspaces.keys.last_use import PRECISION
 from workspaces.keys.revoke import revoke_key
 from workspaces.models import ApiKey, Environment, Membership
 from workspaces.page import Page, render_html, return_to_page
@@ -122,6 +123,7 @@ def _build_page(request: HttpRequest, environment: Environment, form: KeyForm) -
             "active": [(key, key.expires_at is not None and key.expires_at <= now) for key in active],
             "revoked": [key for key in keys if key.revoked_at is not None],
             "to_revoke": next((key for key in active if str(key.pk) == revoking), None),
+            "minutes_exact": PRECISION // timedelta(minutes=1),
             "form": form,
             "scopes": [(scope, words, scope in (form["scopes"].value() or ())) for scope, words in SCOPES.items()],
             "environment_choices": [

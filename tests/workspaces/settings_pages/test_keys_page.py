@@ -90,6 +90,19 @@ def test_revoking_asks_first_and_says_what_stops(admin, api, workspace):
     assert key.prefix in admin.get(PAGE).content.decode()
 
 
+def test_the_list_says_how_exact_a_last_use_is_and_of_which_keys_none_is_recorded(admin, api):
+    api.get("/api/catalog")
+    page = admin.get(PAGE).content.decode()
+    assert "Its last use is exact to 5 minutes." in page
+    cells = [" ".join(cell.split("</td>")[0].split()) for cell in page.split('<td data-is="Last used">')[1:]]
+    kinds = list(ApiKey.objects.order_by("-id").values_list("kind", "last_used_at"))
+    for cell, (kind, last_used_at) in zip(cells, kinds, strict=True):
+        if kind == ApiKey.PUBLISHABLE:
+            assert "not recorded" in cell
+        else:
+            assert ("<time" if last_used_at else "never") in cell
+
+
 def test_the_list_says_of_each_key_what_it_may(admin, workspace):
     ApiKey.objects.filter(name="platform").update(expires_at=timezone.now())
     page = admin.get(PAGE).content.decode()
