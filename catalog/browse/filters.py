@@ -19,7 +19,7 @@ SORT_KEYS = frozenset(key for key, _, _ in SORTED_COLUMNS)
 STATUS_CLASSES = ("2xx", "3xx", "4xx", "5xx")
 # What `show=` narrows the list to; the last two depend on the period of the page.
 SUBSETS = {
-    "unknown": "with an unknown type",
+    "unknown": "with several or unknown types",
     "drifted": "drifted in this period",
     "unseen": "not seen in this period",
 }

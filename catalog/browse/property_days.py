@@ -13,7 +13,7 @@ from catalog.browse.presence import Presence, list_presence
 from catalog.evidence.days import DaySpan, ObservedDays, load_days
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import PartShape, list_observed_nodes, list_part_nodes
-from catalog.evidence.pointers import ITEMS, VALUES, property_name, split_pointer
+from catalog.evidence.pointers import ITEMS, SEVERAL_TYPES, VALUES, property_name, split_pointer
 from catalog.models import Operation, OperationDay
 
 CHILDREN = ("items", "values", "properties")  # of a stored state of evidence
@@ -64,7 +64,7 @@ def count_only_type(type_name: str, seen: int, nulls: int) -> Mapping[str, int]:
     """Return the counts of a property with one type, and perhaps null: `array` for `array of string`."""
     if not type_name or type_name == "null":
         return {"null": seen} if type_name else {}
-    name = type_name.split()[0]
+    name = type_name if type_name == SEVERAL_TYPES else type_name.split()[0]
     return {"object" if name == "map" else name: seen - nulls, **({"null": nulls} if nulls else {})}
 
 

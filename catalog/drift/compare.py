@@ -17,7 +17,7 @@ from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_propert
 
 PATH = "path"
 LITTLE_KNOWN = frozenset({"nothing", "null", "cut"})  # a type seen after one of these is not a change of the operation
-UNKNOWN_WORDS = {"nothing": "nothing yet", "cut": "cut by a limit", "divergent": "different types"}
+UNKNOWN_WORDS = {"nothing": "nothing yet", "cut": "cut by a limit"}
 # Who breaks when a type becomes wider, narrower or a different one.
 BREAKS_IN_RESPONSES = {"wider": CONSUMER, "narrower": NOBODY, "other": CONSUMER}
 BREAKS_IN_REQUESTS = {"wider": PRODUCER, "narrower": CONSUMER, "other": BOTH}
@@ -90,7 +90,7 @@ def build_not_always(part: str, pointer: str, before: str, after: str) -> Change
 
 
 def describe_descriptor(descriptor: Descriptor) -> str:
-    """Return `array of string or null`; of an unknown type, why it is unknown."""
+    """Return `array of string or null`; of an unknown type, why it is unknown or which types there are."""
     kind = _kind_of(descriptor)
     if kind == "object" and descriptor["type"] == "unknown":
         kind = "empty object"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from catalog.drift.absence import PRESENCE_KINDS, SEEN_AGAIN
 from catalog.drift.compare import Change, compare_outlines
 from catalog.drift.queries import list_versions, load_outlines_by_number
+from catalog.evidence.pointers import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion
 
 MAX_VERSIONS_SHOWN = 20
@@ -78,10 +79,26 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
     outlines = load_outlines_by_number(operation, [before, after])
     if not outlines.keys() >= {before, after}:
         return None
-    changes = compare_outlines(outlines[before], outlines[after])
+    changes = _name_types(operation, compare_outlines(outlines[before], outlines[after]), {before, after})
     if before < after:
         changes += _list_presence_changes(operation, before, after)
     return VersionComparison(before, after, changes)
+
+
+def _name_types(operation: Operation, changes: Sequence[Change], numbers: Collection[int]) -> list[Change]:
+    """Return the changes with the names of several types, as drift up to the later version has them."""
+    if not any(SEVERAL_TYPES in (change.before, change.after) for change in changes):
+        return list(changes)
+    drift = operation.drift.filter(version__lte=max(numbers), kind="type", after__contains=" or ").order_by("id")
+    names = {(item.part, item.pointer): item.after for item in drift}
+
+    def find_name(change: Change, words: str) -> str:
+        return names.get((change.part, change.pointer), words) if words == SEVERAL_TYPES else words
+
+    return [
+        replace(change, before=find_name(change, change.before), after=find_name(change, change.after))
+        for change in changes
+    ]
 
 
 def _list_presence_changes(operation: Operation, before: int, after: int) -> list[Change]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from affidavit import Evidence, describe
+from affidavit import describe
 from affidavit.operations import SECONDS_PER_DAY, part_key
 from catalog.change_labels import describe_successor
 from catalog.drift.absence import ENOUGH, NO_LONGER_SEEN, NOT_ALWAYS, AbsenceEvent
@@ -21,6 +21,7 @@ from catalog.drift.compare import (
 )
 from catalog.drift.fold_result import FoldResult
 from catalog.evidence.outlines import Outline
+from catalog.evidence.pointers import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion
 
 
@@ -98,7 +99,7 @@ def _event_time(result: FoldResult, event: AbsenceEvent) -> datetime:
 
 
 def _describe_event(part: str, event: AbsenceEvent) -> Change:
-    shape = describe(event.evidence, counts=False)
+    shape = describe(event.evidence)
     if event.kind == NO_LONGER_SEEN:
         change = build_removal(part, event.pointer, shape, NO_LONGER_SEEN)
         return replace(change, after=describe_successor(event.successor)) if event.successor else change
@@ -121,22 +122,17 @@ def _build_row(
         pointer=change.pointer,
         kind=change.kind,
         before=change.before,
-        after=_add_type_counts(result, change),
+        after=_name_types(result, change),
         breaks=change.breaks,
         seen=seen,
         of=of,
     )
 
 
-def _add_type_counts(result: FoldResult, change: Change) -> str:
-    """Return the type after the change; for different types, also how often each was seen so far."""
-    node = result.total_nodes.get((change.part, change.pointer)) if change.after.startswith("different types") else None
-    return f"{change.after} ({_render_type_counts(node.evidence)})" if node else change.after
-
-
-def _render_type_counts(evidence: Evidence) -> str:
-    counts = sorted(evidence.counts.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{kind} {count:,}" for kind, count in counts if count)
+def _name_types(result: FoldResult, change: Change) -> str:
+    """Return the type after the change; of several types, which they are: outlines do not hold that."""
+    node = result.total_nodes.get((change.part, change.pointer)) if SEVERAL_TYPES in change.after else None
+    return describe_descriptor(describe(node.evidence)) if node else change.after
 
 
 def _to_datetime(seconds: int) -> datetime:

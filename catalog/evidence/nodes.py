@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from affidavit import Evidence, describe
 from catalog.evidence.outlines import Descriptor, is_repeated_field
-from catalog.evidence.pointers import ITEMS, VALUES, describe_type, join_property
+from catalog.evidence.pointers import ITEMS, VALUES, describe_type, has_several_types, join_property
 
 EPOCH = date(1970, 1, 1)
 EMPTY_OBJECT = "always {} so far"
@@ -23,7 +23,8 @@ class Node(NamedTuple):
     observations; None where unknown.
     types: counts by type, null included, where more than one was seen. collapsed: its names were not kept.
     map_names: the number of names of an object that is shown as a map. objects: how often it was an object.
-    is_reset: its baseline was reset, so that `seen` and `parents` count from then on.
+    is_reset: its baseline was reset, so that `seen` and `parents` count from then on. is_mixed: whether several types
+    were seen.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Node(NamedTuple):
     map_names: int = 0
     objects: int = 0
     is_reset: bool = False
+    is_mixed: bool = False
 
     @property
     def presence(self) -> float | None:
@@ -60,7 +62,12 @@ class Node(NamedTuple):
 
     @property
     def main_type(self) -> str:
-        """Return the type without that of its items or values: `array` of `array of string`, `object` of a map."""
+        """Return the type without that of its items or values: `array` of `array of string`, `object` of a map.
+
+        Mixed types are `unknown`, as in outlines.
+        """
+        if self.is_mixed:
+            return "unknown"
         main_type = self.type.split()[0]
         return "object" if main_type == "map" else main_type
 
@@ -84,7 +91,7 @@ def list_nodes(
     for node in _walk("", "", 0, evidence, descriptor, observations):
         pointer = node.pointer
         if pointer in field_types:
-            node = node._replace(type=field_types[pointer], reason="")
+            node = node._replace(type=field_types[pointer], is_mixed=False)
         if pointer in resets:
             parents = resets[pointer]
             node = node._replace(is_reset=True, parents=node.parents if parents is None else parents)
@@ -121,6 +128,7 @@ def _walk(
         first_day=_convert_day(evidence.first),
         last_day=_convert_day(evidence.last),
         objects=objects,
+        is_mixed=has_several_types(descriptor),
     )
     for child, inner in descriptor.get("properties", {}).items():
         yield from _walk(child, join_property(pointer, child), depth + 1, evidence.properties[child], inner, objects)
@@ -135,8 +143,6 @@ def _describe_reason(descriptor: Descriptor) -> str:
             return EMPTY_OBJECT
         case "empty", _, _:
             return "nothing seen yet"
-        case "divergent", _, _:
-            return "different types"
         case "limit", _, _:
             return "cut by a limit"
         case _, _, "array" if _is_empty_item(descriptor["items"]):

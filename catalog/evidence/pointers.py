@@ -13,6 +13,7 @@ from affidavit import Evidence
 from catalog.evidence.outlines import Descriptor
 
 ITEMS, VALUES = "[]", "{}"
+SEVERAL_TYPES = "several types"  # where it is not known which
 _STEP_BY_NAME = {ITEMS: "~2]", VALUES: "~3}"}  # of properties that are named like the steps above
 _NAME_BY_STEP = {step: name for name, step in _STEP_BY_NAME.items()}
 
@@ -106,12 +107,26 @@ def sum_evidence(parts: Iterable[Evidence]) -> Evidence:
 
 
 def describe_type(descriptor: Descriptor) -> str:
-    """Return `array of object`, `map of string`, `string (binary)` for a file of a form, or the type itself."""
+    """Return `array of object`, `map of string`, `string (binary)` for a file of a form, or the type itself.
+
+    Mixed types are `integer or string` where the descriptor counts them, which those of outlines do not.
+    """
+    if has_several_types(descriptor):
+        return " or ".join(sorted(descriptor.get("types", ()))) or SEVERAL_TYPES
     type_name = str(descriptor["type"])
     if "format" in descriptor:
         return f"{type_name} ({descriptor['format']})"
     if type_name == "array":
-        return f"array of {descriptor['items']['type']}"
+        return f"array of {_describe_inner_type(descriptor['items'])}"
     if type_name == "object" and "values" in descriptor and not descriptor.get("properties"):
-        return f"map of {descriptor['values']['type']}"
+        return f"map of {_describe_inner_type(descriptor['values'])}"
     return type_name
+
+
+def has_several_types(descriptor: Descriptor) -> bool:
+    return descriptor["type"] == "unknown" and descriptor.get("reason") == "divergent"
+
+
+def _describe_inner_type(descriptor: Descriptor) -> str:
+    """Return the type of items or values without that of what they contain: `array of array`."""
+    return f"({describe_type(descriptor)})" if has_several_types(descriptor) else str(descriptor["type"])

@@ -33,19 +33,21 @@ def show_change(request: HttpRequest, environment: Environment, period: Period) 
 
     def build_context() -> Mapping[str, Any]:
         now = timezone.now()
-        field = detail.find_current_field(environment, drift, today=now.astimezone(UTC).date())
+        today = now.astimezone(UTC).date()
+        field = detail.find_current_field(environment, drift, today=today)
         return {
             "change": drift,
             "impact": impact.explain_impact(drift),
             "advice": impact.advise(drift),
             "versions": detail.load_versions(drift),
             "field": field,
+            "today": today,
             "node": field.node if field else None,
             "successor": find_successor([drift], drift.pointer),
             "predecessor": _find_predecessor(field, drift),
             "story": detail.list_story(drift),
             "siblings": detail.list_siblings(drift),
-            **_describe_days(field, drift, period, today=now.astimezone(UTC).date()),
+            **_describe_days(field, drift, period, today=today),
             "mute": detail.find_mute(drift, now=now),
             "mute_days": MUTE_DAYS,
             "may_decide": has_role(request.user, environment.workspace, Membership.EDITOR),

@@ -49,7 +49,7 @@ def list_changes(client: Any, created: Any, **query: str) -> list[tuple[str, str
 def test_the_feed_tells_what_changed_where_and_whom_it_breaks(browser_client, filled_workspace):
     page = open_page(browser_client, filled_workspace, "drift")
     assert "3 in this period, 2 breaking" in page
-    assert re.search(r"different types \(integer 31, string 1\)", page)
+    assert re.search(r"</span> → integer or string", page)
     (latest, *_) = list_rows(browser_client, filled_workspace, "drift", "drift")
     assert latest == {
         "id": latest["id"], "at": latest["at"], "since": latest["since"], "method": "GET", "path": PATH, "version": 3,
@@ -121,6 +121,8 @@ def test_an_operation_shows_its_versions_and_the_difference_of_any_two(browser_c
         ("/total", "gone", "consumer"),
     ]
     assert "Version 3 → 1" in open_page(browser_client, filled_workspace, "operation", before="3", after="1", **query)
+    names = list_rows(browser_client, filled_workspace, "operation", "changes", before="1", after="3", **query)
+    assert [row["after"] for row in names] == ["integer or string", "string or null", "integer"]
     assert "are the same" in open_page(browser_client, filled_workspace, "operation", before="2", after="2", **query)
 
 

@@ -27,7 +27,7 @@ def test_a_property_is_present_as_often_as_its_parent_was_an_object():
 
 def test_different_types_are_counted():
     nodes = nodes_of({"a": 1}, {"a": "x"}, {"a": "y"}, {"a": None})
-    assert (nodes["/a"].type, nodes["/a"].reason) == ("unknown", "different types")
+    assert (nodes["/a"].type, nodes["/a"].main_type, nodes["/a"].reason) == ("integer or string", "unknown", "")
     assert nodes["/a"].types == {"integer": 1, "string": 2, "null": 1}
 
 
@@ -38,6 +38,11 @@ def test_arrays_and_maps_say_of_what():
     assert (nodes["/none"].type, nodes["/none"].reason) == ("array of unknown", "always empty so far")
     assert nodes["/map"].type == "map of string"
     assert (nodes["/o"].type, nodes["/o"].reason) == ("unknown", "always {} so far")
+
+
+def test_several_types_of_items_are_named():
+    assert nodes_of({"a": [1, "x"]})["/a"].type == "array of (integer or string)"
+    assert nodes_of({"a": [1, "x"]})["/a/[]"].type == "integer or string"
 
 
 def test_a_node_has_its_days_and_says_whether_it_is_sensitive():

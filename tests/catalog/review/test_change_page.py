@@ -87,7 +87,21 @@ def test_it_counts_presence_and_types_before_and_after(api, browser_client, work
     assert (field.before.presence, field.before.types) == (Presence(3, 6), {"integer": 3})
     assert (field.after.presence, field.after.types) == (Presence(3, 3), {"number": 3})
     page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
-    assert "Counted by whole days of UTC" in page
+    assert "Present and values by type are of these whole days of UTC" in page
+
+
+def test_it_names_the_types_without_counts_and_the_days_that_are_counted(api, browser_client, workspace):
+    """An all-time count beside that of a day reads as if both were of the same time."""
+    noon = 1_790_000_000 // 86_400 * 86_400 + 43_200
+    deliver(api, workspace, *[observation(response={"total": 2}, lastSeenAt=noon)] * 30)
+    for value in ("x", 3):
+        deliver(api, workspace, observation(response={"total": value}, lastSeenAt=noon + 86_400))
+    drift = Drift.objects.get()
+    page = open_page(browser_client, f"/w/{workspace.workspace.slug}/production/change", id=drift.pk)
+    assert "<td>integer</td> <td> integer or string </td>" in page
+    since = drift.since.astimezone(UTC)
+    first, before, after = (f"{since + timedelta(days=days):%-d %b %Y}" for days in (-30, -1, 30))
+    assert f"<td> {first[:-5]} to {before} </td> <td> {since:%-d %b} to {after} </td>" in page
 
 
 def test_what_vanished_today_has_no_days_that_have_not_come(api, workspace):
