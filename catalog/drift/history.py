@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from catalog.drift.absence import PRESENCE_KINDS, SEEN_AGAIN
 from catalog.drift.compare import Change, compare_outlines
 from catalog.drift.queries import list_versions, load_outlines_by_number
+from catalog.evidence.outline_nodes import list_outline_nodes
 from catalog.evidence.pointers import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion
 
@@ -33,12 +34,24 @@ class TimelineEntry:
 
 
 @dataclass(frozen=True)
-class VersionComparison:
-    """The changes from one version to another, by their numbers: of their outlines, then of presence."""
+class ComparedVersion:
+    """A side of a comparison. properties: in all parts of its outline."""
 
-    before: int
-    after: int
+    version: OperationVersion
+    properties: int
+
+
+@dataclass(frozen=True)
+class VersionComparison:
+    """The changes from one version to another: of their outlines, then of presence."""
+
+    before: ComparedVersion
+    after: ComparedVersion
     changes: Sequence[Change]
+
+    @property
+    def breaking(self) -> int:
+        return sum(bool(change.breaks) for change in self.changes)
 
 
 def build_timeline(operation: Operation) -> list[TimelineEntry]:
@@ -79,10 +92,15 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
     outlines = load_outlines_by_number(operation, [before, after])
     if not outlines.keys() >= {before, after}:
         return None
+    versions = {version.number: version for version in list_versions(operation).filter(number__in=outlines)}
+    sides = {
+        number: ComparedVersion(versions[number], sum(1 for _ in list_outline_nodes(outline)))
+        for number, outline in outlines.items()
+    }
     changes = _name_types(operation, compare_outlines(outlines[before], outlines[after]), {before, after})
     if before < after:
         changes += _list_presence_changes(operation, before, after)
-    return VersionComparison(before, after, changes)
+    return VersionComparison(sides[before], sides[after], changes)
 
 
 def _name_types(operation: Operation, changes: Sequence[Change], numbers: Collection[int]) -> list[Change]:

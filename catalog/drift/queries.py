@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Now
 
 from catalog.drift.absence import PRESENCE_KINDS
@@ -117,6 +117,24 @@ def load_outlines_by_number(operation: Operation, numbers: Collection[int]) -> d
     """Return the outlines of those of these versions that exist."""
     texts = operation.versions.filter(number__in=numbers).values_list("number", "outline")
     return {number: json.loads(text) for number, text in texts}
+
+
+@dataclass(frozen=True)
+class CatalogExtent:
+    """What an environment observed. first_seen_at, last_seen_at: of any operation, None where there is none."""
+
+    environment: Environment
+    operations: int
+    properties: int
+    first_seen_at: datetime | None
+    last_seen_at: datetime | None
+
+
+def measure_catalog(environment: Environment) -> CatalogExtent:
+    totals = visible_operations(environment).aggregate(
+        operations=Count("pk"), properties=Sum("properties"), first=Min("first_seen_at"), last=Max("last_seen_at")
+    )
+    return CatalogExtent(environment, totals["operations"], totals["properties"] or 0, totals["first"], totals["last"])
 
 
 def load_outline_digests(environment: Environment) -> dict[OperationKey, tuple[str, bytes]]:

@@ -12,7 +12,7 @@ from catalog.change_labels import CHANGE_KINDS
 from catalog.drift import exports
 from catalog.drift.environments import OperationChange, compare_catalogs
 from catalog.drift.filters import DriftFilters
-from catalog.drift.queries import list_drift, with_sequels
+from catalog.drift.queries import list_drift, measure_catalog, with_sequels
 from catalog.queries import visible_operations
 from wire.filters import read_text
 from wire.period import Period
@@ -51,9 +51,10 @@ def show_environment_comparison(request: HttpRequest, environment: Environment, 
 
     def build_context() -> Mapping[str, Any]:
         changes = list(list_changes())
-        compared = [environment, against] if against else []
+        extents = [measure_catalog(item) for item in (environment, against) if item]
         return {
-            "unobserved": [item.name for item in compared if not visible_operations(item).exists()],
+            "extents": extents if against else [],
+            "unobserved": [extent.environment.name for extent in extents if not extent.operations],
             "other_environments": other_environments,
             "against": against,
             "rows": Paginator(changes, CHANGES_A_PAGE).get_page(request.GET.get("page")),

@@ -123,7 +123,10 @@ def test_an_operation_shows_its_versions_and_the_difference_of_any_two(browser_c
     assert "Version 3 → 1" in open_page(browser_client, filled_workspace, "operation", before="3", after="1", **query)
     names = list_rows(browser_client, filled_workspace, "operation", "changes", before="1", after="3", **query)
     assert [row["after"] for row in names] == ["integer or string", "string or null", "integer"]
-    assert "are the same" in open_page(browser_client, filled_workspace, "operation", before="2", after="2", **query)
+    same = open_page(browser_client, filled_workspace, "operation", before="2", after="2", **query)
+    assert re.search(r"<b>No differences</b> from version 2 <span .*?, 3 properties\)</span> to version 2 <span", same)
+    page = open_page(browser_client, filled_workspace, "operation", before="3", after="1", **query)
+    assert "<b>3 changes, 1 breaking</b>, from version 3 <span" in page
 
 
 def test_a_comparison_of_versions_has_what_is_no_longer_seen_as_the_timeline_has(api, browser_client, workspace):
@@ -181,14 +184,19 @@ def test_the_difference_says_what_would_change_if_this_were_the_other(api, brows
         ("GET", PATH, "200", "/total", "gone"),
     ]
     page = open_page(browser_client, filled_workspace, "difference", against="staging")
-    assert "6 in all, 3 breaking" in page
+    assert "<b>6 changes, 3 breaking</b>, for clients of production if it answered like staging." in page
 
 
 def test_two_environments_with_the_same_shapes_do_not_differ(api, browser_client, workspace):
     for environment, count in (("production", 3), ("staging", 1)):
         deliver(api, workspace, observation(response={"id": 1}, count=count), environment=environment)
     assert list_rows(browser_client, workspace, "difference", "difference") == []
-    assert "No differences" in open_page(browser_client, workspace, "difference", against="nowhere")
+    page = open_page(browser_client, workspace, "difference", against="nowhere")
+    assert "<b>No differences</b> between production and staging." in page
+    for environment in ("production", "staging"):
+        row = page.partition(f'<th scope="row">{environment}</th>')[2].partition("</tr>")[0]
+        assert re.findall(r'class="num">(\d+)<', row) == ["1", "1"]
+        assert row.count("<time ") == 2
 
 
 @pytest.mark.parametrize(
