@@ -7,35 +7,40 @@ from collections.abc import Sequence
 from intents.rejections.totals import ReasonSummary, find_growth
 
 
-def describe_reasons(summaries: Sequence[ReasonSummary], *, step: str, reason: str = "") -> str:
+def describe_reasons(summaries: Sequence[ReasonSummary], *, step: str, before: str, reason: str = "") -> str:
     """Say how many rejections the chart shows, the leading reason, and the one that grew most.
 
-    summaries: the most frequent first; reason: the one that the page is filtered by, if any.
+    summaries: the most frequent first; before: the words of the period that they are compared with, "" for none;
+    reason: the one that the page is filtered by, if any.
     """
     summaries = [summary for summary in summaries if reason in ("", summary.reason)]
     if not summaries:
         return "No rejections in this period."
     beginning = f"{_format_rejections(sum(summary.count for summary in summaries))}, one bar per {step}"
     if reason:
-        return f"{beginning}: {reason} only, {_describe_change(summaries[0])}."
-    return f"{beginning}; {summaries[0].reason} leads with {summaries[0].count:,}{_describe_growth(summaries)}."
+        return f"{beginning}: {reason} only{_describe_change(summaries[0], before)}."
+    return f"{beginning}; {summaries[0].reason} leads with {summaries[0].count:,}{_describe_growth(summaries, before)}."
 
 
-def _describe_growth(summaries: Sequence[ReasonSummary]) -> str:
+def _describe_growth(summaries: Sequence[ReasonSummary], before: str) -> str:
+    if not before:
+        return ""
     if not any(summary.previous_count for summary in summaries):
-        return ", none in the previous period"
+        return f", none in {before}"
     growth = find_growth(summaries)
     if growth is None:
         return ", none grew"
     subject = "and" if growth is summaries[0] else growth.reason
-    return f", {subject} grew most, by {growth.count - growth.previous_count:,} over the previous period"
+    return f", {subject} grew most, by {growth.count - growth.previous_count:,} over {before}"
 
 
-def _describe_change(summary: ReasonSummary) -> str:
+def _describe_change(summary: ReasonSummary, before: str) -> str:
+    if not before:
+        return ""
     change = summary.count - summary.previous_count
     if not change:
-        return "as many as in the previous period"
-    return f"{abs(change):,} {'more' if change > 0 else 'fewer'} than in the previous period"
+        return f", as many as in {before}"
+    return f", {abs(change):,} {'more' if change > 0 else 'fewer'} than in {before}"
 
 
 def _format_rejections(count: int) -> str:

@@ -25,6 +25,7 @@ from wire.period import Period
 from wire.table_exports import Table
 from workspaces.models import Environment
 from workspaces.page import Page
+from workspaces.templatetags.periods import preceding
 
 REJECTIONS_PER_PAGE = 25
 MAX_OPERATIONS = 50  # on the page; the export has all
@@ -109,7 +110,9 @@ def _build_first_lines(environment: Environment) -> str:
 
 def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
     """Return the facts on top, the chart and the table of its numbers."""
-    step = analysis.period.step
+    period = analysis.period
+    step = period.step
+    before = "" if period.preset == "all" else preceding(period)
     series = chart_figures.count_by_reason(analysis.buckets)
     return {
         "filters": analysis.filters,
@@ -118,7 +121,9 @@ def _build_overview(analysis: RejectionAnalysis) -> Mapping[str, Any]:
         "previous_verifications": totals.count_verifications(analysis.previous_totals),
         "previous_rejected": totals.count_rejections(analysis.previous_totals),
         "figure": chart_figures.build_rejections_figure(analysis.buckets, step=step),
-        "sentence": sentences.describe_reasons(analysis.reasons, step=step, reason=analysis.filters.reason),
+        "sentence": sentences.describe_reasons(
+            analysis.reasons, step=step, before=before, reason=analysis.filters.reason
+        ),
         "step": step,
         "charted_reasons": list(series),
         "buckets": chart_figures.build_table_rows(analysis.buckets, series),

@@ -164,6 +164,15 @@ def test_tiles_name_the_period_that_they_compare_with(overview, api, span):
     assert (words[span] if span in words else re.search(r"none in \d+ \w+ – \d+ \w+ \d{4}", page)[0]) in page
 
 
+def test_every_page_says_in_the_same_words_that_nothing_is_there_to_compare_with(browser_client, api, workspace):
+    start = fill_workspace(workspace, api)
+    words = "none in the 7 days before"
+    for page, times in (("overview", 4), ("outcomes", 2), ("outcome?key=purchase", 1), ("rejections", 4)):
+        html = " ".join(browser_client.get(f"{start}/{page}").content.decode().split())
+        assert html.partition("<main")[2].count(words) >= times, page
+        assert "previous period</" not in html.partition('class="card facts"')[2].partition("</section>")[0]
+
+
 def test_the_numbers_are_those_of_the_pages_they_lead_to(browser_client, api, workspace):
     start = fill_workspace(workspace, api)
     overview = browser_client.get(f"{start}/overview").context

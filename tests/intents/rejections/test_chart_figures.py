@@ -18,6 +18,7 @@ from intents.rejections.series import ResultBucket
 from intents.rejections.totals import ReasonSummary
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
+BEFORE = "the 7 days before"
 COUNTS = st.dictionaries(st.sampled_from(["accepted", "", *REASONS]), st.integers(1, 10**6))
 BUCKETS = st.lists(COUNTS, max_size=6).map(
     lambda days: [ResultBucket(START + timedelta(days=day), Counter(counts)) for day, counts in enumerate(days)]
@@ -61,27 +62,36 @@ def build_summaries(*counts: tuple[str, int, int]) -> list[ReasonSummary]:
 
 
 def test_the_sentence_names_the_leader_and_what_grew_most():
-    sentence = describe_reasons(build_summaries(("expired", 1200, 1300), ("replayed", 30, 10)), step="day")
+    sentence = describe_reasons(
+        build_summaries(("expired", 1200, 1300), ("replayed", 30, 10)), step="day", before=BEFORE
+    )
     assert sentence == (
-        "1,230 rejections, one bar per day; expired leads with 1,200, "
-        "replayed grew most, by 20 over the previous period."
+        "1,230 rejections, one bar per day; expired leads with 1,200, replayed grew most, by 20 over the 7 days before."
     )
 
 
 def test_a_leader_that_grew_most_is_named_once():
-    sentence = describe_reasons(build_summaries(("expired", 1200, 0), ("replayed", 3, 3)), step="hour")
-    assert sentence.endswith("expired leads with 1,200, and grew most, by 1,200 over the previous period.")
+    sentence = describe_reasons(build_summaries(("expired", 1200, 0), ("replayed", 3, 3)), step="hour", before=BEFORE)
+    assert sentence.endswith("expired leads with 1,200, and grew most, by 1,200 over the 7 days before.")
 
 
 def test_nothing_grew_over_a_period_that_has_nothing():
-    sentence = describe_reasons(build_summaries(("expired", 1200, 0)), step="hour")
-    assert sentence.endswith("expired leads with 1,200, none in the previous period.")
+    sentence = describe_reasons(build_summaries(("expired", 1200, 0)), step="hour", before=BEFORE)
+    assert sentence.endswith("expired leads with 1,200, none in the 7 days before.")
 
 
 def test_the_sentence_of_one_reason_compares_it_with_itself():
-    sentence = describe_reasons(build_summaries(("expired", 5, 8), ("replayed", 1, 0)), step="hour", reason="expired")
-    assert sentence == "5 rejections, one bar per hour: expired only, 3 fewer than in the previous period."
+    sentence = describe_reasons(
+        build_summaries(("expired", 5, 8), ("replayed", 1, 0)), step="hour", before=BEFORE, reason="expired"
+    )
+    assert sentence == "5 rejections, one bar per hour: expired only, 3 fewer than in the 7 days before."
+
+
+def test_all_time_is_compared_with_nothing():
+    for reason in ("", "expired"):
+        sentence = describe_reasons(build_summaries(("expired", 5, 0)), step="month", before="", reason=reason)
+        assert sentence.endswith(("expired leads with 5.", "expired only."))
 
 
 def test_a_period_without_rejections_says_so():
-    assert describe_reasons([], step="day") == "No rejections in this period."
+    assert describe_reasons([], step="day", before=BEFORE) == "No rejections in this period."
