@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from hashlib import sha256
 from math import ceil
@@ -34,6 +35,7 @@ from workspaces.access import has_role, list_workspaces, require_member_environm
 from workspaces.authentication import HEADER
 from workspaces.models import Environment, Membership, ScopeMissing
 from workspaces.shown_once import shows_once
+from workspaces.templatetags.format import PERIOD_MEMBERS
 
 AGE_STEP = 5
 CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
@@ -145,14 +147,35 @@ def return_to_page(
 ) -> HttpResponseRedirect:
     """Answer 303 to a page of this environment as it was when its form was sent: with its filters, changed by `query`.
 
-    Browsers say where a form was (Referer); without that, only `query` is in the address.
+    From another page, only the period is kept. Browsers say where a form was (Referer); without that, only `query` is
+    in the address.
     """
     form_address = urlsplit(request.headers.get("Referer", ""))
-    members = QueryDict(mutable=True)
     if form_address.path == reverse(page, args=[environment.workspace.slug, environment.name]):
-        members.update(QueryDict(form_address.query))
+        members = QueryDict(form_address.query, mutable=True)
+    else:
+        members = _read_form_period(request, environment)
     changed = change_query(members, {name: None for name in RESULT_MEMBERS if name not in query} | dict(query))
     return redirect_to_page(page, environment, changed, fragment=fragment)
+
+
+def render_refused_form(
+    request: HttpRequest, page: Page, environment: Environment, name: str, *, now: datetime
+) -> HttpResponse:
+    """Answer with the page of a form that was not accepted, in the period of the page that it was on."""
+    request.GET = QueryDict(_read_form_period(request, environment).urlencode())
+    return render_html(request, page, environment, name, parse_period(request.GET, now=now))
+
+
+def _read_form_period(request: HttpRequest, environment: Environment) -> QueryDict:
+    """Return the members of the address of a form's page that name a period; none where it is of another workspace."""
+    members = QueryDict(mutable=True)
+    form_address = urlsplit(request.headers.get("Referer", ""))
+    if form_address.path.startswith(f"/w/{environment.workspace.slug}/"):
+        for name, values in QueryDict(form_address.query).lists():
+            if name in PERIOD_MEMBERS:
+                members.setlist(name, values)
+    return members
 
 
 def _answer(route: Route, format_: str, request: HttpRequest, slug: str, environment: str) -> HttpResponseBase:

@@ -18,11 +18,11 @@ from hub.retention.delete import delete_conversation, delete_user, request_works
 from hub.retention.kinds import KINDS
 from intents.gate.delete_user import count_user
 from outcomes.ingest.delete_conversation import count_conversation
-from wire.period import Period, parse_period
+from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership, RetentionPolicy, Workspace
-from workspaces.page import Page, render_html, return_to_page
+from workspaces.page import Page, render_refused_form, return_to_page
 from workspaces.settings_pages.retention import DaysForm, change_retention
 from workspaces.shown_once import keep_for_next_page, take_once
 
@@ -118,7 +118,7 @@ def _redirect(request: HttpRequest, environment: Environment) -> HttpResponseRed
 
 
 def _render(request: HttpRequest, environment: Environment, page: Page) -> HttpResponse:
-    return render_html(request, page, environment, NAME, parse_period({}, now=timezone.now()))
+    return render_refused_form(request, page, environment, NAME, now=timezone.now())
 
 
 def _build_page(

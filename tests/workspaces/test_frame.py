@@ -7,8 +7,10 @@ from pathlib import Path
 import brotli
 import pytest
 from django.contrib.staticfiles import finders
+from django.utils import timezone
 
 from hub.local.static_files import BROTLI_QUALITY
+from workspaces.shared_links.links import share_page
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = "/w/lumen-books/staging/rejections"
@@ -32,6 +34,35 @@ def test_exactly_one_section_is_the_current_one(page):
 
 def test_sections_keep_the_range_and_the_environment(page):
     assert 'href="/w/lumen-books/staging/outcomes?range=30d&amp;tz=Europe%2FBerlin" data-go="o"' in page
+
+
+@pytest.mark.parametrize(
+    ("form", "form_page", "data", "status"),
+    [
+        ("keys/create", "keys", {"name": "x"}, 200),
+        ("shared-links/add", "overview", {"page": "keys", "days": "7"}, 200),
+        ("shared-links/add", "overview", {"page": "overview", "days": "7"}, 303),
+        ("shared-links/1/revoke", "shared-links", {}, 303),
+    ],
+)
+def test_forms_of_settings_keep_the_range(browser_client, workspace, form, form_page, data, status):
+    start = "/w/lumen-books/staging"
+    referer = f"http://testserver{start}/{form_page}?range=90d&tz=Europe/Berlin&revoke=1"
+    if form.endswith("revoke"):
+        production = workspace.workspace.environments.get(name="production")
+        link, _ = share_page(production, "overview", "", days=1, actor="ann", now=timezone.now())
+        form = f"shared-links/{link.pk}/revoke"
+    answer = browser_client.post(f"{start}/{form}", data, headers={"Referer": referer})
+    assert answer.status_code == status
+    page = answer if status == 200 else browser_client.get(answer["Location"])
+    assert f'href="{start}/outcomes?range=90d&amp;tz=Europe%2FBerlin" data-go="o"' in page.content.decode()
+    elsewhere = "https://elsewhere.example/w/another/staging/keys?range=90d"
+    answer = browser_client.post(f"{start}/{form}", data, headers={"Referer": elsewhere})
+    assert "90d" not in answer.content.decode() + answer.get("Location", "")
+
+
+def test_share_leads_to_the_shared_links_in_the_same_range(page):
+    assert 'href="/w/lumen-books/staging/shared-links?range=30d&amp;tz=Europe%2FBerlin">All links' in page
 
 
 def test_the_environment_switch_leads_to_the_same_page_in_the_same_range(page):

@@ -10,10 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from wire.errors import InvalidRequest
-from wire.period import parse_period
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership, Workspace
-from workspaces.page import Page, render_html, return_to_page
+from workspaces.page import Page, render_refused_form, return_to_page
 
 Act = Callable[[Workspace, str, datetime], Any]
 """act(workspace, actor, now) changes the workspace or raises InvalidRequest."""
@@ -33,5 +32,5 @@ def act_as_admin(
         act(environment_row.workspace, request.user.get_username(), now)
     except InvalidRequest as error:
         page = build_page(request, environment_row, fault=error.detail)
-        return render_html(request, page, environment_row, page_name, parse_period({}, now=now))
+        return render_refused_form(request, page, environment_row, page_name, now=now)
     return return_to_page(request, page_name, environment_row, {})

@@ -15,14 +15,14 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
 from wire.errors import DomainError
-from wire.period import Period, parse_period
+from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import require_member_environment
 from workspaces.keys.create import MAX_NAME, create_key
 from workspaces.keys.last_use import PRECISION
 from workspaces.keys.revoke import revoke_key
 from workspaces.models import ApiKey, Environment, Membership
-from workspaces.page import Page, render_html, return_to_page
+from workspaces.page import Page, render_refused_form, return_to_page
 from workspaces.shown_once import keep_for_next_page, take_once
 
 NAME = "keys"
@@ -97,7 +97,7 @@ def post_key(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
             keep_for_next_page(request, NEW_KEY, {**facts, "workspace": environment_row.workspace_id})
             return return_to_page(request, NAME, environment_row, {})
     page = _build_page(request, environment_row, form)
-    return render_html(request, page, environment_row, NAME, parse_period({}, now=now))
+    return render_refused_form(request, page, environment_row, NAME, now=now)
 
 
 @require_POST

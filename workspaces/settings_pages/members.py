@@ -13,11 +13,11 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
-from wire.period import Period, parse_period
+from wire.period import Period
 from wire.table_exports import Table
 from workspaces.access import require_member_environment
 from workspaces.models import Environment, Membership, Workspace
-from workspaces.page import Page, render_html, return_to_page
+from workspaces.page import Page, render_refused_form, return_to_page
 from workspaces.people.errors import MembershipFault
 from workspaces.people.forms import InvitationForm
 from workspaces.people.invitations import invite, list_open_invitations, revoke_invitation, send_invitation
@@ -59,7 +59,7 @@ def post_invitation(request: HttpRequest, slug: str, environment: str) -> HttpRe
             keep_for_next_page(request, NEW_INVITATION, {**facts, "workspace": environment_row.workspace_id})
             return return_to_page(request, NAME, environment_row, {})
     page = _build_page(request, environment_row, form)
-    return render_html(request, page, environment_row, NAME, parse_period({}, now=now))
+    return render_refused_form(request, page, environment_row, NAME, now=now)
 
 
 @require_POST

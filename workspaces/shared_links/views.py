@@ -22,7 +22,7 @@ from wire.period import Period, parse_period
 from wire.table_exports import Table
 from workspaces.access import has_role, require_member_environment
 from workspaces.models import Environment, Membership, SharedLink, Workspace
-from workspaces.page import SHAREABLE_PAGES, Page, build_frame, redirect_to_page, render_html
+from workspaces.page import SHAREABLE_PAGES, Page, build_frame, render_refused_form, return_to_page
 from workspaces.people.throttle import count_dead_link
 from workspaces.shared_links.links import DAYS, find_link, list_links, revoke_link, share_page
 from workspaces.shared_links.reduced_html import reduce_main
@@ -117,11 +117,11 @@ def post_link(request: HttpRequest, slug: str, environment: str) -> HttpResponse
         )
     except InvalidRequest as error:
         page = _build_page(request, environment_row, fault=error.detail)
-        return render_html(request, page, environment_row, NAME, parse_period({}, now=now))
+        return render_refused_form(request, page, environment_row, NAME, now=now)
     address = request.build_absolute_uri(reverse("shared-page", args=[token]))
     facts = {"link": address, "id": link.pk, "workspace": environment_row.workspace_id}
     keep_for_next_page(request, NEW_LINK, facts)
-    return redirect_to_page(NAME, environment_row, {})
+    return return_to_page(request, NAME, environment_row, {})
 
 
 @require_POST
@@ -129,7 +129,7 @@ def post_link(request: HttpRequest, slug: str, environment: str) -> HttpResponse
 def post_revocation(request: HttpRequest, slug: str, environment: str, link_id: int) -> HttpResponse:
     environment_row = require_member_environment(request, slug, environment)
     revoke_link(environment_row.workspace, link_id, actor=request.user.get_username(), now=timezone.now())
-    return redirect_to_page(NAME, environment_row, {})
+    return return_to_page(request, NAME, environment_row, {})
 
 
 def _build_page(request: HttpRequest, environment: Environment, *, fault: str = "") -> Page:
