@@ -8,6 +8,8 @@ from typing import Any
 from django.http import QueryDict
 
 MAX_SEARCH_WORDS = 10
+# Which period a page shows, and in which time zone.
+PERIOD_MEMBERS = ("range", "from", "to", "tz")
 # What view_state.js keeps in the address of a page: it adds them to links itself.
 VIEW_MEMBERS = ("open", "closed", "hide")
 # The result of a form: only the page that the form redirects to shows it.

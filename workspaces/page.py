@@ -24,7 +24,7 @@ from django.utils.cache import get_conditional_response, patch_cache_control, pa
 from django.utils.http import urlencode
 
 from wire.errors import DomainError
-from wire.filters import RESULT_MEMBERS, change_query
+from wire.filters import PERIOD_MEMBERS, RESULT_MEMBERS, change_query
 from wire.http.problems import FailureResponse, Problem, build_document, list_headers
 from wire.http.read_only import read_only
 from wire.period import PRESETS, Period, parse_period
@@ -35,7 +35,6 @@ from workspaces.access import has_role, list_workspaces, require_member_environm
 from workspaces.authentication import HEADER
 from workspaces.models import Environment, Membership, ScopeMissing
 from workspaces.shown_once import shows_once
-from workspaces.templatetags.format import PERIOD_MEMBERS
 
 AGE_STEP = 5
 CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')

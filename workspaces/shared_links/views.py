@@ -16,7 +16,7 @@ from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_POST
 
 from wire.errors import InvalidRequest, NotFound
-from wire.filters import read_text
+from wire.filters import PERIOD_MEMBERS, read_text
 from wire.http.read_only import read_only
 from wire.period import Period, parse_period
 from wire.table_exports import Table
@@ -27,7 +27,6 @@ from workspaces.people.throttle import count_dead_link
 from workspaces.shared_links.links import DAYS, find_link, list_links, revoke_link, share_page
 from workspaces.shared_links.reduced_html import reduce_main
 from workspaces.shown_once import keep_for_next_page, take_once
-from workspaces.templatetags.format import PERIOD_MEMBERS
 
 NAME = "shared-links"
 NEW_LINK = "new shared link"

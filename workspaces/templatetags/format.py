@@ -19,12 +19,11 @@ from django.utils import timezone
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from wire.filters import RESULT_MEMBERS, VIEW_MEMBERS, change_query
+from wire.filters import PERIOD_MEMBERS, RESULT_MEMBERS, VIEW_MEMBERS, change_query
 
 register = template.Library()
 
 NOTHING = "–"
-PERIOD_MEMBERS = ("range", "from", "to", "tz")
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 # (shorter than, unit, its abbreviation)
 SPANS = (
