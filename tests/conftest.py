@@ -41,7 +41,11 @@ TransactionTestCase._fixture_teardown = delete_rows
 
 @pytest.fixture(autouse=True)
 def _plain_static_files(settings: Any) -> None:
-    """Serve static files under their own names; hashed names would need a collectstatic."""
+    """Serve static files under their own names; hashed names would need a collectstatic.
+
+    They are looked up when they are asked for: otherwise each new client reads the whole folder.
+    """
+    settings.WHITENOISE_AUTOREFRESH = True
     settings.STORAGES = {
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
