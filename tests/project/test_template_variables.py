@@ -39,10 +39,10 @@ from outcomes.models import Move
 from tests.catalog.reports import deliver, environment_of, observation, report
 from tests.sample_data import fill_workspace
 from tests.workspaces.people.every_page import open_members, open_people
+from wire.filters import PERIOD_MEMBERS
 from workspaces.create import NewWorkspace
 from workspaces.models import ApiKey, SampleWorkspace, SharedLink, SigningSecret
 from workspaces.people.sign_in_links import create_link
-from workspaces.templatetags.format import PERIOD_MEMBERS
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nonce_connections_closed"), pytest.mark.timeout(600)]
 
@@ -154,7 +154,7 @@ class Links(HTMLParser):
                 self._add(attributes[name])
         if tag == "form":
             is_filter = attributes.get("method", "get").lower() == "get"
-            self._action = attributes.get("action", urlsplit(self.base).path) if is_filter else None
+            self._action = urlsplit(urljoin(self.base, attributes.get("action", ""))).path if is_filter else None
             self._members = {}
         elif tag == "select":
             self._select = attributes.get("name", "")

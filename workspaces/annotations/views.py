@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from wire.errors import InvalidRequest
-from wire.filters import read_text
+from wire.filters import PERIOD_MEMBERS, read_text
 from wire.period import Period, find_zone, parse_moment, parse_period
 from wire.timestamps import EARLIEST
 from workspaces.access import has_role, require_member_environment
@@ -24,7 +24,6 @@ from workspaces.annotations.exports import build_annotations_table
 from workspaces.annotations.queries import list_annotations, list_annotations_of_period
 from workspaces.models import Annotation, Environment, Membership
 from workspaces.page import Page, render_html, return_to_page
-from workspaces.templatetags.format import PERIOD_MEMBERS
 
 NAME = "annotations"
 ROWS_PER_PAGE = 50
