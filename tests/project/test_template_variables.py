@@ -203,10 +203,8 @@ def list_pages() -> list[str]:
 
 
 def open_pages(client: Client, start: str, *, follows_links: bool = False, **query: str) -> None:
-    """Open each page whole and as htmx asks for it, and what its links and filters lead to if told so."""
+    """Open each page, and what its links and filters lead to if told so, whole and as htmx asks for it."""
     waiting = [f"{start}/{page}?{urlencode(query)}" for page in list_pages()]
-    for address in waiting:
-        client.get(address, headers={"HX-Request": "true"})
     waiting += [] if not follows_links else [f"{start}/catalog?status=404", f"{start}/rejections?reason=no-such-reason"]
     visited: set[tuple[str, frozenset[tuple[str, str]]]] = set()
     while waiting:
@@ -220,6 +218,7 @@ def open_pages(client: Client, start: str, *, follows_links: bool = False, **que
         assert len(visited) <= MAX_ADDRESSES, "the links of the pages lead to ever more variants"
         response = client.get(address)
         assert response.status_code in (200, 404), address
+        client.get(address, headers={"HX-Request": "true"})
         if follows_links and response.status_code == 200:
             waiting += Links(address, response.content.decode()).addresses
 
