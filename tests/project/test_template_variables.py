@@ -268,6 +268,8 @@ def test_every_variable_of_every_template_exists(
     start = fill_workspace(workspace, api)
     add_decisions(browser_client, workspace, api, start)
     open_pages(browser_client, start, follows_links=True)
+    versions = {"method": "GET", "path": "/books/{bookId}", "before": "1", "after": "2"}
+    assert browser_client.get(f"{start}/operation", versions).status_code == 200
     for query in NO_MATCHES:
         open_pages(browser_client, start, **query)
     open_pages(browser_client, f"/w/{other_workspace.workspace.slug}/staging")
