@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
+from itertools import groupby
 from typing import Any
 
 from affidavit.operations import Part, part_key
@@ -39,6 +41,38 @@ def list_property_days(operation: Operation, shape: PartShape, node: Node, span:
             by_day.setdefault(row.day, {}).setdefault(number, []).append(row)
     for day, rows_of_day in sorted(by_day.items()):
         yield _describe_day(ObservedDays(operation, rows_of_day), day, shape, node)
+
+
+@dataclass(frozen=True)
+class DayRun:
+    """Days in a row with the same share, or count where no share is known, and the same types. types: their counts."""
+
+    first: date
+    last: date
+    days: int
+    presence: Presence
+    type: str
+    types: Mapping[str, int]
+
+
+def group_equal_days(days: Sequence[PropertyDay], node: Node, *, today: date) -> list[DayRun]:
+    """Return the days, in their order, with equal ones together; a day that is not over stands alone."""
+
+    def find_key(day: PropertyDay) -> Sequence[Any]:
+        parents = day.presence.parents
+        share = Fraction(day.presence.seen, parents) if parents else day.presence.seen
+        return (day.day if day.day >= today else None, share, bool(parents), day.type, set(day.types), bool(day.nulls))
+
+    groups = (list(group) for _, group in groupby(days, find_key))
+    return [_sum_run(group, node) for group in groups]
+
+
+def _sum_run(days: Sequence[PropertyDay], node: Node) -> DayRun:
+    types: Counter[str] = Counter()
+    for day in days:
+        types.update(day.types)
+    first, last = sorted((days[0].day, days[-1].day))
+    return DayRun(first, last, len(days), sum_presence(days, node), days[0].type, dict(types))
 
 
 def sum_presence(days: Sequence[PropertyDay], node: Node) -> Presence:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from catalog.browse.presence import Presence, list_vanished
 from catalog.browse.property_chart import draw_presence
-from catalog.browse.property_days import PropertyDay, list_property_days, sum_presence
+from catalog.browse.property_days import PropertyDay, group_equal_days, list_property_days, sum_presence
 from catalog.browse.property_history import (
     find_namesakes,
     find_predecessor,
@@ -34,7 +34,7 @@ from workspaces.page import Page
 
 HISTORY_COLUMNS = ("id", "at", "since", "version", *CHANGE_COLUMNS, "seen", "of")
 DAY_COLUMNS = ("day", "seen", "parents", "type", "types", "nulls")
-MAX_DAYS = 100  # on the page
+MAX_RUNS = 100  # of equal days on the page
 KEPT_DAYS = 400  # for which counts by day are kept unless a workspace says otherwise
 MAX_CHANGES = 50  # on the page
 
@@ -74,14 +74,15 @@ def _describe_node(
 ) -> Mapping[str, Any]:
     """Return what is known of a property that is in the shape now."""
     if shape is None or node is None:
-        return {"namesakes": None, "days": [], "is_vanished": False, "predecessor": "", "presence": None}
+        return {"namesakes": None, "day_runs": [], "is_vanished": False, "predecessor": "", "presence": None}
     rows, today = list(_list_days(operation, shape, node, days))[::-1], timezone.now().date()
+    runs = group_equal_days(rows, node, today=today)
     name = "" if node.is_nameless else node.name
     return {
         "namesakes": find_namesakes(environment, operation, shape.key, node.pointer, name) if name else None,
         "predecessor": find_predecessor(operation, shape.key, node.pointer, name) if name else "",
-        "days": rows[:MAX_DAYS],
-        "more_days": max(len(rows) - MAX_DAYS, 0),
+        "day_runs": runs[:MAX_RUNS],
+        "more_days": sum(run.days for run in runs[MAX_RUNS:]),
         "figure": draw_presence(rows[::-1], node, today=today),
         "today": today,
         "is_vanished": node.pointer in set(list_vanished(list_absence_states(operation, shape))),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Protocol
 
 from catalog.browse.presence import Presence
 from catalog.evidence.nodes import Node
@@ -16,6 +17,17 @@ NO_PRESENCE = Presence(0, None)
 NAMELESS_LABELS = {"": "the whole body", ITEMS: "each item", VALUES: "each value"}
 
 
+class NodeChange(Protocol):
+    """What a row shows of the drift of its node."""
+
+    pk: int
+    kind: str
+    breaks: str
+
+    @property
+    def words(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class TreeRow:
     """A node as a row.
@@ -23,12 +35,14 @@ class TreeRow:
     size: how many nodes are beneath it. is_branch: whether there are any. is_open_at_first: whether they are shown at
     first; is_closed: whether they are left out until someone opens the row.
     branch_ends: how many open branches end with this row.
-    presence: in the period of the page. is_vanished: whether it is no longer seen.
+    presence: in the period of the page; change: its last drift in that period.
+    is_vanished: whether it is no longer seen.
     is_match: whether the words of the address find it. is_best: whether it is the one to show first.
     """
 
     node: Node
     presence: Presence = NO_PRESENCE
+    change: NodeChange | None = None
     is_vanished: bool = False
     is_match: bool = False
     is_best: bool = False

@@ -31,6 +31,7 @@ from catalog.downloads.queries import find_operation_name
 from catalog.downloads.tools import build_tool
 from catalog.drift.exports import export_changes, export_versions
 from catalog.drift.history import build_timeline, compare_versions
+from catalog.drift.queries import find_latest_changes
 from catalog.evidence.days import ObservedDays, find_days, find_gap, load_days
 from catalog.evidence.nodes import Node
 from catalog.evidence.parts import (
@@ -132,9 +133,9 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
     def build_context() -> Mapping[str, Any]:
         nodes = list(list_part_nodes(shape))
         if pointer and request.htmx:  # type: ignore[attr-defined]  # django_htmx's middleware sets it
-            return build_tree_context(request, operation, shape, nodes, observed, inside_only=True)
+            return build_tree_context(request, operation, shape, nodes, observed, period, inside_only=True)
         return {
-            **build_tree_context(request, operation, shape, nodes, observed),
+            **build_tree_context(request, operation, shape, nodes, observed, period),
             **build_code_context(environment, operation),
             "operation": operation,
             "days": days,
@@ -201,6 +202,7 @@ def build_tree_context(
     shape: PartShape,
     nodes: Sequence[Node],
     observed: ObservedDays | None,
+    period: Period,
     *,
     inside_only: bool = False,
 ) -> Mapping[str, Any]:
@@ -222,11 +224,13 @@ def build_tree_context(
     )
     in_period = list_observed_nodes(observed.build_part(shape)) if observed else None
     presence = list_presence([row.node for row in tree_rows], in_period)
+    changes = find_latest_changes(operation, shape.key, period)
     vanished = set(list_vanished(list_absence_states(operation, shape)))
     rows = [
         replace(
             row,
             presence=presence[row.node.pointer],
+            change=changes.get(row.node.pointer),
             is_vanished=row.node.pointer in vanished,
             is_match=matches is not None and row.node.pointer in matches.pointers,
             is_best=matches is not None and bool(matches.best) and row.node.pointer == matches.best,

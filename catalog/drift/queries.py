@@ -36,6 +36,12 @@ def list_drift(environment: Environment, period: Period, filters: DriftFilters) 
     return drift
 
 
+def find_latest_changes(operation: Operation, part: str, period: Period) -> dict[str, Drift]:
+    """Return the last change of each node of a part that was found in a period, by pointer."""
+    drift = Drift.objects.filter(environment=operation.environment_id, operation=operation, part=part)
+    return {change.pointer: change for change in drift.filter(at__gte=period.start, at__lt=period.end).order_by("id")}
+
+
 def with_sequels(drift: QuerySet[Drift]) -> QuerySet[Drift]:
     """Add to each change of presence the next one of the same field: `sequel_id`, `sequel_kind`; None without any."""
     place = {name: OuterRef(name) for name in ("environment", "operation", "part", "pointer")}

@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth import get_user_model
 
 from catalog.browse import views
-from catalog.models import Operation
+from catalog.models import Drift, Operation
 from tests.catalog.reports import deliver, observation
 
 pytestmark = pytest.mark.django_db
@@ -259,6 +259,22 @@ def test_presence_and_observations_are_those_of_the_period(api, browser_client, 
         (30, 30), (0, 30), (30, 30),
     ]  # fmt: skip
     assert rows["/old"]["seen"] == 30
+
+
+def test_rows_that_drifted_in_the_period_lead_to_the_change(api, browser_client, workspace):
+    deliver(api, workspace, *[observation(response={"id": 1, "old": 1, "in": {"x": 1}})] * 30)
+    deliver(api, workspace, *[observation(response={"id": "x", "in": {"x": 1}, "new": {"y": 1}})] * 60)
+    page = " ".join(unescape(open_page(browser_client, workspace)).split())
+    for pointer, words, tag in (("/id", "type changed", "tag bad"), ("/old", "no longer seen", "tag bad")):
+        drift = Drift.objects.get(pointer=pointer)
+        mark = (
+            rf'<a class="{tag}" href="[^"]*/change\?range=all&id={drift.pk}" title="Drift in this period">{words}</a>'
+        )
+        assert re.search(mark, page)
+    assert page.count("no longer seen</") == 1
+    assert '<span class="tag">new</span>' in page  # of a branch, which no link may stand in
+    past = {"range": "", "from": "2026-10-01", "to": "2026-10-02"}
+    assert "Drift in this period" not in open_page(browser_client, workspace, **past)
 
 
 def test_a_period_without_observations_says_so(api, browser_client, filled_workspace):

@@ -84,6 +84,23 @@ def test_presence_by_day_is_that_of_each_day_and_of_the_period(browser_client, s
     )
 
 
+def test_equal_days_in_a_row_are_one_row(api, browser_client, workspace):
+    for day, body, times in (
+        (0, {"a": 1}, 3), (1, {"a": 1}, 5), (3, {"a": 1}, 2), (4, {}, 1), (5, {"a": 1}, 2), (6, {"a": "x"}, 2)
+    ):  # fmt: skip
+        deliver(api, workspace, *[observation(response={"id": 1} | body, lastSeenAt=FIRST + day * DAY)] * times)
+    start = f"/w/{workspace.workspace.slug}/production"
+    table = open_page(browser_client, start, "/a").partition("<tbody>")[2].partition("</tbody>")[0]
+    rows = [" ".join(re.sub(r"<[^>]*>", "", row).split()) for row in table.split("</tr>")[:-1]]
+    assert rows == [
+        "27 Sep 2026 2 of 2 100 % string",
+        "26 Sep 2026 2 of 2 100 % integer",
+        "25 Sep 2026 0 of 1 0 % –",
+        "21 Sep to 24 Sep 2026 3 days 10 of 10 100 % integer",
+    ]
+    assert len(load_tables(browser_client, start, "/a")["days"]) == 6
+
+
 def test_the_same_name_elsewhere_is_counted_and_bounded(browser_client, start, api, workspace, monkeypatch):
     page = open_page(browser_client, start, "/note")
     assert "is in 2 operations" in page
