@@ -14,13 +14,13 @@ adds up, so each of the two parts may use half of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated, Any, cast
 from uuid import UUID
 
-from msgspec import UNSET, Meta, MsgspecError, Raw, Struct, UnsetType, convert
+from msgspec import UNSET, Meta, MsgspecError, Raw, Struct, UnsetType
 from msgspec.json import Decoder
 from rest_framework.exceptions import ValidationError
 
@@ -42,6 +42,7 @@ from catalog.path_template import MAX_PATH_BYTES, MAX_SEGMENTS, find_path_errors
 from wire.http.fields import MAX_COUNT, MAX_ITEMS, UUID_FORM, Moment
 
 MAX_SHAPES = 2000  # that a process remembers
+MAX_STAND_INS = 100  # with more, to search the body for each takes longer than to parse it whole
 MAX_SHAPE_BYTES = 8 * 1024  # of a descriptor that is remembered
 _MARK = "#"
 _DAYS = '"days":[0,0]'  # within a string, its quotation marks would be escaped
@@ -55,24 +56,11 @@ class _Doubt(Exception):
     """Something may be wrong with the report: the form decides."""
 
 
-class _RawObservation(Struct):
-    """Where the descriptors of an observation are."""
-
-    query: Raw | UnsetType = UNSET
-    request: Raw | UnsetType = UNSET
-    response: Raw | UnsetType = UNSET
-    count: int = 0
-
-
-class _RawReport(Struct):
-    observations: list[_RawObservation]
-
-
 class _Parameter(Struct):
     type: str
 
 
-_StandIn = dict[str, int] | UnsetType
+_Descriptor = Raw | UnsetType  # its bytes
 _MediaType = Annotated[str, Meta(min_length=1, max_length=MAX_MEDIA_TYPE, pattern=MEDIA_TYPE.pattern)]
 _Index = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 
@@ -88,9 +76,9 @@ class _ObservationForm(Struct, rename="camel"):
     last_seen_at: int | float | UnsetType = UNSET
     parameters: Annotated[dict[str, _Parameter], Meta(max_length=MAX_SEGMENTS)] = {}
     undecided: Annotated[list[_Index], Meta(max_length=MAX_SEGMENTS)] = []
-    query: _StandIn = UNSET
-    request: _StandIn = UNSET
-    response: _StandIn = UNSET
+    query: _Descriptor = UNSET
+    request: _Descriptor = UNSET
+    response: _Descriptor = UNSET
     request_media_type: _MediaType = ""
     response_media_type: _MediaType = ""
 
@@ -104,9 +92,8 @@ class _ReportForm(Struct, rename="camel"):
     reporter: Annotated[str, Meta(min_length=1, max_length=MAX_REPORTER)] = ""
 
 
-_FINDER = Decoder(_RawReport)
 # msgspec compiles a form where it is first used. Two threads that do so at once end the process (SIGSEGV).
-Decoder(_ReportForm)
+_DECODER = Decoder(_ReportForm)
 
 
 def read_report(body: bytes, *, received_at: datetime) -> dict[str, Any] | None:
@@ -121,24 +108,24 @@ def read_report(body: bytes, *, received_at: datetime) -> dict[str, Any] | None:
 
 
 def _read_report(body: bytes, received_at: datetime) -> dict[str, Any]:
-    descriptors = [_list_descriptors(observation) for observation in _FINDER.decode(body).observations]
-    shapes = {text: _find_shape(text, count) for texts, count in descriptors for text in texts.values()}
-    stand_ins = {text: {_MARK: number} for number, text in enumerate(sorted(shapes, key=len, reverse=True))}
-    for text, stand_in in stand_ins.items():  # the longest first: another may be part of it
-        body = body.replace(text, json.dumps(stand_in).encode())
-    form = convert(parse_json(body, max_depth=HALF_DEPTH), _ReportForm)
+    # The strict parser comes last: it takes the longest, and runs again where the form has to say what is wrong.
+    form = _DECODER.decode(body)
     if not UUID_FORM.fullmatch(form.report_id):
         raise _Doubt
     observations = [_build_observation(observation) for observation in form.observations]
+    descriptors = [_list_descriptors(observation) for observation in form.observations]
+    shapes = {
+        text: _find_shape(text, observation.count)
+        for observation, texts in zip(form.observations, descriptors, strict=True)
+        for text in texts.values()
+    }
     states = []
-    for observation, observation_form, (texts, count) in zip(observations, form.observations, descriptors, strict=True):
-        # It follows from what was said above; if it did not, a shape would be lost silently.
-        if {name: stand_ins[text] for name, text in texts.items()} != _list_stand_ins(observation_form):
-            raise _Doubt
+    for observation, texts in zip(observations, descriptors, strict=True):
         parts = {name: shapes[text] for name, text in texts.items()}
-        if any(shape.seen > count for shape in parts.values()):
+        if any(shape.seen > observation.count for shape in parts.values()):
             raise _Doubt
         states.append(_render_state(observation, parts, received_at))
+    _check_strictly(body, descriptors)
     return {
         "environment": form.environment,
         "reportId": UUID(form.report_id),
@@ -148,15 +135,26 @@ def _read_report(body: bytes, received_at: datetime) -> dict[str, Any]:
     }
 
 
-def _list_descriptors(observation: _RawObservation) -> tuple[dict[str, bytes], int]:
-    """Return the bytes of each descriptor of an observation, and its count."""
+def _list_descriptors(observation: _ObservationForm) -> dict[str, bytes]:
     texts = {name: getattr(observation, name) for name in SHAPES}
-    return {name: bytes(text) for name, text in texts.items() if text is not UNSET}, observation.count
+    return {name: bytes(text) for name, text in texts.items() if text is not UNSET}
 
 
-def _list_stand_ins(observation: _ObservationForm) -> dict[str, dict[str, int]]:
-    stand_ins = {name: getattr(observation, name) for name in SHAPES}
-    return {name: stand_in for name, stand_in in stand_ins.items() if stand_in is not UNSET}
+def _check_strictly(body: bytes, descriptors: Sequence[Mapping[str, bytes]]) -> None:
+    """Raise _Doubt or ValueError unless the strict parser accepts the body and finds these descriptors in it."""
+    texts = {text for texts in descriptors for text in texts.values()}
+    if len(texts) > MAX_STAND_INS:
+        parse_json(body)
+        return
+    stand_ins = {text: {_MARK: number} for number, text in enumerate(sorted(texts, key=len, reverse=True))}
+    for text, stand_in in stand_ins.items():  # the longest first: another may be part of it
+        body = body.replace(text, json.dumps(stand_in).encode())
+    report = cast(dict[str, Any], parse_json(body, max_depth=HALF_DEPTH))
+    # It follows from what was said above; if it did not, a shape would be lost silently.
+    for observation, texts_by_name in zip(report["observations"], descriptors, strict=True):
+        expected = {name: stand_ins[text] for name, text in texts_by_name.items()}
+        if {name: observation[name] for name in SHAPES if name in observation} != expected:
+            raise _Doubt
 
 
 def _find_shape(text: bytes, count: int) -> Shape:

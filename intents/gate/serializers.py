@@ -38,7 +38,7 @@ class Args(serializers.Field[Any, Any, Any, Any]):
 
     def to_internal_value(self, data: Any) -> str:
         try:
-            return member_args(self.context["raw"], str(self.field_name)).hash
+            return member_args(self.context["raw"], str(self.field_name), data).hash
         except InvalidArgs:
             self.fail("not-canonical")
 

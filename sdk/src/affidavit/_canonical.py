@@ -111,10 +111,10 @@ def _sort_by_utf16(names: Iterable[str]) -> list[str]:
 
 def _sort_like_javascript(names: Iterable[str]) -> list[str]:
     """Sort as JavaScript lists an object's names: array indexes first, by value; then the rest in their given order."""
-    indexes = [name for name in names if _ARRAY_INDEX.match(name) and int(name) <= _LAST_ARRAY_INDEX]
+    indexes = {name for name in names if _ARRAY_INDEX.match(name) and int(name) <= _LAST_ARRAY_INDEX}
     if not indexes:
         return list(names)
-    return sorted(indexes, key=int) + [name for name in names if name not in set(indexes)]
+    return sorted(indexes, key=int) + [name for name in names if name not in indexes]
 
 
 class _Writers(dict[type, _Write]):

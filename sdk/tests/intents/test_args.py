@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from affidavit._canonical import NotCanonical
 from affidavit._intents.args import InvalidArgs, RequestArgs, args_hash, member_args, request_args
+from affidavit._json import InvalidJson, parse
 
 JSON = "application/json"
 
@@ -148,8 +149,8 @@ def test_arguments_inside_a_larger_body_have_the_hash_that_they_have_alone(liter
     """So what is minted is what will be verified, and what has no hash there is not minted here."""
     body = f'{{"other": 1e-400, "\\u0061rgs" : [{literal}] , "last": {{"args": 0}}}}'.encode()
     try:
-        args_hash = member_args(body, "args").hash
-    except InvalidArgs:
+        args_hash = member_args(body, "args", parse(body)["args"]).hash
+    except (InvalidArgs, InvalidJson):
         args_hash = None
     assert args_hash == hash_of_literal(literal, "[%s]")
 

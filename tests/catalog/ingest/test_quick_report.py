@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from django.utils import timezone
@@ -227,6 +228,25 @@ def test_a_body_that_no_program_would_send_is_left_to_the_form():
     for body in (b"", b"[]", b"{}", b"null", b'{"observations":[]}', b"\xff", b'{"observations":[1]}', b"[" * 100_000):
         assert compare(body) is None
     assert compare(dump(report(*[observation()] * 501))) is None
+
+
+@pytest.mark.parametrize(
+    "observations",
+    [
+        b",".join([b"{}"] * 100_000),
+        b'{"undecided":[' + b",".join([b"0"] * 100_000) + b"]}",
+        b'{"path":{' + b",".join(b'"n%d":{}' % number for number in range(100_000)) + b"}}",
+        dump({**observation(), "path": "/orders?page=1", "more": [0] * 100_000}),
+    ],
+    ids=["many-observations", "many-undecided", "a-path-of-many-members", "a-wrong-path"],
+)
+def test_a_body_that_the_form_refuses_is_left_to_it_before_it_is_parsed_strictly(observations):
+    body = b'{"reportId":"0b8f5f0e-4c55-4d6b-9f0a-6f1a40b7d9e2","observations":[' + observations + b"]}"
+    with (
+        mock.patch.object(quick_report, "parse_json", side_effect=AssertionError),
+        mock.patch.object(quick_report, "_list_descriptors", side_effect=AssertionError),
+    ):
+        assert read_report(body, received_at=NOW) is None
 
 
 FIRST_USE = """

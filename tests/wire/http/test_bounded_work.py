@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import uuid
 from unittest import mock
 
 import pytest
 
-from affidavit import InvalidDescriptor, from_descriptor
+from affidavit import InvalidDescriptor, args_hash, from_descriptor, parse_json
 from tests.wire.http.test_every_endpoint import BATCHES
 from wire.errors import MAX_FAULTS
 from wire.http.batches import BoundedList
@@ -82,3 +83,39 @@ def test_a_body_of_too_many_gzip_members_is_refused(api):
     assert api.post("/api/conversation-outcomes", few, headers={"Content-Encoding": "gzip"}).status_code == 200
     response = api.post("/api/conversation-outcomes", padding + few, headers={"Content-Encoding": "gzip"})
     assert (response.status_code, response.json()["code"]) == (400, "invalid-encoding")
+
+
+@pytest.mark.parametrize(
+    "observations",
+    [[{}] * 501, [{"undecided": [0] * 10_000}], [{"path": {f"n{number}": {} for number in range(10_000)}}]],
+    ids=["many-items", "many-undecided", "a-path-of-many-members"],
+)
+def test_a_refused_report_is_parsed_once(api, observations):
+    with (
+        mock.patch("wire.http.body.parse_json", side_effect=parse_json) as parse,
+        mock.patch("catalog.ingest.quick_report.parse_json", side_effect=AssertionError),
+    ):
+        response = api.post(WITNESS, {"reportId": REPORT_ID, "observations": observations})
+    assert response.status_code == 400
+    assert parse.call_count == 1
+
+
+def test_a_report_with_many_shapes_is_not_searched_for_each_of_them(api, monkeypatch):
+    """With `more`, which is ignored, each search would go through nearly 4 MiB."""
+    monkeypatch.setattr("catalog.ingest.quick_report.MAX_STAND_INS", 3)
+    shapes = [{"type": "object", "properties": {f"n{number}": {"type": "string"}}} for number in range(4)]
+    base = {"method": "GET", "path": "/orders", "status": 200, "count": 1}
+    for count, is_whole in ((3, False), (4, True)):
+        observations = [{**base, "response": shape} for shape in shapes[:count]]
+        body = {"reportId": str(uuid.uuid4()), "observations": observations, "more": "x" * 1000}
+        with mock.patch("catalog.ingest.quick_report.parse_json", side_effect=parse_json) as parse:
+            assert api.post(WITNESS, body).status_code == 202
+        assert (b"n0" in parse.call_args.args[0]) is is_whole
+
+
+def test_arguments_are_parsed_once(api):
+    body = {"sub": "user-1", "operation": "GET /orders", "args": {"lines": [{"sku": "a", "price": 0.1}]}}
+    with mock.patch("affidavit._intents.args.parse", side_effect=AssertionError):
+        response = api.post("/api/intents", body)
+    assert response.status_code == 201
+    assert response.json()["payload"]["argsHash"] == args_hash(body["args"])

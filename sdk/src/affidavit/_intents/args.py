@@ -72,13 +72,13 @@ def request_args(
     return RequestArgs(body, sha256(body).hexdigest())
 
 
-def member_args(body: bytes, name: str) -> RequestArgs:
+def member_args(body: bytes, name: str, value: Json) -> RequestArgs:
     """Return the member `name` of a larger JSON body as arguments, hashed as if they were the whole body of a request.
 
     Minting needs it, because a parsed number does not show whether it was exact. body: an object with this member,
-    which `parse_json` accepts. Raises InvalidArgs.
+    which `parse_json` accepts; value: what it returned for the member. Raises InvalidArgs.
     """
-    return _hash_json_body(member_text(body.decode("utf-8"), name).encode("utf-8"))
+    return _hash_parsed_body(member_text(body.decode("utf-8"), name).encode("utf-8"), value)
 
 
 def is_json(media_type: str) -> bool:
@@ -89,6 +89,14 @@ def is_json(media_type: str) -> bool:
 def _hash_json_body(body: bytes) -> RequestArgs:
     try:
         value = parse(body)
+    except InvalidJson as fault:
+        raise InvalidArgs(f"the body is not strict JSON: {fault}") from None
+    return _hash_parsed_body(body, value)
+
+
+def _hash_parsed_body(body: bytes, value: Json) -> RequestArgs:
+    """value: what `parse` returned for the body."""
+    try:
         outline = body.translate(_OUTLINE)
         if _contains_any(_MAYBE_INEXACT, outline):
             json.loads(body, parse_float=_parse_exact_double)  # parsed strictly above; only a look at its literals
@@ -96,8 +104,6 @@ def _hash_json_body(body: bytes) -> RequestArgs:
             # All numbers are laid out and all names sorted as RFC 8785 wants it by Python's own, faster encoder.
             return RequestArgs(value, sha256(_WRITE_SORTED(value).encode()).hexdigest())
         return RequestArgs(value, args_hash(value))
-    except InvalidJson as fault:
-        raise InvalidArgs(f"the body is not strict JSON: {fault}") from None
     except NotCanonical as fault:
         raise InvalidArgs(f"the body has no canonical form: {fault}") from None
 
