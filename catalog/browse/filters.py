@@ -17,9 +17,10 @@ SORTED_COLUMNS = (
 )
 SORT_KEYS = frozenset(key for key, _, _ in SORTED_COLUMNS)
 STATUS_CLASSES = ("2xx", "3xx", "4xx", "5xx")
-# What `show=` narrows the list to; the last two depend on the period of the page.
+# What `show=` narrows the list to; the last three depend on the period of the page.
 SUBSETS = {
     "unknown": "with several or unknown types",
+    "new": "new in this period",
     "drifted": "drifted in this period",
     "unseen": "not seen in this period",
 }

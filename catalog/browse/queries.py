@@ -9,6 +9,8 @@ from django.db.models import BigIntegerField, CharField, Count, F, Func, OuterRe
 from django.db.models.functions import Coalesce, Collate
 
 from catalog.browse.filters import OperationFilters
+from catalog.drift.filters import DriftFilters
+from catalog.drift.queries import list_drift
 from catalog.evidence.days import DaySpan, find_days
 from catalog.models import ExcessOperation, Operation, OperationDay
 from catalog.queries import BY_PATH, visible_operations
@@ -93,7 +95,10 @@ def list_operations(environment: Environment, period: Period, filters: Operation
         case "unknown":
             operations = operations.filter(unknowns__gt=0)
         case "drifted":
-            operations = operations.filter(drifted_at__gte=period.start)
+            drift = list_drift(environment, period, DriftFilters()).order_by()
+            operations = operations.filter(pk__in=drift.values("operation"))
+        case "new":
+            operations = operations.filter(first_seen_at__gte=period.start, first_seen_at__lt=period.end)
         case "unseen":
             operations = operations.filter(last_seen_at__lt=period.start)
     return operations.order_by(*ORDERS[filters.sort]).only(*LISTED_COLUMNS)

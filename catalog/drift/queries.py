@@ -87,8 +87,8 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
 
 
 def count_drifted_operations(environment: Environment, period: Period) -> int:
-    """Count the operations of which a change was found in a period."""
-    drift = list_drift(environment, period, DriftFilters()).order_by()
+    """Count the visible operations of which a change was found in a period."""
+    drift = list_drift(environment, period, DriftFilters()).filter(operation__shown_under=None).order_by()
     return drift.values("operation").distinct().count()
 
 

@@ -17,6 +17,15 @@ FACT_COLUMNS = ("fact", "value", "of", "before", "beforeOf")
 
 
 @dataclass(frozen=True)
+class PartOfFact:
+    """Some of what a fact counts. subset: the value of `show=` that narrows its page to them."""
+
+    count: int
+    word: str
+    subset: str
+
+
+@dataclass(frozen=True)
 class Fact:
     """One number of the overview, for the period and for the one before. With a `total`, it is shown as a rate."""
 
@@ -28,6 +37,7 @@ class Fact:
     previous: int | None = None
     previous_total: int | None = None
     note: str = ""
+    parts: Sequence[PartOfFact] = ()
 
     @property
     def is_alarming(self) -> bool:
@@ -67,15 +77,15 @@ def build_facts(
         Fact("rejections", "Rejected calls", "rejections", rejected[0], verified[0], rejected[1], verified[1]),
         Fact(
             "operations", "Operations", "catalog",
-            operations.total, note=describe_operations(operations.new, drifted_operations),
+            operations.total, note="none new or changed in this period",
+            parts=list_parts_of_operations(operations.new, drifted_operations),
         ),
     ]  # fmt: skip
 
 
-def describe_operations(new: int, drifted: int) -> str:
-    if not new and not drifted:
-        return "none new or changed in this period"
-    return ", ".join(f"{count:,} {word}" for count, word in ((new, "new"), (drifted, "changed")) if count)
+def list_parts_of_operations(new: int, drifted: int) -> Sequence[PartOfFact]:
+    parts = (PartOfFact(new, "new", "new"), PartOfFact(drifted, "changed", "drifted"))
+    return [part for part in parts if part.count]
 
 
 @dataclass(frozen=True)

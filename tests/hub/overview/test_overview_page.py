@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 
 import pytest
 from django.utils import timezone
@@ -183,3 +184,15 @@ def test_the_numbers_are_those_of_the_pages_they_lead_to(browser_client, api, wo
     assert facts["rejections"].value == rejections["rejected"] > 0
     assert overview["figure"] == outcomes["figure"]
     assert facts["operations"].value == browser_client.get(f"{start}/catalog").context["operations"].paginator.count
+
+
+@pytest.mark.parametrize("query", ["", "range=all", "from=2020-01-01&to=2020-01-02"])
+def test_new_and_changed_operations_lead_to_the_list_of_them(browser_client, api, workspace, query):
+    start = fill_workspace(workspace, api)
+    page = browser_client.get(f"{start}/overview?{query}")
+    operations = next(fact for fact in page.context["facts"] if fact.name == "operations")
+    links = re.findall(r'<a class="nowrap" href="([^"]+)">([0-9]+) (new|changed)</a>', page.content.decode())
+    assert [(int(count), word) for _, count, word in links] == [(part.count, part.word) for part in operations.parts]
+    assert [word for _, _, word in links] == ([] if "2020" in query else ["new", "changed"])
+    for address, count, _ in links:
+        assert browser_client.get(unescape(address)).context["operations"].paginator.count == int(count)
