@@ -124,7 +124,9 @@ def test_an_operation_shows_its_versions_and_the_difference_of_any_two(browser_c
     names = list_rows(browser_client, filled_workspace, "operation", "changes", before="1", after="3", **query)
     assert [row["after"] for row in names] == ["integer or string", "string or null", "integer"]
     same = open_page(browser_client, filled_workspace, "operation", before="2", after="2", **query)
-    assert re.search(r"<b>No differences</b> between version 2 <span .*?, 3 properties\)</span> and version 2 <span", same)
+    assert re.search(
+        r"<b>No differences</b> between version 2 <span .*?, 3 properties\)</span> and version 2 <span", same
+    )
     page = open_page(browser_client, filled_workspace, "operation", before="3", after="1", **query)
     assert "<b>3 changes, 1 breaking</b>, from version 3 <span" in page
 
