@@ -60,3 +60,9 @@ def test_a_refusal_is_said():
     refusal = problem(400, "invalid-request", detail="Write less.")
     with ScriptedHub(refusal) as hub, pytest.raises(Undelivered, match=r"Write less\."):
         run(hub, "x" * 300)
+
+
+def test_an_answer_that_is_not_the_hub_s_is_said():
+    page = answer(200, b"<html>", Content_Type="text/html")
+    with ScriptedHub(page) as hub, pytest.raises(Undelivered):
+        run(hub, "Deploy")

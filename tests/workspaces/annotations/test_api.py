@@ -8,6 +8,7 @@ import uuid
 import pytest
 from django.utils import timezone
 
+from affidavit._cli import main
 from workspaces.annotations import api as annotations_api
 from workspaces.keys.issue import issue_key
 from workspaces.models import Annotation, ApiKey
@@ -89,6 +90,17 @@ def test_a_redelivery_adds_nothing(api):
     assert (second.content, second["Idempotent-Replayed"]) == (first.content, "true")
     assert Annotation.objects.count() == 1
     assert api.post(ADDRESS, {"text": "Other"}, headers=headers).status_code == 422
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_says_when_an_annotation_was_already_recorded(live_server, workspace, capsys):
+    command = ["annotate", "Deploy 4.2", "--hub", live_server.url, "--key", workspace.full_key]
+    for _ in range(2):
+        assert main([*command, "--once", "pipeline-81"]) == 0
+    assert main(command) == 0
+    recorded, repeated = "Annotated: Deploy 4.2\n", "Was already recorded: Deploy 4.2\n"
+    assert capsys.readouterr().out == recorded + repeated + recorded
+    assert Annotation.objects.count() == 2
 
 
 def test_the_list_has_parts_that_lose_and_repeat_nothing(api, workspace, monkeypatch):

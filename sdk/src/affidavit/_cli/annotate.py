@@ -10,10 +10,13 @@ from affidavit._cli._hub import Undelivered, UsageError, add_hub_options, read_h
 from affidavit._cli._terminal import escape_unprintable
 from affidavit._errors import ReportError
 from affidavit._hub.api_keys import KEY_HEADER
+from affidavit._hub.responses import parse_answer
 
 _ANNOTATIONS_PATH = "/api/annotations"
+_REPEAT_HEADER = "idempotent-replayed"
 _DESCRIPTION = """Mark what happened (a deploy, a campaign) on every chart of an environment. With --once, repeating the
-command within a day adds nothing: give it the id of the pipeline, say. Needs a key with the scope report."""
+command within a day adds nothing, and says so: give it the id of the pipeline, say. Needs a key with the scope
+report."""
 
 
 def add_parser(commands: Any) -> None:
@@ -35,12 +38,14 @@ def run(options: argparse.Namespace) -> None:
     transport, key = read_hub_options(options)
     headers = {KEY_HEADER: key, "Idempotency-Key": options.once or str(uuid.uuid4())}
     try:
-        transport.post_json(_ANNOTATIONS_PATH, _encode_body(options), headers)
+        answer = transport.post(_ANNOTATIONS_PATH, _encode_body(options), headers)
+        parse_answer(answer)  # what is not JSON does not come from a hub
     except ReportError as error:
         raise Undelivered(str(error)) from None
     except ValueError:  # what http.client cannot send as a header
         raise UsageError("--once must be 1 to 255 visible ASCII characters.") from None
-    print(f"Annotated: {escape_unprintable(options.text)}")
+    is_repeat = options.once and answer.headers.get(_REPEAT_HEADER) == "true"
+    print(f"{'Was already recorded' if is_repeat else 'Annotated'}: {escape_unprintable(options.text)}")
 
 
 def _encode_body(options: argparse.Namespace) -> bytes:

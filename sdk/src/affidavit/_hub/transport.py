@@ -103,18 +103,22 @@ class HttpTransport:
         self._thread = _ThreadConnection()
 
     def post_json(self, path: str, body: bytes, headers: Mapping[str, str]) -> Json:
-        """Deliver `body` at least once, with the same bytes and headers on every try. Return the JSON of the answer.
+        """Deliver `body` as `post` does. Return the JSON of the answer."""
+        return parse_answer(self.post(path, body, headers))
+
+    def get_json(self, path: str, headers: Mapping[str, str]) -> Json:
+        """Return the JSON at `path`, which may carry a query. Retries and raises as `post`."""
+        return parse_answer(self._call("GET", path, None, headers))
+
+    def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> HubAnswer:
+        """Deliver `body` at least once, with the same bytes and headers on every try. Return the 2xx answer.
 
         Retried: connection errors, time-outs, 429, 5xx and 409 `idempotency-key-in-use` (an earlier try is still
         at work). Raises HubUnreachable if no try is answered, ReportError for any other answer than 2xx.
         """
         return self._call("POST", path, body, headers)
 
-    def get_json(self, path: str, headers: Mapping[str, str]) -> Json:
-        """Return the JSON at `path`, which may carry a query. Retries and raises as `post_json`."""
-        return self._call("GET", path, None, headers)
-
-    def _call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Json:
+    def _call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> HubAnswer:
         give_up_at = self._clock() + self._retry.total
         for attempt in itertools.count():
             retry_after = 0.0
@@ -125,7 +129,7 @@ class HttpTransport:
                 is_retryable = not isinstance(error, ssl.SSLCertVerificationError)
             else:
                 if 200 <= answer.status < 300:
-                    return parse_answer(answer)
+                    return answer
                 failure = read_refusal(answer, headers.get(KEY_HEADER, ""))
                 is_retryable, retry_after = is_temporary(failure), self._read_retry_after(answer)
             wait = self._choose_wait(attempt, retry_after, give_up_at - self._clock())
