@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,12 +12,11 @@ from decimal import Decimal
 from itertools import chain
 from typing import Any
 
-from django.db import transaction
 from django.http import HttpResponseBase, StreamingHttpResponse
 
 from wire.errors import NotFound
-from wire.postgresql.replica import get_read_alias
 from wire.postgresql.selected_rows import SelectedRows
+from wire.postgresql.snapshot import read_snapshot
 from wire.timestamps import unix_seconds
 
 # A spreadsheet may run a cell that begins so, whatever space or quotes come first; the wide signs run in East Asia.
@@ -71,7 +69,7 @@ def stream_chunks(chunks: Iterator[str]) -> Iterator[str]:
     """Stream the chunks. The first is read at once, so that a failure in it is an error answer.
 
     A later failure ends the answer with the line INCOMPLETE: otherwise the answer would look complete. All is read in
-    one transaction, because poolers in transaction mode lose a server's cursor that outlives its transaction.
+    one snapshot, so that tables agree; poolers in transaction mode lose a server's cursor that outlives a transaction.
     """
     stream = keep_context(read_chunks(chunks))
     next(stream)
@@ -90,17 +88,11 @@ def keep_context(chunks: Generator[str, None, None]) -> Iterator[str]:
 
 def read_chunks(chunks: Iterator[str]) -> Generator[str, None, None]:
     """Yield an empty chunk when the first is read, then the chunks."""
-    with ensure_transaction():
+    with read_snapshot():
         first = next(chunks)
         yield ""
         yield first
         yield from mark_failure(chunks)
-
-
-def ensure_transaction() -> AbstractContextManager[object]:
-    """Begin a transaction where reads go, unless one is open: an export that is abandoned halfway ends nobody's."""
-    alias = get_read_alias()
-    return transaction.atomic(using=alias) if transaction.get_autocommit(using=alias) else nullcontext()
 
 
 def mark_failure(chunks: Iterator[str]) -> Iterator[str]:

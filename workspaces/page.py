@@ -30,6 +30,7 @@ from wire.http.read_only import read_only
 from wire.period import PRESETS, Period, parse_period
 from wire.postgresql.replica import get_read_age
 from wire.postgresql.replica_answers import answer_from_replica
+from wire.postgresql.snapshot import read_snapshot
 from wire.table_exports import Table, stream_csv, stream_json
 from workspaces.access import has_role, list_workspaces, require_member_environment, require_readable_environment
 from workspaces.authentication import HEADER
@@ -194,17 +195,21 @@ def _answer(route: Route, format_: str, request: HttpRequest, slug: str, environ
     return respond() if route.is_current else answer_from_replica(request, respond)
 
 
+def _respond_html(route: Route, request: HttpRequest, environment: Environment, period: Period) -> HttpResponse:
+    try:
+        with read_snapshot():
+            page = route.view(request, environment, period)
+            return render_html(request, page, environment, route.name, period)
+    except DomainError as error:
+        return _render_failure(request, error, environment, route.name, period)
+
+
 def _respond(
     route: Route, format_: str, request: HttpRequest, environment: Environment, period: Period
 ) -> HttpResponseBase:
-    try:
-        page = route.view(request, environment, period)
-    except DomainError as error:
-        if format_ != "html":
-            raise
-        return _render_failure(request, error, environment, route.name, period)
     if format_ == "html":
-        return render_html(request, page, environment, route.name, period)
+        return _respond_html(route, request, environment, period)
+    page = route.view(request, environment, period)
     if format_ == "csv":
         filename = f"{environment.workspace.slug}-{environment.name}-{route.name}"
         response = stream_csv(page.tables, request.GET.get("table"), filename)

@@ -19,6 +19,7 @@ from wire.errors import InvalidRequest, NotFound
 from wire.filters import PERIOD_MEMBERS, read_text
 from wire.http.read_only import read_only
 from wire.period import Period, parse_period
+from wire.postgresql.snapshot import read_snapshot
 from wire.table_exports import Table
 from workspaces.access import has_role, require_member_environment
 from workspaces.models import Environment, Membership, SharedLink, Workspace
@@ -62,9 +63,9 @@ def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
         raise DeadLink
     inner_request = _build_request(request, link)
     environment, period = link.environment, parse_period(inner_request.GET, now=now)
-    page = route.view(inner_request, environment, period)
-    frame = build_frame(inner_request, page, environment, link.page, period)
-    with timezone.override(period.zone):
+    with timezone.override(period.zone), read_snapshot():
+        page = route.view(inner_request, environment, period)
+        frame = build_frame(inner_request, page, environment, link.page, period)
         html = render_to_string(page.template, {**frame, **page.context()}, inner_request)
         content = SafeString(reduce_main(html))  # escaped again where it was kept
         context = {
