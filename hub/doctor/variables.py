@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -11,6 +12,7 @@ from django.core.checks import Tags, run_checks
 
 from hub.doctor.result import Result
 
+log = logging.getLogger("affidavit.settings")
 THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 ALL_ADDRESSES = frozenset({"0.0.0.0", "::"})
 LEAST_DIFFERENT_CHARACTERS = 10
@@ -18,12 +20,23 @@ HUB_VARIABLES = ("HUB_BALLAST_MIB", "HUB_DATA_DIR", "HUB_HOST", "HUB_PORT", "HUB
 LEAST_LIKENESS = 0.8  # of a misspelt name; a cluster sets names of its own, such as HUB_PORT_80_TCP, which are no fault
 
 
+def list_misspelt_names() -> dict[str, str]:
+    """Return each variable whose name is almost one of the hub's, and that one: it is ignored."""
+    names = sorted(set(os.environ) - set(HUB_VARIABLES))
+    alike = {name: get_close_matches(name, HUB_VARIABLES, n=1, cutoff=LEAST_LIKENESS) for name in names}
+    return {name: nearest[0] for name, nearest in alike.items() if nearest}
+
+
+def warn_of_misspelt_names() -> None:
+    """Log a line for each misspelt name. A program does so when it starts: the setting that was meant has no effect."""
+    for name, nearest in list_misspelt_names().items():
+        log.warning("%s is no setting, and is ignored. Did you mean %s?", name, nearest)
+
+
 def check_variables() -> Result:
-    """Check that no variable has a name that is almost one of the hub's: it would be ignored."""
-    for name in sorted(os.environ):
-        alike = get_close_matches(name, HUB_VARIABLES, n=1, cutoff=LEAST_LIKENESS)
-        if alike and name not in HUB_VARIABLES:
-            return Result("wrong", f"{name} is no setting, and is ignored.", f"Did you mean {alike[0]}?")
+    """Check that no variable has a misspelt name."""
+    for name, nearest in list_misspelt_names().items():
+        return Result("wrong", f"{name} is no setting, and is ignored.", f"Did you mean {nearest}?")
     return Result("ok", "No misspelt name.")
 
 

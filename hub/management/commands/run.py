@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from hub.doctor.variables import warn_of_misspelt_names
 from hub.local.up import PROGRAMS, run_process
 
 
@@ -18,4 +19,5 @@ class Command(BaseCommand):
         parser.add_argument("process", choices=PROGRAMS)
 
     def handle(self, *args: Any, process: str, **options: Any) -> None:
+        warn_of_misspelt_names()
         run_process(process)

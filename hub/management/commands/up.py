@@ -4,6 +4,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
+from hub.doctor.variables import warn_of_misspelt_names
 from hub.local.up import build_address, run_hub
 from workspaces.people.sign_in_links import create_link
 
@@ -16,6 +17,7 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def handle(self, *args: object, **options: object) -> None:
+        warn_of_misspelt_names()
         run_hub(write_ready_line=self.write_ready_line)
 
     def write_ready_line(self) -> str:

@@ -128,6 +128,21 @@ def test_a_taken_port_is_one_clear_line(hub):
         assert_one_clear_line(hub.manage("up"), str(hub.port), "HUB_PORT")
 
 
+@pytest.mark.parametrize("command", [["up"], ["run", "web"], ["run", "worker"]])
+def test_a_misspelt_variable_is_logged_before_anything_starts(hub, command):
+    misspelt = {"HUB_DATADIR": "/srv", "HUB_PROT": "8080", "HUB_PORT_80_TCP": "tcp://10.0.0.1:80"}
+    done = run(
+        command, {**hub.environment, **misspelt, "HUB_HOST": "192.0.2.1"}
+    )  # no machine's address, nothing starts
+    *lines, fault = done.stderr.splitlines()
+    assert fault.startswith("affidavit: "), done.stderr
+    assert [json.loads(line)["level"] for line in lines] == ["warning", "warning"]
+    assert [json.loads(line)["message"] for line in lines] == [
+        "HUB_DATADIR is no setting, and is ignored. Did you mean HUB_DATA_DIR?",
+        "HUB_PROT is no setting, and is ignored. Did you mean HUB_PORT?",
+    ]
+
+
 def test_a_data_directory_in_use_is_one_clear_line(hub):
     hub.start()
     second = Hub(hub.folder, hub.port + 1)
