@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from catalog.drift.absence import PRESENCE_KINDS, SEEN_AGAIN
 from catalog.drift.compare import Change, compare_outlines
 from catalog.drift.queries import list_versions, load_outlines_by_number
 from catalog.evidence.outline_nodes import list_outline_nodes
+from catalog.evidence.parts import find_node
 from catalog.evidence.pointers import SEVERAL_TYPES
 from catalog.models import Drift, Operation, OperationVersion
 
@@ -97,26 +98,22 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
         number: ComparedVersion(versions[number], sum(1 for _ in list_outline_nodes(outline)))
         for number, outline in outlines.items()
     }
-    changes = _name_types(operation, compare_outlines(outlines[before], outlines[after]), {before, after})
+    changes = [_name_types(operation, change) for change in compare_outlines(outlines[before], outlines[after])]
     if before < after:
         changes += _list_presence_changes(operation, before, after)
     return VersionComparison(sides[before], sides[after], changes)
 
 
-def _name_types(operation: Operation, changes: Sequence[Change], numbers: Collection[int]) -> list[Change]:
-    """Return the changes with the names of several types, as drift up to the later version has them."""
-    if not any(SEVERAL_TYPES in (change.before, change.after) for change in changes):
-        return list(changes)
-    drift = operation.drift.filter(version__lte=max(numbers), kind="type", after__contains=" or ").order_by("id")
-    names = {(item.part, item.pointer): item.after for item in drift}
+def _name_types(operation: Operation, change: Change) -> Change:
+    """Return the change with the names of several types, which outlines do not hold: those that are known now."""
 
-    def find_name(change: Change, words: str) -> str:
-        return names.get((change.part, change.pointer), words) if words == SEVERAL_TYPES else words
+    def find_names(words: str) -> str:
+        _, node = find_node(operation, change.part, change.pointer) if SEVERAL_TYPES in words else (None, None)
+        if node is None or " or " not in node.type:
+            return words
+        return f"{node.type} or null" if words.endswith(" or null") else node.type
 
-    return [
-        replace(change, before=find_name(change, change.before), after=find_name(change, change.after))
-        for change in changes
-    ]
+    return replace(change, before=find_names(change.before), after=find_names(change.after))
 
 
 def _list_presence_changes(operation: Operation, before: int, after: int) -> list[Change]:

@@ -131,6 +131,16 @@ def test_an_operation_shows_its_versions_and_the_difference_of_any_two(browser_c
     assert "<b>3 changes, 1 breaking</b>, from version 3 <span" in page
 
 
+def test_a_comparison_of_versions_names_the_types_of_a_field_that_was_mixed_at_once(api, browser_client, workspace):
+    deliver(api, workspace, observation(response={"id": 1}))
+    deliver(api, workspace, *(observation(response={"id": 1, "tag": tag, "tags": [1, "x"]}) for tag in (1, "x", None)))
+    query = {"method": "GET", "path": PATH, "before": "1", "after": "2"}
+    changes = list_rows(browser_client, workspace, "operation", "changes", **query)
+    assert [row["after"] for row in changes] == ["integer or string or null", "array of (integer or string)"]
+    drift = list_rows(browser_client, workspace, "drift", "drift")
+    assert sorted(row["after"] for row in drift) == sorted(row["after"] for row in changes)
+
+
 def test_a_comparison_of_versions_has_what_is_no_longer_seen_as_the_timeline_has(api, browser_client, workspace):
     deliver(api, workspace, *[observation(response={"id": 1, "note": "x", "kind": "a"})] * 30)
     deliver(api, workspace, observation(response={"id": 1, "note": "x", "kind": "a", "total": 2}))
