@@ -86,6 +86,12 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
     )
 
 
+def find_drifted_operations(environment: Environment, period: Period, operations: Collection[Operation]) -> set[int]:
+    """Return the ids of those of these operations of which a change was found in a period."""
+    drift = Drift.objects.filter(environment=environment, operation__in=operations).order_by()
+    return set(drift.filter(at__gte=period.start, at__lt=period.end).values_list("operation_id", flat=True))
+
+
 def count_drifted_operations(environment: Environment, period: Period) -> int:
     """Count the visible operations of which a change was found in a period."""
     drift = list_drift(environment, period, DriftFilters()).filter(operation__shown_under=None).order_by()

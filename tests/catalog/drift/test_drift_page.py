@@ -244,3 +244,6 @@ def test_the_list_can_be_narrowed_to_what_drifted_is_unknown_or_was_not_seen(bro
     past = {"from": "2020-01-01", "to": "2020-01-02"}
     assert paths(show="unseen", **past) == []
     assert paths(show="drifted", **past) == paths(show="new", **past) == []
+    tag = '<span class="tag">drifted</span>'
+    assert open_page(browser_client, filled_workspace, "catalog").count(tag) == 1
+    assert tag not in open_page(browser_client, filled_workspace, "catalog", **past)
