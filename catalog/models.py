@@ -19,7 +19,7 @@ PART_IDENTITY = ["environment", "operation", "part", "status", "epoch"]
 
 
 class WitnessReportId(models.Model):
-    """The id of a received report. `digest`, the keyed hash of its body's SHA-256, tells a redelivery from another.
+    """The id of a received report. digest: the keyed hash of its body's SHA-256, which a redelivery has too.
 
     A table of its own, because ids are unique for longer than a month of the inbox.
     """
@@ -35,7 +35,7 @@ class WitnessReportId(models.Model):
 
 
 class WitnessReport(models.Model):
-    """One delivered report in the inbox. `sums` is dropped once it is folded.
+    """One delivered report in the inbox. `sums` is null once it is folded.
 
     sums: affidavit.operations.DailySums.to_state(), packed by catalog.ingest.inbox; size: bytes of the body as
     received; dead_lettered_at, fault: when and why it was set aside, because it could not be folded.
@@ -488,9 +488,9 @@ class MapRule(Decision):
 
 
 class HintRule(Decision):
-    """What a hint of an operation's tool says, whatever its method promises, until the rule is reverted.
+    """The value of one hint of an operation's tool, instead of what its method implies, until the rule is reverted.
 
-    key: as Operation.key. hint: of an MCP tool's annotations. Of several rules for one hint the latest applies.
+    key: as Operation.key. hint: an annotation of MCP tools. Of several rules for one hint the latest applies.
     """
 
     HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")

@@ -44,8 +44,8 @@ def has_role(user: User | AnonymousUser, workspace: Workspace, role: str) -> boo
 def require_readable_environment(request: HttpRequest, slug: str, name: str) -> Environment:
     """Return an environment that the session, or the key if one was sent, may read. `-` is the key's own workspace.
 
-    Raises Http404, the same for what does not exist and for what is not yours; Problem 401 or 403 for a bad key, and in
-    the key's own workspace ScopeMissing and UnknownEnvironment, as machine calls do.
+    Raises Http404 for what does not exist and, so that nobody can tell, for what the caller may not see; Problem 401 or
+    403 for a bad key; in the key's own workspace, ScopeMissing and UnknownEnvironment, as machine calls do.
     """
     if HEADER not in request.headers:
         return _require_environment(list_workspaces(request.user), slug, name)
@@ -62,7 +62,7 @@ def require_member_environment(
 ) -> Environment:
     """Return an environment in which the signed-in user has this role: a key reads pages, but never acts on them.
 
-    Raises Http404, the same for what does not exist and for what is not yours; RoleMissing for a member of lesser role.
+    Raises Http404 for what does not exist and for a workspace of others; RoleMissing for a member of lesser role.
     """
     environment = _require_environment(list_workspaces(request.user), slug, name)
     if not has_role(request.user, environment.workspace, role):

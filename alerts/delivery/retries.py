@@ -21,10 +21,10 @@ def find_next_attempt(
     retry_after: timedelta | None = None,
     draw: Callable[[], float] = random.random,
 ) -> datetime | None:
-    """Return when to try again after this many attempts; None when the time for it is over. draw: a number in [0, 1).
+    """Return when to try again after this many attempts; None once RETRIED_FOR is over.
 
-    retry_after: the least pause, for which the receiver asked.
-    The last attempt is made when the time ends.
+    retry_after: the shortest pause that the receiver asked for; draw: returns a random number in [0, 1).
+    The last attempt is made exactly when RETRIED_FOR ends.
     """
     if now >= queued_at + RETRIED_FOR:
         return None
@@ -36,11 +36,11 @@ def find_next_attempt(
 def parse_retry_after(text: str, *, now: datetime) -> timedelta | None:
     """Return the pause of a `Retry-After`, in seconds or until a date (RFC 9110, 10.2.3), of at most four hours.
 
-    None where it is empty, of the past or neither of both.
+    None if it is empty, in the past, or neither a number nor a date.
     """
     text = text.strip()
     if text.isascii() and text.isdecimal():
-        pause = timedelta(seconds=int(text[:9]))  # so many seconds are beyond the longest pause in any case
+        pause = timedelta(seconds=int(text[:9]))  # more digits are beyond the longest pause in any case
     else:
         try:
             until = parsedate_to_datetime(text)

@@ -1,4 +1,4 @@
-"""Alerts and what fired, in one line for people (pure)."""
+"""Describe alerts and happenings to people, in one line each (pure)."""
 
 from __future__ import annotations
 

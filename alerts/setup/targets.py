@@ -1,4 +1,4 @@
-"""Create, change and delete targets, rotate what signs their webhooks, and send a test."""
+"""Create, change and delete targets, rotate the secrets of webhooks, and send a test."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workspaces.models import Environment, Workspace
 
 MAX_TARGETS = 50  # of a workspace
 MAX_RECIPIENTS = 10
-OVERLAP = timedelta(hours=24)  # for which the previous secret signs too
+OVERLAP = timedelta(hours=24)  # how long the previous secret signs too
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class CheckedAddress:
 
 
 def check_address(kind: str, text: str) -> CheckedAddress:
-    """Check an address, and where a webhook leads; raises TargetRefused. Not within a transaction: it asks the DNS."""
+    """Check an address; raises TargetRefused. Never call it in a transaction: it resolves a webhook's host by DNS."""
     if kind == Target.EMAIL:
         recipients = list(dict.fromkeys(_split_recipients(text)))
         return CheckedAddress(",".join(recipients), ", ".join(recipients))
@@ -124,7 +124,7 @@ def rotate_secret(target: Target, *, actor: str, now: datetime) -> str:
 @transaction.atomic
 def delete_target(target: Target, *, actor: str, now: datetime) -> None:
     """Delete a target with its deliveries; raises InvalidRequest while an alert notifies it."""
-    # First, as whoever records a delivery does: in the order of a deletion, the two could deadlock.
+    # Lock the target first, as recording a delivery does: a deletion alone locks in another order, and could deadlock.
     Target.objects.select_for_update().filter(pk=target.pk).first()
     count = Alert.objects.filter(workspace=target.workspace_id, target_ids__contains=[target.pk]).count()
     if count:
@@ -158,7 +158,7 @@ def send_test(target: Target, environment: Environment, *, url: str, actor: str,
 
 @transaction.atomic
 def send_again(delivery: Delivery, *, actor: str, now: datetime | None = None) -> bool:
-    """Queue a dead letter anew, behind what waits for its target. Return False where it is none any more."""
+    """Queue a dead letter again, behind the deliveries that wait for its target. Return False if it is none."""
     now = now or timezone.now()
     queue_state = {"state": Delivery.WAITING, "queued_at": now, "next_attempt_at": now, "finished_at": None}
     dead = Delivery.objects.filter(workspace=delivery.workspace_id, pk=delivery.pk, state=Delivery.DEAD)

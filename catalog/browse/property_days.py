@@ -23,7 +23,7 @@ CHILDREN = ("items", "values", "properties")  # of a stored state of evidence
 
 @dataclass(frozen=True)
 class PropertyDay:
-    """One UTC day. type: as observed on that day, "" where it was not present; types: counts, where several."""
+    """One UTC day. type: as observed on that day, "" if it was absent; types: counts by type, if several were seen."""
 
     day: date
     presence: Presence
@@ -45,7 +45,7 @@ def list_property_days(operation: Operation, shape: PartShape, node: Node, span:
 
 @dataclass(frozen=True)
 class DayRun:
-    """Days in a row with the same share, or count where no share is known, and the same types. types: their counts."""
+    """Consecutive days with the same types and share (or count, if no share is known). types: summed counts by type."""
 
     first: date
     last: date
@@ -56,7 +56,7 @@ class DayRun:
 
 
 def group_equal_days(days: Sequence[PropertyDay], node: Node, *, today: date) -> list[DayRun]:
-    """Return the days, in their order, with equal ones together; a day that is not over stands alone."""
+    """Return the runs of equal days, in the order of `days`; a day that is not over is a run of its own."""
 
     def find_key(day: PropertyDay) -> Sequence[Any]:
         parents = day.presence.parents
@@ -105,10 +105,10 @@ def count_only_type(type_name: str, seen: int, nulls: int) -> Mapping[str, int]:
 def _describe_day(observed: ObservedDays, day: date, shape: PartShape, node: Node) -> PropertyDay:
     part = observed.build_part(shape)
     presence = list_presence([node], list_observed_nodes(part))[node.pointer]
-    present = next((present for present in list_part_nodes(part) if present.pointer == node.pointer), None)
-    if present is None or not present.seen:
+    day_node = next((other for other in list_part_nodes(part) if other.pointer == node.pointer), None)
+    if day_node is None or not day_node.seen:
         return PropertyDay(day, presence, "", {}, 0)
-    return PropertyDay(day, presence, present.type, present.types, present.nulls)
+    return PropertyDay(day, presence, day_node.type, day_node.types, day_node.nulls)
 
 
 def _narrow_evidence(evidence: Mapping[str, Any], part: Part, pointer: str) -> Mapping[str, Any]:
@@ -126,7 +126,7 @@ def narrow_state(state: Mapping[str, Any], steps: Sequence[str]) -> Mapping[str,
     if step == ITEMS:
         names: Sequence[str] = ("items",)
     else:
-        # The values of a map are the sum of its names.
+        # The values of a map are summed over all of its names.
         names = ("values",) if step == VALUES else ()
         properties = state.get("properties", {})
         chosen = properties if step == VALUES else properties.keys() & {property_name(step)}

@@ -21,7 +21,7 @@ MAX_CHANGES_SHOWN = 6  # of each version
 class TimelineEntry:
     """A version with the first of its changes, and how many more it has.
 
-    changes: its drift; where it has none, as that of a manual override, how its outline differs from the one before.
+    changes: its drift; if it has none, as after a manual override, how its outline differs from the one before.
     """
 
     version: OperationVersion
@@ -36,7 +36,7 @@ class TimelineEntry:
 
 @dataclass(frozen=True)
 class ComparedVersion:
-    """A side of a comparison. properties: in all parts of its outline."""
+    """One side of a comparison. properties: how many there are in all parts of its outline."""
 
     version: OperationVersion
     properties: int
@@ -44,7 +44,7 @@ class ComparedVersion:
 
 @dataclass(frozen=True)
 class VersionComparison:
-    """The changes from one version to another: of their outlines, then of presence."""
+    """The changes from one version to another: first those of their outlines, then those of presence."""
 
     before: ComparedVersion
     after: ComparedVersion
@@ -71,7 +71,7 @@ def build_timeline(operation: Operation) -> list[TimelineEntry]:
 
 
 def _compare_with_former(operation: Operation, numbers: Sequence[int]) -> dict[int, list[Change]]:
-    """Return what each of these versions changed in the version before it, by number."""
+    """Return the changes of each of these versions against the version before it, by number."""
     outlines = load_outlines_by_number(operation, [*numbers, *(number - 1 for number in numbers)])
     return {
         number: compare_outlines(outlines[number - 1], outlines[number])
@@ -105,7 +105,7 @@ def compare_versions(operation: Operation, address: Mapping[str, str]) -> Versio
 
 
 def _name_types(operation: Operation, change: Change) -> Change:
-    """Return the change with the names of several types, which outlines do not hold: those that are known now."""
+    """Return the change with "several types" replaced by the names known now; outlines do not hold these names."""
 
     def find_names(words: str) -> str:
         _, node = find_node(operation, change.part, change.pointer) if SEVERAL_TYPES in words else (None, None)
@@ -117,7 +117,7 @@ def _name_types(operation: Operation, change: Change) -> Change:
 
 
 def _list_presence_changes(operation: Operation, before: int, after: int) -> list[Change]:
-    """Return the last change of presence of each node after one version up to another: no outline holds these.
+    """Return each node's last change of presence after `before`, up to and with `after`; outlines have no presence.
 
     A property that was seen again before the later version is left out, as if it had never been absent.
     """

@@ -1,4 +1,4 @@
-"""Record when which reporter reported, and read it again."""
+"""Record and read the quarter hours in which each reporter reported."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def record_activity(environment: Environment, batch: Sequence[int]) -> None:
 
 
 def read_activity(environment: Environment, *, since: datetime, until: datetime) -> Mapping[str, Sequence[datetime]]:
-    """Return the starts of the quarter hours in which each reporter reported, by its name, in order."""
+    """Return, by the name of a reporter, the starts of the quarter hours in which it reported, the earliest first."""
     rows = ReporterActivity.objects.filter(environment=environment, starts_at__gte=since, starts_at__lt=until)
     quarters: dict[str, list[datetime]] = {}
     for reporter, starts_at in rows.order_by("starts_at").values_list("reporter", "starts_at"):

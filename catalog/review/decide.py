@@ -1,4 +1,4 @@
-"""Acknowledge a drift change, mute its kind at its place, and undo both; each stands in the audit log."""
+"""Acknowledge a drift change, mute its kind at its place, and undo both; the audit log records each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MUTE_DAYS = (1, 7, 30)
 
 @transaction.atomic
 def acknowledge_drift(drift: Drift, *, actor: str, now: datetime) -> None:
-    """Record that a person has seen the change. Of several, the first one stands."""
+    """Record that a person has seen the change. If it is acknowledged already, change nothing."""
     drift.environment.hold()
     rows = _select(drift).filter(acknowledged_at=None)
     if rows.update(acknowledged_at=now, acknowledged_by=actor):
@@ -26,7 +26,7 @@ def acknowledge_drift(drift: Drift, *, actor: str, now: datetime) -> None:
 
 @transaction.atomic
 def undo_acknowledgement(drift: Drift, *, actor: str, now: datetime) -> None:
-    """Show the change as new again. A second time changes nothing."""
+    """Show the change as new again. If it is not acknowledged, change nothing."""
     drift.environment.hold()
     rows = _select(drift).filter(acknowledged_at__isnull=False)
     if rows.update(acknowledged_at=None, acknowledged_by=""):
@@ -37,7 +37,7 @@ def undo_acknowledgement(drift: Drift, *, actor: str, now: datetime) -> None:
 def mute_drift(drift: Drift, days: int, *, actor: str, now: datetime) -> None:
     """Do not show this kind of change at this place as new for some days from now. Raises InvalidRequest.
 
-    A mute that ends later or earlier is replaced. Mutes of this environment that are over are deleted.
+    An existing mute is replaced, whenever it ends. Expired mutes of this environment are deleted.
     """
     if days not in MUTE_DAYS:
         raise InvalidRequest(f"Send days={', '.join(map(str, MUTE_DAYS[:-1]))} or {MUTE_DAYS[-1]}.")
@@ -62,7 +62,7 @@ def mute_drift(drift: Drift, days: int, *, actor: str, now: datetime) -> None:
 
 @transaction.atomic
 def unmute_drift(drift: Drift, *, actor: str, now: datetime) -> None:
-    """Show this kind of change at this place as new again. A second time changes nothing."""
+    """Show this kind of change at this place as new again. If it is not muted, change nothing."""
     drift.environment.hold()
     mutes = DriftMute.objects.filter(environment=drift.environment, place_digest=drift.place_digest, until__gt=now)
     if mutes.delete()[0]:

@@ -1,4 +1,4 @@
-"""The file of a backup: a dump in pg_dump's custom format, and behind it a ZIP of what it holds and of the key.
+"""The file of a backup: a dump in pg_dump's custom format, followed by a ZIP of its manifest and the secret key.
 
 pg_restore reads such a file as a dump, and every ZIP program as a ZIP.
 """
@@ -24,7 +24,7 @@ CHUNK_BYTES = 1024 * 1024
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is known of a backup. sealed: a text encrypted under SECRET_KEY, to tell whether a key is the same."""
+    """The description of a backup. sealed: a fixed text encrypted under SECRET_KEY, which shows whether a key fits."""
 
     affidavit: str
     made_at: str
@@ -38,7 +38,7 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Archive:
-    """A backup as it was read; its key is None where it was left out."""
+    """A backup that was read from its file; secret_key: None if it was left out."""
 
     path: Path
     manifest: Manifest
@@ -58,7 +58,7 @@ def seal(secret_key: str) -> str:
 
 
 def complete_archive(path: Path, manifest: Manifest, secret_key: str | None) -> None:
-    """Append the manifest and the key, if it is to be in there, to a dump."""
+    """Append the manifest to a dump, and the key unless it is None."""
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(MANIFEST, json.dumps(asdict(manifest)))
         if secret_key is not None:
@@ -66,7 +66,7 @@ def complete_archive(path: Path, manifest: Manifest, secret_key: str | None) -> 
 
 
 def read_archive(path: Path) -> Archive:
-    """Return a backup whose dump has been read and is whole. Raises StartupError, or OSError where it is not there."""
+    """Read a backup, and check the digest of its dump. Raises StartupError, or OSError if the file cannot be read."""
     try:
         with zipfile.ZipFile(path) as archive:
             members = json.loads(archive.read(MANIFEST))

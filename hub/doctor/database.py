@@ -1,4 +1,4 @@
-"""Checks of the database: that it answers, fits this version, and holds what its counts say."""
+"""Check the database: that it answers, fits this version of the hub, and that its tallies match its rows."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from outcomes.tallies.recount import recount_random_day
 from wire.redelivery.encryption import decrypt
 from workspaces.models import SigningSecret
 
-MOST_CLOCK_SECONDS = 5.0
+MAX_CLOCK_DIFFERENCE = 5.0  # seconds
 
 
 def check_database() -> Result:
-    """Connect, and check the versions of the server and of what wrote the database. Raises StartupError."""
+    """Connect; check the version of PostgreSQL and of the hub that wrote the database. Raises StartupError."""
     if not settings.DATABASE_URL and not Server(settings.HUB_DATA_DIR).is_running():
         return Result(
             "wrong", "The hub's PostgreSQL does not run.", "Start the hub. If it does not start, it says why."
@@ -62,7 +62,7 @@ def check_clock() -> Result:
         cursor.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
         database_time = cursor.fetchone()[0]
     difference = abs(database_time - (sent_at + time.time()) / 2)
-    if difference > MOST_CLOCK_SECONDS:
+    if difference > MAX_CLOCK_DIFFERENCE:
         return Result(
             "wrong",
             f"The database's clock and this machine's differ by {difference:,.0f} s.",

@@ -1,4 +1,4 @@
-"""The page of retention: how long what is kept, and deletions in two steps; for admins."""
+"""The retention page, for admins: for how many days each kind of data is kept, and deletions in two steps."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SUBJECTS = {"conversation": "Conversation", "user": "User", "workspace": "Worksp
 
 
 class DeletionForm(forms.Form):
-    """What to delete. environment: of a conversation, all if empty; typed: the same name again, in the second step."""
+    """What to delete. environment: of a conversation, "" for all; typed: the name repeated in the second step."""
 
     subject = forms.ChoiceField(choices=list(SUBJECTS.items()))
     name = forms.CharField(max_length=255, strip=False, error_messages={"required": "Say what to delete."})
@@ -62,7 +62,7 @@ class DeletionForm(forms.Form):
         return [name] if name else []
 
     def count_rows(self) -> Mapping[str, int]:
-        """Return what is stored of it, by table; of a workspace, that is not counted before."""
+        """Return how many rows each table would lose; {} for a workspace, which is not counted beforehand."""
         subject, name = self.cleaned_data["subject"], self.cleaned_data["name"]
         if subject == "conversation":
             return count_conversation(self.workspace, name, self.environment_names)
@@ -91,7 +91,7 @@ def post_days(request: HttpRequest, slug: str, environment: str) -> HttpResponse
 @require_POST
 @login_required
 def post_deletion(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
-    """Ask to type the name; once it is typed, delete and show what went."""
+    """Ask for the name to be typed; once it is, delete and show how many rows were deleted."""
     environment_row = require_member_environment(request, slug, environment, role=Membership.ADMIN)
     form = DeletionForm(request.POST, environment_row.workspace)
     if form.is_valid() and form.cleaned_data["typed"]:

@@ -1,4 +1,4 @@
-"""What the rejections page shows, each part read once and only when it is used."""
+"""The data of the rejections page. Each part is read once, and only if it is needed."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from intents.models import Confirmation, MintedIntent, Rejection
 from wire.timestamps import unix_seconds
 from workspaces.models import Environment
 
-AROUND = timedelta(days=1)  # before and after a rejection, in which others are looked for
+AROUND = timedelta(days=1)  # how far before and after a rejection to look for others
 MAX_EVENTS = 50  # of each kind
 CALL_EVENT_COLUMNS = ("at", "event", "detail", "reason", "count")  # of a CallEvent
 
@@ -28,7 +28,7 @@ class CallEvent:
 
 
 def find_rejection(environment: Environment, occurred_at: datetime | None, number: int | None) -> Rejection | None:
-    """Return the rejection with this time and number, None without both: the table is partitioned by time."""
+    """Return the rejection with this time and id; None if one is missing. The table is partitioned by time."""
     if occurred_at is None or number is None:
         return None
     return Rejection.objects.filter(environment=environment, occurred_at=occurred_at, id=number).first()
@@ -43,7 +43,7 @@ class AlikeRejections:
 
 
 def find_alike(environment: Environment, rejection: Rejection) -> AlikeRejections:
-    """Return what is known of those like this rejection, itself included."""
+    """Sum the rejections like this one, itself included, around its time."""
     alike = _list_around(environment, rejection).filter(reason=rejection.reason, operation=rejection.operation)
     totals = alike.aggregate(calls=Sum("count"), since=Min("occurred_at"))
     return AlikeRejections(totals["calls"] or 0, totals["since"] or rejection.occurred_at)
@@ -58,7 +58,7 @@ def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent 
 
 
 def list_call_events(environment: Environment, rejection: Rejection) -> list[CallEvent]:
-    """Return what happened to the tool call of a rejection, the earliest first; only itself where it names none."""
+    """Return what happened to the tool call of a rejection, the earliest first; itself only if it names none."""
     if not rejection.tool_call_id:
         return [_describe_rejection(rejection)]
     return list_events_of_call(environment, rejection.tool_call_id)

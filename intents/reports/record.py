@@ -18,7 +18,7 @@ from workspaces.secrets.uses import SecretUses, record_uses
 
 
 class TallyKey(NamedTuple):
-    """What one tally counts. Keys sort, so that two reports that are stored at once cannot deadlock."""
+    """The key of one tally. Tallies are written in this order, so that reports stored at once cannot deadlock."""
 
     start: datetime
     result: str
@@ -37,7 +37,7 @@ class TallySum(NamedTuple):
 def record_verifications(
     environment: Environment, verifications: Sequence[Verification], *, api_key: ApiKey | None = None
 ) -> int:
-    """Store verifications and return the sum of their counts. api_key: whose they are, where that is known."""
+    """Store verifications and return the sum of their counts. api_key: the key that reported them, if known."""
     environment.hold()
     _add_to_tallies(environment, verifications)
     _store_rejections(environment, verifications)
@@ -60,7 +60,7 @@ def sum_by_tally(verifications: Iterable[Verification]) -> Mapping[TallyKey, Tal
 
 
 def sum_by_secret(verifications: Iterable[Verification]) -> Mapping[str, SecretUses]:
-    """Sum the accepted verifications by the beginning of the signing secret that verified, where it was reported."""
+    """Sum the accepted verifications whose signing secret was reported, by the beginning of that secret."""
     sums: dict[str, SecretUses] = {}
     for verification in verifications:
         if verification.result == ACCEPTED and verification.secret:

@@ -1,4 +1,4 @@
-"""Figures of the outcomes pages as dicts for plotly.js, and what they show in words (pure)."""
+"""Figures of the outcomes pages as dicts for plotly.js, and a sentence that says what they show (pure)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAYOUT_OF_LINES = {
 
 
 def draw_lines(chart: Chart, *, unit: str) -> Mapping[str, Any]:
-    """Draw one line for each key, and dotted in the same colour what it is compared with."""
+    """Draw one line for each key, and a dotted one in the same colour for what it is compared with."""
     buckets, lines = chart.buckets, chart.lines
     mode = "lines+markers" if len(buckets) <= MAX_BUCKETS_WITH_MARKERS else "lines"
     common = {"type": "scatter", "mode": mode, "x": [bucket.label for bucket in buckets]}
@@ -36,7 +36,7 @@ def draw_lines(chart: Chart, *, unit: str) -> Mapping[str, Any]:
 
 
 def _style_line(line: ChartLine) -> Mapping[str, Any]:
-    """Draw the line of all other keys in grey."""
+    """Return the style of a line: grey for the line that sums all other keys."""
     return {"line": {"color": "var(--series-8)"}} if line.key is None else {}
 
 
@@ -71,7 +71,7 @@ def _axis_of_counts(unit: str) -> Mapping[str, Any]:
 
 
 def escape_markup(name: str) -> str:
-    """Return a key as text: plotly.js would read tags and entities in it."""
+    """Return a name in which plotly.js finds no tags and entities."""
     return name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -1,4 +1,4 @@
-"""What the outcomes page shows: each part read once, and only when it is needed."""
+"""The data of the outcomes page. Each part is read once, and only if it is needed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Analytics:
 
     @cached_property
     def lookalikes(self) -> Mapping[str, Sequence[KeyTotals]]:
-        """For each row's key the keys that look like it, with their numbers in the period."""
+        """The keys that look like the key of a row, by that key, with their totals in the period."""
         names = find_lookalikes(self.environment, [row.key for row in self.rows])
         distinct = sorted({name for names_of_key in names.values() for name in names_of_key})
         totals = read_keys(self.environment, self.period, distinct) if distinct else {}
@@ -99,7 +99,7 @@ class Analytics:
         return read_funnel(self.environment, self.period, self.filters.steps)
 
     def stream_keys(self) -> Iterator[tuple[KeyTotals, Sequence[str]]]:
-        """Yield all keys that match the search, each with those that look like it."""
+        """Yield all keys that match the search, each with the names of the keys that look like it."""
         search = self.filters.search
         rows = stream_keys(self.environment, self.period, search=search, comparison=self.comparison)
         while batch := list(islice(rows, KEYS_AT_ONCE)):

@@ -12,7 +12,7 @@ from outcomes.broken_joins.move_rows import lock_conversations
 from outcomes.models import Outcome
 from workspaces.models import Environment, Workspace
 
-# What has healed or was reported again while we waited for the locks stays.
+# Checks again, after the locks: a join that has healed or was reported again meanwhile is kept.
 DELETE_JOINS = """
 DELETE FROM outcomes_outcome
 WHERE environment_id = %(environment)s AND conversation_id = ANY(%(conversations)s) AND broken AND moved_in = 0
@@ -35,7 +35,7 @@ def find_expired_joins(workspace: Workspace, before: datetime) -> QuerySet[Outco
 
 
 def delete_expired_joins(workspace: Workspace, before: datetime, batch: int) -> int:
-    """Delete one batch in each environment, with the ids that nothing else names; return how many joins."""
+    """Delete one batch of joins in each environment, and ids that nothing else names; return how many joins."""
     return sum(_delete_batch(environment, before, batch) for environment in workspace.environments.order_by("pk"))
 
 
@@ -55,5 +55,5 @@ def _delete_batch(environment: Environment, before: datetime, batch: int) -> int
 
 
 def _expired_at(before: datetime) -> dict[str, object]:
-    # By the first report too, because the index of broken joins has that.
+    # The first report is implied by the last, and named because the index of broken joins is on it.
     return {"broken": True, "moved_in": 0, "first_reported_at__lte": before, "last_reported_at__lte": before}

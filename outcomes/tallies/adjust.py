@@ -16,9 +16,9 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class TallyChange:
-    """What the tallies of a key gain, or lose where negative, at a moment.
+    """What to add to the tallies of a key at a moment; negative numbers subtract.
 
-    conversations: with ALL_KEYS only, which count the conversations that started.
+    conversations: how many started, only with ALL_KEYS.
     """
 
     outcome_key: str
@@ -41,7 +41,7 @@ change AS (
     AS tally_change (outcome_key, at, outcomes, broken, reports, reached, reported_by, conversations)
 )"""
 
-# Every tally that changes, in the order in which reports lock them; of all shards, so that nobody else writes there.
+# Lock every tally that changes, in all shards, so that nobody else writes there; in the order in which reports lock.
 LOCK = f"""
 WITH {CHANGE}, changed_tally AS (
   SELECT DISTINCT grain, label, starts_at
@@ -58,15 +58,15 @@ SELECT 1 FROM outcomes_tally AS tally JOIN changed_tally
 ORDER BY tally.grain, tally.outcome_key, tally.starts_at, lane FOR UPDATE OF tally
 """
 
-# In a shard that only moves of this workspace use, one at a time: an insert into it waits for nobody.
+# Add to a shard that reports never use. These changes run one at a time, so that an insert into it waits for nobody.
 ADD = (
     f"WITH {CHANGE}, {ADD_TO_OUTCOME_TALLIES.format(shard=SHARDS)}, {ADD_TO_API_KEY_TALLIES.format(shard=SHARDS)}"
     " SELECT 1"
 )
 
-# First and last reports cannot be subtracted, so they are read again: of quarter hours from the outcomes, of all else
-# from the tallies one step finer. Each statement needs the one before it. Where retention has deleted all outcomes that
-# a quarter hour still counts, its times stay.
+# Times of first and last reports cannot be subtracted, so they are read again: for quarter hours from the outcomes, for
+# all other tallies from those one step finer. Each statement needs the one before it. Where retention has deleted all
+# outcomes that a quarter hour still counts, its times stay.
 REFRESH_TIMES_OF_KEYS = """
 UPDATE outcomes_tally AS tally SET
   first_reported_at = coalesce(times.first, CASE WHEN counted > 0 THEN tally.first_reported_at END),

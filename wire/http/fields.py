@@ -20,7 +20,7 @@ UUID_FORM = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
 
 class ExactText(serializers.CharField):
-    """A string of 1 to `max_length` code points, stored exactly as sent: never trimmed, folded or made of a number."""
+    """A string of 1 to `max_length` code points, stored as sent: never trimmed or folded. Numbers are refused."""
 
     def __init__(self, *, max_length: int | None, **options: Any) -> None:
         super().__init__(max_length=max_length, trim_whitespace=False, **options)

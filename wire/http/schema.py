@@ -1,4 +1,4 @@
-"""What /api/openapi.json says of every machine endpoint: all its errors and headers, derived from what the view is."""
+"""Describe the errors and headers of every machine endpoint in /api/openapi.json, derived from the endpoint's view."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ HEADERS: Mapping[str, Json] = {
     "ETag": {"description": "Changes with the content.", "schema": TEXT},
     "X-Request-Id": {"description": "The request's, or the hub's own.", "schema": TEXT},
 }
-# What an answer with a code has besides X-Request-Id; a code that is not named has nothing.
+# The headers of an error response by its code. Every response has X-Request-Id besides.
 HEADERS_OF_CODE: Mapping[str, Sequence[str]] = {
     "rate-limited": ("Retry-After", "RateLimit", "RateLimit-Policy"),
     "idempotency-key-in-use": ("Retry-After",),
@@ -90,9 +90,9 @@ IF_NONE_MATCH: Json = {
 
 
 def list_codes(view: APIView, *, is_post: bool) -> list[str]:
-    """Return the codes that an endpoint can answer with, in the order of CODES; a failure of the hub is not one.
+    """Return the error codes that an endpoint can answer with, in the order of CODES, without `internal-error`.
 
-    Besides what follows from the kind of endpoint, these are the `own_codes` of its view.
+    They follow from the kind of endpoint, apart from the `own_codes` of its view.
     """
     codes = {*EVERYWHERE, *getattr(view, "own_codes", ())}
     if hasattr(view, "scope"):

@@ -18,13 +18,13 @@ from wire.postgresql.replica import get_read_connection
 ROWS_AT_ONCE = 2000
 ISO_FORM = 'YYYY-MM-DD"T"HH24:MI:SS"Z"'
 LINE_END = b"\r\n"  # PostgreSQL ends lines in \n
-# Each row looks up a row of its own: a cache of look-ups takes a quarter of the time, and never hits.
+# Each row looks up a different row, so a cache of look-ups never hits, and it costs a quarter of the time.
 AVOID_CACHE = "SET LOCAL enable_memoize = off"
-# What text may begin with, and what it may not hold, to be written as it is: most is, and this is cheaper to see than
-# the expressions below.
+# Text that is written unchanged: it begins harmlessly and has no separator. Most text matches, and this check is
+# cheaper than the expressions below.
 PLAIN = r"^[A-Za-z0-9_.:/(][^;,\t\r\n]*$"
 SIGNS = "[=+\\-@＝＋－＠]"
-# White space as Python has it, but for tabs and line breaks. What PostgreSQL takes for it depends on a collation.
+# White space as Python defines it, without tabs and line breaks. PostgreSQL's own definition depends on a collation.
 INNER_SPACE = r"\v\f\u001c-\u001f \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 SQL_RUNS_AT_START = rf"""^(?=[{INNER_SPACE}\t\r\n"]*{SIGNS}|[\t\r\n])"""
 SQL_RUNS_WITHIN = rf"""([;,\t\r\n])(?=[{INNER_SPACE}"]*{SIGNS})"""
@@ -32,7 +32,7 @@ SQL_RUNS_WITHIN = rf"""([;,\t\r\n])(?=[{INNER_SPACE}"]*{SIGNS})"""
 
 @dataclass(frozen=True)
 class SelectedRows:
-    """The rows of a statement. Called, it yields them as Python has them.
+    """The rows of a statement. Calling it yields them as sequences of Python values.
 
     columns: the names of its columns in SQL; text_columns: those that are text, all others are numbers; rows_at_once:
     how many rows are in memory.
@@ -51,10 +51,10 @@ class SelectedRows:
                 yield from rows
 
     def stream_csv(self, times: Sequence[str] = ()) -> Iterator[str]:
-        """Yield the lines, many at once, without a header. Nothing else can use the connection meanwhile.
+        """Yield texts of many lines each, without a header. Nothing else can use the connection meanwhile.
 
-        times: the columns of Unix seconds, behind each of which comes the same as ISO 8601.
-        The transaction of a caller who stops early stays as it was.
+        times: the columns of Unix seconds; after each follows a column with the same time in ISO 8601.
+        A caller that stops early can go on using its transaction.
         """
         connection = get_read_connection()
         with (
@@ -81,7 +81,7 @@ class SelectedRows:
 
 
 def neutralize_sql(column: str) -> str:
-    """Return SQL of what `neutralize` of wire.table_exports makes of a text column."""
+    """Return SQL that neutralises a text column as `neutralize` of wire.table_exports does."""
     within = rf"regexp_replace({column}, '{SQL_RUNS_WITHIN}', '\1''', 'g')"
     return (
         f"CASE WHEN {column} ~ '{PLAIN}' THEN {column} ELSE regexp_replace({within}, '{SQL_RUNS_AT_START}', '''') END"

@@ -47,7 +47,7 @@ class KeyInUse(DomainError):
 
 @dataclass(frozen=True)
 class Claim:
-    """One request's claim to a key: whose it is, for which endpoint, over which bytes."""
+    """The use of an Idempotency-Key by one request: its workspace, endpoint, key and the SHA-256 of its body."""
 
     workspace_id: str
     endpoint: str
@@ -56,7 +56,7 @@ class Claim:
 
     @classmethod
     def check(cls, workspace_id: str, endpoint: str, key: str, body: bytes) -> Claim:
-        """Raises InvalidKey."""
+        """Return the claim of a request; raises InvalidKey."""
         if not VISIBLE_ASCII.fullmatch(key):
             raise InvalidKey
         return cls(workspace_id, endpoint, key, hashlib.sha256(body).digest())
@@ -77,8 +77,8 @@ def answer_once(
 ) -> HttpResponse:
     """Replay the stored answer. If there is none, call `act`, and store its answer if that is a 2xx.
 
-    secret: the answer holds a key or an intent and is stored encrypted; limit_lifetime: returns when an answer expires,
-    where that is before the usual 24 hours.
+    secret: whether the answer holds a key or an intent and is therefore stored encrypted; limit_lifetime: returns when
+    an answer expires, None for the usual 24 hours.
     Raises KeyReused or KeyInUse.
     """
     if answer := find_answer(claim, now):
@@ -138,14 +138,14 @@ def delete_expired_answers(*, now: datetime, batch: int = 1000) -> int:
 
 
 def delete_answers_about(workspace_id: str, text: str) -> int:
-    """Delete the workspace's kept answers in which this is the value of a member or an item; return how many."""
+    """Delete the workspace's stored answers whose JSON has `text` as the value of a member or item; return how many."""
     answers = IdempotentAnswer.objects.filter(workspace_id=workspace_id)
-    about = [answer.pk for answer in answers.iterator(chunk_size=500) if _holds_text(_read_body(answer), text)]
-    return IdempotentAnswer.objects.filter(pk__in=about).delete()[0]
+    matching_ids = [answer.pk for answer in answers.iterator(chunk_size=500) if _holds_text(_read_body(answer), text)]
+    return IdempotentAnswer.objects.filter(pk__in=matching_ids).delete()[0]
 
 
 def _read_body(answer: IdempotentAnswer) -> Any:
-    """Return the JSON of a kept answer; None where no key of the settings fits: nobody can replay it either."""
+    """Return the JSON of a stored answer; None if no secret key decrypts it: then it cannot be replayed."""
     try:
         return json.loads(decrypt(bytes(answer.body)) if answer.encrypted else bytes(answer.body))
     except InvalidToken:

@@ -1,4 +1,4 @@
-"""Encrypt what is stored encrypted again, under SECRET_KEY, so that a key of SECRET_KEY_FALLBACKS can be removed."""
+"""Re-encrypt stored ciphertext under SECRET_KEY, so that a key of SECRET_KEY_FALLBACKS can be removed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOKEN_START = "gAAAAA"  # how every Fernet token of this century begins
 
 @dataclass(frozen=True)
 class EncryptedColumn:
-    """A column of tokens: bytes, text, or JSON that has tokens among its texts. where: the rows that are encrypted."""
+    """A column of Fernet tokens: as bytes, as text or within JSON. where: selects the rows that are encrypted."""
 
     model: type[models.Model]
     name: str
@@ -26,14 +26,14 @@ class EncryptedColumn:
 
 @dataclass
 class Reencryption:
-    """What was done to a column. unreadable: rows that no key of the settings fits; they are left as they are."""
+    """Rows of a column: re-encrypted ones, and unreadable ones, which no key of the settings decrypts: unchanged."""
 
     changed: int = 0
     unreadable: int = 0
 
 
 def reencrypt_column(column: EncryptedColumn, *, batch: int = 500) -> Reencryption:
-    """Encrypt the rows of a column that are not under SECRET_KEY yet; each batch is a transaction of its own."""
+    """Re-encrypt the rows of a column that are not under SECRET_KEY yet, each batch in its own transaction."""
     result = Reencryption()
     rows = column.model._default_manager.filter(**column.where).exclude(**{column.name: None}).order_by("pk")
     last_pk = None
@@ -60,7 +60,7 @@ def _reencrypt_row(column: EncryptedColumn, pk: Any, value: Any, result: Reencry
 
 
 def _reencrypt_value(value: Any) -> Any:
-    """Return the value with every token in it under SECRET_KEY; raises InvalidToken."""
+    """Return the value with every token in it encrypted under SECRET_KEY; raises InvalidToken."""
     match value:
         case bytes() | memoryview():
             return _reencrypt_token(bytes(value))

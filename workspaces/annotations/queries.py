@@ -1,4 +1,4 @@
-"""Reads of annotations: those of an environment are its own, and those of all environments."""
+"""Read annotations. An environment shows its own annotations and those that were made for all environments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def list_annotations_of_period(environment: Environment, period: Period) -> Quer
 
 
 def list_after(environment: Environment, position: ListPosition | None) -> QuerySet[Annotation]:
-    """Return those that follow a position in the list; all for None."""
+    """Return the annotations that follow a position in the list; all of them for None."""
     rows = list_annotations(environment)
     if position is None:
         return rows
@@ -42,7 +42,7 @@ def list_after(environment: Environment, position: ListPosition | None) -> Query
 
 
 def write_cursor(annotation: Annotation) -> str:
-    """Return the microseconds of the time and the id: see `parse_list_position`."""
+    """Return the position of an annotation as text, `MICROSECONDS-ID`, which `parse_list_position` reads."""
     microseconds = (annotation.at - EPOCH) // timedelta(microseconds=1)
     return f"{microseconds}-{annotation.pk.hex}"
 

@@ -89,7 +89,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
     if user is None:
         count_dead_link(request)
         return render(request, "workspaces/sign_in_link.html", {"link_user": None, **describe_ways_in()}, status=410)
-    # Whoever runs the hub made the link: it asks for no second factor.
+    # Whoever runs the hub made the link, so no second factor is asked for.
     AccountAdapter(request).login(request, user)
     return redirect("home")
 
@@ -141,7 +141,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @sensitive_variables("token")
 @sensitive_post_parameters("password")
 def invitation(request: HttpRequest, token: str) -> HttpResponseBase:
-    """Show the invitation; accept it, or first make the account that it is for, on POST."""
+    """Show the invitation. On POST, accept it, after creating the account if the person has none."""
     now = timezone.now()
     open_invitation = find_invitation(token, now=now)
     if open_invitation is None:
@@ -193,7 +193,7 @@ def _create_account(request: HttpRequest, invitation: Invitation, form: NewAccou
         with transaction.atomic():
             user = create_invited_user(invitation.email, now=now, **form.cleaned_data)
             accept_invitation(invitation, user, now=now)
-    except IntegrityError:  # made at the same moment by another request
+    except IntegrityError:  # another request created the account at the same moment
         return redirect(request.path)
     response: HttpResponseBase = perform_login(request, user, redirect_url=_workspace_address(invitation))
     return response

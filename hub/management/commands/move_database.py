@@ -1,4 +1,4 @@
-"""`manage.py move_database`: from the embedded PostgreSQL to the one of DATABASE_URL."""
+"""`manage.py move_database`: copy the data of the embedded PostgreSQL into the database of DATABASE_URL."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class ReportError(AffidavitError):
     def after(self, sent: int, member: str) -> "ReportError":
         """Return this error with pointers into the whole list, of which `sent` items were delivered before.
 
-        member: the member of the request that has its part of the list.
+        member: the name of the request's member that held this part of the list.
         """
         item_pointer = re.compile(rf"/{member}/(\d+)")
 

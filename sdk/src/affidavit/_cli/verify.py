@@ -57,7 +57,7 @@ def _add_secret_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _parse_time(text: str) -> float:
-    """Parse a finite time: every comparison with NaN is false."""
+    """Parse a finite time. NaN is refused, because every comparison with it is false."""
     try:
         seconds = float(text)
     except ValueError:
@@ -112,7 +112,7 @@ def _build_verifier(options: argparse.Namespace) -> IntentVerifier:
             secrets=_read_secret(options), workspace=options.workspace, audience=options.audience, nonces=nonces,
             step_up=lambda *_: options.step_up, now=clock,
         )  # fmt: skip
-    except ValueError as fault:  # a weak secret, an empty workspace: the message repeats neither
+    except ValueError as fault:  # such as a weak secret or an empty workspace: the message repeats no value
         raise UsageError(f"This cannot be checked: {fault}.") from None
 
 

@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl
 from affidavit._canonical import NotCanonical, canonical_json, number_text
 from affidavit._json import InvalidJson, Json, member_text, parse
 
-# What a body has to show before one of these can matter is looked for in its outline: digits and points as 0,
-# E as e, D as d, the first byte of every character of two UTF-16 units as 0xFF. Faster than a regular expression.
+# The outline of a body shows whether it needs a slower path. It has 0 for every digit and point, e for E, d for D, and
+# 0xFF for the first byte of every character of two UTF-16 units. To search it is faster than a regular expression.
 _OUTLINE = bytes.maketrans(b"123456789.ED" + bytes(range(0xF0, 0xFF)), b"0000000000ed" + b"\xff" * 15)
 # Only a long literal or one with an exponent can differ in value from the double that it is read as.
 _MAYBE_INEXACT = (b"0e", b"0" * 16)
@@ -42,7 +42,7 @@ class RequestArgs(NamedTuple):
 def args_hash(args: Json) -> str:
     """The `argsHash` of ready arguments: lower-case hex SHA-256 of their RFC 8785 form (contract 3).
 
-    Raises NotCanonical, a ValueError, for what has no such form, as an integer beyond a double's precision.
+    Raises NotCanonical, a ValueError, for arguments without such a form: an integer beyond a double's precision, say.
     """
     return sha256(canonical_json(args)).hexdigest()
 
@@ -95,13 +95,13 @@ def _hash_json_body(body: bytes) -> RequestArgs:
 
 
 def _hash_parsed_body(body: bytes, value: Json) -> RequestArgs:
-    """value: what `parse` returned for the body."""
+    """Hash a body by the fastest way that is exact for it. value: what `parse` returned for the body."""
     try:
         outline = body.translate(_OUTLINE)
         if _contains_any(_MAYBE_INEXACT, outline):
-            json.loads(body, parse_float=_parse_exact_double)  # parsed strictly above; only a look at its literals
+            json.loads(body, parse_float=_parse_exact_double)  # checks the literals only: the caller has parsed it
         elif not _contains_any(_MAYBE_TWO_UNITS, outline) and not _ZEROS_AFTER_POINT.search(body):
-            # All numbers are laid out and all names sorted as RFC 8785 wants it by Python's own, faster encoder.
+            # For such a body, Python's own encoder, which is faster, writes numbers and sorts names as RFC 8785 wants.
             return RequestArgs(value, sha256(_WRITE_SORTED(value).encode()).hexdigest())
         return RequestArgs(value, args_hash(value))
     except NotCanonical as fault:
@@ -113,16 +113,16 @@ def _contains_any(signs: tuple[bytes, bytes], outline: bytes) -> bool:
 
 
 def _parse_exact_double(literal: str) -> float:
-    """The double of a number literal, if its JCS text has the literal's very value.
+    """Return the double of a number literal; raise NotCanonical if its JCS text has another value than the literal.
 
-    Otherwise 0.1 and 0.10000000000000000001, different numbers, would share one hash.
+    Otherwise the different numbers 0.1 and 0.10000000000000000001 would share one hash.
     """
     double = float(literal)
-    if repr(double) == literal:  # as most programs write it: the shortest text of its double
+    if repr(double) == literal:  # the shortest text of its double, which most programs write
         return double
     try:
         is_equal = Decimal(number_text(double)) == Decimal(literal)
-    except InvalidOperation:  # an exponent of 19 digits, beyond what even Decimal holds: only zero can bear it
+    except InvalidOperation:  # an exponent of 19 digits is too large for Decimal, and harmless only on a zero
         is_equal = _ZERO.match(literal) is not None
     if not is_equal:
         raise NotCanonical("a number is finer than a double carries")
@@ -130,7 +130,7 @@ def _parse_exact_double(literal: str) -> float:
 
 
 def _hash_named_values(text: str) -> RequestArgs:
-    """A query or a form as an object; `+` is a space, a name without `=` has the empty string."""
+    """Hash a query or a form as an object; `+` is a space, a name without `=` has the empty string as its value."""
     values: dict[str, Json] = {}
     try:
         if not text.isascii() or not is_percent_encoded(text):
@@ -144,7 +144,7 @@ def _hash_named_values(text: str) -> RequestArgs:
 
 
 def is_percent_encoded(text: str) -> bool:
-    """Whether each `%` begins an escape, of two hex digits. Other parsers drop the rest, or read `%u002e` as a dot."""
+    """Whether two hex digits follow each `%`. Parsers differ in how they read others, `%u002e` as a dot for example."""
     return "%" not in text or _BAD_ESCAPE.search(text) is None
 
 

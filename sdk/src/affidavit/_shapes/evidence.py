@@ -49,8 +49,8 @@ class Evidence:
     def counts(self) -> Mapping[str, int]:
         """The number of values by kind (`KINDS`), as a copy.
 
-        A kind with 0 was named by a reporter that does not count. `limit`: cut by a limit. `divergent`, `empty`: a
-        reporter said no more than that.
+        A kind has the count 0 if its reporter named it without counting. `limit`: values that a limit cut. `divergent`,
+        `empty`: values of which a reporter sent only this word.
         """
         if self._kind is None:
             return {}

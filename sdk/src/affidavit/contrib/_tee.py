@@ -1,4 +1,4 @@
-"""Copy a body while the app reads it. No byte is read that the app does not read itself."""
+"""Copy a body while the app reads it. Nothing is read beyond what the app reads."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
