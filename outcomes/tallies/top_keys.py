@@ -27,6 +27,7 @@ from outcomes.tallies.keys import (
 )
 from wire.period import Period, floor_to_quarter
 from wire.postgresql.replica import get_read_connection
+from wire.tallies.shards import SHARDS
 from wire.tallies.spans import DAY, bucket_starts, cover_period, floor_to_day, next_month
 from workspaces.models import Environment
 
@@ -40,6 +41,9 @@ MAX_TOP = 500  # wanted keys; with more, reading all keys costs no more
 FEW_MATCHES = 1500  # keys that contain the searched text, up to which exactly these are read
 SHORT = 100_000  # reports in a period of quarter hours only, whose keys are too evenly spread for a bound to decide
 
+# A shard of a key that was left out has at most `most` outcomes, and no more than that shard of all keys: reports and
+# registrations only add outcomes. Many shards have none, since they count only conversations that started then.
+# Only outcomes.tallies.adjust subtracts, and writes to shard SHARDS alone.
 SELECT_LARGEST = f"""
 WITH large AS (
   SELECT bucket.*, key_tally.*
@@ -51,11 +55,14 @@ WITH large AS (
     ORDER BY magnitude DESC LIMIT bucket.depth
   ) AS key_tally
 ), cut_off AS (
-  SELECT (((%(steps)s::bigint[])[min(magnitude) + 1] - 1) * (
-    SELECT count(*) FROM outcomes_tally
-    WHERE environment_id = %(environment)s AND grain = large.grain AND starts_at = large.at AND outcome_key = ''
-  ))::bigint AS at_most
-  FROM large GROUP BY grain, at, depth HAVING count(*) = depth
+  SELECT (
+    SELECT sum(CASE lane WHEN {SHARDS} THEN most ELSE least(outcomes, most) END) FROM outcomes_tally
+    WHERE environment_id = %(environment)s AND grain = cut.grain AND starts_at = cut.at AND outcome_key = ''
+  )::bigint AS at_most
+  FROM (
+    SELECT grain, at, (%(steps)s::bigint[])[min(magnitude) + 1] - 1 AS most
+    FROM large GROUP BY grain, at, depth HAVING count(*) = depth
+  ) AS cut
 )
 SELECT outcome_key, sum(outcomes)::bigint, (SELECT coalesce(sum(at_most), 0)::bigint FROM cut_off),
        (SELECT count(*) FROM cut_off)

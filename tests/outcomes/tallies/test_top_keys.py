@@ -9,14 +9,17 @@ from itertools import product
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.db import connection
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from outcomes.ingest.delete_conversation import delete_conversation
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from outcomes.models import MAGNITUDE_STEPS, Tally
 from outcomes.tallies import keys, top_keys
 from wire.period import Period
+from wire.tallies.shards import SHARDS
 from workspaces.create import create_workspace
 from workspaces.models import Environment, Workspace
 
@@ -65,6 +68,48 @@ def test_top_keys_are_found_without_reading_all_keys(long_tail):
     assert len(top_keys.read_key_bounds(long_tail, period, {"q": 8, "d": 16, "m": 32}, "").seen) < len(
         list(keys.stream_keys(long_tail, period))
     )
+
+
+CONVERSATIONS_IN_SEVEN_MORE_SHARDS = """
+INSERT INTO outcomes_tally
+  (environment_id, grain, outcome_key, starts_at, lane, outcomes, broken, reports, reached, conversations)
+SELECT environment_id, grain, '', starts_at, more_shards, 0, 0, 0, 0, 1
+FROM outcomes_tally CROSS JOIN generate_series(1, 7) AS more_shards
+WHERE environment_id = %s AND outcome_key = '' AND lane = 0
+"""
+
+
+def test_shards_without_outcomes_make_no_key_more_frequent(long_tail):
+    """Where eight writers registered conversations at once, but one reported outcomes."""
+    depths = {"q": 8, "d": 16, "m": 32}
+    bounds = top_keys.read_key_bounds(long_tail, RANGES[-1], depths, "")
+    with connection.cursor() as cursor:
+        cursor.execute(CONVERSATIONS_IN_SEVEN_MORE_SHARDS, [long_tail.pk])
+    assert bounds.at_most_more > 0
+    assert top_keys.read_key_bounds(long_tail, RANGES[-1], depths, "") == bounds
+
+
+def test_a_page_of_several_writers_with_deletions_has_the_lines_of_the_whole_list(two_tails, monkeypatch):
+    chance, staging = random.Random(5), two_tails.environments.get(name="staging")
+    ids = [f"c{n}" for n in range(40)]
+    register_conversations(staging, [Arrival(id_) for id_ in ids], now=END)
+    for shard in (1, 2, 0):
+        for day in range(0, 40, 5):
+            reports = [Report(chance.choice(ids), f"key {int(200 ** chance.random())}") for _ in range(100)]
+            record_outcomes(staging, reports, now=END - timedelta(days=day, minutes=shard))
+        with connection.cursor() as cursor:  # as if it had been free when these were reported
+            cursor.execute(
+                "UPDATE outcomes_tally SET lane = %s WHERE environment_id = %s AND lane = 0", [shard, staging.pk]
+            )
+    for id_ in ids[:3]:
+        delete_conversation(two_tails, id_, ["staging"])
+    assert Tally.objects.filter(environment=staging, shard=SHARDS, outcomes__lt=0).exists()
+    monkeypatch.setattr(top_keys, "SHORT", 0)
+    monkeypatch.setattr(top_keys, "FEW_MATCHES", 0)
+    for period, search, count in product(RANGES, ["", "1", "KEY 1"], [1, 3, 8]):
+        whole = list(keys.stream_keys(staging, period, search=search))
+        page = top_keys.read_top_page(staging, period, search=search, start=0, limit=count, lead=0)
+        assert list(page.rows) == whole[:count]
 
 
 @pytest.fixture(scope="module")
