@@ -29,15 +29,15 @@ Environ = dict[str, Any]
 Headers = list[tuple[bytes, bytes]]
 
 THREADS = 4
-DOWNLOADS = "/api/catalog"  # what begins so may take seconds to make
+DOWNLOADS = "/api/catalog"  # answers to addresses that begin like this may take seconds to compute
 DOWNLOAD_THREADS = 2  # of these, so that others are answered meanwhile
 BODY_SECONDS = 60  # for a whole body
-GRACE_SECONDS = 10  # before a body's rate counts
+GRACE_SECONDS = 10  # before the minimum rate of a body applies
 MIN_BYTES_PER_SECOND = 16 * 1024
 MAX_DISCARDED = 64 * 1024 * 1024  # of a body that is too large: whoever is still sending would not see the answer
 MAX_BUFFERED = 512 * 1024 * 1024  # of all bodies that a process awaits
 STREAMS = 16  # answers that are made while they are sent, such as a CSV of all rows: each holds a thread
-STALL_SECONDS = 20  # that a client may take for the next piece of one
+STALL_SECONDS = 20  # that a client may take for the next piece of a streamed answer
 PIECE = 64 * 1024
 
 
@@ -52,13 +52,13 @@ class ClientGone(Exception):
 class BodyBroken(Exception):
     """The client has gone, or the server cannot read the body: a chunk's size is no number, for example.
 
-    The server says the same of both, so both are answered; nobody hears the one answer.
+    The server does not tell these apart, so both are answered; a client that has gone does not get it.
     """
 
 
 @dataclass
 class Buffer:
-    """How many bytes of bodies are held at the moment, of all requests."""
+    """How many bytes of the bodies of all requests are in memory at the moment."""
 
     size: int = 0
 
@@ -190,7 +190,7 @@ class Application:
             await send_answer(answer, send)
 
     async def acquire_slots(self, path: str) -> list[asyncio.Semaphore]:
-        """Wait until a thread may be used for this path. Return what is to be released afterwards."""
+        """Wait until a thread may be used for this path. Return the semaphores to release afterwards."""
         slots: list[asyncio.Semaphore] = []
         try:
             for slot in [self.download_slots, self.slots] if path.startswith(DOWNLOADS) else [self.slots]:

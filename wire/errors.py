@@ -85,7 +85,7 @@ class CommitUnconfirmed(OperationalError):
 
 
 def is_unconfirmed(error: BaseException | None) -> bool:
-    """Whether a commit was not confirmed, also where connecting again failed afterwards and hides that."""
+    """Whether a commit was not confirmed, even if a later error, of connecting again, covers that one."""
     while error and not isinstance(error, CommitUnconfirmed):
         error = error.__context__
     return error is not None

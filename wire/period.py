@@ -49,7 +49,7 @@ class Period:
         return to_local_time(self.end, self.zone) - to_local_time(self.start, self.zone)
 
     def previous(self) -> Period:
-        """Return the same period as many whole weeks earlier as it takes up, so that weekdays match."""
+        """Return the period of the same length before this one, earlier by whole weeks, so that weekdays match."""
         return replace(self, start=self.shift_back(self.start), end=self.shift_back(self.end), preset="")
 
     def begin_at(self, first: datetime | None) -> Period:
@@ -94,7 +94,7 @@ def to_local_time(moment: datetime, zone: ZoneInfo) -> datetime:
 
 
 def from_local_time(clock_time: datetime, zone: ZoneInfo) -> datetime:
-    """Return the first quarter hour, in UTC, at which the zone's clocks show this, or more where they skip it."""
+    """Return the first quarter hour, in UTC, at which the zone's clocks show this time, or one after it."""
     moment = min(clock_time.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
     while to_local_time(moment, zone) < clock_time:
         moment += QUARTER
@@ -111,7 +111,7 @@ def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime)
 
 
 def parse_moment(text: str, zone: ZoneInfo, *, end_of_day: bool = False) -> datetime:
-    """Read a local date (its first moment, or the first after it) or an ISO time. Raises ValueError."""
+    """Read an ISO time, or a local date: its first moment, or with `end_of_day` that of the next. Raises ValueError."""
     moment = datetime.fromisoformat(text)
     if len(text) <= 10 and end_of_day:
         moment += timedelta(days=1)

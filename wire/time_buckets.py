@@ -44,7 +44,7 @@ def describe_starts(starts: Iterable[datetime]) -> Mapping[str, Any]:
 
 
 def _mark_partial(bucket: Bucket, zone: ZoneInfo, step: str) -> Bucket:
-    """Name a last bucket that was cut short as such: today, for example, is not over."""
+    """Mark the last bucket as partial if its hour, day or month ends later: today, for example, is not over."""
     iterate = ITERATORS[step]
     whole_end = next(edge for edge in iterate(bucket.start, bucket.start + LONGEST_STEP, zone) if edge > bucket.start)
     if whole_end <= bucket.end:

@@ -30,7 +30,7 @@ EXPIRE_SECONDS = 60  # of a message that no worker took; the sweep has done its 
 def send_after_commit(task: AnyTask, *ids: int | str) -> None:
     """Send `task` with these ids once the current transaction has committed.
 
-    Equal messages that wait to be sent are one, in the context of the first: the task finds the work of all.
+    Equal messages that wait are sent once, in the context of the first: the task finds the work of all.
     """
     context = copy_context()
     transaction.on_commit(lambda: _get_sender().enqueue((task, ids), context))

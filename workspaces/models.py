@@ -352,7 +352,7 @@ class SampleWorkspace(models.Model):
 
 
 class TokenBucket(models.Model):
-    """A token bucket of the rate limits, shared by all processes. Its table is not logged: a crash fills the buckets.
+    """A token bucket of the rate limits, shared by all processes. Its table is unlogged: a crash refills all buckets.
 
     name: `key:<id>` or `address:<network>`; tokens: what was left at `refilled_at`.
     """

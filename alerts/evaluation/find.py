@@ -22,7 +22,7 @@ from wire.period import Period, floor_to_quarter
 from workspaces.models import Environment
 
 GRACE = timedelta(minutes=2)  # after a quarter hour, in which the reports of it arrive
-MAX_CHANGES = 1000  # breaking changes that one look reads
+MAX_CHANGES = 1000  # breaking changes that one evaluation reads
 
 Find = Callable[[Environment, Thresholds, datetime, datetime], Iterable[Happening]]
 
@@ -36,7 +36,7 @@ def find_happenings(
 
 
 def find_drift(environment: Environment, _: Thresholds, since: datetime, until: datetime) -> Iterable[Happening]:
-    """Muted changes do not fire."""
+    """Find versions with breaking changes that are not muted."""
     period = Period(since, until + timedelta.resolution, ZoneInfo("UTC"))
     changes = [
         BreakingChange(

@@ -1,4 +1,4 @@
-"""What the pages of alerts read."""
+"""The queries of the pages of alerts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions of operations that break somebody (pure)."""
+"""Find versions of operations with breaking changes (pure)."""
 
 from __future__ import annotations
 

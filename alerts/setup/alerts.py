@@ -61,7 +61,7 @@ def create_alert(workspace: Workspace, settings: AlertSettings, *, actor: str, n
 
 @transaction.atomic
 def change_alert(alert: Alert, settings: AlertSettings, *, actor: str, now: datetime) -> None:
-    """Set what an alert watches and whom it notifies; with other thresholds, of what happens from now on."""
+    """Set what an alert watches and whom it notifies. If it now watches something else, only new happenings fire."""
     settings.environment.hold()
     alert = _lock(alert)
     _check_targets(alert.workspace, settings.target_ids)
@@ -88,7 +88,7 @@ def pause_alert(alert: Alert, *, actor: str, now: datetime) -> None:
 def pause_every_alert(*, actor: str, now: datetime) -> int:
     """Pause the alerts of all workspaces, and hold back what waits to be sent. Return how many alerts were paused.
 
-    For a restored copy: until somebody says otherwise, the hub that it is a copy of sends them.
+    For a restored copy of a hub: the original still sends these alerts, until an operator decides otherwise.
     """
     alerts = list(Alert.objects.filter(paused_at=None).select_related("workspace", "environment").order_by("pk"))
     for alert in alerts:

@@ -25,7 +25,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An endpoint with the values of a valid, full body; item: those of one item of its batch, if it has one."""
+    """An endpoint. values: the members of a valid, full body; batch: the name of its list; item: one item of that."""
 
     path: str
     values: Mapping[str, Any]
@@ -53,7 +53,7 @@ def dump(value: Any) -> Body:
 
 
 def list_endpoints(header: str) -> list[Endpoint]:
-    """header: an intent for GET /orders without arguments."""
+    """Return every machine endpoint that takes a body. header: an intent for GET /orders without arguments."""
     shape = {"type": "object", "properties": {line: {"type": "string"} for line in ("sku", "title", "note")}}
     observation = {"method": "GET", "path": "/orders/{id}", "status": 200, "count": 1, "response": shape}
     verification = {"result": "expired", "version": 2, "operation": "GET /orders", "toolCallId": "call"}
@@ -88,7 +88,7 @@ DESCRIPTORS = ("response", "request", "query")
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a hostile body is made of a valid one: one member is replaced by a large value."""
+    """How to make a hostile body from a valid one: replace one member by a large value."""
 
     endpoint: Endpoint
     member: str
@@ -176,7 +176,7 @@ def mutate(recipe: Recipe, chance: random.Random) -> Recipe:
 
 
 def list_known(endpoint: Endpoint) -> dict[str, Callable[[], Body]]:
-    """Bodies that have hurt this or another server, by what they are."""
+    """Return bodies that have hurt this or another server, by a description."""
     member = endpoint.batch or "args"
     bodies: dict[str, Callable[[], Body]] = {
         "4 MiB of {} items": lambda: Body(f'{{"{member}":[{",".join(["{}"] * 1_390_000)}]}}'.encode()),

@@ -29,7 +29,7 @@ from bench.intents import AUDIENCE, SECRET, WORKSPACE
 
 CONNECTIONS = 8
 REQUESTS = 2_000
-"""In one round."""
+"""In each round."""
 ROUNDS = 8
 _TICKS = os.sysconf("SC_CLK_TCK")
 ANSWER = {"id": 17, "total": 12.5, "paid": True}
@@ -57,7 +57,7 @@ def _build_protection() -> Protection:
 
 
 def _wrap(app: Any, adapter: Any) -> Any:
-    """Return the app with what the environment variable names around it."""
+    """Return the app with the middleware around it that the environment variable BENCH_VARIANT names."""
     variant = os.environ.get("BENCH_VARIANT")
     if variant == "witness":
         return adapter.WitnessMiddleware(app, Witness(make_key("gak_"), transport=_AcceptAllHub()))

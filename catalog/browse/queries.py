@@ -1,4 +1,4 @@
-"""What the list of operations reads."""
+"""The queries of the list of operations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ EXCESS_GROUPS = 10
 class Excess:
     """What was reported in a period beyond MAX_OPERATIONS: how many operations, and observations of them.
 
-    is_least: more operations than are counted one by one. groups: the largest by method and first segment.
+    is_least: there are more operations than are counted one by one, so `operations` is a lower bound.
+    groups: the largest by method and first segment.
     """
 
     operations: int
@@ -82,7 +83,7 @@ def summarize_excess(environment: Environment, period: Period) -> Excess:
 def list_operations(environment: Environment, period: Period, filters: OperationFilters) -> QuerySet[Operation]:
     """Return the operations that pass the filters, in their order, without evidence.
 
-    Each has `observed`: its observations in the period, by whole days of UTC, with those of what is shown under it.
+    Each has `observed`: its observations in the period, by whole days of UTC, with those of operations shown under it.
     """
     operations = _count_observed(visible_operations(environment), environment, find_days(period))
     for word in filters.words:
@@ -109,7 +110,7 @@ def _count_observed(
 ) -> QuerySet[Operation]:
     if days is None:
         return operations.annotate(observed=F("observations"))
-    # Two sums, each by its index: for one with OR, every operation is read for each.
+    # Two sums, each by its index: one sum with OR would read all operations for each operation.
     own_days, days_of_shown = Q(operation=OuterRef("pk")), Q(operation__shown_under=OuterRef("pk"))
     return operations.annotate(
         observed=_sum_days(environment, days, own_days) + _sum_days(environment, days, days_of_shown)

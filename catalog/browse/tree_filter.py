@@ -43,10 +43,10 @@ def _list_names(node: Node) -> Sequence[str]:
 
 def _with_branches(nodes: Sequence[Node], pointers: frozenset[str]) -> Sequence[Node]:
     """Return the nodes with these pointers and all nodes above them."""
-    kept: list[Node] = []
-    depth_above = -1  # what comes next towards the root and is less deep is the branch that holds it
+    selection: list[Node] = []
+    depth_above = -1  # the next node towards the root that is less deep than this is the branch that holds it
     for node in reversed(nodes):
         if node.pointer in pointers or node.depth < depth_above:
-            kept.append(node)
+            selection.append(node)
             depth_above = node.depth
-    return kept[::-1]
+    return selection[::-1]

@@ -1,4 +1,4 @@
-"""What pages and comparisons read of drift, versions and outlines."""
+"""The queries of drift, versions and outlines, for pages and comparisons."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class BreakingDrift:
 
 
 def summarize_breaking_drift(environment: Environment, period: Period) -> BreakingDrift | None:
-    """Return None where there is none."""
+    """Sum the breaking changes of a period that nobody has acknowledged or muted; None if there are none."""
     operations = list_open_drift(environment, period).order_by().values("operation__method", "operation__path")
     rows = list(operations.annotate(changes=Count("pk"), detected_at=Min("at")).order_by("-changes", "detected_at"))
     if not rows:
@@ -126,7 +126,7 @@ def list_versions(operation: Operation) -> QuerySet[OperationVersion]:
 
 
 def load_outlines_by_number(operation: Operation, numbers: Collection[int]) -> dict[int, Outline]:
-    """Return the outlines of those of these versions that exist."""
+    """Return the outlines of these versions by number; versions that do not exist are left out."""
     texts = operation.versions.filter(number__in=numbers).values_list("number", "outline")
     return {number: json.loads(text) for number, text in texts}
 

@@ -1,8 +1,8 @@
 """Read descriptors that differ only in their counts: read the form once, then only put counts into the result.
 
 A template is the result of reading a descriptor with marks in place of its counts. It is valid for every descriptor
-that differs only in its counts, as long as these rank among each other as in the first one: reading only compares
-counts, and takes the difference of two (`seen` less `nulls`). A form for which it does more has no template.
+that differs only in its counts, if these have the same order from the smallest to the largest: reading only compares
+counts, and subtracts one from another (`seen` less `nulls`). A form whose counts are used otherwise has no template.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from affidavit import from_descriptor, parse_json
 
-MAX_REMEMBERED_FORMS = 2000  # that a process remembers
+MAX_REMEMBERED_FORMS = 2000  # in each process
 HALF_DEPTH = 64  # of the 128 levels that a body may have
-# A count as it is nearly always written. All else stays part of the form, and is no mark when that is read.
+# A count as it is nearly always written. Any other number stays part of the form, and gets no mark.
 _COUNT = re.compile(rb'("(?:seen|nulls)":[ \t\r\n]*)(0|[1-9][0-9]{0,14})(?=[,}\s])')
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9]+')
 _MARKS = random.SystemRandom()  # so that nobody can send what looks like a mark
@@ -35,7 +35,8 @@ class Shape(NamedTuple):
 class _Template(NamedTuple):
     """text: the state with %d for each count; seen: the rank of the root's count.
 
-    pairs: ranks of counts whose difference is a count too; chosen: which count each %d is, a rank or one of these.
+    pairs: ranks of two counts whose difference is in the state; chosen: the number for each %d: a count by its rank or,
+    numbered after all ranks, a difference.
     """
 
     text: str
@@ -45,7 +46,7 @@ class _Template(NamedTuple):
 
 
 def read_shape(descriptor: Any, count: int) -> Shape:
-    """Return the shape of a descriptor. Raises ValueError where it is none."""
+    """Return the shape of a descriptor. Raises ValueError if it is not a valid descriptor."""
     evidence = from_descriptor(descriptor, seen=count)
     evidence.stamp(0)
     return Shape(json.dumps(evidence.to_state(), separators=(",", ":")), evidence.seen)

@@ -37,7 +37,7 @@ class Restoration(NamedTuple):
 def restore_backup(archive: Archive, *, without_key: bool) -> Restoration:
     """Restore everything in one transaction, compare it with the backup, migrate it to this version, pause its alerts.
 
-    without_key: also where no key here fits.
+    without_key: restore even if no key of this hub fits.
     Raises StartupError, and has then restored nothing unless it says so.
     """
     refuse_pooler(connection)
@@ -66,9 +66,9 @@ def refuse_tables() -> None:
 
 
 def provide_key(archive: Archive) -> bool:
-    """Put the key of the backup into the data directory if no key here fits. Return whether that was so.
+    """Put the key of the backup into the data directory if no key here fits. Return whether it was put there.
 
-    Raises StartupError where that cannot be done.
+    Raises StartupError if no key fits and none can be put there.
     """
     if archive.fits(settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
         return False
@@ -111,7 +111,7 @@ def compare_rows(expected: Mapping[str, int], actual: Mapping[str, int]) -> None
 
 
 def restore_dump(folder: Path, path: Path, database: Mapping[str, Any]) -> None:
-    """Restore a dump in one transaction, also into an older server than the programs'; raises StartupError."""
+    """Restore a dump in one transaction, even if the server is older than the programs; raises StartupError."""
     read: Sequence[str | Path] = [folder / "pg_restore", "--no-owner", "--no-privileges", "--file=-", path]
     write: Sequence[str | Path] = [
         folder / "psql", "--no-psqlrc", "--quiet", "--no-password", "--single-transaction", "--set=ON_ERROR_STOP=1",

@@ -1,4 +1,4 @@
-"""What a workspace may keep for a number of days only, and the verbs that count and delete it."""
+"""The kinds of data that a workspace can keep for a limited number of days, and the verbs that delete them."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ REPORT_ID_DAYS = 400  # for which report ids are kept unless a workspace says ot
 
 @dataclass(frozen=True)
 class RowSource:
-    """One table of a kind: its rows from before a time, and the verb that deletes a batch of them.
+    """One table of a kind. find: returns its rows from before a time; delete: deletes a batch of them.
 
-    log: where it is partitioned by month, so that whole months are dropped.
+    log: the table's monthly partitions if it has any: whole months are dropped.
     """
 
     find: Callable[[Workspace, datetime], QuerySet[Any]]

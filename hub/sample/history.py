@@ -26,7 +26,7 @@ from workspaces.models import PREFIX_LENGTH, ApiKey, Environment, SampleWorkspac
 DAYS = 30
 DAY_SECONDS = 86_400
 QUARTERS_PER_DAY = 96
-CONVERSATIONS_PER_DAY = 120  # on an average weekday in the middle of the time
+CONVERSATIONS_PER_DAY = 120  # on an average day, halfway through the history
 GROWTH = 1.6  # from the first day to the last
 STAGING_SHARE = 0.12  # of the conversations
 WEEKDAY_FACTORS = (1.0, 1.06, 1.1, 1.04, 0.94, 0.72, 0.66)  # from Monday on
@@ -37,7 +37,7 @@ HOUR_FACTORS = (
 LEGACY_SHARES = (0.34, 0.04)  # of reads that are signed as version 1, on the first day and on the last
 TROUBLED_DAYS = range(22, 26)  # after a release that mixed the environments up
 RELEASES = {TROUBLED_DAYS.start: "Release 4.2", TROUBLED_DAYS.stop: "Release 4.2.1"}  # the second ends the trouble
-DELIVERY_SECONDS = 3600  # between two deliveries of what happened
+DELIVERY_SECONDS = 3600  # between two deliveries of reports
 QUIET_SECONDS = 900  # before the end, in which no conversation begins
 
 
@@ -99,7 +99,7 @@ class Stack:
 
 
 def build_stack(site: Site, key: str, hub: HistoryHub, chance: Random, **further_settings: Any) -> Stack:
-    """key: the assistant's; further_settings: of the shop."""
+    """Build the programs of one environment. key: of the assistant; further_settings: of the shop."""
     environment = hub.environments[site.environment]
     outcomes = SampleOutcomes(environment, hub.key, hub.clock)
     shapes = SampleShapes(environment, hub.clock)
@@ -111,7 +111,7 @@ def build_stack(site: Site, key: str, hub: HistoryHub, chance: Random, **further
 
 
 class History:
-    """created: what `create_workspace` printed; end: of the history, in Unix seconds."""
+    """The simulated days. created: what `create_workspace` printed; end: when the last day ends, in Unix seconds."""
 
     def __init__(self, created: Mapping[str, Any], key: ApiKey, end: float) -> None:
         self._start = end - DAYS * DAY_SECONDS

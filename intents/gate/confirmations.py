@@ -99,7 +99,7 @@ def decide_confirmation(
 
 @transaction.atomic
 def undo_decision(workspace: Workspace, confirmation_id: UUID, *, actor: str, now: datetime) -> Confirmation:
-    """Make a confirmation pending again, whose decision has not taken effect. Raises NotFound and NotPending."""
+    """Make a confirmation pending again, before its decision takes effect. Raises NotFound and NotPending."""
     _hold_environment(workspace, confirmation_id)
     undone = Confirmation.objects.filter(pk=confirmation_id, state__in=DECISIONS.values(), effective_at__gt=now).update(
         state=Confirmation.PENDING,

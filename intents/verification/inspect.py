@@ -18,7 +18,7 @@ from workspaces.models import Environment
 class Inspection:
     """All checks in their order; `reason` is that of the first failed one, None if the request passes.
 
-    received_at: the moment at which the checks looked at their clock. fields: the members of the payload, empty where
+    received_at: the time that the checks compared with. fields: the members of the payload, empty if
     the header cannot be read. is_proven: whether one of the workspace's secrets signed them.
     """
 

@@ -14,8 +14,8 @@ from workspaces.models import Environment
 
 MAX_CONVERSATIONS = 20_000  # that are followed: the latest that reached the first key
 
-# Those of the first step are read from the index by key and time, the latest first; a later step of each is one look-up
-# by the primary key: at most MAX_CONVERSATIONS rows for each step are read, however many there are.
+# The first step reads its conversations from the index by key and time, the latest first. Each later step looks up the
+# same conversations by the primary key. So each step reads at most MAX_CONVERSATIONS rows, however many there are.
 FIRST_STEP = """
 SELECT conversation_id, first_reported_at AS at FROM outcomes_outcome
 WHERE environment_id = %(environment)s AND outcome_key = %(key_1)s AND NOT broken

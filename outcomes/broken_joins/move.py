@@ -112,7 +112,7 @@ def move_broken_joins(
 
 
 def _detach_joins(source: Environment, target: Environment, refs: Sequence[OutcomeRef]) -> Sequence[MovingJoin]:
-    """Delete and return those of these outcomes that are still broken joins."""
+    """Delete these outcomes, as far as they are still broken joins, and return the deleted ones."""
     lock_conversations(source, [ref.conversation for ref in refs])
     with connection.cursor() as cursor:
         cursor.execute(move_sql.LOCK_BROKEN_JOINS, {"source": source.pk, "target": target.pk, **ref_columns(refs)})

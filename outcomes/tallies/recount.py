@@ -44,7 +44,7 @@ FROM tally
 
 @dataclass(frozen=True)
 class Recount:
-    """The recount of one day of UTC. difference: what differs first, empty where nothing does."""
+    """The recount of one day of UTC. difference: the first that was found, "" if there is none."""
 
     environment: Environment
     day: date

@@ -1,4 +1,4 @@
-"""The faults: each does one thing to a running hub and names the processes that it ended."""
+"""The faults: each does one thing to a running hub."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def wipe_broker(site: Site) -> None:
 
 
 def use_up_connections(site: Site) -> None:
-    """Hold every connection that the database gives its owner, for some seconds."""
+    """Open as many connections as the database allows its owner, and hold them for some seconds."""
     connections: list[psycopg.Connection[Any]] = []
     try:
         for _ in range(MOST_CONNECTIONS):
@@ -172,7 +172,7 @@ def set_clock(hours: int) -> Callable[[Site], None]:
 
     def write_offset(site: Site) -> None:
         assert site.clock_file
-        with site.clock_file.open("r+b") as file:  # in place: the processes have mapped it
+        with site.clock_file.open("r+b") as file:  # overwrite in place, because the processes have mapped the file
             file.write(pack_offset(hours * 3600))
 
     return write_offset

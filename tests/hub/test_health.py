@@ -31,7 +31,7 @@ def test_it_needs_no_key(client):
     assert client.get("/healthz").json() == {"status": "ok"}
 
 
-def test_a_report_that_waits_for_the_worker_is_told_and_leaves_this_process_ready(client, workspace):
+def test_a_report_that_waits_for_the_worker_is_reported_and_leaves_this_process_ready(client, workspace):
     environment = Environment.objects.get(workspace=workspace.workspace, name="production")
     WitnessReport.objects.create(
         environment=environment, report_id=uuid4(), size=1,

@@ -32,7 +32,7 @@ def test_a_person_gets_a_page_that_does_not_repeat_the_name(client, address):
     assert "Content-Security-Policy" in answer.headers
 
 
-def test_a_form_that_django_refuses_to_read_is_told_in_the_same_shape(settings):
+def test_a_form_that_django_refuses_to_read_is_reported_in_the_same_shape(settings):
     settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 2
     form = {str(n): "x" for n in range(5)}
     client = Client(enforce_csrf_checks=True)

@@ -92,7 +92,7 @@ def test_a_long_cell_of_separators_is_neutralised_in_one_pass():
     assert time.perf_counter() - started_at < 2
 
 
-def test_an_unknown_table_is_told_with_those_that_exist():
+def test_an_unknown_table_is_refused_with_those_that_exist():
     with pytest.raises(NotFound) as raised:
         stream_csv([TABLE], "nothing", "f")
     assert "things" in raised.value.detail

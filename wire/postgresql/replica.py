@@ -20,10 +20,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 REPLICA_ALIAS = "replica"
 CHECK_SECONDS = 1.0  # between two measurements of one process, so an age is known to about a second
-AWAY_SECONDS = 10.0  # for which a replica that failed is left alone
+AWAY_SECONDS = 10.0  # how long no query goes to a replica that failed
 MAX_POSITIONS = 600
 
-# Positions in the log, in bytes. A server that is no replica (any more) has none to compare.
+# Positions in the log, in bytes. A server that is not a replica (any more) returns NULL.
 PRIMARY_POSITION = "SELECT pg_current_wal_lsn() - '0/0'::pg_lsn"
 REPLICA_POSITION = "SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() - '0/0'::pg_lsn END"
 
@@ -54,7 +54,7 @@ def get_read_alias() -> str:
 
 
 def get_read_age() -> float | None:
-    """Return how many seconds old what is read now may be; None where it is read from the primary."""
+    """Return how many seconds the reads may be behind the primary; None while they go to the primary."""
     return _source.get().age
 
 
@@ -80,7 +80,7 @@ class ReplicaRouter:
 
 
 class ReplicaClock:
-    """Knows in this process how old the replica is, by positions in the log and no other machine's clock.
+    """Measures for this process how old the replica is: by positions in the log, without another machine's clock.
 
     Once the replica has replayed the position that the primary had at some moment, it shows all that was committed
     until then.

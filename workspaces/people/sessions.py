@@ -1,4 +1,4 @@
-"""Sessions of which the database alone opens none: a row's key is a digest of the cookie, its data is encrypted."""
+"""Sessions that nobody can use who only reads the database: keys are digests of cookies, data is encrypted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class SessionStore(db.SessionStore):
         return encrypt(self.serializer().dumps(session_dict)).decode()
 
     def decode(self, session_data: bytes | str) -> dict[str, Any]:
-        """Return the content of the row, nothing where it was written under another key."""
+        """Return the content of the row; nothing if it was encrypted under another key."""
         try:
             return dict(self.serializer().loads(decrypt(force_bytes(session_data))))
         except (InvalidToken, ValueError):

@@ -84,7 +84,7 @@ def find_neighbour(period: Period, step: int, *, now: datetime) -> dict[str, str
 
 
 def _query_members(start: datetime, end: datetime, period: Period) -> dict[str, str]:
-    """Return `from` and `to` as local dates where these are exact, else as local times with their offset."""
+    """Return `from` and `to`: local dates if the period consists of whole days, else local times with their offset."""
     first, last = start.astimezone(period.zone), end.astimezone(period.zone)
     if _is_midnight(first) and _is_midnight(last):
         return _whole_day_members(first.date(), last.date())
@@ -92,7 +92,7 @@ def _query_members(start: datetime, end: datetime, period: Period) -> dict[str, 
 
 
 def _whole_day_members(first: date, after_last: date) -> dict[str, str]:
-    """Return `from` and `to`, which names the last day that is shown."""
+    """Return `from` and `to` as dates; `to` is the last day that is shown."""
     return {"from": first.isoformat(), "to": (after_last - ONE_DAY).isoformat()}
 
 

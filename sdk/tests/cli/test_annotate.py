@@ -24,7 +24,7 @@ def run(hub, *arguments):
     options.run(options)
 
 
-def test_what_is_given_is_sent_and_nothing_else(capsys):
+def test_only_the_given_options_are_sent(capsys):
     with ScriptedHub(STORED) as hub:
         run(hub, "Deploy 4.2")
         run(hub, "é\x1b", "--at", "1600000000", "--url", "https://h/", "--environment", "qa", "--all-environments")
@@ -51,18 +51,18 @@ def test_once_is_the_idempotency_key():
 
 
 @pytest.mark.parametrize("arguments", [["--at", "nan"], ["--once", "a\nb"], ["--once", "Gerät €"]])
-def test_what_cannot_be_sent_is_said(arguments):
+def test_wrong_options_are_refused_with_a_message(arguments):
     with ScriptedHub(STORED) as hub, pytest.raises(UsageError):
         run(hub, "Deploy", *arguments)
 
 
-def test_a_refusal_is_said():
+def test_a_refusal_is_printed():
     refusal = problem(400, "invalid-request", detail="Write less.")
     with ScriptedHub(refusal) as hub, pytest.raises(Undelivered, match=r"Write less\."):
         run(hub, "x" * 300)
 
 
-def test_an_answer_that_is_not_the_hub_s_is_said():
+def test_an_answer_that_is_not_the_hub_s_is_reported():
     page = answer(200, b"<html>", Content_Type="text/html")
     with ScriptedHub(page) as hub, pytest.raises(Undelivered):
         run(hub, "Deploy")

@@ -136,7 +136,7 @@ def test_a_progress_file_that_cannot_be_read_costs_nothing(csv_file, content):
         ("a.txt", "", ["give a .csv or a .jsonl file"]),
     ],
 )
-def test_faults_are_told_with_their_lines_and_nothing_is_sent(tmp_path, name, text, message):
+def test_faults_are_reported_with_their_lines_and_nothing_is_sent(tmp_path, name, text, message):
     path = tmp_path / name
     path.write_text(text)
     with ScriptedHub(all_recorded) as hub, pytest.raises(UsageError) as caught:
@@ -216,7 +216,7 @@ def test_a_file_that_is_not_utf_8_or_not_there_is_one_clear_line(tmp_path):
             run(file, "--dry-run")
 
 
-def test_a_refused_item_is_told_by_its_line(csv_file):
+def test_a_refused_item_is_reported_by_its_line(csv_file):
     faults = [{"pointer": "/outcomes/2/outcomeKey", "code": "invalid", "detail": "Wrong."}]
     step = problem(400, "invalid-request", "Look.", errors=faults)
     with ScriptedHub(all_recorded, step) as hub, pytest.raises(Undelivered, match=r"At fault: line 504\."):

@@ -70,7 +70,7 @@ async def test_a_retry_gets_the_first_response_and_runs_nothing():
 
 
 @in_loop
-async def test_of_deliveries_at_once_one_runs_and_the_others_are_told_to_wait():
+async def test_of_deliveries_at_once_one_runs_and_the_others_have_to_wait():
     gate = asyncio.Event()
 
     async def waiting(request):

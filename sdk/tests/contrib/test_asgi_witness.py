@@ -99,7 +99,7 @@ def flush_entries(eye, hub):
 
 
 @in_loop
-async def test_a_starlette_app_is_told_by_its_own_routes():
+async def test_a_starlette_app_is_reported_by_its_own_routes():
     app = shop(eye := make_witness(hub := Hub()))
     for number in range(3):
         assert (await exchange(app, "GET", f"/orders/{number}?full=1")).status == 200
@@ -284,7 +284,7 @@ async def test_streams_files_and_packed_answers_pass_unchanged():
 
 
 @in_loop
-async def test_an_exception_is_the_host_s_and_told_as_a_status_only():
+async def test_an_exception_is_the_host_s_and_reported_as_a_status_only():
     app = shop(eye := make_witness(hub := Hub()))
     for path in ("/broken", "/halfway"):
         with pytest.raises(RuntimeError, match="on purpose"):
@@ -375,7 +375,7 @@ async def test_other_scopes_pass_untouched():
 
 
 @in_loop
-async def test_the_end_of_a_lifespan_is_told_to_the_server_after_all_is_sent():
+async def test_the_end_of_a_lifespan_is_announced_to_the_server_after_all_is_sent():
     eye = make_witness(hub := Hub())
     observe_get(eye, "/a", route="/a")
     bodies_at = {}
@@ -398,7 +398,7 @@ async def test_the_end_of_a_lifespan_is_told_to_the_server_after_all_is_sent():
 
 
 @in_loop
-async def test_no_header_value_and_no_path_is_told():
+async def test_no_header_value_and_no_path_is_reported():
     app = shop(eye := make_witness(hub := Hub()))
     headers = [("authorization", "canary"), ("cookie", "s=canary"), ("content-type", "application/json; x=canary")]
     await exchange(app, "POST", "/orders?canary%40example.com=1", headers, [b'{"books":["canary"]}'])

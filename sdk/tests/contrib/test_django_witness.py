@@ -114,7 +114,7 @@ def entries(hub, eye):
     return {(entry["method"], entry["path"], entry["status"]): entry for entry in hub.entries}
 
 
-def test_a_site_is_told_by_its_own_routes(witnessed):
+def test_a_site_is_reported_by_its_own_routes(witnessed):
     hub, eye = witnessed()
     client = Client()
     for number in range(3):
@@ -200,7 +200,7 @@ def test_a_body_over_django_s_own_limit_is_refused_as_without(witnessed, setting
 
 @pytest.mark.parametrize("raises", [False, True])
 @pytest.mark.parametrize("where", ["/broken", "/broken-awaited"])
-def test_an_exception_is_the_host_s_and_told_as_a_status_only(witnessed, raises, where):
+def test_an_exception_is_the_host_s_and_reported_as_a_status_only(witnessed, raises, where):
     hub, eye = witnessed()
     client = Client(raise_request_exception=raises)
     if raises:
@@ -234,7 +234,7 @@ def test_what_no_route_leads_to_is_not_seen(witnessed, settings):
     assert entries(hub, eye) == {}
 
 
-def test_an_async_site_is_told_as_well(witnessed):
+def test_an_async_site_is_reported_as_well(witnessed):
     hub, eye = witnessed()
 
     async def calls():
@@ -285,7 +285,7 @@ def test_the_mount_prefix_is_part_of_the_route(witnessed):
     assert entries(hub, eye).keys() == {("GET", "/site/api/{shop}/orders/{pk}/", 200)}
 
 
-def test_no_header_value_and_no_query_value_is_told(witnessed):
+def test_no_header_value_and_no_query_value_is_reported(witnessed):
     hub, eye = witnessed()
     headers = {"authorization": "canary", "cookie": "s=canary", "x-canary": "canary"}
     Client(headers=headers).get("/api/acme/orders/17/?canary%40example.com=1&q=canary")

@@ -229,7 +229,7 @@ def test_version_one_is_held_to_method_and_path_where_an_operation_is_declared(e
     assert refused.get_json(force=True)["reason"] == "path-mismatch"
 
 
-def test_only_what_is_decorated_is_protected_when_told_so():
+def test_only_what_is_decorated_is_protected_if_configured_so():
     app = shop(make_protection(), everything=False)
     assert app.test_client().get("/health").status_code == 200
     assert post(app, "/refunds", None).get_json(force=True)["reason"] == "missing-header"

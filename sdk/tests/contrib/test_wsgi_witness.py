@@ -69,7 +69,7 @@ def flush_entries(eye, hub):
     return {(entry["method"], entry["path"], entry["status"]): entry for entry in hub.entries}
 
 
-def test_a_flask_app_is_told_by_its_own_routes():
+def test_a_flask_app_is_reported_by_its_own_routes():
     client = shop(eye := make_witness(hub := Hub())).test_client()
     for number in range(3):
         assert client.get(f"/orders/{number}?full=1").get_json() == {"id": number, "email": "anna@example.com"}
@@ -83,7 +83,7 @@ def test_a_flask_app_is_told_by_its_own_routes():
     assert b"anna" not in hub.bodies[0]
 
 
-def test_what_streams_is_told_and_passes_piece_by_piece():
+def test_what_streams_is_reported_and_passes_piece_by_piece():
     app = shop(eye := make_witness(hub := Hub()))
     passed = []
     environ = app.test_request_context("/orders/5/lines").request.environ
@@ -143,7 +143,7 @@ def test_packed_answers_and_pages_pass_unchanged():
 
 
 @pytest.mark.parametrize("propagates", [False, True])
-def test_an_exception_is_the_host_s_and_told_as_a_status_only(propagates):
+def test_an_exception_is_the_host_s_and_reported_as_a_status_only(propagates):
     app = shop(eye := make_witness(hub := Hub()))
     app.config["PROPAGATE_EXCEPTIONS"] = propagates
     if propagates:
@@ -154,7 +154,7 @@ def test_an_exception_is_the_host_s_and_told_as_a_status_only(propagates):
     assert flush_entries(eye, hub)["GET", "/checkout", 500].keys() & {"response", "request"} == set()
 
 
-def test_an_app_that_breaks_halfway_is_told_once_and_passed_on():
+def test_an_app_that_breaks_halfway_is_reported_once_and_passed_on():
     def app(environ, start_response):
         start_response("200 OK", [("Content-Type", JSON)])
         yield b"["

@@ -58,7 +58,7 @@ def only(items):
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])])
 @pytest.mark.parametrize("name", ["a.har", "a.har.gz", "a"])
-def test_plain_and_gzip_are_told_by_their_content_not_their_name(written, pack, name):
+def test_plain_and_gzip_are_recognised_by_their_content_not_their_name(written, pack, name):
     path = written(pack(json.dumps(har({"n": 1}, {"n": 2})).encode()), name)
     assert list(scan(path)) == [{"n": 1}, {"n": 2}]
 
@@ -95,7 +95,7 @@ GOOD = json.dumps(har(entry(text='{"näme": 1}'), entry()), ensure_ascii=False).
 
 
 @pytest.mark.parametrize("chunk", [7, 256 * 1024])
-def test_a_file_cut_off_anywhere_is_told_in_one_line(written, chunk):
+def test_a_file_cut_off_anywhere_is_reported_in_one_line(written, chunk):
     with patch.object(har_file, "CHUNK", chunk):
         for length in range(len(GOOD)):
             with pytest.raises(HarError) as caught:
@@ -103,7 +103,7 @@ def test_a_file_cut_off_anywhere_is_told_in_one_line(written, chunk):
             assert "\n" not in str(caught.value)
 
 
-def test_a_gzip_file_cut_off_anywhere_is_told(written):
+def test_a_gzip_file_cut_off_anywhere_is_reported(written):
     packed = gzip.compress(GOOD)
     for length in range(2, len(packed)):
         with pytest.raises(HarError, match="gzip"):
@@ -142,14 +142,14 @@ def test_a_gzip_file_cut_off_anywhere_is_told(written):
         (gzip.compress(GOOD) + b"trailing", "gzip"),
     ],
 )  # fmt: skip
-def test_what_is_no_har_is_told_in_one_line_with_the_name_of_the_file(written, content, words):
+def test_what_is_no_har_is_reported_in_one_line_with_the_name_of_the_file(written, content, words):
     with pytest.raises(HarError, match=words) as caught:
         list(scan(written(content, "bad.har")))
     assert "bad.har" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_file_and_a_directory_are_told(tmp_path):
+def test_a_missing_file_and_a_directory_are_reported(tmp_path):
     with pytest.raises(HarError, match="No such file"):
         list(scan(tmp_path / "none.har"))
     with pytest.raises(HarError, match="directory"):
@@ -175,7 +175,7 @@ def test_an_entry_that_is_too_large_is_passed_over_and_the_rest_is_read(written)
     assert isinstance(text, TooLarge)
 
 
-def test_a_file_cut_off_inside_an_entry_that_is_too_large_is_told(written):
+def test_a_file_cut_off_inside_an_entry_that_is_too_large_is_reported(written):
     path = written(json.dumps(har({"a": "x" * 5000})).encode()[:3000])
     with (
         patch.object(har_file, "MAX_VALUE", 1000),
@@ -185,7 +185,7 @@ def test_a_file_cut_off_inside_an_entry_that_is_too_large_is_told(written):
         list(scan(path))
 
 
-def test_broken_json_early_in_a_large_file_is_told_without_reading_it_whole(written):
+def test_broken_json_early_in_a_large_file_is_reported_without_reading_it_whole(written):
     path = written(b'{"log": {"entries": [{"a" 1}, ' + b'{"n": 1},' * 1_000_000)
     read = []
     with pytest.raises(HarError, match="not valid JSON"):
@@ -414,7 +414,7 @@ def test_a_tunnel_of_a_proxy_is_no_operation(read):
     assert read(entry(method="CONNECT", url="https://api.example.com:443")) == [Skip.CONNECT]
 
 
-def test_bodies_that_the_file_left_out_are_told(read):
+def test_bodies_that_the_file_left_out_are_reported(read):
     left_out = entry()
     left_out["request"] |= {"method": "POST", "bodySize": 12}
     left_out["response"]["content"] = {"size": 120, "mimeType": "application/json"}

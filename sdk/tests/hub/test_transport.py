@@ -63,7 +63,7 @@ def test_a_kept_connection_that_the_hub_has_closed_is_replaced_at_once(open_tran
     assert sleeper.waits == []
 
 
-def test_the_faults_and_the_request_id_of_a_refusal_are_told(open_transport):
+def test_the_faults_and_the_request_id_of_a_refusal_are_reported(open_transport):
     errors = [{"pointer": f"/outcomes/{n}", "code": "required", "detail": "Give it."} for n in range(5)]
     step = problem(400, "invalid-request", "Five faults.", errors=errors, X_Request_Id="r-2")
     with ScriptedHub(step) as hub, pytest.raises(ReportError) as caught:
@@ -89,7 +89,7 @@ def test_a_refusal_without_a_problem_document_still_says_what_to_do(open_transpo
     assert caught.value.code == "http-403"
 
 
-def test_a_redirect_is_not_followed_and_its_target_is_told_without_its_query(open_transport):
+def test_a_redirect_is_not_followed_and_its_target_is_reported_without_its_query(open_transport):
     with ScriptedHub(answer(302, Location="https://hub.example.com/login?token=abc")) as hub:
         with pytest.raises(ReportError, match=r"https://hub\.example\.com/login") as caught:
             open_transport(hub.url).post_json("/x", b"{}", HEADERS)
@@ -98,7 +98,7 @@ def test_a_redirect_is_not_followed_and_its_target_is_told_without_its_query(ope
     assert "abc" not in str(caught.value)
 
 
-def test_a_refusal_that_comes_before_all_was_sent_is_told(open_transport):
+def test_a_refusal_that_comes_before_all_was_sent_is_reported(open_transport):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
 
@@ -175,7 +175,7 @@ def test_threads_do_not_share_a_connection(open_transport):
     ["", "hub.example.com", "ftp://hub", "http://", "http://u:p@hub", "http://hub?x=1", "http://hub:99999",
      "http://hub:x", "http://[::1", "http://hüb", "http://hub#x", 5],
 )  # fmt: skip
-def test_what_is_no_address_is_refused_at_once(base_url):
+def test_an_invalid_base_url_is_refused_at_once(base_url):
     with pytest.raises(ReportError) as caught:
         HttpTransport(base_url)
     assert caught.value.code == "invalid-base-url"

@@ -42,7 +42,7 @@ def test_waits_are_random_up_to_a_bound_that_doubles_and_then_stays(open_transpo
     assert sleeper.waits == [0.5, 1.0, 2.0, 2.0, 2.0]
 
 
-def test_tries_are_bounded_and_the_last_answer_is_told(open_transport):
+def test_tries_are_bounded_and_the_last_answer_is_reported(open_transport):
     with ScriptedHub(problem(503, "unavailable", "Send it again later.", requestId="r-1")) as hub:
         with pytest.raises(ReportError, match="Send it again later") as caught:
             open_transport(hub.url, retry=Retry(attempts=3)).post_json("/x", b"{}", HEADERS)

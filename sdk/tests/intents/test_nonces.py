@@ -154,7 +154,7 @@ def test_memory_in_a_forked_process_refuses_to_work():
     assert store.burn("w", "m", NOW, now=NOW)
 
 
-def test_memory_refuses_several_workers_unless_told(monkeypatch):
+def test_memory_refuses_several_workers_unless_it_may(monkeypatch):
     monkeypatch.setenv("WEB_CONCURRENCY", "4")
     with pytest.raises(StoreUnavailable, match="several_workers"):
         MemoryNonces().burn("w", "n", NOW, now=NOW)

@@ -115,7 +115,7 @@ def test_when_a_later_chunk_fails_the_error_tells_how_many_items_were_delivered(
     [(None, "missing-api-key"), ("", "missing-api-key"), (make_key("pk_"), "publishable-key-refused")],
     ids=["none", "empty", "publishable"],
 )
-def test_a_key_that_cannot_be_right_is_told_before_anything_is_sent(key, code):
+def test_a_key_that_cannot_be_right_is_reported_before_anything_is_sent(key, code):
     with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError) as caught:
             report_outcomes(key, [SOLD], base_url=hub.url)
@@ -124,7 +124,7 @@ def test_a_key_that_cannot_be_right_is_told_before_anything_is_sent(key, code):
 
 
 @pytest.mark.parametrize("item", ["ab", b"ab", ("c-1",), ("c-1", "a", "b"), None, 5, {"c-1", "purchase"}])
-def test_an_item_of_no_known_form_is_told_by_its_place_before_anything_is_sent(item):
+def test_an_item_of_no_known_form_is_reported_by_its_place_before_anything_is_sent(item):
     with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError, match="/outcomes/600") as caught:
             report_outcomes(KEY, [*numbered(600), item], base_url=hub.url)
@@ -137,7 +137,7 @@ def test_an_item_of_no_known_form_is_told_by_its_place_before_anything_is_sent(i
     [None, 5, "", "c-1", b"", {}, SOLD, object()],
     ids=["null", "number", "empty-text", "text", "bytes", "empty-object", "one-outcome", "object"],
 )
-def test_what_is_no_list_is_told_before_anything_is_sent(wrong):
+def test_what_is_no_list_is_reported_before_anything_is_sent(wrong):
     with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError, match="Give a list of outcomes") as caught:
             report_outcomes(KEY, wrong, base_url=hub.url)
@@ -145,7 +145,7 @@ def test_what_is_no_list_is_told_before_anything_is_sent(wrong):
     assert (caught.value.code, caught.value.errors[0].pointer) == ("invalid-request", "/outcomes")
 
 
-def test_a_value_that_json_cannot_carry_is_told_before_anything_is_sent():
+def test_a_value_that_json_cannot_carry_is_reported_before_anything_is_sent():
     with ScriptedHub(answer_stored(1)) as hub:
         with pytest.raises(ReportError, match="as str"):
             report_outcomes(KEY, [*numbered(600), (object(), "x")], base_url=hub.url)

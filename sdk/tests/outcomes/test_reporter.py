@@ -99,7 +99,7 @@ def test_a_retry_goes_under_the_same_idempotency_key(reporter_for):
     assert reporter.counts.delivered == 1
 
 
-def test_a_refusal_costs_its_batch_only_and_is_told_once(reporter_for):
+def test_a_refusal_costs_its_batch_only_and_is_reported_once(reporter_for):
     errors = []
     with ScriptedHub(problem(400, "unknown-environment", "No."), answer_stored(1)) as hub:
         reporter = reporter_for(hub, on_error=errors.append)

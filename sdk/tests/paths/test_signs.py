@@ -151,5 +151,5 @@ def test_capital_letters_where_the_api_has_none_speak_for_a_value():
     assert "a word of many APIs" not in signs
 
 
-def test_a_word_that_no_exchange_told_of_is_held_back_at_the_beginning_too():
+def test_a_word_that_no_exchange_explains_is_held_back_at_the_beginning_too():
     assert Learner().template("/jane-doe/notes").undecided == (0, 1)

@@ -44,7 +44,7 @@ def reporter(hub=None, **options):
     return VerificationReports(KEY, transport=hub or Hub(), **{"every": NEVER, **options})
 
 
-def test_what_passed_is_told_as_counts_and_what_failed_one_by_one():
+def test_what_passed_is_reported_as_counts_and_what_failed_one_by_one():
     reports = reporter(hub := Hub())
     for number in range(3):
         reports.add("accepted", version=2, operation="GET /a", tool_call_id=f"c{number}", at=AT + number)
@@ -279,7 +279,7 @@ def test_a_framework_s_route_becomes_a_template_or_nothing(rule, path):
 
 
 @given(st.text(max_size=20), st.text(max_size=600))
-def test_whatever_stands_in_a_request_line_is_told_as_something_the_hub_takes(method, path):
+def test_whatever_stands_in_a_request_line_is_reported_as_something_the_hub_takes(method, path):
     operation = name_operation(method, path)
     assert 1 <= len(operation) <= MAX_OPERATION_LENGTH
     assert json.loads(json.dumps(operation).encode("ascii")) == operation

@@ -47,7 +47,7 @@ ORDINARY = [
 
 
 @pytest.mark.parametrize(("expected", "name"), [(kind, name) for kind, names in DATA.items() for name in names])
-def test_a_name_that_is_a_value_is_told_by_its_form(expected, name):
+def test_a_name_that_is_a_value_is_recognised_by_its_form(expected, name):
     assert detect_form(name) == expected
     assert is_data(name)
 

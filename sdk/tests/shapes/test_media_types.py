@@ -56,7 +56,7 @@ def test_bounded_sums_are_the_same_in_any_order(a, b, c):
     assert (len(total) <= MAX_MEDIA_TYPES, total.total()) == (True, (a + b + c).total())
 
 
-def test_json_and_forms_are_told_by_their_types():
+def test_json_and_forms_are_recognised_by_their_types():
     assert all(map(is_json, ["application/json", "Application/Problem+JSON; x=1", "text/json"]))
     assert not any(map(is_json, ["", "application/jsonl", "application/json-seq", "text/plain"]))
     assert all(map(is_form, ["application/x-www-form-urlencoded; charset=utf-8", "Multipart/form-data; boundary=x"]))

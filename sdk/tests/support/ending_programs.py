@@ -1,4 +1,4 @@
-"""Programs with all three reporters that end in different ways, and what a hub received of them."""
+"""Programs with all three reporters that end in different ways; a hub counts the reports that it received."""
 
 import signal
 import socket

@@ -39,7 +39,7 @@ def test_one_entry_sums_one_operation_status_and_day():
     }  # fmt: skip
 
 
-def test_days_statuses_and_methods_are_told_apart_and_sorted():
+def test_days_statuses_and_methods_are_kept_apart_and_sorted():
     calls = [
         (method, path, status, {"at": at})
         for method, path, status, at in itertools.product(

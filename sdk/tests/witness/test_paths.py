@@ -26,7 +26,7 @@ def test_a_path_without_a_route_is_learned_and_what_is_undecided_waits_for_more(
     assert hub.counts == {("GET", "/users/{userId}", 200): 5}
 
 
-def test_what_is_undecided_is_sent_only_when_told_so_and_never_at_the_end():
+def test_what_is_undecided_is_sent_only_when_asked_for_and_never_at_the_end():
     for allowed in (False, True):
         eye = make_witness(hub := Hub(), send_undecided=allowed)
         observe_get(eye, "/users/anna", {"a": 1})

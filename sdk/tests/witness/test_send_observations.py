@@ -118,7 +118,7 @@ def test_a_202_that_is_no_receipt_is_not_taken_for_one(body):
     assert caught.value.code == "bad-answer"
 
 
-def test_a_publishable_key_is_told_before_anything_is_sent():
+def test_a_publishable_key_is_reported_before_anything_is_sent():
     with ScriptedHub(ACCEPTED) as hub:
         with pytest.raises(ReportError) as caught:
             send_observations(make_observations(1), api_key=make_key("pk_"), base_url=hub.url)

@@ -26,7 +26,7 @@ from affidavit._witness.sampling import SETTLED
 AT = 1_767_225_600.5
 
 
-def test_requests_are_told_as_counts_and_shapes_of_their_operation():
+def test_requests_are_reported_as_counts_and_shapes_of_their_operation():
     eye = make_witness(hub := Hub(), environment="staging", reporter="shop/2")
     for number in range(5):
         observe_get(
@@ -120,7 +120,7 @@ def test_a_rare_request_is_looked_at_however_settled_its_shape():
     ({"response_body": b"{}", "response_encoding": "gzip"}, "not valid JSON"),
     ({"response_body": b"{}", "response_encoding": "br"}, "in an encoding other than gzip and deflate"),
 ])  # fmt: skip
-def test_a_body_that_is_not_looked_at_is_told_and_its_request_counted(facts, reason):
+def test_the_reason_for_an_unread_body_is_counted_and_so_is_its_request(facts, reason):
     eye = make_witness(hub := Hub(), max_body=1000)
     observe_get(eye, **{"body": {"a": 1}, **ORDERS_ROUTE, **facts})
     assert eye.flush()
@@ -161,7 +161,7 @@ def test_requests_that_were_refused_teach_no_shape_of_requests():
     assert hub.entries[0]["response"]["properties"].keys() == {"fault"}
 
 
-def test_news_is_told_soon_and_the_rest_at_the_interval():
+def test_new_shapes_are_reported_soon_and_all_else_at_the_interval():
     with ScriptedHub(accept_all) as hub:
         eye = Witness(KEY, base_url=hub.url, interval=30)
         observe_get(eye, body={"a": 1}, **ORDERS_ROUTE)

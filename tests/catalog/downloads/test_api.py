@@ -123,13 +123,13 @@ def test_head_tells_the_etag_and_sends_no_body(client_with_data, workspace):
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
-def test_a_wrong_method_is_told_before_anything_else(client, method):
+def test_a_wrong_method_is_refused_before_anything_else(client, method):
     response = client.generic(method, ADDRESS)
     assert (response.status_code, response.json()["code"]) == (405, "method-not-allowed")
     assert response["Allow"] == "GET, HEAD"
 
 
-def test_an_unknown_environment_is_told_with_those_that_exist(api):
+def test_an_unknown_environment_is_refused_with_those_that_exist(api):
     response = api.get(ADDRESS, environment="nowhere")
     assert (response.status_code, response.json()["code"]) == (400, "unknown-environment")
     assert response.json()["environments"] == ["production", "staging"]

@@ -42,7 +42,7 @@ def list_not_always(*batches: list[Any]) -> list[tuple[int, str, int, int, int]]
     return [(number, one.pointer, one.always, one.seen, one.of) for number, one in found]
 
 
-def test_what_was_always_there_is_quiet_after_twenty_objects_without_it_and_told_once():
+def test_what_was_always_there_is_quiet_after_twenty_objects_without_it_and_reported_once():
     assert list_absences([[WITH] * 100, [WITHOUT] * 19, [WITHOUT], [WITHOUT] * 1000]) == [(2, "/note", True)]
 
 
@@ -57,12 +57,12 @@ def test_what_comes_in_bursts_is_quiet_only_when_longer_than_ever():
     assert list_absences([[WITH] * 100, *weeks]) == [(1, "/note", True), (2, "/note", False)]
 
 
-def test_what_comes_back_is_told_and_may_go_quiet_again():
+def test_what_comes_back_is_reported_and_may_go_quiet_again():
     batches = [[WITH] * 50, [WITHOUT] * 30, [WITH], [WITHOUT] * 60, [WITHOUT] * 40]
     assert list_absences(batches) == [(1, "/note", True), (2, "/note", False), (4, "/note", True)]
 
 
-def test_only_the_outermost_place_is_told():
+def test_only_the_outermost_place_is_reported():
     full, bare = {"id": 1, "customer": {"name": "x", "phone": "y"}}, {"id": 1}
     assert list_absences([[full] * 30, [bare] * 30]) == [(1, "/customer", True)]
 
@@ -132,7 +132,7 @@ def test_of_two_equally_alike_neither_has_it():
     assert list_successors([{"id": 1, "xa": "x", "ya": "y"}] * 50, [{"id": 1, "za": "x"}] * 20) == ["", ""]
 
 
-def test_a_new_name_that_was_told_of_one_is_not_told_of_another_later():
+def test_a_new_name_that_was_reported_with_one_is_not_reported_with_another_later():
     bare, since = {"id": 1, "name": "x"}, [{"id": 1, "fullName": "x"}] * 20
     days = [[bare, OLD] * 12, [bare, OLD] * 13, since, since]
     assert list_successors(*days) == ["fullName", ""]
@@ -143,18 +143,18 @@ def test_what_went_is_the_new_name_of_nothing():
     assert list_successors([{"id": 1}] * 25 + [rare] * 25, [{"id": 1}] * 50) == [""]
 
 
-def test_what_was_always_there_and_now_is_not_is_told_once_with_its_numbers():
+def test_what_was_always_there_and_now_is_not_is_reported_once_with_its_numbers():
     half = [WITH, WITHOUT]
     assert list_not_always([WITH] * 500, half * 250, *[half * 50] * 5) == [(1, "/note", 500, 250, 500)]
 
 
-def test_it_is_told_when_it_is_seen_again_and_what_goes_is_told_as_quiet_only():
+def test_it_is_reported_when_it_is_seen_again_and_what_goes_is_reported_as_quiet_only():
     assert list_not_always([WITH] * 500, [WITHOUT] * 3, [WITH] * 7) == [(2, "/note", 500, 7, 10)]
     assert list_not_always([WITH] * 500, [WITHOUT] * 500) == []
     assert list_not_always([WITH] * 500, [WITHOUT] * 500, [WITH], [WITH, WITHOUT] * 50) == []
 
 
-def test_what_was_seen_too_seldom_or_was_missed_before_is_not_told():
+def test_what_was_seen_too_seldom_or_was_missed_before_is_not_reported():
     assert list_not_always([WITH] * (ENOUGH - 1), [WITH, WITHOUT]) == []
     assert list_not_always([WITH] * ENOUGH, [WITH, WITHOUT]) == [(1, "/note", ENOUGH, 1, 2)]
     assert list_not_always([WITH] * 500 + [WITHOUT], [WITH] * 500, [WITH, WITHOUT]) == []
@@ -172,7 +172,7 @@ def test_places_within_others_are_judged_by_how_often_these_were_there():
 
 
 @given(st.lists(st.lists(st.sampled_from([WITH, WITHOUT]), min_size=1, max_size=40), max_size=20))
-def test_not_always_is_told_once_at_most_and_only_after_enough_without_exception(batches):
+def test_not_always_is_reported_once_at_most_and_only_after_enough_without_exception(batches):
     told = list_not_always(*batches)
     assert len(told) <= 1
     for number, _, always, seen, of in told:

@@ -56,7 +56,7 @@ def test_there_are_changes_exactly_when_the_outlines_differ(before, after, part)
 
 @given(SEEN, SEEN)
 @settings(max_examples=200)
-def test_more_evidence_never_lets_anything_be_gone_and_each_place_is_told_once(before, more):
+def test_more_evidence_never_lets_anything_be_gone_and_each_place_is_reported_once(before, more):
     old = sum_of(*before)
     total = merge(old, sum_of(*more))
     changes = compare_outlines(outline_of("200", old), outline_of("200", total))
@@ -163,7 +163,7 @@ def test_parameters_are_compared_by_position():
     ]
 
 
-def test_a_redacted_name_is_told():
+def test_a_redacted_name_is_reported():
     before, after = ({"type": "string"}, {"type": "string", "redacted": True})
     (change,) = compare_outlines(outline_of(responses={"200": before}), outline_of(responses={"200": after}))
     assert (change.kind, change.breaks) == ("redacted", "")

@@ -60,7 +60,7 @@ def test_the_feed_tells_what_changed_where_and_whom_it_breaks(browser_client, fi
     }  # fmt: skip
 
 
-def test_of_what_went_quiet_the_day_is_told_and_no_time_that_nobody_knows(api, browser_client, workspace):
+def test_a_property_that_went_quiet_shows_the_day_and_no_unknown_time(api, browser_client, workspace):
     noon = 1_790_000_000 // 86400 * 86400 + 43200
     seen, missing = observation(response={"id": 1, "note": "x"}), observation(response={"id": 1})
     deliver(api, workspace, *[{**seen, "lastSeenAt": noon}] * 30)

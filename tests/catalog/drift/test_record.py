@@ -67,7 +67,7 @@ def test_an_hour_of_drift_is_reported_right_and_each_once(api, known):
     assert (quiet.seen, quiet.of, f"{quiet.since:%Y-%m-%d}") == (0, 20, "2026-09-21")
 
 
-def test_what_was_quiet_and_comes_back_is_told(api, known):
+def test_what_was_quiet_and_comes_back_is_reported(api, known):
     deliver(api, known, *[observation(response={"id": 1})] * 30)
     deliver(api, known, observation(response=BODY))
     kinds = sorted((pointer, kind) for _, pointer, kind, *_ in list_drift())

@@ -106,7 +106,7 @@ def test_a_sensitive_name_stays_marked_when_it_is_started_afresh():
     assert describe(started.evidence)["properties"]["password"]["redacted"]
 
 
-def test_properties_named_like_places_are_told_from_them_and_started_by_themselves():
+def test_properties_named_like_pointer_steps_are_not_confused_with_them_and_reset_alone():
     value = {"a": {"{}": 1, "17": "x"}, "b": [{"[]": 1}]}
     pointers = [pointer for pointer, _ in walk_nodes(infer(value), observations=None)]
     assert pointers == ["", "/a", "/a/~3}", "/a/{}", "/b", "/b/[]", "/b/[]/~2]"]
@@ -116,7 +116,7 @@ def test_properties_named_like_places_are_told_from_them_and_started_by_themselv
     assert set(started.reset_counts) == {"/a/~3}", "/b/[]/~2]"}
 
 
-def test_presence_since_a_start_is_told_by_what_came_since():
+def test_presence_since_a_reset_counts_only_later_evidence():
     by_epoch = {0: seen(*[{"a": 1, "b": 1}] * 8), 1: seen({"a": "x"}, {"b": 2}, {"b": 3}, None)}
     result = build_part(by_epoch, starts=[NodeReset(1, "/a")])
     assert (result.evidence.properties["a"].counts, result.reset_counts) == ({"string": 1}, {"/a": 3})
@@ -175,7 +175,7 @@ def test_by_hand_it_is_a_map_or_properties_whatever_its_values_say():
     }
 
 
-def test_maps_within_maps_are_told_by_the_places_that_are_shown():
+def test_maps_within_maps_are_identified_by_the_nodes_that_are_shown():
     nested = {"x": {"a": {"k": 1}}, "y": {"b": {"k": "s"}}}
     result = build_map(nested, maps={"": True, "/{}": True, "/x": True})
     assert result.maps == {"": 2, "/{}": 2}

@@ -122,17 +122,17 @@ def test_a_report_id_is_a_uuid(api, report_id):
         ("responseMediaType", "text/csv; x=" + "y" * 1000, "max_length"),
     ],
 )
-def test_a_member_of_the_wrong_form_is_told(api, member, value, code):
+def test_a_member_of_the_wrong_form_is_reported(api, member, value, code):
     assert faults(api, {**observation(path="/orders"), member: value}) == {f"/observations/0/{member}": code}
 
 
-def test_every_fault_of_a_path_is_told(api):
+def test_every_fault_of_a_path_is_reported(api):
     response = api.post(ADDRESS, report(observation(path="o rders?a={1}&b={")))
     assert [fault["code"] for fault in response.json()["errors"]] == ["start", "query", "control", "braces", "name"]
 
 
 @pytest.mark.parametrize("member", ["method", "path", "status", "count"])
-def test_a_missing_member_is_told(api, member):
+def test_a_missing_member_is_reported(api, member):
     incomplete = observation()
     del incomplete[member]
     assert faults(api, incomplete) == {f"/observations/0/{member}": "required"}
@@ -161,7 +161,7 @@ def test_a_last_time_is_not_before_the_first(api):
     assert faults(api, observation(firstSeenAt=at, lastSeenAt=at - 1)) == {"/observations/0/lastSeenAt": "before-first"}
 
 
-def test_every_fault_of_descriptors_is_told_with_its_pointer(api):
+def test_every_fault_of_descriptors_is_reported_with_its_pointer(api):
     broken = {
         "type": "object",
         "seen": 1,
@@ -195,7 +195,7 @@ def test_a_whole_count_is_one_however_it_is_written_also_for_the_shapes_beneath(
     assert api.post(ADDRESS, report(written)).status_code == 202
 
 
-def test_a_wrong_count_is_told_once_and_not_by_the_shapes_beneath(api):
+def test_a_wrong_count_is_reported_once_and_not_by_the_shapes_beneath(api):
     shape = {"type": "object", "properties": {"a": {"type": "string", "seen": 5}}}
     assert faults(api, {**observation(count=0), "response": shape}) == {"/observations/0/count": "min_value"}
 

@@ -109,7 +109,7 @@ def test_a_part_that_came_only_since_is_not_touched_by_a_start_of_another(api, c
     assert read_response()["properties"]["id"]["seen"] == 6
 
 
-def test_silences_outlast_the_start_of_another_node_and_are_told_once(api, workspace):
+def test_silences_outlast_the_start_of_another_node_and_are_reported_once(api, workspace):
     deliver(api, workspace, *[observation(response=OLD, lastSeenAt=AT)] * 100)
     deliver(api, workspace, *[observation(response={"id": 1, "lines": []})] * 30)
     assert [drift.pointer for drift in Drift.objects.filter(kind="quiet")] == ["/total"]

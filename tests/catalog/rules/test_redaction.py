@@ -114,7 +114,7 @@ def test_a_member_adds_one_and_takes_it_back_on_the_page(browser_client, workspa
     assert RedactionRule.objects.get().reverted_at
 
 
-def test_a_fault_is_told_beside_what_was_written(browser_client, workspace):
+def test_a_fault_is_shown_beside_what_was_written(browser_client, workspace):
     answer = post_rule(browser_client, workspace, kind="drop", name="**")
     page = browser_client.get(answer["Location"]).content.decode()
     assert REDACTION_RULE_ERRORS["all"] in page

@@ -162,7 +162,7 @@ def test_a_nul_in_what_is_sent_is_left_out(browser_client, with_data):
 
 
 @pytest.mark.parametrize(("target", "code"), [("/shops", "segments"), ("/a/{b}/{b}", "clash"), ("", "start")])
-def test_a_fault_is_told_beside_what_was_written(browser_client, with_data, target, code):
+def test_a_fault_is_shown_beside_what_was_written(browser_client, with_data, target, code):
     answer = submit_template(browser_client, with_data, target=target, matching="1")
     assert answer.status_code == 303
     page = browser_client.get(answer["Location"]).content.decode()

@@ -26,7 +26,7 @@ def format_message(message: str, sqlstate: str | None = None) -> str:
         ("", "no connection"),
     ],
 )
-def test_of_what_the_driver_says_the_reason_is_told_in_one_line(settings, message, reason):
+def test_the_reason_of_an_error_of_the_driver_is_printed_in_one_line(settings, message, reason):
     settings.DATABASE_URL = "postgresql://u:p@h/x"
     line = format_message(message)
     assert line.startswith("affidavit: DATABASE_URL: cannot be reached: ")
@@ -35,7 +35,7 @@ def test_of_what_the_driver_says_the_reason_is_told_in_one_line(settings, messag
     assert "FATAL" not in line
 
 
-def test_of_a_statement_that_failed_only_the_kind_is_told():
+def test_only_the_kind_of_a_failed_statement_is_printed():
     line = format_message('could not extend file; key ("c-1042") of the customer', "53100")
     assert line == "affidavit: the database failed (DiskFull). Look into its log."
 

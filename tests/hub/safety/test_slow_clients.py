@@ -91,7 +91,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 
 @pytest.mark.xdist_group("whole hub")
-def test_others_are_answered_beside_clients_that_stall_in_their_bodies_and_these_are_told(hub):
+def test_others_are_answered_beside_clients_that_stall_in_their_bodies_and_these_get_an_answer(hub):
     keys = json.loads(hub.manage("create_workspace", "Slow", "--full-key", "--json").stdout)
     host, port = hub.address.removeprefix("http://").split(":")
     head = (

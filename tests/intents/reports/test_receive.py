@@ -201,7 +201,7 @@ def test_no_fault_repeats_a_value(api):
     assert secret not in response.content.decode()
 
 
-def test_an_unknown_result_is_told_every_known_one(api):
+def test_an_unknown_result_is_answered_with_every_known_one(api):
     detail = api.post(ADDRESS, report({"result": "rejected"})).json()["errors"][0]["detail"]
     assert all(slug in detail for slug in ("accepted", *REASONS))
 

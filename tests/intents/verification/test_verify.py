@@ -58,7 +58,7 @@ def list_tallies() -> list[tuple[str, int, str, int]]:
     return list(VerificationTally.objects.values_list("result", "version", "operation", "count"))
 
 
-def test_an_accepted_intent_is_told_whole(api, minted):
+def test_an_accepted_intent_is_answered_whole(api, minted):
     response = api.post(ADDRESS, build_body(minted(tool_call_id="call_1")))
     assert response.status_code == 200
     intent = response.json()["intent"]

@@ -1,4 +1,4 @@
-"""One conversation's page: all that is stored of it, in order; what is not known says so and why."""
+"""One conversation's page: all that is stored of it, in order. For an unknown id the page says why."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def load_tables(client: Any, start: str, conversation_id: str) -> Any:
     return json.loads(client.get(f"{start}/conversation.json", {"id": conversation_id}).getvalue())["tables"]
 
 
-def test_it_tells_all_that_happened_in_order(browser_client, start, production, workspace):
+def test_it_lists_all_that_happened_in_order(browser_client, start, production, workspace):
     key = workspace.workspace.api_keys.order_by("pk").first()
     record_outcomes(production, [Report("c1", "purchase")], reported_by=key.pk, now=NOW)
     register_conversations(production, [Arrival("c1", NOW - timedelta(minutes=5))], now=NOW + timedelta(minutes=1))
@@ -111,7 +111,7 @@ def test_rows_with_an_id_lead_to_it(browser_client, start, production):
         ("\0", "Name the conversation"),
     ],
 )
-def test_one_that_is_not_known_says_so_inside_the_shell(browser_client, start, workspace, conversation_id, words):
+def test_an_unknown_id_says_so_within_the_usual_navigation(browser_client, start, workspace, conversation_id, words):
     staging = workspace.workspace.environments.get(name="staging")
     register_conversations(staging, [Arrival("only-staging")], now=NOW)
     page = open_page(browser_client, start, conversation_id, status=404)

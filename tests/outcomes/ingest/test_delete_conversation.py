@@ -142,7 +142,7 @@ def test_any_order_of_reports_moves_and_deletions_adds_up(environments, workspac
 
 
 @pytest.mark.django_db(transaction=True)
-def test_beside_reports_and_registrations_no_outcome_is_left_without_its_conversation(workspace):
+def test_while_others_report_and_register_no_outcome_is_left_without_its_conversation(workspace):
     production = workspace.workspace.environments.get(name="production")
     faults: list[BaseException] = []
     is_over = threading.Event()
@@ -174,7 +174,7 @@ def test_beside_reports_and_registrations_no_outcome_is_left_without_its_convers
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_gives_up_with_a_clear_answer_where_others_do_not_let_it_in(workspace, monkeypatch):
+def test_it_gives_up_with_a_clear_answer_when_it_cannot_get_its_locks(workspace, monkeypatch):
     monkeypatch.setattr(room, "ATTEMPTS", 2)
     monkeypatch.setattr(room, "LOCK_OUT_WRITERS", ("SET LOCAL lock_timeout = '50ms'", *room.LOCK_OUT_WRITERS[1:]))
     is_held, go_on = threading.Event(), threading.Event()

@@ -147,7 +147,7 @@ def test_a_good_body_is_accepted(send):
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])
-def test_a_wrong_method_is_told_before_anything_else(send, endpoint, method):
+def test_a_wrong_method_is_refused_before_anything_else(send, endpoint, method):
     methods = [name.upper() for name in list_endpoints()[endpoint].http_method_names]
     if method in methods:
         pytest.skip("this endpoint has this method too")
@@ -191,7 +191,7 @@ def test_a_publishable_key_is_refused_whether_or_not_it_exists(send, workspace, 
         assert (response.status_code, code_of(response)) == (403, "publishable-key-refused")
 
 
-def test_a_key_without_the_scope_is_told_so(send, workspace, endpoint):
+def test_a_key_without_the_scope_is_refused_with_that_reason(send, workspace, endpoint):
     other_scopes = [scope for scope in ApiKey.SCOPES if scope != list_endpoints()[endpoint].scope]
     key = issue_key(workspace.workspace, ApiKey.SECRET, other_scopes, now=workspace.workspace.created_at)
     response = send(key=key)
@@ -207,7 +207,7 @@ def test_another_content_encoding_is_415(send):
     assert send(**{"Content-Encoding": "br"}).status_code == 415
 
 
-def test_gzip_is_accepted_and_a_broken_one_told(send, good_body):
+def test_gzip_is_accepted_and_a_broken_one_refused(send, good_body):
     body = gzip.compress(json.dumps(good_body()).encode())
     assert send(body, **{"Content-Encoding": "gzip"}).status_code < 300
     for broken in (body[:-5], b"not gzip", b"", body + b"tail"):
@@ -283,7 +283,7 @@ def test_more_than_500_items_are_refused_with_the_numbers(send, good_body, batch
 
 @pytest.mark.usefixtures("_has_environment")
 @pytest.mark.parametrize("name", ["Production", "nowhere", "", " production", "production "])
-def test_an_unknown_environment_is_told_with_those_that_exist(send, name, good_body):
+def test_an_unknown_environment_is_refused_with_those_that_exist(send, name, good_body):
     response = send({**good_body(), "environment": name})
     assert (response.status_code, code_of(response)) == (400, "unknown-environment")
     assert response.json()["environments"] == ["production", "staging"]

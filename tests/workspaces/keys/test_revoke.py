@@ -27,7 +27,7 @@ def test_the_next_request_after_a_revocation_is_refused(api, workspace):
 @pytest.mark.parametrize(
     "address", ["/api/conversation-outcomes", "/api/catalog", "/w/lumen-books/production/drift.json"]
 )
-def test_an_expired_key_is_refused_and_told_when_it_ended(api, workspace, address):
+def test_an_expired_key_is_refused_with_the_time_at_which_it_ended(api, workspace, address):
     end = timezone.now().replace(microsecond=0)
     ApiKey.objects.filter(digest=hash_key(workspace.full_key)).update(expires_at=end)
     answer = api.post(address, OUTCOMES) if address.startswith("/api/conv") else api.get(address)

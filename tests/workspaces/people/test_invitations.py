@@ -92,7 +92,7 @@ def test_a_link_works_once(client, address):
         ({"username": ""}, "Choose a user name."),
     ],
 )
-def test_a_fault_is_told_beside_its_field_and_the_link_stays_good(client, address, change, message):
+def test_a_fault_is_shown_beside_its_field_and_the_link_stays_good(client, address, change, message):
     get_user_model().objects.create_user("olga")
     answer = client.post(address, {**FORM, **change})
     assert answer.status_code == 200
@@ -119,7 +119,7 @@ def test_who_is_signed_in_accepts_with_a_button(address):
     assert Membership.objects.get().role == "editor"
 
 
-def test_somebody_else_who_is_signed_in_is_told_so_and_cannot_accept(address):
+def test_somebody_else_who_is_signed_in_sees_why_they_cannot_accept(address):
     eve = client_of(create_invited_user("eve@example.com", now=NOW))
     page = eve.get(address).content.decode()
     assert "You are signed in as eve@example.com" in page

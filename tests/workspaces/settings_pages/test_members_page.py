@@ -90,7 +90,7 @@ def test_a_mail_server_that_fails_leaves_the_link_on_the_page(admin, settings):
         ({}, "Enter an e-mail address."),
     ],
 )
-def test_a_wrong_invitation_is_told_beside_its_field(admin, form, message):
+def test_a_wrong_invitation_is_shown_beside_its_field(admin, form, message):
     answer = admin.post(f"{PAGE}/invite", form)
     assert answer.status_code == 200
     assert message in answer.content.decode()

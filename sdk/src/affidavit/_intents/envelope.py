@@ -17,7 +17,7 @@ from affidavit._json import InvalidJson, Json, member_text, parse
 MAX_HEADER = 8 * 1024
 """Characters of a header value."""
 MAX_ENVELOPE_DEPTH = 64
-"""Levels of JSON in the envelope, itself the first."""
+"""Levels of JSON in the envelope; the envelope itself is level 1."""
 MIN_SECRET = 32
 """Bytes of a secret."""
 SHOWN = 8
@@ -38,14 +38,14 @@ _PADDING = (b"", b"===", b"==", b"=")
 
 
 class Unreadable(ValueError):
-    """Something in a header that is `malformed`; says what in plain words, and repeats none of it."""
+    """A header is `malformed`. The message says what is wrong with it, and repeats none of it."""
 
 
 @dataclass(slots=True)
 class Envelope:
-    """An opened header. text: the payload's bytes as they stand in it; payload: their parse.
+    """An opened header. text: the bytes of the payload, exactly as in the header; payload: the same, parsed.
 
-    signature: its 32 bytes. signed_with: the prefix of the key that made it, once that is found.
+    signature: 32 bytes. signed_with: the prefix of the key that made the signature, set once that key is found.
     """
 
     text: bytes
@@ -113,9 +113,9 @@ def open_envelope(header: str) -> Envelope:
 
 
 def find_signed_payload(envelope: Envelope, keys: Sequence[SigningKey]) -> dict[str, Json] | None:
-    """The payload that was signed under one of `keys`: the parse of the text that was signed, or None.
+    """Return the payload if one of `keys` signed it, parsed from the text that was signed; else None.
 
-    Notes in `envelope.signed_with` which key it was.
+    Sets `envelope.signed_with` to the prefix of that key.
     """
     signature = envelope.signature
     for key in keys:
@@ -132,7 +132,7 @@ def find_signed_payload(envelope: Envelope, keys: Sequence[SigningKey]) -> dict[
 
 
 def _list_other_texts(envelope: Envelope) -> Iterator[bytes]:
-    """What a signer in another language may have signed before the payload was written anew on the way."""
+    """Yield the texts that a signer may have signed if a program on the way has serialised the payload anew."""
     seen = {envelope.text}
     for form in (compact_json, canonical_json, ascii_json):
         try:
@@ -145,14 +145,14 @@ def _list_other_texts(envelope: Envelope) -> Iterator[bytes]:
 
 
 def _decode_base64url(header: str) -> bytes:
-    """Strict: its own alphabet, unpadded or padded as it should be, no bits left over at the end."""
+    """Decode strictly: the base64url alphabet, no padding or all of it, no bits left over. Raises Unreadable."""
     try:
         encoded = header.encode("ascii")
         padded = encoded.replace(b"-", b"+").replace(b"_", b"/") + _PADDING[len(encoded) % 4]
         raw = a2b_base64(padded, strict_mode=True)
     except ValueError:
         raise Unreadable("the header is not base64url") from None
-    # What even strict decoding lets pass: the other alphabet, half a padding, bits left over at the end.
+    # Python's strict decoding accepts the other alphabet, half a padding and bits left over at the end.
     half_padded = len(encoded) % 4 and encoded.endswith(b"=")
     last = raw[-1 - (len(raw) - 1) % 3 :]
     if b"+" in encoded or b"/" in encoded or half_padded or b2a_base64(last, newline=False) != padded[-4:]:
@@ -168,7 +168,7 @@ def _parse_strict(text: bytes, max_depth: int) -> Json:
 
 
 def _parse_any_envelope(raw: bytes) -> tuple[bytes, bytes]:
-    """The payload's text and the signature of an envelope written in any legal way."""
+    """Return the payload's text and the signature of an envelope, however it is written. Raises Unreadable."""
     envelope = _parse_strict(raw, MAX_ENVELOPE_DEPTH)
     if not isinstance(envelope, dict) or envelope.keys() != {"payload", "signature"}:
         raise Unreadable("the header is not a JSON object with exactly the members payload and signature")

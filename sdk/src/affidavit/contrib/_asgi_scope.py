@@ -10,15 +10,15 @@ from uuid import UUID
 Scope = dict[str, Any]
 
 _CONVERTERS = {int: "int", float: "float", str: "str", UUID: "uuid"}
-"""What the types in a view's signature are called in a route."""
+"""The names in a route of the types in a view's signature."""
 _PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_]\w*)\}")
 _MAX_TYPED_RULES = 1024
 _typed_rules: dict[tuple[Hashable, str], str] = {}
-"""By endpoint and rule: the same for every request."""
+"""The results of `_add_converters` by endpoint and rule, kept because they are the same for every request."""
 
 
 def read_headers(headers: Iterable[tuple[bytes, bytes]], names: AbstractSet[bytes]) -> dict[bytes, str]:
-    """Return the headers of these names, which are in lower case. Repeated ones are joined: no intent passes so."""
+    """Return the headers of these names, which are in lower case. Repeated ones are joined: then no intent passes."""
     values: dict[bytes, str] = {}
     for key, value in headers:
         name = key.lower()
@@ -70,14 +70,14 @@ def _find_litestar_route(scope: Scope) -> str | None:
 
 
 def _find_effective_route(route: object, fastapi: object) -> object:
-    """Return the route. Where a newer FastAPI includes routers, its context knows it with their prefixes."""
+    """Return the route with the prefixes of included routers, which a newer FastAPI keeps in a context of its own."""
     context = fastapi.get("effective_route_context") if isinstance(fastapi, dict) else None
     is_included = context is not None and getattr(context, "original_route", None) is route
     return context if is_included else route
 
 
 def _add_converters(endpoint: Hashable, rule: str, dependant: object) -> str:
-    """`/orders/{pk}` -> `/orders/{pk:int}`, where a view of FastAPI says so in its signature."""
+    """Return `/orders/{pk:int}` for `/orders/{pk}`, if the signature of a FastAPI view has `pk: int`."""
     typed_rule = _typed_rules.get((endpoint, rule))
     if typed_rule is not None:
         return typed_rule
@@ -122,5 +122,5 @@ def _find_mount(scope: Scope, rule: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _list_mount_names(rule: str, names: tuple[str, ...]) -> list[str]:
-    """Return the parameters that are not of the route itself."""
+    """Return the parameters that are not in the route itself, so that they are those of mounts."""
     return [name for name in names if f"{{{name}}}" not in rule and f"{{{name}:" not in rule]

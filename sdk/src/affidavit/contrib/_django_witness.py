@@ -60,7 +60,7 @@ class WitnessMiddleware:
         return response
 
     def _copy_body(self, request: HttpRequest) -> BodyCopy | None:
-        """Return a copy of the body that fills while the view reads it, by whichever of Django's ways."""
+        """Return a copy of the body that fills while the view reads it, in whichever way Django offers."""
         source, content_type = getattr(request, "_stream", None), request.META.get("CONTENT_TYPE") or ""
         if source is None or not is_readable(content_type):
             return None

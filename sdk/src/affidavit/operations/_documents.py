@@ -84,7 +84,7 @@ def merge_parameter_types(types: Iterable[str]) -> str:
 
 
 def choose_names(positions: Iterable[Counter[str]]) -> list[str]:
-    """Return for each position the name observed most often, ties by code point; no name stands twice in a path."""
+    """Return for each position the name observed most often, ties by code point; names in a path differ."""
     names: list[str] = []
     for counts in positions:
         ranked = sorted(counts, key=lambda name: (-counts[name], name))
@@ -101,7 +101,7 @@ def _list_candidates(ranked: Sequence[str]) -> Iterator[str]:
 
 
 def fill_names(key: str, names: Sequence[str]) -> str:
-    """`/orders/{}` and `orderId` → `/orders/{orderId}`."""
+    """Return the template of a key: `/orders/{orderId}` for `/orders/{}` and `orderId`."""
     literals = key.split(NAMELESS)
     segments = [f"{{{name}}}{literal}" for name, literal in zip(names, literals[1:], strict=True)]
     return literals[0] + "".join(segments)
