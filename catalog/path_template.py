@@ -42,5 +42,5 @@ def find_path_errors(path: str) -> list[str]:
 
 
 def split_path(path: str) -> list[str]:
-    """`/orders/{orderId}` → `orders`, `{orderId}`: the segments that `undecided` counts from 0."""
+    """Split a path into segments, which `undecided` counts from 0: `/orders/{orderId}` → `orders`, `{orderId}`."""
     return path.split("/")[1:]

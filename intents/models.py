@@ -16,7 +16,7 @@ MAX_SIGNED_OPERATION = 2000  # characters of the operation in an intent, which m
 
 
 class VerificationReport(models.Model):
-    """A received report; `digest`, the keyed hash of its body's SHA-256, tells a redelivery from another report."""
+    """A received report. digest: the keyed hash of its body's SHA-256, which a redelivery has too."""
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+", db_index=False)
     report_id = models.UUIDField()

@@ -1,4 +1,4 @@
-"""What people type on the pages of workspaces."""
+"""The forms of the pages of workspaces."""
 
 from __future__ import annotations
 

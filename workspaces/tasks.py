@@ -1,4 +1,4 @@
-"""What the worker does for all workspaces."""
+"""The worker's tasks for all workspaces."""
 
 from celery import shared_task
 from django.utils import timezone
@@ -15,7 +15,7 @@ def delete_workspace(workspace_id: str) -> None:
 
 
 def sweep() -> None:
-    """Delete, in this process, the hidden workspaces of which no task told, or whose task was killed."""
+    """Delete, in this process, the hidden workspaces whose task was lost or killed."""
     for workspace_id in list_hidden_workspaces():
         delete_workspace(workspace_id)
 

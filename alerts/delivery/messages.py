@@ -1,4 +1,4 @@
-"""What is sent of an event: the body of a webhook, a text for chats, a mail (pure)."""
+"""Write an event as the body of a webhook, a text for chats or a mail (pure)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Message:
-    """An event as its messages tell it. kind: the `type`; details: lines below the title."""
+    """The content of the messages about an event. kind: the `type`; details: lines below the title."""
 
     kind: str
     title: str

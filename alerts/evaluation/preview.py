@@ -1,4 +1,4 @@
-"""What an alert would have done in the last 30 days."""
+"""Show when an alert would have fired in the last 30 days."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What people set: alerts and targets, changed and recorded in the audit log."""
+"""Create, change and delete alerts and targets, each with an entry in the audit log."""

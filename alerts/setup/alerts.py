@@ -22,7 +22,7 @@ MAX_ALERTS = 100  # of a workspace
 
 @dataclass(frozen=True)
 class AlertSettings:
-    """What a person sets of an alert. origin: scheme and host under which they read the hub's pages."""
+    """The settings of an alert that people choose. origin: scheme and host under which they read the hub's pages."""
 
     environment: Environment
     kind: str

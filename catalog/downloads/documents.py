@@ -24,7 +24,7 @@ CHUNK_BYTES = 64 * 1024
 EDITION = "6"  # increase it when the same catalog is rendered differently, so that its ETag changes
 
 Hints = Mapping[Identity, Mapping[str, bool]]
-"""What manual overrides say of the hints of tools, by operation."""
+"""The values of tools' hints that manual overrides set, by operation."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What downloads read: the JSON texts of all operations, and the digests of their contents."""
+"""The queries of downloads: the JSON texts of all operations, and the digests of their contents."""
 
 from __future__ import annotations
 

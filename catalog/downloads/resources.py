@@ -67,7 +67,7 @@ def split_literals(path: str) -> tuple[tuple[list[str], bool], ...]:
 
 
 def drop_prefix(path: str) -> str:
-    """`/api/v1/orders/` → `orders/`; a path that is nothing but such a prefix stays."""
+    """Return a path without its prefix: `/api/v1/orders/` → `orders/`; a path that is only a prefix stays."""
     segments = path.split("/")
     while segments and is_scaffold(segments[0]):
         segments = segments[1:]

@@ -166,7 +166,7 @@ def _count_always(absence: Absence, occasion: Occasion) -> int:
 
 
 def _is_no_longer_seen(absent: int, longest: int, seen: int, objects: int) -> bool:
-    """objects: all, including those in which it was absent."""
+    """Whether a property counts as no longer seen. objects: all of them, including those in which it was absent."""
     objects_before = max(objects - absent, 1)
     return absent * seen >= EXPECTED * objects_before and absent > LONGER * longest
 

@@ -1,4 +1,4 @@
-"""What was observed of an operation on some days, in the same form as its parts of all time."""
+"""The evidence of an operation on some days, in the same form as its evidence of all time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was reported under one operation's own template, without what rules show there in addition."""
+"""The evidence reported under an operation's own template, without the evidence that rules show there besides."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def merge_operation(
 def project_visible(
     reported: Sequence[ReportedOperation], added: AddedSums, rules: RuleSet, late: LateSums
 ) -> FoldResult:
-    """reported: what was reported under the operation's own template, then under each that rules show there."""
+    """Project a visible operation. reported: its own reports, then those of each template that rules show there."""
     row = reported[0].row
     previous_version, previous_digest = row.version, bytes(row.outline_digest)
     total, maps = reproject(reported, rules)

@@ -1,4 +1,4 @@
-"""What is known of one drift change: the versions around it, its field as it is now, and what people decided."""
+"""The data of the page of one drift change: the versions around it, its field as it is now, and what people decided."""
 
 from __future__ import annotations
 

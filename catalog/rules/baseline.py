@@ -24,7 +24,7 @@ from workspaces.audit.record import record_audit
 def reset_baseline(
     operation: Operation, *, part: str = "", pointer: str = "", actor: str, now: datetime
 ) -> BaselineReset:
-    """Show only what comes from now on. Statuses, times and counts of observations stay.
+    """Show only evidence that arrives from now on. Statuses, times and counts of observations stay.
 
     part: reset only this one (`query`, `request` or a status), and only the node at `pointer` in it. Operations that
     are shown under this one, or would be if rules were reverted, are reset too, while they are shown here.

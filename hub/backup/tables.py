@@ -1,4 +1,4 @@
-"""What the tables of a database hold, to compare two of them."""
+"""Summarise the tables of a database, to compare two databases."""
 
 from __future__ import annotations
 

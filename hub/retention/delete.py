@@ -1,4 +1,4 @@
-"""Deletions that concern several domains: each returns how many rows went, by table, and stands in the audit log.
+"""Deletions that concern several domains: each returns deleted rows by table, and is recorded in the audit log.
 
 The log names a conversation or a user by a keyed hash, so that it does not keep what was to go.
 """

@@ -1,1 +1,1 @@
-"""What every process says of itself: lines of logs without secrets, traces."""
+"""The logs, without secrets, and the traces of every process."""

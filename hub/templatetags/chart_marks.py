@@ -1,4 +1,4 @@
-"""What happened in the period of a page, for its charts: annotations, and drift that breaks somebody."""
+"""The marks on the charts of a page: annotations and breaking drift of its period."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def aria_current(context: Context, section: Section) -> str:
 
 @dataclass(frozen=True)
 class SectionCount:
-    """What a section has for a person to do. is_cut: whether more were not counted; is_waiting: whether it expires."""
+    """How much in a section waits for a person. is_cut: counting stopped early; is_waiting: it expires."""
 
     count: int
     unit: str

@@ -1,4 +1,4 @@
-"""What the pages read of confirmations."""
+"""The queries of confirmations, for pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages read of verifications and rejections."""
+"""The queries of verifications and rejections, for pages."""
 
 from __future__ import annotations
 

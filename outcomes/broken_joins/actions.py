@@ -1,4 +1,4 @@
-"""What a person does on the page of broken joins: move them, and undo a move."""
+"""The forms of the page of broken joins: move them, and undo a move."""
 
 from __future__ import annotations
 

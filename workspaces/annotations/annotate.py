@@ -1,4 +1,4 @@
-"""Add, change and delete annotations. What people do stands in the audit log."""
+"""Add, change and delete annotations. The audit log records what people do."""
 
 from __future__ import annotations
 

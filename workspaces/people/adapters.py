@@ -95,7 +95,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             record_account_action(user, ACCOUNT_ACTIONS[template_prefix], now=timezone.now())
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send, and go on where the mail server fails: an answer must not tell which addresses have accounts."""
+        """Send a mail. Ignore a failing mail server: the answer must not reveal which addresses have accounts."""
         try:
             super().send_mail(template_prefix, email, context)
         except (OSError, SMTPException) as error:
@@ -194,7 +194,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         raise SignInFailed("The answer of the sign-in service does not fit this browser's request. Start again.")
 
     def _remove_password(self, user: User) -> None:
-        """The provider vouches for the person now: whoever made the account before may know its password."""
+        """Remove the password: the provider now vouches for the person, and whoever made the account may know it."""
         if user.has_usable_password():
             user.set_unusable_password()
             user.save(update_fields=["password"])

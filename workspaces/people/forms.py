@@ -1,4 +1,4 @@
-"""What invited people type."""
+"""The forms of invitations and of the accounts of invited people."""
 
 from __future__ import annotations
 

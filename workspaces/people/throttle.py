@@ -17,5 +17,5 @@ def count_dead_link(request: HttpRequest) -> None:
 
 
 def refuse_attempt(request: HttpRequest) -> NoReturn:
-    """What allauth calls where its limit for an address is reached."""
+    """Refuse an attempt; allauth calls this when its limit for an address is reached."""
     raise TooManyAttempts

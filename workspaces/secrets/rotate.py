@@ -20,7 +20,7 @@ MIN_PREFIX = 6
 
 @dataclass(frozen=True)
 class Rotation:
-    """What a step of a rotation did. text: the new secret, which is shown once; empty where one was made before."""
+    """The result of one step of a rotation. text: the new secret, shown once; empty if it was made before."""
 
     secret: SigningSecret
     text: str = ""

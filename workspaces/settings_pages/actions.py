@@ -1,4 +1,4 @@
-"""What the POST views of the settings pages share: act as an admin, then show the page again."""
+"""Shared by the POST views of the settings pages: act as an admin, then show the page again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the supervisor is to run: `manage.py up` writes it, and reads it after it has become the supervisor."""
+"""The plan of programs to run: `manage.py up` writes it, and reads it after it has become the supervisor."""
 
 from __future__ import annotations
 

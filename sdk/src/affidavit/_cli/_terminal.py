@@ -1,4 +1,4 @@
-"""What may be printed of text that comes from elsewhere."""
+"""Make text from elsewhere safe to print."""
 
 
 def escape_unprintable(text: str) -> str:

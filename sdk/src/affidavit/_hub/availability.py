@@ -24,7 +24,7 @@ class Availability:
             self._log.warning("%s are kept and sent again, since the hub does not take them: %s", self._items, reason)
 
     def note_answer(self) -> None:
-        """The hub has answered."""
+        """Note that the hub has answered; log it if a warning came before."""
         if self._has_warned:
             self._has_warned = False
             self._log.warning("the hub can be reached again: %s are sent", self._items)

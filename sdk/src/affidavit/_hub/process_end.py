@@ -117,7 +117,7 @@ def _follow_fork() -> None:
 
 
 class _Watched:
-    """What has been set up in this process or one that it was forked from."""
+    """The state of this module in the process; a fork inherits it."""
 
     finalizers_after_fork = False
     finalizer_pid = 0

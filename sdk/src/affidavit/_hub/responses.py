@@ -9,7 +9,7 @@ from affidavit._json import InvalidJson, Json, parse
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _UNDOCUMENTED = "http-"
-"""What the code of an answer without a problem document begins with."""
+"""The beginning of the code of an answer without a problem document."""
 
 
 @dataclass(frozen=True, slots=True)

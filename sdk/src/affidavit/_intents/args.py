@@ -40,7 +40,7 @@ class RequestArgs(NamedTuple):
 
 
 def args_hash(args: Json) -> str:
-    """The `argsHash` of ready arguments: lower-case hex SHA-256 of their RFC 8785 form (contract 3).
+    """Return the `argsHash` of arguments: lower-case hex SHA-256 of their RFC 8785 form (contract 3).
 
     Raises NotCanonical, a ValueError, for arguments without such a form: an integer beyond a double's precision, say.
     """
@@ -53,9 +53,9 @@ NO_ARGS_HASH = args_hash({})
 def request_args(
     body: bytes = b"", content_type: str | None = None, query: str = "", *, content_encoding: str | None = None
 ) -> RequestArgs:
-    """The arguments of a request and their hash (contract 3).
+    """Return the arguments of a request and their hash (contract 3).
 
-    The JSON body if there is one; else the query (or a body of type application/x-www-form-urlencoded) as an
+    They are the JSON body if there is one; else the query (or a body of type application/x-www-form-urlencoded) as an
     object; else `{}`. A body of any other type is hashed as its raw bytes. query: raw, without the question
     mark. content_encoding: the value of `Content-Encoding`; a body with any but `identity` has no hash, since the
     handler may read other bytes than these. Raises InvalidArgs.

@@ -67,7 +67,7 @@ class SigningKey:
         self._outer = sha256(block.translate(_OUTER_PAD))
 
     def sign(self, text: bytes) -> bytes:
-        """The 32 bytes of the signature."""
+        """Return the 32 bytes of the signature."""
         inner, outer = self._inner.copy(), self._outer.copy()
         inner.update(text)
         outer.update(inner.digest())
@@ -75,7 +75,7 @@ class SigningKey:
 
 
 def build_signing_key(secret: str) -> SigningKey:
-    """The key of a workspace's secret: the UTF-8 bytes of the whole string (contract 3).
+    """Return the key of a workspace's secret: the UTF-8 bytes of the whole string (contract 3).
 
     Raises ValueError for a secret that is empty, short or holds white space; no message repeats it.
     """
@@ -90,14 +90,14 @@ def build_signing_key(secret: str) -> SigningKey:
 
 
 def seal(text: bytes, key: SigningKey) -> str:
-    """The header value that carries the payload `text` signed under `key`; base64url without padding."""
+    """Return the header value that carries the payload `text`, signed with `key`; base64url without padding."""
     signature = key.sign(text).hex().encode("ascii")
     envelope = b'{"payload":%b,"signature":"%b"}' % (text, signature)
     return urlsafe_b64encode(envelope).rstrip(b"=").decode("ascii")
 
 
 def open_envelope(header: str) -> Envelope:
-    """The envelope in a header value, by strict base64url and strict JSON. Raises Unreadable."""
+    """Read the envelope in a header value, by strict base64url and strict JSON. Raises Unreadable."""
     if len(header) > MAX_HEADER:
         raise Unreadable("the header is over 8 KiB")
     raw = _decode_base64url(header)

@@ -120,7 +120,7 @@ class SqlNonces:
         return self._database.run(lambda execute: execute(IS_BURNT, key).fetchone()) is not None
 
     def prune(self, *, now: float) -> int:
-        """How many nonces past their time were deleted, at most 500. Runs by itself every 250 burns."""
+        """Delete at most 500 nonces that are no longer kept; return how many. Runs by itself every 250 burns."""
         return self._database.run(lambda execute: execute(PRUNE_NONCES, now, PRUNED_AT_ONCE).rowcount)
 
 

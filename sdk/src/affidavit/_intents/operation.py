@@ -17,7 +17,7 @@ AMBIGUOUS = (
 
 
 def find_v1_mismatch(attempt: Attempt) -> str | None:
-    """The reason why the request is not what version 1 binds: its method, then its path."""
+    """Return the reason for which the request is not the signed one of version 1: its method, then its path."""
     if attempt.payload["method"] != attempt.method:
         return "method-mismatch"
     if _is_ambiguous(attempt):
@@ -26,7 +26,7 @@ def find_v1_mismatch(attempt: Attempt) -> str | None:
 
 
 def find_v2_fault(attempt: Attempt) -> str | None:
-    """Why the request, or what its view declares, is not the signed operation, in plain words."""
+    """Say why the request, or the operation that its view declares, is not the signed one; None if it is."""
     signed = attempt.intent.operation
     if attempt.declared is None and _is_ambiguous(attempt):
         return AMBIGUOUS

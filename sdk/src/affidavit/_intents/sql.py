@@ -95,7 +95,7 @@ class Database:
         self._free = Turns(connections)
 
     def run(self, work: Callable[[Execute], T]) -> T:
-        """What `work` returns, after its statements are committed. `work` gets `execute(sql, *parameters)`.
+        """Call `work` with `execute(sql, *parameters)`, commit, and return what it returned.
 
         The SQL writes parameters as `?`. A failure before the commit is tried once more on a new connection,
         because an idle one may have been closed; every other is StoreUnavailable.
@@ -177,12 +177,12 @@ class _BeforeCommit(Exception):
 
 
 def _find_paramstyle(connection: Connection) -> str:
-    """The paramstyle of the driver whose connection this is (PEP 249 has it on the driver's module)."""
+    """Return the paramstyle of the driver of a connection (PEP 249: an attribute of the driver's module)."""
     driver = sys.modules.get(type(connection).__module__.partition(".")[0])
     return str(getattr(driver, "paramstyle", "qmark"))
 
 
 def run_unfailing(step: Callable[[], object]) -> None:
-    """Runs a step that no request may fail for, as pruning; the next one tries again."""
+    """Run a step that must not make a request fail, such as pruning; a later request tries again."""
     with suppress(StoreUnavailable):
         step()

@@ -141,10 +141,10 @@ class IntentVerifier:
         raw_path: str | None = None,
         content_encoding: str | None = None,
     ) -> Intent:
-        """The intent of a request, its nonce burnt.
+        """Verify the intent of a request, burn its nonce, and return it.
 
         path: decoded, as routed, mount prefix included. query: raw, without the question mark. operation: the
-        exact string that a view of another transport declares; what is verified then is it, not method and
+        exact string that a view of another transport declares; it is then verified instead of method and
         path. request: handed to step_up. raw_path: the path before decoding, where the server shows it.
         content_encoding: the value of Content-Encoding; several are joined by commas.
 
@@ -225,7 +225,7 @@ class IntentVerifier:
         return None
 
     def _find_keys(self, tenant_id: Json) -> Sequence[SigningKey]:
-        """The keys to try; looked-up ones are filled up with decoys, so that no answer is the quicker."""
+        """Return the keys to try. Decoys fill up looked-up ones, so that no answer takes less time than another."""
         if self._find_secrets is None:
             return self._fixed_keys
         owner = tenant_id if self.workspace is None else self.workspace

@@ -29,7 +29,7 @@ class Verdict(Enum):
 
 
 class Judgement(NamedTuple):
-    """What speaks for and against a segment. probability: that it is data. signs: each with its weight."""
+    """The judgement of a segment. probability: that it is data. signs: those for and against it, with their weights."""
 
     probability: float
     signs: Mapping[str, float]
@@ -64,7 +64,7 @@ class Decision:
     parameter: Decision | None = None
 
     def follow(self, segment: str, judgement: Judgement) -> Decision:
-        """The decision about what follows a segment."""
+        """Return the decision about the position that follows a segment."""
         following = self.parameter if judgement.verdict is Verdict.PARAMETER else self.literals.get(segment)
         if following is not None:
             return following
@@ -112,7 +112,7 @@ def _doubt_strange_words(siblings: Siblings, judgements: dict[str, Judgement]) -
 
 
 def take_first_look(siblings: Siblings) -> dict[str, float]:
-    """The probability that each segment is data, by what is known of it alone."""
+    """Return the probability that each segment is data, judged without the segments beside it."""
     return {
         segment: 0.0 if siblings.is_fixed(segment) else to_probability(_add_weights(siblings.own_signs(segment)))
         for segment in siblings.words

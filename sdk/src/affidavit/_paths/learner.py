@@ -103,9 +103,9 @@ class Learner:
         return node.judge_new(segment)
 
     def _walk(self, path: str, facts: ExchangeFacts | None) -> PathNode:
-        """The node where a path ends; on the way, what its own bodies say of each segment.
+        """Return the node where a path ends. On the way, note how bodies of the exchange use each segment as a value.
 
-        A value that stands twice in a path is the last of both: a parameter follows the word for it.
+        A value that is in a path twice counts at its last position: a parameter follows the word for it.
         """
         node, leading = self._root, True
         scalars = dict(facts.scalars) if facts else {}
@@ -140,7 +140,7 @@ class Learner:
         return {hashed: reads for hashed, reads in shared.items() if hashed < self._limit}
 
     def _has_room(self, segments: int) -> bool:
-        """Whether that many nodes more can be held; they are counted only now and then."""
+        """Whether so many more nodes may be added; all nodes are counted only now and then."""
         self._unchecked += segments
         if self._unchecked > MAX_TREE_NODES and not self._full:
             self._unchecked = sum(1 for _ in self._root.walk()) + segments
@@ -148,7 +148,7 @@ class Learner:
         return not self._full
 
     def _share_shape(self, shape: frozenset[str]) -> frozenset[str]:
-        """An equal shape, the same object each time."""
+        """Return an equal shape, the same object each time, to save memory."""
         if len(self._shapes) >= MAX_SHAPES:
             self._shapes.clear()
         return self._shapes.setdefault(shape, shape)
@@ -182,7 +182,7 @@ class Learner:
 
 
 def decode_segments(path: str) -> list[str]:
-    """The segments of a raw path, decoded and without the values inside them."""
+    """Return the segments of a raw path, decoded and without the values inside them."""
     return [unquote(replace_values(segment, _erase)) for segment in split_segments(path)]
 
 

@@ -14,13 +14,13 @@ from .templates import is_scaffold
 from .tree import PathNode
 from .value_index import ROOTS
 
-MAX_COMPARED_SEGMENTS = 3  # segments, scaffold apart, that are looked at behind the one in question
+MAX_COMPARED_SEGMENTS = 3  # segments, without scaffold, that are compared behind the one in question
 ALIKE_SIMILARITY = 0.7
 UNLIKE_SIMILARITY = 0.5
 
 
 class End(NamedTuple):
-    """One way on to an answer: its method and the segments that follow, None for data."""
+    """A continuation of a path up to an answer: its method and the segments that follow, None for data."""
 
     method: str
     segments: tuple[str | None, ...]
@@ -30,7 +30,7 @@ Shapes = Mapping[End, frozenset[str]]
 
 
 def collect_shapes(nodes: Iterable[PathNode]) -> Shapes:
-    """The shapes that stand behind places which are taken for one."""
+    """Return the shapes of the answers behind these nodes, which count as one position."""
     shapes: dict[End, frozenset[str]] = {}
     for node in nodes:
         _add_shapes(shapes, node, ())
@@ -38,9 +38,9 @@ def collect_shapes(nodes: Iterable[PathNode]) -> Shapes:
 
 
 def measure_similarity(first: Shapes, second: Shapes) -> float | None:
-    """From 0 to 1: how much of the shapes under the same ends is the same; None if nothing can be compared.
+    """Return from 0 to 1 how much of the shapes at the same ends is equal; None if nothing can be compared.
 
-    An end where only one of both has JSON counts as unlike.
+    An end at which only one of the two has JSON counts as unlike.
     """
     ends = [end for end, shape in first.items() if second.get(end) or (shape and end in second)]
     return _find_median(_measure_overlap(first[end], second[end]) for end in ends)
@@ -84,7 +84,7 @@ def _count_comparable(extra: Set[str], shape: Set[str]) -> int:
 
 @lru_cache(maxsize=20_000)
 def _list_ancestors(pointer: str) -> tuple[str, ...]:
-    """`>.orders[].id` stands below `>.orders`."""
+    """Return the pointers above a pointer: `>.orders` and `>` for `>.orders[].id`."""
     parent = _parent_pointer(pointer)
     return (parent, *_list_ancestors(parent)) if parent else ()
 

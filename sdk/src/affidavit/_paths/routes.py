@@ -1,4 +1,4 @@
-"""An operation as it is reported: by the framework's own route, else by a template, never a raw path."""
+"""Name an operation for reports: by the framework's own route, else by a template, never by a raw path."""
 
 import re
 from collections.abc import Mapping
@@ -14,15 +14,15 @@ MAX_REPORTED_SEGMENTS = 32
 MAX_PARAMETER_NAME = 100  # characters of a parameter's name
 
 MAX_BYTES = 2000
-"""Of a template that the hub takes."""
+"""Bytes of a template that the hub takes."""
 PATH_SAFE = "/%:@!$&'()*+,;=-._~"
-"""What a path may hold as it is (RFC 3986)."""
+"""Characters that a path may hold without an escape (RFC 3986)."""
 
 _CONVERTER = re.compile(
     r"<(?:(?P<before>[^<>:]*):)?(?P<angled>[A-Za-z_]\w*)>|\{(?P<braced>[A-Za-z_]\w*)(?::(?P<behind>[^{}]*))?\}"
 )
 UNKNOWN = "unknown"
-"""The type of a parameter of which the route names none."""
+"""The type of a parameter whose route names no type."""
 
 _TYPES = {
     "int": "integer", "integer": "integer", "float": "number",
@@ -51,7 +51,7 @@ def quote_path(path: str) -> str:
 
 
 def parse_route_path(rule: str) -> str | None:
-    """The path template of a framework's route; None for a regular expression that says more than names.
+    """Return the path template of a framework's route; None for a regular expression that is more than names.
 
     `/orders/<int:pk>` of Django and Flask, `/orders/{pk:int}` of Starlette, `/orders/(?P<pk>\\d+)$` -> `/orders/{pk}`.
     """
@@ -61,7 +61,7 @@ def parse_route_path(rule: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def build_route_template(rule: str) -> Template | None:
-    """The template of a route as a hub takes it, with the types that its converters name; None if it has none."""
+    """Return the template of a route as the hub takes it, with the types of its converters; None if it has none."""
     route = _parse_route(rule)
     if route is None or not route.path.startswith("/"):
         return None
@@ -85,7 +85,7 @@ def _parse_route(rule: str) -> _Route | None:
 
 
 def _replace_named_groups(rule: str) -> str:
-    """`(?P<pk>[0-9]+)` -> `<int:pk>`, `(?P<name>[a-z]+)` -> `<name>`."""
+    """Replace named groups: `(?P<pk>[0-9]+)` -> `<int:pk>`, `(?P<name>[a-z]+)` -> `<name>`."""
     parts, start = list[str](), 0
     while group := _GROUP.search(rule, start):
         end = _find_group_end(rule, group.end())
@@ -105,7 +105,7 @@ def _find_group_end(rule: str, start: int) -> int:
 
 
 def name_operation(method: str, path: str) -> str:
-    """`METHOD template` of a path, raw or a template already; short and clean enough to be sent."""
+    """Return `METHOD template` of a path, which may be a template already; short and clean enough to be sent."""
     return _name_template(method[:32], _bound_path(path))
 
 
@@ -115,7 +115,7 @@ def _name_template(method: str, path: str) -> str:
 
 
 def _bound_path(path: str) -> str:
-    """A path of a few whole segments: anybody can send a long one, and templating takes time."""
+    """Cut a path to a few whole segments: anybody can send a long one, and templating takes time."""
     if len(path) <= MAX_OPERATION_LENGTH and path.count("/") <= MAX_REPORTED_SEGMENTS:
         return path
     whole = path[: MAX_OPERATION_LENGTH + 1].split("/")[:-1] if len(path) > MAX_OPERATION_LENGTH else path.split("/")
@@ -123,6 +123,6 @@ def _bound_path(path: str) -> str:
 
 
 def make_sendable(operation: str) -> str:
-    """An operation that the hub takes, whatever a stranger put into its request line."""
+    """Make an operation one that the hub takes, whatever a stranger put into the request line."""
     clean = _UNSENDABLE.sub("\ufffd", operation)
     return clean if len(clean) <= MAX_OPERATION_LENGTH else clean[: MAX_OPERATION_LENGTH - 1] + "…"

@@ -43,12 +43,12 @@ def replace_values(segment: str, replace: Callable[[str, str], str]) -> str:
 
 
 def strip_values(segment: str) -> str:
-    """`Customers('anna')` -> `Customers`: what stands before the first value inside a segment, decoded."""
+    """Return the part of a decoded segment before the first value inside it: `Customers('anna')` -> `Customers`."""
     return _INSIDE.split(segment, maxsplit=1)[0] or segment
 
 
 def detect_segment_form(segment: str) -> str | None:
-    """What kind of value a segment, decoded, is by its form; None for a word.
+    """Return the kind of value that a decoded segment is by its form; None for a word.
 
     The values inside it and its file ending are left out: `17.json` is a number.
     """
@@ -57,5 +57,5 @@ def detect_segment_form(segment: str) -> str | None:
 
 
 def strip_ending(text: str) -> str:
-    """`17.json` -> `17`."""
+    """Remove a file ending: `17.json` -> `17`."""
     return _ENDING.sub("", text)

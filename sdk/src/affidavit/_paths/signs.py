@@ -1,4 +1,4 @@
-"""What speaks for or against a path segment being data: named signs, each present or absent (contract 4).
+"""Signs for and against a path segment being data: each has a name, and is present or absent (contract 4).
 
 The weights of the signs are in `weights`; `bench/fit_paths.py` fits them on recordings of many APIs.
 """
@@ -66,7 +66,7 @@ _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class TrafficFacts:
-    """What is known from all traffic together.
+    """Facts from all traffic together.
 
     echoed: segments that are the value of a property of their own exchange somewhere. parts: segments that stand
     between data somewhere, as `items` in `orders/17/items/3`. places: under how many different segments each segment
@@ -140,11 +140,11 @@ class Siblings:
         return self._shapes[segment]
 
     def collect_data(self, parameters: Set[str]) -> list[PathNode]:
-        """The nodes behind data. parameters: the words that are data."""
+        """Return the nodes behind data. parameters: the words that are data."""
         return [*self.data, *(node for segment in sorted(parameters) for node in self.words[segment])]
 
     def list_continuation_signs(self, segment: str) -> Iterator[str]:
-        """Yield whether two others beside it go on with a word that follows it too."""
+        """Yield a sign if a word that follows this segment also follows two others beside it."""
         most = max((self._continuations[word] for word in self._following_words(segment)), default=0)
         if most > 2:
             yield "goes on as others beside it do"
@@ -155,7 +155,7 @@ class Siblings:
 
     @cached_property
     def _continuations(self) -> Counter[str]:
-        """Behind how many segments each word follows."""
+        """How many segments each word follows."""
         return Counter(word for segment in self.words for word in self._following_words(segment))
 
     @cached_property
@@ -460,7 +460,7 @@ def _name_likeness(similarity: float | None) -> str:
 
 
 def group_branches(nodes: Iterable[PathNode]) -> dict[str, list[PathNode]]:
-    """The nodes that follow, by segment."""
+    """Return the nodes that follow, by segment."""
     branches: dict[str, list[PathNode]] = {}
     for node in nodes:
         for segment, following in node.words.items():

@@ -29,7 +29,7 @@ MAX_NAME = 80  # characters of a word that a parameter is named after
 class Template:
     """A path with `{name}` in place of data. parameters: the type of each by name, in their order.
 
-    undecided: which segments, counted from 0, are shown as they stand but may be data.
+    undecided: the indexes, from 0, of segments that are kept but may be data.
     """
 
     path: str
@@ -38,14 +38,14 @@ class Template:
 
 
 def template(path: str) -> Template:
-    """The template of a raw path. A query or fragment, if any came along, is left out."""
+    """Return the template of a raw path, without its query or fragment."""
     return retemplate(path, {})
 
 
 def retemplate(path: str, parameters: Mapping[str, str]) -> Template:
     """Return the template of a path that may be one already: raw segments become parameters, parameters stay.
 
-    parameters: types by name, as the reporter sent them. A name that is data itself, or that stands twice, is
+    parameters: types by name, as the reporter sent them. A name that is data itself, or that occurs twice, is
     replaced. Takes time that grows with the length of the path, whatever it holds.
     """
     segments = re.split(r"[?#]", path, maxsplit=1)[0].split("/")
@@ -102,7 +102,7 @@ class _Namer:
     """Names parameters after the last word before them, in one pass from left to right; no name twice."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        """names: those that the path has already."""
+        """names: the parameter names that the path has already."""
         self._names = set(names)
         self._numbers: dict[str, int] = {}
         self._base = "id"
@@ -112,7 +112,7 @@ class _Namer:
         self._base = _name_after(segment) or self._base
 
     def name_parameter(self) -> str:
-        """`orderId` after `orders`; `orderId2` where that name is in use."""
+        """Return a new name: `orderId` after `orders`; `orderId2` if that is in use."""
         name, number = self._base, self._numbers.get(self._base, 2)
         while name in self._names:
             name, number = f"{self._base}{number}", number + 1
@@ -122,7 +122,7 @@ class _Namer:
 
 
 def is_scaffold(segment: str, *, leading: bool = True) -> bool:
-    """Whether a segment says only which API this is: `api`, `v2`. leading: none but such stand before it.
+    """Whether a segment says only which API this is: `api`, `v2`. leading: only such segments come before it.
 
     Further on `1.29` is what somebody asks for; at the beginning it is the version of the API.
     """
@@ -156,7 +156,7 @@ def infer_parameter_type(segment: str) -> str:
 
 
 def _name_after(segment: str) -> str | None:
-    """`orders` -> `orderId`, `user_groups` -> `userGroupId`; None for a segment that names nothing."""
+    """Name a parameter after a segment: `user_groups` -> `userGroupId`; None if the segment names nothing."""
     words = _LATIN_WORD.findall(unquote(segment))
     if not words or _PARAMETER.fullmatch(segment) or is_scaffold(segment) or may_be_version(segment):
         return None

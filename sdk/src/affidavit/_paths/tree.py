@@ -52,9 +52,9 @@ class PathNode:
         return MAX_DATA if self.crowded else len(self.data_hashes)
 
     def open_branch(self, segment: str, hashed: int, *, leading: bool, first: bool = False) -> PathNode:
-        """The node that a segment, decoded, leads to. leading: nothing but scaffold stands before it.
+        """Return the node that a decoded segment leads to. leading: only scaffold comes before it.
 
-        first: nothing at all does, and something follows, so that it may be a version.
+        first: it is the first of several segments, so that it may be a version.
         """
         scaffold = is_scaffold(segment, leading=leading) or (first and may_be_version(segment))
         if scaffold or not (self.crowded or detect_segment_form(segment)):
@@ -63,7 +63,7 @@ class PathNode:
         return self._open_data(constant=len(self.data_hashes) == 1 and segment == "0")
 
     def add_parents(self, hashes: Collection[int]) -> None:
-        """Remember data that stood right before the segment that leads here."""
+        """Remember data that came right before the segment that leads here."""
         if hashes:
             self.parents = frozenset(sorted(self.parents.union(hashes))[:MAX_PARENTS])
 
@@ -77,13 +77,13 @@ class PathNode:
         self.value_readings = {hashed: reads for hashed, reads in self.value_readings.items() if hashed < limit}
 
     def walk(self) -> Iterator[PathNode]:
-        """This node and all that follow."""
+        """Yield this node and all nodes below it."""
         yield self
         for node in [*self.words.values(), *([self.data] if self.data else [])]:
             yield from node.walk()
 
     def _open_data(self, *, constant: bool = False) -> PathNode:
-        """constant: whether nothing but `0` led there so far."""
+        """Return the node behind data. constant: whether only `0` has led there so far."""
         if self.data is None:
             self.data = PathNode()
             self.data.constant = constant
@@ -103,7 +103,7 @@ class PathNode:
         return self._open_word(segment)
 
     def _turn_words_into_data(self) -> None:
-        """Where there are too many words, none is one."""
+        """Treat all segments here as data, because there are too many for words."""
         self.crowded = True
         words, self.words = self.words, {}
         for segment, node in words.items():
@@ -145,11 +145,11 @@ class PathNode:
 
 
 def split_segments(path: str) -> list[str]:
-    """`/orders/17` -> `orders`, `17`: as they stand, encoded."""
+    """Split a path into its segments, still encoded: `/orders/17` -> `orders`, `17`."""
     return path.split("/")[1:]
 
 
 def is_leading(before: Sequence[str | None]) -> bool:
-    """Whether nothing but scaffold stands before; None stands for a parameter."""
+    """Whether only scaffold comes before; None is a parameter."""
     following = before[1:] if before and before[0] is not None and may_be_version(before[0]) else before
     return all(segment is not None and is_scaffold(segment) for segment in following)

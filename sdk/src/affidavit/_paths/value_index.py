@@ -1,4 +1,4 @@
-"""What one exchange tells a learner of path templates: names, shapes, and hashes in place of values (contract 4).
+"""The facts of one exchange for the learner of path templates: names, shapes, hashes in place of values (contract 4).
 
 The key is random and of this process; neither it nor a hash is ever sent.
 """
@@ -16,7 +16,7 @@ from affidavit._shapes.data_like import detect_form, is_data
 
 from .words import Reading, read_name
 
-MAX_TEXT = 80  # characters; longer ones are no names that stand in a path
+MAX_TEXT = 80  # characters; longer texts do not occur in paths
 MAX_LEVEL = 6  # of the properties that make a shape
 MAX_SHAPE_POINTERS = 300  # properties of one shape
 HASH_BYTES = 8
@@ -24,23 +24,23 @@ ROOTS = frozenset("><")
 
 
 class KeyedHash:
-    """Keyed hashes of texts, so that equal ones can be told without keeping any."""
+    """Keyed hashes of texts, so that equal texts are recognised without being kept."""
 
     def __init__(self, key: bytes | None = None) -> None:
         """key: up to 64 bytes; random if left out."""
         self._key = key or secrets.token_bytes(32)
 
     def digest(self, text: str) -> int:
-        """64 bits."""
+        """Return the hash of a text, of 64 bits."""
         digest = blake2b(text.encode("utf-8", "surrogatepass"), key=self._key, digest_size=HASH_BYTES)
         return int.from_bytes(digest.digest(), "big")
 
 
 @dataclass
 class ExchangeFacts:
-    """names: of properties that are no data. shape: their places.
+    """names: of properties, without those that are data. shape: the pointers of properties.
 
-    scalars, holders: how the properties that hold a value read, and their names, by its hash.
+    scalars, holders: by the hash of a value, how the names of the properties that hold it read, and these names.
     """
 
     names: set[str] = field(default_factory=set)
@@ -50,7 +50,7 @@ class ExchangeFacts:
 
 
 def read_bodies(hashes: KeyedHash, *bodies: Json | Absent) -> ExchangeFacts:
-    """What the bodies of one exchange, request first, tell together."""
+    """Return the facts of the bodies of one exchange; the request comes first."""
     facts = ExchangeFacts()
     for mark, body in zip("><", bodies, strict=False):
         if not isinstance(body, Absent):
@@ -59,12 +59,12 @@ def read_bodies(hashes: KeyedHash, *bodies: Json | Absent) -> ExchangeFacts:
 
 
 def bound_shape(shape: Set[str]) -> frozenset[str]:
-    """The same part of a shape that is too large, in whatever order it came about."""
+    """Cut a shape that is too large, always to the same part of it."""
     return frozenset(shape if len(shape) <= MAX_SHAPE_POINTERS else sorted(shape)[:MAX_SHAPE_POINTERS])
 
 
 def _read_value(into: ExchangeFacts, hashes: KeyedHash, value: Json, name: str, pointer: str, level: int) -> None:
-    """name: of the property that holds the value. pointer: of the value, as `>order.items[]`."""
+    """Add the facts of a value. name: the property that holds it. pointer: where it is, such as `>.order.items[]`."""
     if isinstance(value, dict):
         for key, member in value.items():
             is_name = not is_data(key)

@@ -129,7 +129,7 @@ def _read_case(segment: str) -> str:
 
 
 def _read_joint(segment: str) -> str:
-    """The sign between the words of a segment, or `aA` for a capital letter that takes its place."""
+    """Return the sign that joins the words of a segment: `-`, `_`, `.`, or `aA` for a capital letter; "" if none."""
     stem = strip_ending(segment).strip("_-")
     joint = next((sign for sign in "-_." if sign in stem), "")
     return joint or ("aA" if _HUMP.search(stem) else "")
@@ -141,11 +141,11 @@ def is_action(segment: str) -> bool:
 
 
 def begins_with_action(segment: str) -> bool:
-    """As in `generate-notes`."""
+    """Whether the first of several words in a segment is an action, as in `generate-notes`."""
     parts = split_words(segment)
     return len(parts) > 1 and parts[0] in _ACTIONS
 
 
 def _join_phrase(parts: Sequence[str], *, capital: bool) -> str:
-    """One text for a phrase; `Orders` and `orders` are two, since a name that users gave is often capitalised."""
+    """Return a phrase as one text. `Orders` and `orders` differ, since names that users gave are often capitalised."""
     return " ".join([*("^" if capital else ""), *parts[:-1], *map(singularize, parts[-1:])])

@@ -29,7 +29,7 @@ _IRREGULAR = {
 
 
 class Reading(IntFlag):
-    """What the name of a property says about its values."""
+    """The kind of values that the name of a property promises."""
 
     ENUMERATION = 1  # one of a few, as `status`
     OTHER = 2
@@ -38,12 +38,12 @@ class Reading(IntFlag):
 
 
 def split_words(name: str) -> list[str]:
-    """`cardNumber`, `card_number` and `Card-Number` are all `card`, `number`."""
+    """Split a name into lower-case words: `cardNumber`, `card_number` and `Card-Number` are all `card`, `number`."""
     return [word.lower() for word in _WORD.findall(name)]
 
 
 def singularize(word: str) -> str:
-    """Simply: `policies` -> `policy`, `boxes` -> `box`, `orders` -> `order`; `status`, `address` and `news` stay."""
+    """Return the singular by simple rules: `policies` -> `policy`, `boxes` -> `box`; `status` and `news` stay."""
     lower = word.lower()
     if lower in _IRREGULAR:
         return _IRREGULAR[lower] if word.islower() else _IRREGULAR[lower].capitalize()

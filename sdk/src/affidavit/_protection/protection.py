@@ -47,7 +47,7 @@ def _find_no_route() -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """What one route demands of its intents. See `IntentVerifier.verify` for both."""
+    """The demands of one route on its intents. See `IntentVerifier.verify` for both."""
 
     minimum_version: int | None = None
     operation: str | None = None

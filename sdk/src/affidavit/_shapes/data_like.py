@@ -49,7 +49,7 @@ _CARD = re.compile(r"[0-9](?:[ -]?[0-9]){12,18}")
 _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?")
 _PREFIXED = re.compile(r"[A-Za-z]{1,32}(?:[-_.:][0-9]{3,7}|[0-9]{6,7})")
 
-# Dotted names are common (`http.status_code`, `service.name`): only endings that hardly end one tell a host.
+# Dotted names are common (`http.status_code`, `service.name`): only endings that such names rarely have show a host.
 _HOST_ENDINGS = frozenset({"com", "net", "org", "edu", "gov", "local", "internal", "localdomain", "arpa"})
 _LONG_HOST_ENDINGS = frozenset({"io", "dev", "app", "cloud", "ai", "co", "uk", "de", "fr", "eu", "jp", "br"})
 
@@ -57,7 +57,7 @@ _ordinary: set[str] = set()
 
 
 def detect_form(text: str) -> str | None:
-    """What kind of value `text` is or holds, None if it reads like a word.
+    """Return the kind of value that `text` is or holds, None if it reads like a word.
 
     One of: text, uuid, jwt, key, email, card, iban, number, date, ip, hostname, hex, digits, mixed, url, and
     prefixed-number (`order-17`), which is data in a path and an ordinary name elsewhere.
@@ -85,7 +85,7 @@ def is_data(name: str) -> bool:
 
 
 def _detect_whole_form(text: str) -> str | None:
-    """The form that all of `text` has."""
+    """Return the form that all of `text` has, if any."""
     if _CARD.fullmatch(text) and _passes_luhn(text):
         return "card"
     if _DATE.fullmatch(text):
@@ -102,7 +102,7 @@ def _detect_whole_form(text: str) -> str | None:
 
 
 def _detect_inner_form(text: str) -> str | None:
-    """The form of a part that no ordinary name has."""
+    """Return the form of a part of `text` that no ordinary name has, if any."""
     if _UUID.search(text):
         return "uuid"
     if "@" in text and _EMAIL.search(text):
@@ -123,12 +123,12 @@ def _detect_inner_form(text: str) -> str | None:
 
 
 def _is_mixed(part: str) -> bool:
-    """Letters and digits without words: a camelCase name with a number in it has longer runs."""
+    """Whether these are letters and digits without words: a camelCase name with a number has longer runs."""
     return not part.isalpha() and not part.isdigit() and _has_no_words(part)
 
 
 def _is_random(body: str) -> bool:
-    """What follows the prefix of a key: a run that holds a digit, or letters that no words are made of."""
+    """Whether the part of a key behind its prefix is random: a run with a digit, or letters that make no words."""
     return (body.isalnum() and not body.isalpha()) or _has_no_words(body)
 
 

@@ -89,5 +89,5 @@ def is_url_encoded(media_type: str) -> bool:
 
 
 def strip_parameters(content_type: str) -> str:
-    """`text/CSV; charset=utf-8` -> `text/csv`."""
+    """Return the bare media type in lower case: `text/CSV; charset=utf-8` -> `text/csv`."""
     return content_type.partition(";")[0].strip().lower()

@@ -9,12 +9,12 @@ _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
 
 
 def normalize_name(name: str) -> str:
-    """`cardNumber`, `card_number` and `Card-Number` are all `card number`."""
+    """Return a name as lower-case words: `cardNumber`, `card_number` and `Card-Number` are all `card number`."""
     return " ".join(_WORDS.findall(name)).lower()
 
 
 class Wildcard:
-    """A name in which `*` is any run of characters: `user*Email`. Matched in linear time, whoever wrote it."""
+    """A name in which `*` is any run of characters: `user*Email`. Matching takes linear time for any pattern."""
 
     def __init__(self, name: str) -> None:
         first, *between, last = map(normalize_name, name.split("*"))
@@ -22,11 +22,11 @@ class Wildcard:
         self._between = [piece for piece in between if piece]
 
     def is_in(self, name: str) -> bool:
-        """Whether some words of the name, next to each other, are what it stands for."""
+        """Whether adjacent words of the name match."""
         return _stand_in_order([self._first, *self._between, self._last], f" {normalize_name(name)} ")
 
     def is_all_of(self, name: str) -> bool:
-        """Whether the whole name is what it stands for."""
+        """Whether the whole name matches."""
         words = f" {normalize_name(name)} "
         inner = words[len(self._first) : -len(self._last)]
         fits = len(words) >= len(self._first) + len(self._last)
@@ -39,7 +39,7 @@ class Wildcard:
 
 
 def _stand_in_order(pieces: Sequence[str], text: str) -> bool:
-    """Whether the pieces stand in the text in this order, apart from each other."""
+    """Whether the text contains the pieces in this order, without overlap."""
     start = 0
     for piece in pieces:
         position = text.find(piece, start)

@@ -28,7 +28,7 @@ class Schedule:
             self._due = now + self._interval
 
     def note_news(self, now: float) -> None:
-        """Something new is pending: report soon."""
+        """Note that something new is pending: report soon."""
         if not self._has_news:
             self._has_news = True
             earliest = now if self._last is None else self._last + self._gap
@@ -39,13 +39,13 @@ class Schedule:
         return self._due is not None and now >= self._due
 
     def note_report(self, now: float) -> None:
-        """A report was made: nothing is pending."""
+        """Note that a report was made: nothing is pending."""
         doubled = min(2 * self._gap, self._interval) if self._has_news else 0.0
         self._gap = max(self._shortest, doubled)
         self._last, self._due, self._has_news = now, None, False
 
     def retry_later(self, now: float) -> None:
-        """The report was not delivered: retry."""
+        """Schedule a retry of a report that was not delivered."""
         self._due = now + min(_RETRY_AFTER, self._interval)
 
     def may_fetch_rules(self, now: float) -> bool:
@@ -53,11 +53,11 @@ class Schedule:
         return self._rules_due is None or now >= self._rules_due
 
     def note_rules(self) -> None:
-        """The hub's rules were fetched."""
+        """Note that the hub's rules were fetched."""
         self._rules_due = None
 
     def fetch_rules_later(self, now: float) -> None:
-        """The hub's rules could not be fetched: retry after a growing pause."""
+        """Schedule a retry, after a growing pause, of fetching the hub's rules."""
         self._rules_due = now + self._rules_pause
         self._rules_pause = min(2 * self._rules_pause, _LONGEST_RULES_PAUSE)
 

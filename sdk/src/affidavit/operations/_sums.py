@@ -40,14 +40,14 @@ def part_key(part: Part) -> str:
 
 
 class Identity(NamedTuple):
-    """What identifies an operation in an environment. key: its template with nameless parameters."""
+    """The identity of an operation in an environment. key: its template with nameless parameters."""
 
     method: str
     key: str
 
 
 def strip_names(path: str) -> str:
-    """`/orders/{orderId}` → `/orders/{}`."""
+    """Return a template with nameless parameters: `/orders/{orderId}` → `/orders/{}`."""
     return PARAMETER.sub(NAMELESS, path)
 
 
@@ -132,7 +132,7 @@ class OperationSums:
         return len(self._by_identity)
 
     def add(self, identity: Identity, operation_sum: OperationSum) -> None:
-        """`operation_sum` is the caller's no more: later additions change it."""
+        """Add a sum. It must not be used by the caller afterwards: later additions change it."""
         if total := self._by_identity.get(identity):
             total.add(operation_sum)
         else:
@@ -153,7 +153,7 @@ class DailySums:
         return iter(sorted(self._by_day.items(), key=lambda item: item[0]))
 
     def add(self, identity: Identity, operation_sum: OperationSum) -> None:
-        """`operation_sum` is the caller's no more: later additions change it."""
+        """Add a sum to its day. It must not be used by the caller afterwards: later additions change it."""
         self._by_day.setdefault(operation_sum.last // SECONDS_PER_DAY, OperationSums()).add(identity, operation_sum)
 
     def add_all(self, other: DailySums) -> None:
