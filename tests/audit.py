@@ -1,4 +1,4 @@
-"""`make audit`: known vulnerabilities of the packages that a hub runs with. It says so where nobody could be asked."""
+"""`make audit`: known vulnerabilities of the packages that a hub runs with. It says so if it could not ask."""
 
 from __future__ import annotations
 

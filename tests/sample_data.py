@@ -50,7 +50,7 @@ def fill_workspace(created: NewWorkspace, api: Any) -> str:
 
 
 def order(count: int) -> dict[str, Any]:
-    """The descriptor of an order, seen so often."""
+    """Return the descriptor of an order. count: how often it was observed."""
     customer = {"email": {"type": "string", "redacted": True}, "phone": {"type": "string", "nulls": 1}}
     properties = {
         "id": {"type": "integer"},

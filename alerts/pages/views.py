@@ -45,7 +45,7 @@ def build_alerts_page(
     target_form: TargetForm | None = None,
     fault: str = "",
 ) -> Page:
-    """Return the page. form, target_form: those that were sent and refused; fault: why an action was."""
+    """Return the page. form, target_form: sent forms that were refused; fault: why an action was refused."""
     workspace = environment.workspace
 
     def build_context() -> Mapping[str, Any]:
@@ -84,7 +84,7 @@ def _find(rows: Any, attribute: str, request: HttpRequest, member: str) -> Any:
 
 
 def _find_save_address(environment: Environment, edited: Alert | None) -> str:
-    """Return where the form posts to; what is edited stays in the address, for a form that is shown again."""
+    """Return the address that the form posts to; it names the edited alert, to show a refused form again."""
     names = [environment.workspace.slug, environment.name]
     if edited is None:
         return reverse("create-alert", args=names)
@@ -92,12 +92,12 @@ def _find_save_address(environment: Environment, edited: Alert | None) -> str:
 
 
 def _read_form(request: HttpRequest, environment: Environment, edited: Alert | None) -> AlertForm:
-    """Return the form as the address has it; what it leaves out is as it is stored, or as a new alert begins."""
+    """Return the form with the values of the address; missing ones come from the stored alert, or are the defaults."""
     workspace = environment.workspace
     targets = list(workspace.alert_targets.order_by("name", "id"))
     values = stored_values(edited, targets) if edited else default_values(environment, targets)
     members = QueryDict(mutable=True)
-    is_sent = "kind" in request.GET  # then no target is none, and not the one that is stored
+    is_sent = "kind" in request.GET  # then an address without targets means none, instead of the stored ones
     for name, value in values.items():
         sent_values = request.GET.getlist(name)
         default = value if isinstance(value, list) else [str(value)]

@@ -60,7 +60,7 @@ def measure_paths(
 
 
 def _mark_parameters(template: str) -> tuple[str, ...]:
-    """The segments of a template; `{}` for one with a parameter, `{?}` where either way is right."""
+    """Return the segments of a template: `{}` for one with a parameter, `{?}` if parameter and word are both right."""
     marked = EITHER.sub("{?}", template)
     return tuple(
         "{?}" if "{?}" in segment else "{}" if _PARAMETER.search(segment) else segment for segment in marked.split("/")

@@ -27,7 +27,7 @@ def observation(
     query: Any = ABSENT,
     **members: Any,
 ) -> dict[str, Any]:
-    """One wire observation; response, request and query are values whose shape is reported."""
+    """Return an observation as reporters send it. response, request, query: values whose shapes are reported."""
     parts = {"response": response, "request": request, "query": query}
     shapes = {name: describe(infer(value)) for name, value in parts.items() if value is not ABSENT}
     return {"method": method, "path": path, "status": status, "count": count, **shapes, **members}
@@ -49,5 +49,5 @@ def deliver(api: Any, created: NewWorkspace, *observations: dict[str, Any], **me
 
 
 def taken_back(client: Client, created: Any, kind: str, pk: int, **operation: str) -> Any:
-    """What is answered to the button that takes a decision back, on the page of rules or of an operation."""
+    """Press the button that undoes a manual override, on the page of rules or of an operation; return the answer."""
     return client.post(f"/w/{created.workspace.slug}/production/rules/{kind}/{pk}/take-back", operation)

@@ -162,7 +162,7 @@ class Client(threading.Thread):
             self._ledger.note_refused(all_items)
 
     def _send_what_is_refused(self) -> None:
-        """One item at fault refuses the whole batch; a key or id that was used for another body refuses this one."""
+        """Send what must be refused: a batch with one wrong item, or a used key or report id with another body."""
         outcomes = self._build_outcomes(idempotency_key="")
         spoilt = json.loads(outcomes.body)
         spoilt["outcomes"].append({"conversationId": "", "outcomeKey": "purchase"})

@@ -88,13 +88,13 @@ def kill_programs(names: Sequence[str]) -> Callable[[Site], None]:
 
 
 def kill_everything(site: Site) -> None:
-    """A power cut, but for the disk: every process at once. Somebody starts the hub again."""
+    """Kill every process at once, as in a power cut that spares the disk, and start the hub again."""
     site.hub.kill()
     site.hub.start(seconds=180)
 
 
 def restart(site: Site) -> None:
-    """Ctrl-C under load, and a start."""
+    """Stop the hub with Ctrl-C under load, and start it again."""
     process = site.hub.process
     if process:
         process.send_signal(signal.SIGINT)
@@ -123,7 +123,7 @@ def use_up_connections(site: Site) -> None:
 
 
 def stop_half_way(site: Site) -> None:
-    """Twenty clients send half a body; half of them hang up, the others are silent until the next time."""
+    """Let 20 clients send half a body; half of them hang up, the others stay silent until the next such fault."""
     for connection in site.connections:
         connection.close()
     site.connections.clear()

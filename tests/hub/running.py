@@ -77,7 +77,7 @@ class Hub:
         return self.process.wait(timeout=30)
 
     def kill(self) -> None:
-        """kill -9 of every process of this hub, PostgreSQL's included."""
+        """Kill every process of this hub with SIGKILL, including PostgreSQL's."""
         for pid in self.processes():
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -106,7 +106,7 @@ class Hub:
         return subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120)
 
     def affidavit(self, *arguments: str, key: str = "") -> subprocess.CompletedProcess[str]:
-        """The customer's command line."""
+        """Run `affidavit`, the customer's command line."""
         path = os.pathsep.join([str(ROOT / "sdk" / "src"), os.environ.get("PYTHONPATH", "")])
         environment = {**self.environment, "PYTHONPATH": path, "AFFIDAVIT_API_KEY": key}
         command = [sys.executable, "-m", "affidavit", *arguments]
@@ -148,7 +148,7 @@ def content(response: Any) -> Any:
 
 @contextmanager
 def running_hub(folder: Path) -> Iterator[Hub]:
-    """A hub that has not been started; whatever it leaves running is ended."""
+    """Yield a hub that has not been started; end all processes that it has left at the end."""
     folder.mkdir(parents=True, exist_ok=True)
     hub = Hub(folder, free_port())
     try:

@@ -26,7 +26,7 @@ CANARY = re.compile(r"canary[-_]?\d{4,}", re.IGNORECASE)
 
 
 def planted(entry: dict[str, Any], number: int) -> dict[str, Any]:
-    """The same entry with a canary in its headers, its query, its path and both bodies, in values and in names."""
+    """Return the entry with a canary in its headers, query, path and both bodies, in values and in names."""
     word = f"canary{number:05d}"
     for message in (entry["request"], entry["response"]):
         message["headers"] = [

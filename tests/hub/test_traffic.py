@@ -185,7 +185,7 @@ UNDOCUMENTED = frozenset({
 
 
 def data_segments(path: str, template: str | None) -> set[str]:
-    """The segments of a path that its true template says are parameters."""
+    """Return the segments of a path that are parameters in its true template."""
     if template is None or path.rpartition("/")[2] in UNDOCUMENTED:
         return set()
     pairs = zip(path.split("/"), template.split("/"), strict=True)
@@ -222,7 +222,7 @@ def collect(value: Any, names: set[str], values: set[str]) -> None:
 
 
 def everything(hub: Hub, workspace: dict[str, Any]) -> str:
-    """All that could hold a value: a dump of the database, every log, every download."""
+    """Return all that could contain a value: a dump of the database, every log, every download."""
     server = embedded_postgres.Server(hub.folder / "var")
     connection = server.connection_settings()
     dump = subprocess.run(

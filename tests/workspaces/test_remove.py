@@ -30,14 +30,14 @@ pytestmark = pytest.mark.django_db
 
 
 def rows() -> Counter[str]:
-    """How many rows each table of the hub's own apps has; used nonces are nobody's and go by themselves."""
+    """Count the rows of each table of the hub's own apps, without nonces, which belong to no workspace and expire."""
     ours = {"wire", "workspaces", "catalog", "outcomes", "intents", "alerts", "hub"}
     models = [model for model in apps.get_models() if model._meta.app_label in ours and model is not UsedNonce]
     return Counter({model._meta.db_table: model._base_manager.count() for model in models})
 
 
 def fill(created: NewWorkspace, api: Any) -> None:
-    """Something in every table that a machine can fill."""
+    """Put something into every table that a machine can fill."""
 
     def post(address: str, body: Any) -> Any:
         headers = {"Idempotency-Key": str(uuid.uuid4())}

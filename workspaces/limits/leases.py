@@ -10,12 +10,12 @@ import math
 from dataclasses import dataclass
 
 LEASE_SECONDS = 0.25
-REFUSAL_SECONDS = 0.05  # for which a process does not ask again after it was refused
+REFUSAL_SECONDS = 0.05  # how long a process does not ask again after a refusal
 
 
 @dataclass(frozen=True)
 class Limit:
-    """So many requests a second, and a burst of one second's worth. name: the policy's, as headers show it."""
+    """A limit of `rate` requests a second, with a burst of one second's worth. name: of the policy, for headers."""
 
     name: str
     rate: int
@@ -31,7 +31,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Bucket:
-    """What was left at `refilled_at`, in seconds of the clock that all processes share."""
+    """The tokens that a bucket had at `refilled_at`, in seconds of the clock that all processes share."""
 
     tokens: float
     refilled_at: float
@@ -48,7 +48,8 @@ class Grant:
 def grant_tokens(bucket: Bucket | None, limit: Limit, wanted: int, now: float) -> tuple[Bucket, Grant]:
     """Refill the bucket and take at most `wanted` whole tokens out; without a bucket, begin with a full one.
 
-    The stores do the same in SQL and Lua. A clock that went back by more than a second refills nothing and counts on.
+    The stores do the same in SQL and Lua. If the clock goes back by more than a second, nothing is refilled, and the
+    bucket goes by the new time.
     """
     if bucket is None:
         level, refilled_at = limit.capacity, now
@@ -86,14 +87,14 @@ class Lease:
     def add(self, grant: Grant, limit: Limit, *, wanted: int, asked_at: float) -> bool:
         """Add what was granted and use one token of it; return False if there was none.
 
-        asked_at: when the bucket was asked, so that the lease does not outlive what the bucket counts on.
+        asked_at: when the bucket was asked, so that the lease ends no later than the bucket expects.
         """
         if not grant.tokens:
             missing_seconds = (1 - grant.left) / limit.rate
             self.refused_until = asked_at + max(REFUSAL_SECONDS, missing_seconds)
             return False
         expires_at = asked_at + LEASE_SECONDS
-        # Another thread's lease may stand beside this one: both are good until the first of them expires.
+        # Another thread may have added tokens: all of them are good until the first of the leases expires.
         self.expires_at = min(self.expires_at, expires_at) if self.tokens else expires_at
         self.tokens += grant.tokens - 1
         self.block = wanted

@@ -1,4 +1,4 @@
-"""Why somebody is not let in, or a member stays as they are."""
+"""The errors of signing in, and of changing members."""
 
 from __future__ import annotations
 

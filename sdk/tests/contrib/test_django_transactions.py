@@ -136,7 +136,7 @@ def test_of_64_copies_of_an_intent_whose_view_raises_exactly_one_reaches_it(site
 
 
 def statuses_of_copies(header: str) -> list[int]:
-    """What 64 simultaneous requests, from 16 threads in each of 4 forked processes, are answered."""
+    """Return the statuses of 64 simultaneous requests, from 16 threads in each of 4 forked processes."""
     connections.close_all()
     context = multiprocessing.get_context("fork")
     answers, start = context.SimpleQueue(), context.Barrier(64)

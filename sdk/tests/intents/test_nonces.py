@@ -162,7 +162,7 @@ def test_memory_refuses_several_workers_unless_it_may(monkeypatch):
 
 
 def checks_as_a_worker(workers: int) -> list[int]:
-    """The exit codes of that many workers forked by one server: 7 where the memory store refused."""
+    """Return the exit codes of so many workers, forked by one server: 7 if the memory store refused to start."""
     ready, go = os.pipe(), os.pipe()
     children = []
     for _ in range(workers):

@@ -97,7 +97,7 @@ def test_of_64_threads_with_one_intent_exactly_one_passes():
 
 
 def mutated_text(source: random.Random, text: bytes) -> bytes:
-    """A few random edits, biased to the characters that JSON and base64url give meaning to."""
+    """Return the text with a few random edits, biased to characters with a meaning in JSON and base64url."""
     data = bytearray(text)
     for _ in range(source.randrange(1, 4)):
         position = source.randrange(len(data) + 1)

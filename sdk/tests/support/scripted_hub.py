@@ -60,7 +60,7 @@ class Server(ThreadingHTTPServer):
         self.steps = list(steps)
 
     def next_step(self) -> Step:
-        """The steps in order; the last one again and again."""
+        """Return the next of the steps; the last one is repeated."""
         return self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
 
     def handle_error(self, *_: object) -> None:
@@ -98,7 +98,7 @@ class ScriptedHub:
 
 
 def answer(status: int, body: Any = None, *, hang_up: bool = False, **headers: str) -> Step:
-    """body: bytes as they are, anything else as JSON. hang_up: close afterwards without having said so."""
+    """Answer a request. body: bytes, or a value to send as JSON. hang_up: close afterwards, unannounced."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
 
     def step(handler: Handler) -> None:
@@ -138,7 +138,7 @@ def silent(seconds: float) -> Step:
 
 
 def raw(data: bytes) -> Step:
-    """These bytes in place of an HTTP answer, then hang up."""
+    """Send these bytes instead of an HTTP answer, then hang up."""
 
     def step(handler: Handler) -> None:
         handler.wfile.write(data)

@@ -1,4 +1,4 @@
-"""Gone quiet, by a property's usual rate: told once, and never of one that is as rare or as irregular as ever."""
+"""A property is reported as no longer seen by its usual rate: once, and never if it is as rare or irregular as ever."""
 
 from __future__ import annotations
 
@@ -17,29 +17,32 @@ WITH, WITHOUT = {"id": 1, "note": "x"}, {"id": 1}
 
 
 def fold_batches(batches: Iterable[list[Any]], *, days: bool = False) -> list[tuple[int, AbsenceEvent]]:
-    """What is told after which batch; days: each comes a day after the one before."""
-    total, held, told = Evidence(), {}, []
+    """Return the events, each with the number of the batch that caused it. days: batches are a day apart."""
+    total, absences, numbered_events = Evidence(), {}, []
     for number, batch in enumerate(batches):
         added = Evidence()
         for value in batch:
             added.add(infer(value, day=number if days else None))
         total.add(added)
-        now, news = update_absences(held, total, added)
-        held = json.loads(json.dumps(now))
-        told += [(number, one) for one in news]
-    return told
+        new_absences, events = update_absences(absences, total, added)
+        absences = json.loads(json.dumps(new_absences))
+        numbered_events += [(number, event) for event in events]
+    return numbered_events
 
 
 def list_absences(batches: Iterable[list[Any]]) -> list[tuple[int, str, bool]]:
-    """Silences by the number of the batch: pointer, and whether it began or ended."""
-    found = ((number, one) for number, one in fold_batches(batches) if one.kind in (NO_LONGER_SEEN, SEEN_AGAIN))
-    return [(number, one.pointer, one.kind == NO_LONGER_SEEN) for number, one in found]
+    """Return for each absence the number of the batch, the pointer, and whether the absence began or ended."""
+    return [
+        (number, event.pointer, event.kind == NO_LONGER_SEEN)
+        for number, event in fold_batches(batches)
+        if event.kind in (NO_LONGER_SEEN, SEEN_AGAIN)
+    ]
 
 
 def list_not_always(*batches: list[Any]) -> list[tuple[int, str, int, int, int]]:
-    """What was always there and is not any more: batch, pointer, how often always, then seen in how many."""
-    found = ((number, one) for number, one in fold_batches(batches) if one.kind == NOT_ALWAYS)
-    return [(number, one.pointer, one.always, one.seen, one.of) for number, one in found]
+    """Return the events of properties no longer always seen: batch, pointer, `always`, `seen` and `of`."""
+    events = [(number, event) for number, event in fold_batches(batches) if event.kind == NOT_ALWAYS]
+    return [(number, event.pointer, event.always, event.seen, event.of) for number, event in events]
 
 
 def test_what_was_always_there_is_quiet_after_twenty_objects_without_it_and_reported_once():
@@ -82,8 +85,8 @@ RENAMED = {"id": 1, "remark": "x"}
 
 
 def list_successors(*batches: list[Any]) -> list[str]:
-    """The successors that are told of what went quiet, of batches that come a day after another."""
-    return [one.successor for _, one in fold_batches(batches, days=True) if one.kind == NO_LONGER_SEEN]
+    """Return the new names that are reported for properties no longer seen, with batches a day apart."""
+    return [event.successor for _, event in fold_batches(batches, days=True) if event.kind == NO_LONGER_SEEN]
 
 
 def test_a_property_of_the_same_shape_that_came_when_it_went_is_named_beside_it():

@@ -43,7 +43,7 @@ def send(api: Any, *reports: Any) -> None:
 
 
 def list_everything() -> list[Any]:
-    """All that the catalog holds, but for row ids."""
+    """Return everything that the catalog stores, without row ids."""
     operations = Operation.objects.order_by("method", "key").values_list(
         "method",
         "key",

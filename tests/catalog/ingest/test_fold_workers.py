@@ -142,7 +142,7 @@ def test_a_small_batch_includes_what_came_while_it_waited_for_its_turn(api, work
 
 
 def list_everything(environment: Environment) -> list[Any]:
-    """What the catalog holds, but for the ids of rows, the times of folds and the counts within a batch."""
+    """Return everything that the catalog stores, without row ids, times of folds and counts within a batch."""
     own = {"environment": environment}
     operations = Operation.objects.filter(**own).order_by("method", "key")
     facts = operations.values_list("method", "key", "statuses", "names", "begun", "observations", "document", "version")

@@ -23,7 +23,7 @@ OLD, NEW = {"id": 1, "total": 2}, {"id": "1", "total": 2}
 
 
 def observe_on(day: int, response: Any, **members: Any) -> dict[str, Any]:
-    """An observation of one day, at some time of it."""
+    """Return an observation at some time of one day."""
     return observation(response=response, lastSeenAt=FIRST + day * DAY + 3600, **members)
 
 
@@ -111,7 +111,7 @@ BODIES = [OLD, NEW, {"id": None}, {"lines": [{"sku": 1}]}, {"lines": [{"sku": "x
 
 
 def list_visible(environment: str) -> Any:
-    """All that is stored and shown of the operation in one environment, but for what drift was told when."""
+    """Return all that is stored and shown of the operation in one environment, without the times of its drift."""
     row = find_operation(environment)
     parts = OperationPart.objects.filter(operation=row).order_by("part", "status", "epoch")
     evidence = [(part.part, part.status, part.epoch, part.evidence) for part in parts if part.evidence]

@@ -34,7 +34,7 @@ def find_operation() -> Operation:
 
 
 def read_response(status: str = "200") -> Any:
-    """The response in the catalog."""
+    """Return the response in the catalog."""
     return json.loads(find_operation().document)["responses"][status]
 
 

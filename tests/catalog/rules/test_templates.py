@@ -51,7 +51,7 @@ def list_paths(environment: Environment) -> list[tuple[str, str]]:
 
 
 def list_everything(environment: Environment) -> list[Any]:
-    """All that pages and downloads tell of an environment, without its name."""
+    """Return all that pages and downloads show of an environment, without its name."""
     columns = ("method", "path", "observations", "statuses", "properties", "undecided", "first_seen_at",
                "last_seen_at", "unknowns", "search", "document", "outline", "names", "types")  # fmt: skip
     rows = [

@@ -54,7 +54,7 @@ def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def play(created: NewWorkspace) -> Environment:
-    """All conversations from production, every id mangled in some way, to the end of the latest of them."""
+    """Play conversations of production only, each id mangled in some way, until the last of them has ended."""
     key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, prefix=created.full_key[:12])
     start = timezone.now().timestamp() - CONVERSATIONS * APART - LONGEST
     clock, chance = SetClock(start), Random(7)

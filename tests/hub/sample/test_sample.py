@@ -74,7 +74,7 @@ class SampledHub(Hub):
             time.sleep(0.3)
 
     def sample_processes(self) -> list[int]:
-        """Those that make the history (sample_history) and the traffic (examples.bookshop)."""
+        """Return the processes that make the history (sample_history) and the traffic (examples.bookshop)."""
         lines = {pid: read_process(pid, "cmdline") for pid in self.processes()}
         sought = (b"examples.bookshop", b"sample_history")
         return [pid for pid, line in lines.items() if any(name in line for name in sought)]
@@ -174,7 +174,7 @@ def test_its_history_goes_on_where_the_database_broke_off(tmp_path):
 
 
 def click(hub: SampledHub, link: str) -> None:
-    """What a person does: sign in with the link, then the button on the overview."""
+    """Do as a person does: sign in with the link, then press the button on the overview."""
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
 
     def press(address: str, button: str) -> None:

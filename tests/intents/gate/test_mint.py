@@ -25,7 +25,7 @@ WRITE = {"sub": "user_17", "operation": "POST /refunds", "args": {"orderId": 841
 
 
 def build_verifier(workspace, audience=None) -> IntentVerifier:
-    """A customer's backend: it knows the signing secret as it was shown once."""
+    """Return the verifier of a customer's backend, with the signing secret that was shown once."""
     audience = audience or workspace.workspace.environments.get(name="production").audience
     return IntentVerifier(
         secrets=workspace.signing_secret, workspace=workspace.workspace.id, audience=audience, nonces=MemoryNonces()

@@ -52,7 +52,7 @@ def moments() -> list[datetime]:
 
 
 def changes(zone: ZoneInfo) -> list[datetime]:
-    """The hours of the year in which the zone's clocks are put forward or back."""
+    """Return the hours of the year in which the zone's clocks are put forward or back."""
     hours = [BEGIN + timedelta(hours=n) for n in range(366 * 24)]
     pairs = pairwise(hours)
     return [

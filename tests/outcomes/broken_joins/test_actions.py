@@ -29,7 +29,7 @@ def environments(workspace):
 
 
 def form_of(html):
-    """The address of the one form that moves."""
+    """Return the address of the only form that moves broken joins."""
     return re.search(r'<form method="post" action="([^"]*/joins/move[^"]*)"', html)[1].replace("&amp;", "&")
 
 

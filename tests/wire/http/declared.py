@@ -15,13 +15,13 @@ def openapi() -> dict[str, Any]:
 
 
 def declared_answers(address: str, method: str) -> dict[str, Any]:
-    """The responses of one operation, by status; address as in the schema or in the URL configuration."""
+    """Return the responses of an operation in the schema, by status. address: as in the schema or in Django's URLs."""
     path = f"/{address.strip('/')}".replace("<str:", "{").replace(">", "}")
     return openapi()["paths"][path][method]["responses"]
 
 
 def assert_declared(address: str, method: str, response: HttpResponse) -> None:
-    """The status, the code and the headers of an answer stand in the served OpenAPI."""
+    """Assert that the served OpenAPI document has the status, the code and the headers of an answer."""
     answers = declared_answers(address, method)
     assert str(response.status_code) in answers, response.content
     declared = answers[str(response.status_code)]

@@ -1,4 +1,4 @@
-"""The tree of the paths that were seen, with the signs that stand beside each segment.
+"""The tree of the paths that were seen, with facts about each segment.
 
 Segments that are data by their form share one branch and leave no text; only words are kept as they are.
 Whatever the order of arrival, the same exchanges make the same tree.
@@ -21,12 +21,12 @@ NO_READING = Reading(0)
 
 
 class PathNode:
-    """Where a path goes on or ends. words: branches by segment, decoded. data: the one of all data.
+    """A node of the tree: the end of a path, or the position before its next segment.
 
-    echo_reading: how the properties read whose value, in the same exchange, was the segment that leads here.
-    value_readings: how those read whose value, by hash, stood in an exchange that ended here. shapes: of such
-    exchanges by method; empty where there was no JSON. constant: nothing but `0` leads here. parents: hashes of
-    data, by its form, that stood right before.
+    words: branches by decoded segment. data: the one branch of all data. echo_reading: the readings of properties
+    whose value was, in the same exchange, the segment that leads here. value_readings: by the hash of a value, the
+    readings of properties that had it in an exchange that ended here. shapes: of such exchanges, by method; empty
+    without JSON. constant: only `0` leads here. parents: hashes of segments right before, which are data by their form.
     """
 
     __slots__ = (
@@ -127,7 +127,7 @@ class PathNode:
             self._add_shape(method, shape)
 
     def _forget_parents(self) -> None:
-        """Where words became data, nobody knows any more which of them stood before what follows."""
+        """Forget the parents of what follows data: once words became data, they are no longer known."""
         if self.crowded and self.data is not None:
             for node in self.data.words.values():
                 node.parents = frozenset()

@@ -91,7 +91,7 @@ def verify(options: argparse.Namespace) -> int:
 
 
 def _read_definitions(hub: HubReader, environment: str) -> dict[str, Json]:
-    """Return the tools of now by name."""
+    """Return the present tools by name."""
     document = hub.get_json(f"{_TARGET}?{urlencode({'environment': environment})}")
     try:
         return {str(tool["name"]): tool for tool in document["tools"]}
