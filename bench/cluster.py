@@ -237,7 +237,7 @@ def measure_folds(cluster: Cluster) -> Iterator[Row]:
 
 
 class FoldRun(NamedTuple):
-    """rate: reports per second; processor times per report in ms.
+    """One measured fold. rate: reports per second; processor times are in ms per report.
 
     waiting_share: how many of all workers wait for the merges of others, from 0 to 1.
     """

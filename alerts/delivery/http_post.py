@@ -23,7 +23,7 @@ class RequestFailed(Exception):
 
 
 class Response(NamedTuple):
-    """status: of HTTP; retry_after: this header as it came, "" without one."""
+    """The response of a target. status: of HTTP; retry_after: the header `Retry-After` as received, "" without one."""
 
     status: int
     retry_after: str = ""

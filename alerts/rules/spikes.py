@@ -19,7 +19,7 @@ SUBJECT = "share"
 
 
 class Share(NamedTuple):
-    """cases: rejections or broken joins; total: all verifications or reported outcomes."""
+    """A share of cases (rejections, broken joins) in the total (all verifications, reported outcomes)."""
 
     cases: int
     total: int

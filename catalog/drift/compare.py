@@ -30,9 +30,9 @@ IsRule = Callable[[str, str], bool]
 
 @dataclass(frozen=True)
 class Change:
-    """part: `path`, `query`, `request` or a status; pointer: the node in it; before, after: its types in words.
+    """One change between two outlines. part: `path`, `query`, `request` or a status; pointer: the node in it.
 
-    breaks: `consumer`, `producer`, `both`, or "" for a change that breaks nobody.
+    before, after: its types in words. breaks: `consumer`, `producer`, `both`, or "" for a change that breaks nobody.
     """
 
     part: str

@@ -41,7 +41,7 @@ class EpochEvidence(NamedTuple):
 
 @dataclass(frozen=True)
 class VisiblePart:
-    """maps: the number of names of each object that is shown as a map, by pointer.
+    """The evidence of a part as it is shown. maps: how many names each object has that is shown as a map, by pointer.
 
     reset_counts: how often each reset node could have been present since its reset, by pointer; None where that is
     unknown, as for the items of an array.

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ReceivedRequest:
-    """path: as routed; query: raw, without the question mark; step_up: whether the backend's own step-up was done."""
+    """A request to verify. path: as routed; query: raw, without the question mark; step_up: done by the backend."""
 
     header: str
     method: str

@@ -12,7 +12,7 @@ from wire.filters import read_text
 
 @dataclass(frozen=True)
 class JoinFilters:
-    """diagnosis: its kind; found_in: the environment that knows the id, for `other-environment`. Empty: all."""
+    """The filters of broken joins; "" selects all. found_in: with `other-environment`, the one that knows the id."""
 
     diagnosis: str = ""
     found_in: str = ""

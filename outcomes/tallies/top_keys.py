@@ -72,7 +72,7 @@ FROM large GROUP BY outcome_key
 
 @dataclass(frozen=True)
 class KeyBounds:
-    """seen: outcomes by key; at_most_more: how many more any key can have.
+    """Bounds of the outcomes of keys. seen: outcomes by key; at_most_more: how many more any key can have.
 
     surplus: the length of the buckets over that of the period; above 1, a key may have fewer outcomes in the period
     than were seen. complete: whether nothing was left out, so that there is no other key.

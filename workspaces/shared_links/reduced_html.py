@@ -38,7 +38,7 @@ def reduce_main(html: str) -> str:
 
 
 class _Reducer(HTMLParser):
-    """chunks: the HTML that was kept; open_tags: of kept elements, as (tag in the page, tag written)."""
+    """Reduces HTML. chunks: the HTML to keep; open_tags: of elements to keep, as (tag in the page, tag to write)."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -21,7 +21,7 @@ from hub.telemetry.logs import JsonFormatter, log_uncaught_errors
 
 READY_SECONDS = 60
 RESTART_SECONDS = 5
-"""Of a database that is started again: meanwhile no other program is. One that takes longer goes on starting."""
+"""How long other restarts wait for a database that is starting again. It may take longer, and goes on starting."""
 ANSWER_SECONDS = 2.0
 UPKEEP_SECONDS = 1.0  # between looks at the disk and at the size of the database's log
 

@@ -22,7 +22,7 @@ log = logging.getLogger("affidavit.up")
 
 @dataclass(frozen=True)
 class Ballast:
-    """size: in bytes; 0 for none."""
+    """The ballast file. size: in bytes; 0 for no file."""
 
     path: Path
     size: int

@@ -25,7 +25,7 @@ class LockedTool:
 
 @dataclass(frozen=True)
 class ToolsLock:
-    """environment: whose tools were locked. tools: by name."""
+    """The content of a lock file. environment: the one whose tools were locked. tools: by name."""
 
     environment: str
     tools: Mapping[str, LockedTool]
