@@ -133,7 +133,7 @@ def _read_number(payload: Mapping[str, Json], name: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class MintedIntent:
-    """A signed intent. header: the value of X-Service-Intent, secret until it expires. payload: its content (spec 2.2)."""
+    """A signed intent. header: the value of X-Service-Intent, secret until it expires; payload: what was signed."""
 
     header: str
     payload: dict[str, Json]
