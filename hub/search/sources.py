@@ -58,6 +58,12 @@ def search_everything(environment: Environment, text: str, user: User | Anonymou
     return [group for group in (*groups, search_pages(environment, text, user)) if group.results]
 
 
+def list_examples(environment: Environment) -> list[ResultGroup]:
+    """Return the first operations and outcome keys, for a reader who has typed nothing yet."""
+    groups = (search_operations(environment, ""), search_outcome_keys(environment, ""))
+    return [group for group in groups if group.results]
+
+
 def search_conversations(environment: Environment, text: str) -> ResultGroup:
     rows = find_conversations(environment, text, limit=MAX_RESULTS + 1)
     results = [

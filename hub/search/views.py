@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from hub.search.results import ResultGroup
-from hub.search.sources import MAX_TEXT, search_everything
+from hub.search.sources import MAX_TEXT, list_examples, search_everything
 from wire.filters import read_text
 from wire.period import Period
 from wire.table_exports import Table
@@ -29,7 +29,7 @@ def show_search(request: HttpRequest, environment: Environment, period: Period) 
         return search_everything(environment, text, request.user) if text and not is_too_long else []
 
     def build_context() -> Mapping[str, Any]:
-        groups = search()
+        groups = search() if text else list_examples(environment)
         return {
             "text": "" if is_too_long else text,
             "is_too_long": is_too_long,

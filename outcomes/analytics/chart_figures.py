@@ -63,7 +63,14 @@ def draw_bars(bars: Sequence[tuple[str, int]], *, unit: str) -> Mapping[str, Any
 
 
 def _layout_of_lines(buckets: Sequence[Bucket]) -> Mapping[str, Any]:
-    return {**LAYOUT_OF_LINES, **describe_starts(bucket.start for bucket in buckets)}
+    shapes = [_shade_bucket(number) for number, bucket in enumerate(buckets) if bucket.is_partial]
+    return {**LAYOUT_OF_LINES, **describe_starts(bucket.start for bucket in buckets), "shapes": shapes}
+
+
+def _shade_bucket(number: int) -> Mapping[str, Any]:
+    """Shade the bucket that is not over, whose numbers still grow."""
+    span = {"xref": "x", "yref": "paper", "x0": number - 0.5, "x1": number + 0.5, "y0": 0, "y1": 1}
+    return {**span, "type": "rect", "layer": "below", "fillcolor": "var(--line)", "opacity": 0.6, "line": {"width": 0}}
 
 
 def _axis_of_counts(unit: str) -> Mapping[str, Any]:

@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from outcomes.analytics import chart_figures
 from outcomes.analytics.compare import find_sibling
-from outcomes.analytics.filters import ROWS_PER_PAGE
 from outcomes.analytics.snippets import first_report_snippets
 from outcomes.broken_joins.cause_groups import BrokenJoin, group_by_cause
 from outcomes.broken_joins.diagnose import ADVICE
@@ -37,6 +36,7 @@ from workspaces.access import has_role
 from workspaces.models import Environment, Membership, RetentionPolicy
 from workspaces.page import Page
 
+ROWS_PER_PAGE = 25
 MAX_MOVES = 10
 
 

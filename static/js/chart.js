@@ -87,11 +87,11 @@
 
   const LETTER_WIDTH = 6.5; // pixels
 
-  // The text beside a mark: the first annotation, and how many others there are; without a name, how many there are.
+  // The text beside a mark: the first annotation, and how many more there are; without a name, how many there are.
   function writeMark({ note, count }, isNamed) {
     if (!isNamed) return count > 1 ? String(count) : "";
     const name = note.length > 20 ? `${note.slice(0, 19)}…` : note;
-    return count > 1 ? `${name} + ${count - 1}` : name;
+    return count > 1 ? `${name} and ${count - 1} more` : name;
   }
 
   // The texts of the marks and where they stand, from the latest on: a name only where it covers no later one.
@@ -131,7 +131,7 @@
       line: { width: 1, dash: mark.kind === "drift" ? "solid" : "dot", color: colours[index] },
     }));
     const yaxis2 = { overlaying: "y", range: [0, 1], visible: false, fixedrange: true };
-    return { traces: [trace], layout: { shapes, yaxis2, margin: { t: 24 } } };
+    return { traces: [trace], layout: { shapes: [...(figure.layout.shapes ?? []), ...shapes], yaxis2, margin: { t: 24 } } };
   }
 
   const escapeMarkup = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

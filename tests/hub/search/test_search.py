@@ -107,6 +107,16 @@ def test_the_page_groups_by_kind_marks_the_match_and_leads_on(browser_client, st
     assert "<html" not in partial
 
 
+def test_whoever_has_typed_nothing_sees_what_can_be_found(browser_client, start, other_workspace):
+    page = open_page(browser_client, start, "")
+    assert "conversation ids by their beginning" in page
+    assert f'href="{start}/operation?method=GET&path=%2Forders%2F%7BorderId%7D"' in page
+    assert f'href="{start}/outcome?key=purchase"' in page
+    empty = open_page(browser_client, f"/w/{other_workspace.workspace.slug}/production", "")
+    assert "data-result" not in empty
+    assert "Nothing matches" not in empty
+
+
 def test_huge_and_odd_input_gets_a_clear_answer(browser_client, start):
     assert "at most 255 characters" in open_page(browser_client, start, "x" * 20_000)
     assert "Nothing matches in production" in open_page(browser_client, start, "x" * 255)

@@ -160,6 +160,15 @@ def test_the_figure_is_one_that_plotly_takes_and_runs_no_markup(production):
     assert [line["name"] for line in figure["data"]] == ["purchase", "&lt;b&gt;renewal&lt;/b&gt;"]
 
 
+def test_the_day_that_is_not_over_is_shaded(production):
+    report_outcomes(production)
+    figure = chart_figures.draw_lines(chart_of(production), unit="outcomes")
+    days = figure["data"][0]["x"]
+    assert [day.endswith(", partial") for day in days] == [False] * (len(days) - 1) + [True]
+    (shade,) = figure["layout"]["shapes"]
+    assert (shade["x0"], shade["x1"]) == (len(days) - 1.5, len(days) - 0.5)
+
+
 def test_keys_beyond_the_leading_ones_share_one_line(production):
     now = timezone.now()
     register_conversations(production, [Arrival(str(n)) for n in range(9)], now=now)
