@@ -43,15 +43,18 @@ def show_audit(request: HttpRequest, environment: Environment, period: Period) -
     entries = all_entries.filter(at__gte=period.start, at__lt=period.end)
     if action and kind == CHANGES:
         kind = EVERYTHING
-    entries = entries.filter(_select_kind(kind))
     if actor:
         entries = entries.filter(actor=actor)
     if action:
         entries = entries.filter(action=action)
+    entries_of_all_kinds = entries
+    entries = entries.filter(_select_kind(kind))
 
     def build_context() -> Mapping[str, Any]:
+        entry_page = Paginator(entries, ROWS_PER_PAGE).get_page(request.GET.get("page"))
         return {
-            "entries": Paginator(entries, ROWS_PER_PAGE).get_page(request.GET.get("page")),
+            "entries": entry_page,
+            "hidden_count": entries_of_all_kinds.exclude(_select_kind(kind)).count() if kind != EVERYTHING else 0,
             "kind": kind,
             "kinds": KIND_LABELS.items(),
             "actor": actor,

@@ -83,3 +83,10 @@ def test_other_workspaces_and_lesser_roles_see_nothing_of_it(admin, workspace, o
     assert client_with(Membership.EDITOR, workspace).get(PAGE).status_code == 403
     assert admin.get(PAGE.replace("lumen-books", "other-shop")).status_code == 404
     assert admin.post(PAGE).status_code == 405
+
+
+def test_it_says_how_many_entries_its_kind_hides(admin, workspace):
+    for action in ("key created", "signed in", "signed in", "confirmation declined"):
+        record_audit(workspace.workspace.pk, action, actor="ada", now=timezone.now())
+    assert "3 of other kinds hidden: show" in admin.get(f"{PAGE}?range=24h&actor=ada").content.decode()
+    assert "of other kinds hidden" not in admin.get(f"{PAGE}?range=24h&actor=ada&kind=all").content.decode()
