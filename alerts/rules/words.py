@@ -37,7 +37,7 @@ def describe_happening(kind: str, facts: Mapping[str, Any], environment: str) ->
         change, more = facts["changes"][0], facts["changeCount"] - 1
         field = f"{change['part']} {change['pointer']}".strip()
         text = f"Breaking drift in {environment}: {facts['operation']}, {field} {change['change']}"
-        return _cut(text, f", and {more:,} more" if more else "")
+        return _cut(text, f", and {more:,} more breaking change{'' if more == 1 else 's'}" if more else "")
     if kind == "rejections.new-reason":
         return f"New rejection reason in {environment}: {facts['reason']}"
     if kind == "reporter.silent":
