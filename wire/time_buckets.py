@@ -14,6 +14,8 @@ from wire.timestamps import unix_seconds
 
 HOUR = timedelta(hours=1)
 LONGEST_STEP = timedelta(days=32)  # longer than any month
+HOVER_FORMATS = {"hour": "%a %-d %b, %H:%M", "day": "%a %-d %b %Y", "month": "%B %Y"}
+TICK_FORMATS = {"hour": "%H:%M\n%a %-d %b", "day": "%a %-d %b", "month": "%b %Y"}
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,11 @@ def split_into_buckets(start: datetime, end: datetime, zone: ZoneInfo, step: str
 def describe_starts(starts: Iterable[datetime]) -> Mapping[str, Any]:
     """Return the member of a figure's layout that says when its buckets start, so that marks can be placed on them."""
     return {"meta": {"starts": [unix_seconds(start) for start in starts]}}
+
+
+def describe_time_axis(step: str) -> Mapping[str, Any]:
+    """Return a figure's axis of hours, days or months, whose dates are written as `format_label` writes them."""
+    return {"type": "date", "hoverformat": HOVER_FORMATS[step], "tickformat": TICK_FORMATS[step]}
 
 
 def _mark_partial(bucket: Bucket, zone: ZoneInfo, step: str) -> Bucket:

@@ -8,7 +8,7 @@ from typing import Any
 
 from catalog.browse.property_days import PropertyDay, count_types, sum_types
 from catalog.evidence.nodes import Node
-from wire.time_buckets import describe_starts
+from wire.time_buckets import describe_starts, describe_time_axis
 
 PARTIAL_OPACITY = 0.55  # of the bar of a day that is not over
 
@@ -42,4 +42,4 @@ def _draw_bars(
 
 def _build_layout(days: Sequence[PropertyDay]) -> Mapping[str, Any]:
     starts = describe_starts(datetime.combine(day.day, time(), UTC) for day in days)
-    return {"showlegend": False, "hovermode": "x", "xaxis": {"type": "date"}, "bargap": 0.15, **starts}
+    return {"showlegend": False, "hovermode": "x", "xaxis": describe_time_axis("day"), "bargap": 0.15, **starts}

@@ -8,13 +8,11 @@ from typing import Any
 
 from intents.rejections.filters import is_rejection
 from intents.rejections.series import ResultBucket
-from wire.time_buckets import describe_starts
+from wire.time_buckets import describe_starts, describe_time_axis
 
 RARE_REASONS = "all others"
 MAX_SERIES = 6
 PARTIAL_OPACITY = 0.55  # of the bar of a bucket that is not over
-HOVER_FORMATS = {"hour": "%a %-d %b, %H:%M", "day": "%a %-d %b %Y", "month": "%B %Y"}
-TICK_FORMATS = {"hour": "%H:%M\n%a %-d %b", "day": "%a %-d %b", "month": "%b %Y"}
 TIME_FORMATS = {"hour": "%Y-%m-%d %H:%M", "day": "%Y-%m-%d", "month": "%Y-%m-%d"}
 
 
@@ -62,7 +60,7 @@ def _build_layout(step: str) -> Mapping[str, Any]:
         "barmode": "stack",
         "bargap": 0.15,
         "hovermode": "x unified",
-        "xaxis": {"type": "date", "hoverformat": HOVER_FORMATS[step], "tickformat": TICK_FORMATS[step]},
+        "xaxis": describe_time_axis(step),
         "yaxis": {"rangemode": "tozero", "tickformat": ",d", "title": {"text": "rejections"}},
         "legend": {"orientation": "h"},
         "showlegend": True,

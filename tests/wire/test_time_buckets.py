@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wire.time_buckets import split_into_buckets
+from wire.time_buckets import describe_time_axis, format_label, split_into_buckets
 
 ZONES = (
     "UTC", "Europe/Berlin", "Asia/Kolkata", "Asia/Kathmandu", "America/New_York", "America/Sao_Paulo",
@@ -83,3 +83,11 @@ def test_a_day_of_a_changed_clock_is_whole_when_it_is_over():
     start = datetime(2026, 3, 28, tzinfo=zone).astimezone(UTC)
     end = datetime(2026, 3, 30, tzinfo=zone).astimezone(UTC)  # the 29th has 23 hours
     assert not any(bucket.is_partial for bucket in split_into_buckets(start, end, zone, "day"))
+
+
+@pytest.mark.parametrize("step", ["day", "month"])
+def test_an_axis_of_times_is_written_as_the_labels_of_buckets_are(step):
+    """plotly.js has its own names of months and days, which English has too."""
+    moment = datetime(2026, 11, 5, tzinfo=UTC)
+    label = format_label(moment, ZoneInfo("UTC"), step)
+    assert label.startswith(moment.strftime(describe_time_axis(step)["tickformat"]))
