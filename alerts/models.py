@@ -57,10 +57,10 @@ class Target(models.Model):
 
 
 class Alert(models.Model):
-    """What is watched in one environment, and which targets are notified.
+    """A condition that is watched in one environment, with the targets that are notified.
 
-    minutes, minimum, percent, factor: its thresholds, of which each kind uses some. active_from: earlier happenings do
-    not fire. origin: scheme and host of the hub's pages as whoever saved it reached them, for links.
+    minutes, minimum, percent, factor: its thresholds; each kind uses some of them. active_from: events before it do
+    not fire. origin: scheme and host under which the person who saved it reached the hub, for links.
     evaluated_at: when it was last evaluated.
     """
 

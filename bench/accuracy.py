@@ -42,7 +42,7 @@ Group = tuple[str, str]
 
 @dataclass(frozen=True)
 class Recording:
-    """What was learned from a recording, and what is true. templates, truth: by method and raw path."""
+    """A recording with the templates learned from it and the true ones (`truth`), both by method and raw path."""
 
     templates: Mapping[tuple[str, str], Template]
     truth: Mapping[tuple[str, str], str]

@@ -55,7 +55,7 @@ class Example:
 
     @property
     def own(self) -> tuple[str, ...]:
-        """What is known of the segment alone."""
+        """The signs of the segment alone, without those of its neighbours."""
         return self.siblings.own_signs(self.segment)
 
 

@@ -200,7 +200,7 @@ class OperationPart(models.Model):
 
 
 class OperationDay(models.Model):
-    """What was observed of an operation under its own template on one UTC day, in one epoch; kept for some months.
+    """The observations of an operation under its own template on one UTC day, in one epoch. Kept for some months.
 
     statuses: as of an Operation. evidence: by `part_key`, as of an OperationPart.
     """

@@ -1,4 +1,4 @@
-"""What is in the address of a page: the texts that it filters by, opened sections, and the result of a form."""
+"""Read the address of a page: the texts that it filters by, opened sections, and the result of a form."""
 
 from __future__ import annotations
 

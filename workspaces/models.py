@@ -290,9 +290,9 @@ class RetentionPolicy(models.Model):
 
 
 class Annotation(models.Model):
-    """What happened when, for charts: a deploy, a campaign. Its key in the database is (workspace_id, id).
+    """An event that charts mark: a deploy, a campaign. Its key in the database is (workspace_id, id).
 
-    environment: empty where it concerns every environment; created_by: a member, or the first characters of a key.
+    environment: empty if it concerns every environment. created_by: a member, or the first characters of a key.
     """
 
     MAX_TEXT, MAX_URL = 200, 2000

@@ -43,10 +43,10 @@ CSRF_TOKENS = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")[^"]*')
 
 @dataclass(frozen=True)
 class Page:
-    """What a view shows. `context` is called for HTML only, `tables` are read for exports only.
+    """The content of a page. `context` is called for HTML only, `tables` are read for exports only.
 
-    partial: the template for htmx requests, where it differs; has_period: whether the range above it changes what it
-    shows; holds_secrets: browsers must not store it.
+    partial: the template for htmx requests, if it differs. has_period: whether the page depends on the chosen period.
+    holds_secrets: whether the page shows a secret, so that browsers must not store it.
     """
 
     template: str

@@ -38,7 +38,7 @@ MESSAGES = {"invalid": "Enter a number.", "required": "Enter a number."}
 
 
 class AlertForm(forms.Form):
-    """What to watch, from when on it is worth an alert, and whom to notify."""
+    """The form of an alert: what to watch, the thresholds from which it fires, and whom to notify."""
 
     kind = forms.ChoiceField(choices=[(kind, words[0]) for kind, words in KINDS.items()])
     environment = forms.ChoiceField()

@@ -61,7 +61,7 @@ class WebhookAddress:
 
     @property
     def shown_address(self) -> str:
-        """What pages show: without path and query, which may hold a secret."""
+        """The address as pages show it: without path and query, which may hold a secret."""
         return f"{self.scheme}://{self.authority}"
 
 

@@ -1,1 +1,1 @@
-"""What several benchmarks share: measuring, data, servers."""
+"""Code that several benchmarks share: measuring, data, servers."""

@@ -34,7 +34,7 @@ EXCESS_GROUPS = 10
 
 @dataclass(frozen=True)
 class Excess:
-    """What was reported in a period beyond MAX_OPERATIONS: how many operations, and observations of them.
+    """The number of operations beyond MAX_OPERATIONS that were reported in a period, and of their observations.
 
     is_least: there are more operations than are counted one by one, so `operations` is a lower bound.
     groups: the largest by method and first segment.

@@ -18,7 +18,7 @@ NAMELESS_LABELS = {"": "the whole body", ITEMS: "each item", VALUES: "each value
 
 
 class NodeChange(Protocol):
-    """What a row shows of the drift of its node."""
+    """The part of a drift change that the row of its node shows."""
 
     pk: int
     kind: str

@@ -29,7 +29,7 @@ Hints = Mapping[Identity, Mapping[str, bool]]
 
 @dataclass(frozen=True)
 class CatalogContent:
-    """What a format is rendered of. environment, title: their names; hints: only for the formats that show them."""
+    """The input of every format. environment: its name. title: of the document. hints: for formats that show them."""
 
     environment: str
     title: str

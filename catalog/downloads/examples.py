@@ -1,4 +1,4 @@
-"""What the API docs show of each download: parts of a real answer (contract 5)."""
+"""The examples of downloads in the API docs: parts of real answers (contract 5)."""
 
 ORDER = {
     "type": "object",

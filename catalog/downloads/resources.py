@@ -1,4 +1,4 @@
-"""What an operation is about, in words (pure): its resource, its tag, its summary."""
+"""Describe an operation in words: its resource, its tag, its summary (pure)."""
 
 from __future__ import annotations
 

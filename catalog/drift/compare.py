@@ -1,4 +1,4 @@
-"""What changed between two outlines of an operation, and whom it breaks (pure).
+"""Compare two outlines of an operation: what changed, and whom it breaks (pure).
 
 The rules are oasdiff's, applied to what was observed; where they leave room, a false alarm is preferred to a missed
 break. A response that allows more than before breaks consumers. A request that allows more breaks the producer; one

@@ -133,7 +133,7 @@ def load_outlines_by_number(operation: Operation, numbers: Collection[int]) -> d
 
 @dataclass(frozen=True)
 class CatalogExtent:
-    """What an environment observed. first_seen_at, last_seen_at: of any operation, None where there is none."""
+    """The size of an environment's catalog. first_seen_at, last_seen_at: of any operation; None if there is none."""
 
     environment: Environment
     operations: int

@@ -32,7 +32,7 @@ class DayKey(NamedTuple):
 
 @dataclass(frozen=True)
 class DayState:
-    """What is stored of a day, as JSON."""
+    """The stored evidence of one day, as JSON."""
 
     statuses: Mapping[str, int]
     evidence: Mapping[str, Any]

@@ -27,7 +27,7 @@ IDENTITY_FIELDS = {"id", "environment", "method", "key"}
 MERGED_FIELDS = [field.name for field in Operation._meta.concrete_fields if field.name not in IDENTITY_FIELDS]
 
 AddedSums = Mapping[Identity, OperationSum]
-"""What a fold adds, by operation as reported."""
+"""The sums that a fold adds, by the operation as it was reported."""
 
 
 class MergedOperation(NamedTuple):

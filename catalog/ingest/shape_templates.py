@@ -26,7 +26,7 @@ _MARKS = random.SystemRandom()  # so that nobody can send what looks like a mark
 
 
 class Shape(NamedTuple):
-    """What is stored of a descriptor: the state of its evidence as JSON, with day 0. seen: the count of its root."""
+    """A descriptor as it is stored: the state of its evidence as JSON, with day 0. seen: the count of its root."""
 
     state: str
     seen: int

@@ -1,4 +1,4 @@
-"""What a drift change means for callers, in words (pure): the reason behind `breaks`, and what to do."""
+"""Explain to callers what a drift change means: the reason behind `breaks`, and what to do (pure)."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ DIAGNOSES: Mapping[str, float] = {
     "never-seen": 1,
     "late": 2,
 }
-"""What happens to an altered conversation id, by diagnosis, each with its relative frequency."""
+"""How often a conversation id goes wrong in each way, by the diagnosis that the hub gives it (relative weights)."""
 
 
 def choose_ids(assistant: Assistant, other: Assistant, habits: Habits) -> tuple[str, str, bool]:

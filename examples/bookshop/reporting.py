@@ -1,4 +1,4 @@
-"""What the shop reports to the hub in the background: outcomes, shapes of its traffic, results of verification."""
+"""The shop's background reports to the hub: outcomes, shapes of its traffic, results of verification."""
 
 from __future__ import annotations
 

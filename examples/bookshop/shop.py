@@ -36,7 +36,7 @@ Answer = tuple[Any, int, list[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class Settings:
-    """What connects a shop with its workspace, as shown by the hub when the workspace was created.
+    """The settings that connect a shop with its workspace. The hub shows them when it creates the workspace.
 
     database: a file, or `:memory:`. released_at: Unix seconds from which release.py applies.
     """

@@ -1,4 +1,4 @@
-"""What commands about workspaces share: the database, the workspace by slug or id, errors of one line."""
+"""The base of commands about workspaces: the database, the workspace by slug or id, errors of one line."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ SUBJECTS = {"conversation": "Conversation", "user": "User", "workspace": "Worksp
 
 
 class DeletionForm(forms.Form):
-    """What to delete. environment: of a conversation, "" for all; typed: the name repeated in the second step."""
+    """The form of a deletion. environment: of a conversation, "" for all. typed: the name, repeated in step 2."""
 
     subject = forms.ChoiceField(choices=list(SUBJECTS.items()))
     name = forms.CharField(max_length=255, strip=False, error_messages={"required": "Say what to delete."})

@@ -1,6 +1,7 @@
-"""What can be searched for, each kind by its own read: names by a part of them, ids by their beginning or exactly.
+"""Search each kind of thing by a query of its own: names by a part of them, ids by their beginning or exactly.
 
-Every read is of one environment, bounded, and by an index that begins with it; nothing of what is typed is stored.
+Each query reads one environment by an index that begins with the environment, and is bounded. The search text is never
+stored.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class TallyKey(NamedTuple):
 
 
 class TallySum(NamedTuple):
-    """What a report adds to one tally."""
+    """The numbers that a report adds to one tally."""
 
     total: int
     last_at: datetime

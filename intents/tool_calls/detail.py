@@ -1,4 +1,4 @@
-"""What is stored about one tool call in one environment: its intents, confirmations and rejections."""
+"""Collect the stored data of one tool call in one environment: its intents, confirmations and rejections."""
 
 from __future__ import annotations
 

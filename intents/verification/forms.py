@@ -15,7 +15,7 @@ EXAMPLE_MOMENT = "2026-03-01T14:02:12Z"
 
 
 class RequestForm(forms.Form):
-    """What a backend received, and when. Only method and path are required."""
+    """The form of a request that a backend received, with the time. Only method and path are required."""
 
     header = forms.CharField(required=False)
     method = forms.CharField(max_length=32)

@@ -29,7 +29,7 @@ class Base64Bytes(serializers.Field[Any, Any, Any, Any]):
 
 
 class VerifyForm(serializers.Serializer[Any]):
-    """What a backend received. `query` is raw, without the question mark."""
+    """A request that a backend received. `query` is raw, without the question mark."""
 
     environment = EnvironmentName()
     header = ExactText(max_length=None, required=False, allow_blank=True)

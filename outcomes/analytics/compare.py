@@ -1,4 +1,4 @@
-"""What the outcomes of a page are compared with: the previous period, another environment, or nothing."""
+"""Choose the outcomes with which a page compares its own: the previous period, another environment, or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is stored about one conversation id in one environment, as a sequence of events."""
+"""Collect the stored data of one conversation id in one environment, as a sequence of events."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class TallyChange:
-    """What to add to the tallies of a key at a moment; negative numbers subtract.
+    """The numbers to add to the tallies of a key at a moment; negative numbers subtract.
 
     conversations: how many started, only with ALL_KEYS.
     """

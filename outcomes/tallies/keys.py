@@ -19,9 +19,10 @@ PREVIOUS, SIBLING, NOTHING = "previous", "sibling", "nothing"
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the outcomes of each key are compared with: those of an environment in a period.
+    """The environment and period with whose outcomes each key is compared.
 
-    kind: PREVIOUS of the same environment, SIBLING in the same period, or NOTHING, where the period is empty.
+    kind: PREVIOUS, an earlier period of the same environment; SIBLING, another environment in the same period; or
+    NOTHING, an empty period.
     """
 
     environment: Environment

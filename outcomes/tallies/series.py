@@ -19,7 +19,7 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class Totals:
-    """What began in a period: conversations by their start, outcomes and broken joins by their first report.
+    """The counts of one period: conversations by their start, outcomes and broken joins by their first report.
 
     broken: outcomes that are still broken joins now; reports: of outcomes and broken joins together.
     """

@@ -1,4 +1,4 @@
-"""What makes a test run alike on every machine: no example fails over its time, and test names do not vary."""
+"""Settings that make tests run alike on every machine: no example fails for its time, and test names do not vary."""
 
 import os
 import sys

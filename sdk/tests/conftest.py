@@ -1,4 +1,4 @@
-"""What the SDK's tests need. They import no framework and no hub: what needs one is skipped where it is absent."""
+"""Fixtures of the SDK's tests. A test that needs a framework or the hub is skipped where that is not installed."""
 
 from collections.abc import Iterator
 

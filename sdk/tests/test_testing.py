@@ -1,4 +1,4 @@
-"""What `affidavit.testing` mints is accepted by what it protects, and by an app that the environment configures."""
+"""Intents minted by `affidavit.testing` are accepted by its own protection and by an app configured by variables."""
 
 import time
 

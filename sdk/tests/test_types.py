@@ -1,4 +1,4 @@
-"""What a type checker of a customer sees: decorated views keep their types."""
+"""A customer's type checker sees that decorated views keep their types."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What a person chooses on a page is in its address, and survives the live refresh, a reload and Back."""
+"""The choices of a person on a page are in its address, and survive the live refresh, a reload and Back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person does with the pages, start to end, by keyboard alone."""
+"""Journeys of a person through the pages, start to end, by keyboard alone."""
 
 import csv
 import re

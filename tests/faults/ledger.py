@@ -1,7 +1,7 @@
-"""What a hub must hold after everything that clients sent it, and the comparison with what it does hold (pure rules).
+"""A ledger of all that clients sent to a hub, to compare with what the hub stores (pure).
 
-A client notes what it sends before it sends it, and each answer. So for every item there is a least number, what was
-acknowledged, and a most, what may have arrived. An item that was only ever refused must not be there at all.
+A client notes each item before it sends it, and then the answer. So the hub must store at least the acknowledged number
+of every item, and at most the number that may have arrived. An item that was only ever refused must be absent.
 """
 
 from __future__ import annotations

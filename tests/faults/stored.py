@@ -1,4 +1,4 @@
-"""What a hub holds, by its public pages and downloads; ids that no page lists are read in its database."""
+"""Read what a hub stores, from its public pages and downloads; ids that no page lists, from its database."""
 
 from __future__ import annotations
 

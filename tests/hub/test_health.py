@@ -1,4 +1,4 @@
-"""What /healthz and /readyz say, and to whom."""
+"""The answers of /healthz and /readyz, and who gets them."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
 @pytest.fixture(scope="module")
 def empty_texts(hub: Hub) -> str:
-    """What an empty hub holds and shows of itself."""
+    """Return every text that an empty hub stores and shows."""
     workspace = create(hub, "Empty")
     return everything(hub, workspace)
 

@@ -1,4 +1,4 @@
-"""What the tests of intents share."""
+"""Fixtures of the tests of intents."""
 
 from __future__ import annotations
 

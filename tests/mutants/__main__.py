@@ -18,7 +18,7 @@ MUTANTS = SDK / "mutants"
 FLOOR = 0.9
 SURVIVED, WITHOUT_TEST = 0, 33  # exit codes in mutmut's results; a mutant that was not run yet has none
 AT_IMPORT = ("affidavit._canonical.x__build_writer__",)
-"""What runs when its module is imported, before mutmut chooses the change: it needs a process of its own."""
+"""Functions that run while their module is imported, before mutmut chooses the change: each needs its own process."""
 
 
 def main(patterns: list[str]) -> int:

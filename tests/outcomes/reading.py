@@ -1,4 +1,4 @@
-"""What a streamed download says."""
+"""Read a streamed download."""
 
 from __future__ import annotations
 

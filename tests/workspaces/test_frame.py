@@ -1,4 +1,4 @@
-"""What every page has around it."""
+"""The frame around every page."""
 
 import gzip
 import re

@@ -1,4 +1,4 @@
-"""What every page does the same: its method, its tag, and exports that leave nothing out unsaid."""
+"""Behaviour that all pages share: methods, entity tags, and exports that say when they leave something out."""
 
 import pytest
 from django.test import Client

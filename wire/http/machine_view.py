@@ -32,7 +32,7 @@ class CallerKey(Protocol):
 
 @dataclass(frozen=True)
 class CallExample:
-    """What the API docs show of a call: its summary in a few words, a body (None for GET) and the answer to it."""
+    """The example of a call in the API docs: its summary in a few words, the body (None for GET) and the answer."""
 
     summary: str
     response: Any

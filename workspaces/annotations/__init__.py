@@ -1,1 +1,1 @@
-"""What happened when: deploys and campaigns, which charts mark (contract 6)."""
+"""Annotations: deploys and campaigns with their time, which charts mark (contract 6)."""

@@ -16,7 +16,7 @@ from workspaces.models import Annotation, Environment
 
 @dataclass(frozen=True)
 class AnnotationText:
-    """What an annotation says: 1 to 200 characters, and perhaps a web address."""
+    """The text of an annotation, 1 to 200 characters, and its web address if it has one."""
 
     text: str
     url: str = ""

@@ -1,4 +1,4 @@
-"""What happened, placed on the buckets of a chart: one mark for each bucket, however much happened in it (pure)."""
+"""Place events on the buckets of a chart: one mark for each bucket that has events, however many (pure)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What allauth asks the hub: who may sign in, what is recorded, and how secrets are stored."""
+"""The hub's answers to allauth: who may sign in, what is recorded, and how secrets are stored."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SELECT secret.id, %s, %s, added.count, added.last_at
 
 
 class SecretUses(NamedTuple):
-    """What a report adds to one secret: verifications, and the time of the last."""
+    """The verifications that a report adds to one secret, and the time of the last one."""
 
     total: int
     last_at: datetime

@@ -1,4 +1,4 @@
-"""What a shared link shows, and the page on which its makers see and revoke links."""
+"""The page that a shared link shows, and the page on which links are listed and revoked."""
 
 from __future__ import annotations
 

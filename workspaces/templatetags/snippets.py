@@ -1,4 +1,4 @@
-"""What the code snippets on pages need: the address of this hub, and the beginning of a key."""
+"""The values of the code snippets on pages: the address of this hub, and the beginning of a key."""
 
 from __future__ import annotations
 

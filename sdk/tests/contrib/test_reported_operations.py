@@ -142,7 +142,7 @@ def test_a_route_of_fastapi_is_known_with_the_prefixes_of_its_routers():
 
 
 class Litestar:
-    """What Litestar leaves in the scope, where it has found a route: its template without converters."""
+    """A stand-in for Litestar: when a route matches, it puts the template without converters into the scope."""
 
     async def __call__(self, scope, receive, send):
         scope["litestar_app"] = self

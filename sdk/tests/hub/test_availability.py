@@ -1,4 +1,4 @@
-"""What answers in place of the hub destroys no report; the log says once that it is away, and once that it is back."""
+"""A proxy that answers for the hub destroys no report. The log says once that the hub is away, once that it is back."""
 
 import json
 import logging

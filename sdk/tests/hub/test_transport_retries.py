@@ -1,4 +1,4 @@
-"""What a transport sends again, how long it waits, and when it gives up."""
+"""The retries of a transport: which requests it sends again, how long it waits, and when it gives up."""
 
 import socket
 from email.utils import formatdate

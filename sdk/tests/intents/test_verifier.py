@@ -1,4 +1,4 @@
-"""What a verifier accepts, why it rejects, and how it explains a check."""
+"""A verifier: which calls it accepts, why it rejects others, and how it explains a check."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What misled the learner on APIs that nobody had tuned it for: each cause with the smallest traffic that shows it."""
+"""Mistakes of the learner on APIs for which nobody had tuned it, each with the smallest traffic that shows it."""
 
 import pytest
 from support.lessons import learned, template

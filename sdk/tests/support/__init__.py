@@ -1,1 +1,1 @@
-"""What several tests share: calls, servers to talk to, recorded traffic."""
+"""Code that several tests share: calls, servers to talk to, recorded traffic."""

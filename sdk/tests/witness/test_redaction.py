@@ -1,4 +1,4 @@
-"""What a live witness keeps back: the rules of the hub and its own, and every value."""
+"""A live witness sends no value, and applies the redaction rules of the hub and its own."""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-"""What fires becomes one event with its deliveries, however many workers look, and never what was before."""
+"""A firing becomes one event with its deliveries, however many workers look; nothing from before the alert fires."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an operation is about: a summary in plain words, a tag by which readers group."""
+"""The words for an operation: a summary in plain words, and a tag by which readers group."""
 
 from __future__ import annotations
 

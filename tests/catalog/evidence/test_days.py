@@ -1,4 +1,4 @@
-"""What was observed on some days: the sum of all days is what is shown of all time, and a day is what that day sent."""
+"""Evidence by day: all days add up to what is shown of all time, and each day holds what was observed on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of epochs, of nodes started afresh and of maps; against a model that counts one value after another."""
+"""The shown shapes of epochs, of nodes after a reset and of maps, against a model that counts value by value."""
 
 from __future__ import annotations
 

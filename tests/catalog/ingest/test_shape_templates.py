@@ -1,4 +1,4 @@
-"""What a template gives is what reading the descriptor itself gives, whatever its counts are."""
+"""A template gives the same shape as reading the descriptor itself, whatever the counts are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a hub holds before it is backed up or moved, and what it must answer afterwards."""
+"""The data of a hub before a backup or a move, and the answers that it must give afterwards."""
 
 from __future__ import annotations
 

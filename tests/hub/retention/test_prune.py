@@ -53,7 +53,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _secrets_of_old(workspace, other_workspace) -> None:
-    """What is minted long before the test was made has to be signed too."""
+    """Let the signing secrets date from long ago, since the tests mint intents in the past."""
     SigningSecret.objects.update(signs_from=NOW - 10_000 * DAY)
 
 

@@ -1,4 +1,4 @@
-"""What a determined stranger would try against a running hub, byte by byte; each line says which trick it is."""
+"""Attacks of a determined stranger on a running hub, byte by byte; each line names its trick."""
 
 from __future__ import annotations
 

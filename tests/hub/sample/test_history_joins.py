@@ -28,7 +28,7 @@ LONGEST = people.REGISTRATION_DELAY[1] + 3600.0  # seconds after the last beginn
 
 @pytest.fixture
 def truth(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """What really became of each id, by the text that reached the shop: the sample's own decision, written down."""
+    """Return what really became of each id, by the id that reached the shop: the sample's own decisions, recorded."""
     fates: dict[str, str] = {}
     staging_ids: set[str] = set()
     choose_ids, register = people.choose_ids, Assistant.register

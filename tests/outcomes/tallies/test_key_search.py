@@ -1,4 +1,4 @@
-"""What a search looks through: every key that was ever reported, once, however it came."""
+"""A search looks through every key that was ever reported, once, however it was reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the served OpenAPI declares of an endpoint, to compare with what it answers."""
+"""The declaration of an endpoint in the served OpenAPI, to compare with its answers."""
 
 from __future__ import annotations
 

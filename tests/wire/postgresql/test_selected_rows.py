@@ -1,4 +1,4 @@
-"""What PostgreSQL writes as CSV is, byte for byte, what Python would write of the same rows."""
+"""PostgreSQL writes the same CSV, byte for byte, as Python does from the same rows."""
 
 import itertools
 

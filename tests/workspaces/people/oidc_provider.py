@@ -25,7 +25,7 @@ ADA = {"sub": "ada-17", "email": "ada@example.com", "email_verified": True, "nam
 
 
 class Provider:
-    """What the provider knows. Tests change it between the steps.
+    """The state of the provider. Tests change it between the steps.
 
     claims: members that replace those of the identity token; signs_with: a foreign key, to forge tokens.
     """

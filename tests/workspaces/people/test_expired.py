@@ -1,4 +1,4 @@
-"""What no longer lets anybody in is deleted; what still does stays."""
+"""Expired sessions, links and invitations are deleted; valid ones stay."""
 
 from datetime import timedelta
 

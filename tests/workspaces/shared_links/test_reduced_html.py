@@ -1,4 +1,4 @@
-"""What is left of a page for somebody who may only read it."""
+"""The reduced HTML of a page for somebody who may only read it."""
 
 import pytest
 

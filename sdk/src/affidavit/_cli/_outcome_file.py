@@ -50,7 +50,7 @@ class OutcomeLine:
 
 
 class FileSummary(NamedTuple):
-    """What a file contains. ignored: names that are not sent, each once, in order of first appearance."""
+    """The content of a file in numbers. ignored: names that are not sent, each once, in order of first appearance."""
 
     outcomes: int
     ignored: Sequence[str]

@@ -70,11 +70,11 @@ def run(options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True)
 class Recording:
-    """What one file contains.
+    """The observations that were read from one file.
 
-    decided, undecided: wire observations to send, the latter with a segment that may be a value. held_back: undecided
-    ones that are not sent. operations: the catalog of all that is sent. hosts: the number of exchanges of each.
-    reasons: why a path is undecided, by template.
+    decided: wire observations to send. undecided: those with a segment that may be a value, sent all the same.
+    held_back: those with such a segment, not sent. operations: the catalog of everything that is sent. hosts: the
+    number of exchanges by host. reasons: why a path is undecided, by template.
     """
 
     decided: Sequence[Mapping[str, Any]]

@@ -1,4 +1,4 @@
-"""What becomes of unsent reports when a process ends or forks: they are sent, for a bounded time.
+"""Send unsent reports when a process ends or forks, for a bounded time.
 
 A process ends in more ways than `atexit` sees:
 
@@ -7,7 +7,7 @@ A process ends in more ways than `atexit` sees:
 - SIGTERM ends a process at once, unless it has a handler;
 - uvicorn has one, but when it has shut down it restores the default and raises the signal again.
 
-SIGKILL, `os._exit` and a crash of the interpreter end a process unseen: what is unsent then is lost.
+SIGKILL, `os._exit` and a crash of the interpreter end a process unnoticed: its unsent reports are lost.
 """
 
 import atexit

@@ -37,7 +37,7 @@ CHECKS: Mapping[str, str] = MappingProxyType(
         "nonce": "The intent has not been used before",
     }
 )
-"""What is checked, in the order in which it is checked; the first check to fail gives the reason."""
+"""The checks in the order in which they run; the first one that fails gives the reason."""
 
 _TABLE = (
     Reason(

@@ -1,4 +1,4 @@
-"""What the nonce stores and the delivery stores have in common."""
+"""Code that the nonce stores and the delivery stores share."""
 
 import multiprocessing
 import os

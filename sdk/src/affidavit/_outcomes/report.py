@@ -22,7 +22,7 @@ Outcome = Mapping[str, str] | tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class OutcomeReceipt:
-    """What the hub has stored when `report_outcomes` returns.
+    """The outcomes that the hub has stored when `report_outcomes` returns.
 
     recorded: items whose conversation is known. unknown_conversations: ids that the hub does not know, each once, in
     order of first appearance; it stores them too, and joins them when their conversation arrives.

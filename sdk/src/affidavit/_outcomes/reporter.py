@@ -28,7 +28,7 @@ _log = logging.getLogger("affidavit")
 
 @dataclass(frozen=True, slots=True)
 class OutcomeCounts:
-    """What became of all outcomes that one reporter took in this process.
+    """The number of outcomes that one reporter took in this process, and what became of them.
 
     reported = delivered + undelivered + waiting. recorded: delivered ones whose conversation is known.
     undelivered: refused by the hub, not text of a valid length, or reported while the queue was full or closed.
@@ -159,7 +159,7 @@ class OutcomeReporter(Reporter):
 
     @property
     def counts(self) -> OutcomeCounts:
-        """What became of all outcomes so far."""
+        """The counts of all outcomes so far."""
         with self._lock:
             delivered = self._outbox.delivered
             waiting = self._reported - delivered - self._undelivered

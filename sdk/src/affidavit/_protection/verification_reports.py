@@ -29,7 +29,7 @@ _log = logging.getLogger("affidavit.reports")
 
 
 class _Verification(NamedTuple):
-    """What one entry of a report counts: verifications that are alike. quarter: of an hour, since 1970."""
+    """The members in which the verifications of one report entry agree. quarter: quarters of an hour since 1970."""
 
     result: str
     version: int | None
@@ -57,10 +57,9 @@ class VerificationReports(Reporter):
     and toolCallId. transport: replaces `base_url` and `timeout`.
 
     One daemon thread per process starts when first needed, again after a fork, and sends the rest when the process
-    ends. While the hub is away, or something else answers in its place, counts are kept and sent later. What the hub
-    refuses for its content, or does not take before the process ends, is lost: `dropped` counts it. The logger
-    `affidavit.reports` says all of this, each once. Raises
-    ReportError for an invalid key.
+    ends. While the hub is away, or something else answers in its place, counts are kept and sent later. Verifications
+    that the hub refuses for their content, or does not take before the process ends, are lost: `dropped` counts them.
+    The logger `affidavit.reports` reports each of these cases once. Raises ReportError for an invalid key.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ WireObservation = Mapping[str, Json]
 
 @dataclass(frozen=True, slots=True)
 class WitnessReceipt:
-    """What was delivered. observations: requests counted. entries: their sums, as sent. report_ids: of the reports."""
+    """A receipt of what was delivered: the number of requests (`observations`), of entries sent, and the report ids."""
 
     observations: int
     entries: int

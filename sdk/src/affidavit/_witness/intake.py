@@ -34,7 +34,7 @@ _PLACEHOLDERS = {"integer": "10", "string": "00000000-0000-0000-0000-00000000000
 
 
 class OperationKey(NamedTuple):
-    """What the requests of one `Operation` have in common. path: a template, or a learned path without its data."""
+    """The members in which the requests of one `Operation` agree. path: a template, or a learned path without data."""
 
     method: str
     path: str

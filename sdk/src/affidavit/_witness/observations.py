@@ -48,7 +48,7 @@ def find_media_types(status: int, request_content_type: str | None, response_con
 
 
 class EntryKey(NamedTuple):
-    """What the requests of one entry have in common. day: since 1970-01-01 UTC."""
+    """The members in which the requests of one entry agree. day: days since 1970-01-01 UTC."""
 
     path: str
     method: str
@@ -59,7 +59,7 @@ class EntryKey(NamedTuple):
 
 @dataclass
 class EntrySum:
-    """What was observed under one key. first, last: Unix seconds."""
+    """The sum of the observations under one key. first, last: Unix seconds."""
 
     first: float
     last: float

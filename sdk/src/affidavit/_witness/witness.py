@@ -38,7 +38,7 @@ _log = logging.getLogger("affidavit.witness")
 
 @dataclass(frozen=True, slots=True)
 class WitnessStats:
-    """What became of all requests that one witness observed in this process.
+    """The number of requests that one witness observed in this process, and what became of them.
 
     observed = delivered + waiting + dropped + ignored. held_back: those of `waiting` whose path may hold a value.
     dropped: no room to count them, refused by the hub, or undelivered when the process ended. ignored: answered 404,
@@ -230,7 +230,7 @@ class Witness(Reporter):
 
     @property
     def stats(self) -> WitnessStats:
-        """What became of all requests so far."""
+        """The counts of all requests so far."""
         intake, delivered = self._intake, self._outbox.delivered
         pending = max(0, intake.observed - delivered - intake.dropped - intake.ignored)
         return WitnessStats(

@@ -1,4 +1,4 @@
-"""Since when a tool differs, and in how many observations, as far as the hub knows it."""
+"""Say since when a tool differs and in how many observations, as far as the hub knows it."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ Row = Mapping[str, Any]
 
 
 class History:
-    """What a hub knows of the operations of an environment; nothing where it does not answer.
+    """The history of an environment's operations, as the hub tells it; empty if the hub does not answer.
 
-    That a tool differs is known without it, so a hub without such pages must not hide it.
+    The difference of a tool is known without the hub, so a hub that lacks these pages must not hide it.
     """
 
     def __init__(self, hub: HubReader, environment: str) -> None:
