@@ -23,7 +23,7 @@ class Target(models.Model):
     pages may show of it. encrypted_secret: what signs a webhook (`whsec_…`); after a rotation the previous one signs
     too, until previous_until.
     lease, lease_until: held by whoever delivers to it at the moment. next_attempt_at: when the first of the deliveries
-    that wait is due; null where none waits.
+    that wait is due; null if none waits.
     """
 
     EMAIL, SLACK, WEBHOOK = "email", "slack", "webhook"
@@ -129,7 +129,7 @@ class Delivery(models.Model):
     """One event on its way to one target.
 
     message_id: of the message, the same in each attempt, so that receivers can tell repeats. queued_at: its place in
-    the order, and the start of the time for which it is retried. code: the status of the last answer, null where there
+    the order, and the start of the time for which it is retried. code: the status of the last answer, null if there
     was none; fault: why the last attempt failed.
     Its key in the database is (workspace_id, id).
     """

@@ -299,7 +299,7 @@ class Drift(models.Model):
     """One change of an operation's shape: catalog.drift.compare.Change, with the observations that showed it.
 
     since: when the change was first observed; for a property no longer seen, the UTC day on which it was last seen.
-    seen, of: how often the node was present since then, and how often it could have been (null where unknown).
+    seen, of: how often the node was present since then, and how often it could have been (null if unknown).
     """
 
     environment = models.ForeignKey(Environment, on_delete=models.CASCADE, related_name="drift")

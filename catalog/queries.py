@@ -39,7 +39,7 @@ def count_operations(environment: Environment, period: Period) -> OperationCount
 def find_operation(environment: Environment, method: str, path: str, *, as_reported: bool = False) -> Operation | None:
     """Return one operation with its parts, or the one that it is shown under; names of parameters do not matter.
 
-    as_reported: the operation itself, also where it is shown under another.
+    as_reported: the operation itself, also if it is shown under another.
     """
     reported = Operation.objects.filter(environment=environment, method=method, key=strip_names(path))
     visible_pk = F("pk") if as_reported else Coalesce("shown_under_id", "pk")
@@ -77,6 +77,6 @@ def list_environments_to_fold(*, after: datetime, now: datetime) -> list[int]:
 
 
 def measure_fold_lag(now: datetime) -> float | None:
-    """Return the age of the oldest unfolded report in seconds; None where there is none."""
+    """Return the age of the oldest unfolded report in seconds; None if there is none."""
     oldest = unfolded_reports().aggregate(oldest=Min("received_at"))["oldest"]
     return max((now - oldest).total_seconds(), 0.0) if oldest else None

@@ -25,7 +25,7 @@ def fold(environment_id: int) -> None:
 def sweep() -> None:
     """Fold, in this process, the reports for which no task was queued, because the broker was unreachable.
 
-    Younger ones are left to their task, and those of an environment that a worker folds are left to that worker: this
+    Younger reports are left to their task, and reports of an environment that a worker is folding to that worker: this
     thread would take processor time from the tasks of its process.
     """
     now = timezone.now()

@@ -113,7 +113,7 @@ class Rejection(models.Model):
 
     @property
     def method(self) -> str:
-        """The method of the operation; "" where none or one of another transport was reported."""
+        """The method of the operation; "" if none or one of another transport was reported."""
         return split_operation(self.operation)[0]
 
     @property
@@ -126,10 +126,10 @@ class Confirmation(models.Model):
     """A request to allow one call, decided by a person or a machine; it can be used once (contract 3).
 
     state: the last stored state, which `state_at` turns into `expired` in time; expires_at: 15 minutes after a
-    confirmation was requested, then 15 minutes after it was confirmed; args_hash: the keyed hash of argsHash
-    (intents.gate.args_hashes), the arguments are never stored; encrypted_args_hash: argsHash itself, which the page
-    shows, until the confirmation is decided or expires; effective_at: until when a decision on the page can be undone,
-    None for a decision by API, which takes effect at once.
+    confirmation was requested, then 15 minutes after it was confirmed. args_hash: the keyed hash of argsHash
+    (intents.gate.args_hashes); the arguments are never stored. encrypted_args_hash: argsHash itself, for the page,
+    until the confirmation is decided or expires. effective_at: until when a decision on the page can be undone; None
+    for a decision by API, which takes effect at once.
     """
 
     PENDING, CONFIRMED, DECLINED, USED, EXPIRED = "pending", "confirmed", "declined", "used", "expired"

@@ -17,7 +17,7 @@ KEY_FORM = Func(F("outcome_key"), template=KEY_FORM_SQL)
 
 LOWERED_KEY = Func(F("outcome_key"), template='lower(%(expressions)s COLLATE "default")')
 
-# Where magnitudes begin: four for each doubling. The first begins at 1; what is not positive has magnitude 0.
+# Where magnitudes begin: four for each doubling. The first begins at 1; a number that is not positive has magnitude 0.
 MAGNITUDE_STEPS = sorted({round(2 ** (n / 4)) for n in range(4 * 40)})
 MAGNITUDE = Func(
     F("outcomes"),
@@ -85,8 +85,8 @@ class Outcome(models.Model):
     broken = models.BooleanField()
     healed_at = models.DateTimeField(null=True)
     reported_by = models.BigIntegerField(null=True, help_text="The API key that first reported it.")
-    # How many of the reports were moved in from another environment; while there are any, the next three say what
-    # was reported to this environment itself (null: nothing), so that a move can be undone exactly.
+    # How many of the reports were moved in from another environment. While there are any, the next three fields keep
+    # what was reported to this environment itself (null: nothing), so that a move can be undone exactly.
     moved_in = models.BigIntegerField(db_default=0)
     own_first_reported_at = models.DateTimeField(null=True)
     own_last_reported_at = models.DateTimeField(null=True)
@@ -113,13 +113,13 @@ class Outcome(models.Model):
 
 
 class Tally(models.Model):
-    """How much began in one bucket of UTC time, by key, and over all keys where `outcome_key` is ALL_KEYS.
+    """The counts of one bucket of UTC time for one key, or for all keys if `outcome_key` is ALL_KEYS.
 
-    outcomes, broken, reports: of what was first reported in the bucket, with the times of its first and last report;
-    conversations: how many started in the bucket; reached: their outcomes, whenever reported.
-    A sharded counter: writers at the same moment use different shards, so that none waits for another's commit;
-    readers sum them, and one shard may be negative. magnitude: how many of MAGNITUDE_STEPS `outcomes` has reached, so
-    that the top keys of a bucket are found by an index that does not change with every report.
+    outcomes, broken, reports: counts of the outcomes that were first reported in the bucket, with the times of their
+    first and last report; conversations: how many started in the bucket; reached: their outcomes, whenever reported. A
+    sharded counter: writers at the same moment use different shards, so that none waits for another's commit; readers
+    sum them, and one shard may be negative. magnitude: how many of MAGNITUDE_STEPS `outcomes` has reached, so that the
+    top keys of a bucket are found by an index that does not change with every report.
     """
 
     pk = models.CompositePrimaryKey("environment_id", "grain", "outcome_key", "starts_at", "shard")

@@ -18,7 +18,7 @@ MAX_DIGITS = 18  # of the number of a row
 
 
 def read_text(query: Mapping[str, str], name: str) -> str:
-    """Return one member of an address as text that PostgreSQL takes, empty where it is missing."""
+    """Return one member of an address as text that PostgreSQL takes, empty if it is missing."""
     return strip_nul(query.get(name, ""))
 
 

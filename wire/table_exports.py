@@ -48,7 +48,7 @@ class Table:
 
 
 def stream_csv(tables: Sequence[Table], name: str | None, filename: str) -> HttpResponseBase:
-    """Answer with one table as CSV, by default the first; raises NotFound where there is no such table."""
+    """Answer with one table as CSV, by default the first; raises NotFound if there is no such table."""
     table = next((table for table in tables if name in (None, "", table.name)), None)
     if table is None:
         names = ", ".join(table.name for table in tables)

@@ -31,7 +31,7 @@ class Bucket:
 def split_into_buckets(start: datetime, end: datetime, zone: ZoneInfo, step: str) -> Sequence[Bucket]:
     """Split [start, end) at the zone's own hours, days or months; the first and the last may be cut short.
 
-    A day may have 23 or 25 hours where summer time begins or ends. Where an hour repeats, both are labelled
+    A day has 23 or 25 hours if summer time begins or ends on it. Where an hour repeats, both are labelled
     with the zone's abbreviation.
     """
     edges = [start, *(edge for edge in ITERATORS[step](start, end, zone) if start < edge < end), end]
@@ -85,7 +85,7 @@ ITERATORS = {"hour": iterate_hours, "day": iterate_days, "month": iterate_months
 
 
 def find_midnight(day: date, zone: ZoneInfo) -> datetime:
-    """Return the first moment of a local day, also where its clocks skip or repeat midnight."""
+    """Return the first moment of a local day, also if its clocks skip or repeat midnight."""
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 

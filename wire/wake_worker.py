@@ -63,7 +63,7 @@ class _Sender:
             time.sleep(PAUSE_SECONDS)
 
     def _take_pending(self) -> list[tuple[Message, Context]]:
-        """Wait for messages and return all that wait. What comes from now on is sent in the next round."""
+        """Wait for messages and return all that wait. Calls from now on are sent in the next round."""
         with self._changed:
             self._changed.wait_for(lambda: self._pending)
             messages = list(self._pending.items())

@@ -44,8 +44,9 @@ def has_role(user: User | AnonymousUser, workspace: Workspace, role: str) -> boo
 def require_readable_environment(request: HttpRequest, slug: str, name: str) -> Environment:
     """Return an environment that the session, or the key if one was sent, may read. `-` is the key's own workspace.
 
-    Raises Http404 for what does not exist and, so that nobody can tell, for what the caller may not see; Problem 401 or
-    403 for a bad key; in the key's own workspace, ScopeMissing and UnknownEnvironment, as machine calls do.
+    Raises Http404 for an environment that does not exist, and equally for one that the caller may not see, so that
+    nobody can tell which. Raises Problem 401 or 403 for a bad key; in the key's own workspace ScopeMissing and
+    UnknownEnvironment, as machine calls do.
     """
     if HEADER not in request.headers:
         return _require_environment(list_workspaces(request.user), slug, name)

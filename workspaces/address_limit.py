@@ -1,4 +1,4 @@
-"""Limit requests per address, where neither a valid key nor a session says who asks."""
+"""Limit requests per address, if neither a valid key nor a session says who asks."""
 
 from __future__ import annotations
 

@@ -154,8 +154,8 @@ class ApiKey(models.Model):
 class SigningSecret(models.Model):
     """A secret that signs intents, encrypted at rest (contract 3, "Secrets").
 
-    signs_from: when it begins to sign, empty while it is only prepared; the latest of those that sign is used. It
-    verifies from the start. verifies_until: set when a later one takes over; revoked_at: when it was revoked.
+    signs_from: when it begins to sign, empty while it is only prepared; of the secrets that sign, the latest is used.
+    It verifies from the start. verifies_until: set when a later one takes over; revoked_at: when it was revoked.
     """
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="signing_secrets")
@@ -206,7 +206,7 @@ class Membership(models.Model):
     """
 
     VIEWER, EDITOR, ADMIN = "viewer", "editor", "admin"
-    ROLES = (VIEWER, EDITOR, ADMIN)  # each may do what those before it may
+    ROLES = (VIEWER, EDITOR, ADMIN)  # each may also do everything that the roles before it may
 
     workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")

@@ -79,9 +79,9 @@ def page_paths(
 ) -> list[URLPattern]:
     """Return the three addresses of a page: itself, `.json` and `.csv`.
 
-    role: what a signed-in member needs to see it, where every member and every key with the scope `report` may not.
-    is_current: whether it is never read from a replica, as those with a role. is_shareable: whether a shared link may
-    show it to strangers, without what its templates mark as private.
+    role: the role that a signed-in member needs to see it, unless every member and every key with the scope `report`
+    may. is_current: whether it is never read from a replica, as those with a role. is_shareable: whether a shared link
+    may show it to strangers, without what its templates mark as private.
     """
     prefix = f"w/<slug:slug>/<str:environment>/{name}"
     formats = {"": "html", ".json": "json", ".csv": "csv"}
@@ -96,7 +96,7 @@ def page_paths(
 
 
 def render_html(request: HttpRequest, page: Page, environment: Environment, name: str, period: Period) -> HttpResponse:
-    """Answer with the page as HTML, or 304 where the browser has it already."""
+    """Answer with the page as HTML, or 304 if the browser has it already."""
     frame = build_frame(request, page, environment, name, period)
     with timezone.override(period.zone):
         context = page.context()
@@ -168,7 +168,7 @@ def render_refused_form(
 
 
 def _read_form_period(request: HttpRequest, environment: Environment) -> QueryDict:
-    """Return the members of the address of a form's page that name a period; none where it is of another workspace."""
+    """Return the members of the address of a form's page that name a period; none if it is of another workspace."""
     members = QueryDict(mutable=True)
     form_address = urlsplit(request.headers.get("Referer", ""))
     if form_address.path.startswith(f"/w/{environment.workspace.slug}/"):
@@ -232,7 +232,7 @@ def _render_failure(
 def find_failure_frame(request: HttpRequest) -> Mapping[str, Any]:
     """Return the frame of the workspace in the address, for a failure of anything in it; {} for all but its members.
 
-    The environment in the address is shown, or production where there is none of that name.
+    It shows the environment in the address, or production if there is none of that name.
     """
     _, _, slug, environment_name, *_ = [*request.path.split("/"), "", "", ""]
     if not request.path.startswith("/w/") or not hasattr(request, "user"):

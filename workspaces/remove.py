@@ -31,7 +31,7 @@ def hide_workspace(workspace: Workspace, *, actor: str, now: datetime) -> None:
 
 @transaction.atomic
 def delete_hidden_workspace(workspace_id: str, *, now: datetime) -> Mapping[str, int]:
-    """Delete all rows of a hidden workspace and return how many, by table; nothing where that was done before.
+    """Delete all rows of a hidden workspace and return how many, by table; nothing if that was done before.
 
     It is one statement per table, which is ten times faster than Django's cascade, object by object. The hub's audit
     log says what was deleted. All of it is one transaction: if it is killed, it can be run again.

@@ -27,7 +27,7 @@ MAX_FAULT = 300
 RESULTS = {Delivery.DELIVERED: "delivered", Delivery.WAITING: "failed", Delivery.DEAD: "dead"}  # in metrics
 log = logging.getLogger("affidavit.alerts")
 
-# The target that is due for the longest, of those that nobody delivers to at the moment.
+# The target that has been due for the longest and that no other worker delivers to at the moment.
 CLAIM = """
 UPDATE alerts_target SET lease = %(lease)s, lease_until = %(until)s WHERE id = (
   SELECT target.id FROM alerts_target AS target JOIN workspaces_workspace AS workspace ON workspace.id = workspace_id
@@ -46,7 +46,7 @@ class Claim:
 
 
 def claim_target(*, now: datetime) -> Claim | None:
-    """Claim a target with a delivery that is due; None where there is none."""
+    """Claim a target with a delivery that is due; None if there is none."""
     lease = uuid.uuid4()
     with connection.cursor() as cursor:
         cursor.execute(CLAIM, {"lease": lease, "until": now + LEASE, "now": now})

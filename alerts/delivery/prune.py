@@ -1,4 +1,4 @@
-"""Delete events that a workspace no longer keeps, with their deliveries. What still waits stays."""
+"""Delete events that a workspace no longer keeps, with their deliveries. Waiting deliveries stay."""
 
 from __future__ import annotations
 

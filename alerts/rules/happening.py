@@ -14,9 +14,9 @@ EVER = timedelta(days=100_000)
 class Happening:
     """Something that fires an alert.
 
-    subject: what it is about, such as a reason; at: when it fires; gap: two happenings of one subject that are less
-    than this apart are the same, because late reports move the time; until: when it ended, None while it lasts or if it
-    has no duration; facts: JSON for people and machines.
+    subject: its topic, such as a reason of rejections. at: when it fires. gap: two happenings of one subject that are
+    less than this apart are the same one, because late reports move the time. until: when it ended; None while it lasts
+    or if it has no duration. facts: JSON for people and machines.
     """
 
     subject: str

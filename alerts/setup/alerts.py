@@ -47,7 +47,7 @@ class AlertSettings:
 
 @transaction.atomic
 def create_alert(workspace: Workspace, settings: AlertSettings, *, actor: str, now: datetime) -> Alert:
-    """Create an alert of what happens from now on; raises InvalidRequest."""
+    """Create an alert; only events from now on make it fire. raises InvalidRequest."""
     settings.environment.hold()
     Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
     if workspace.alerts.count() >= MAX_ALERTS:
@@ -99,14 +99,14 @@ def pause_every_alert(*, actor: str, now: datetime) -> int:
 
 @transaction.atomic
 def resume_alert(alert: Alert, *, actor: str, now: datetime) -> None:
-    """Let it fire again, of what happens from now on; a second time changes nothing."""
+    """Let it fire again for events from now on; a second time changes nothing."""
     if Alert.objects.filter(pk=alert.pk).exclude(paused_at=None).update(paused_at=None, active_from=now):
         record_audit(alert.workspace_id, "alert resumed", _describe(alert), actor=actor, now=now)
 
 
 @transaction.atomic
 def delete_alert(alert: Alert, *, actor: str, now: datetime) -> None:
-    """Delete an alert. What it fired stays in the log of deliveries."""
+    """Delete an alert. Its deliveries stay in the log."""
     deleted, _ = Alert.objects.filter(pk=alert.pk).delete()
     if deleted:
         record_audit(alert.workspace_id, "alert deleted", _describe(alert), actor=actor, now=now)

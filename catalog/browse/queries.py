@@ -118,7 +118,7 @@ def _count_observed(
 
 
 def _sum_days(environment: Environment, days: DaySpan, of_operation: Q) -> Coalesce:
-    """Return the sum of the observations of an outer operation's days, 0 where it has none."""
+    """Return the sum of the observations of an outer operation's days, 0 if it has none."""
     rows = OperationDay.objects.filter(
         of_operation,
         environment=environment,

@@ -121,7 +121,7 @@ def write_example_report(environment: Environment) -> str:
 
 
 def show_operation(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Raises NotFound where the environment has no such operation."""
+    """Raises NotFound if the environment has no such operation."""
     operation = require_operation(request, environment)
     shapes = build_part_shapes(operation)
     words = split_words(read_text(request.GET, "find"))
@@ -185,7 +185,7 @@ def list_other_matches(
 
 
 def require_operation(request: HttpRequest, environment: Environment) -> Operation:
-    """Return the operation that the address names; raises NotFound where there is none."""
+    """Return the operation that the address names; raises NotFound if there is none."""
     method, path = read_text(request.GET, "method").upper(), read_text(request.GET, "path")
     operation = find_operation(environment, method, path, as_reported=request.GET.get("as") == "reported")
     if operation is None:

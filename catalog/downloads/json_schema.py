@@ -15,7 +15,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def build_schema(descriptor: Descriptor) -> dict[str, Any]:
-    """Return the schema for which every observed value is valid; `{}` where nothing certain is known."""
+    """Return the schema for which every observed value is valid; `{}` if nothing certain is known."""
     kind = descriptor["type"]
     if kind == "unknown":
         return {}

@@ -19,8 +19,8 @@ DIGEST = re.compile(rf"_[0-9a-f]{{{DIGEST_LENGTH}}}$", re.IGNORECASE)
 def name_operations(operations: Sequence[tuple[str, str]]) -> list[str]:
     """Return a name for each (method, path), in their order; `GET /orders/{orderId}` → `get_orders_by_orderId`.
 
-    A name that would be too long, or the same as another's, or could be mistaken for such a name, ends with a digest
-    of method and path: no name depends on where its operation stands in the list.
+    A name ends with a digest of method and path if it would be too long, equal another one, or look like a name with a
+    digest. So no name depends on the position of its operation in the list.
     """
     names = [build_plain_name(method, path) for method, path in operations]
     uses = Counter(name.lower() for name in names)

@@ -1,7 +1,7 @@
-"""Names of the schemas in `components/schemas` (pure): of a body by its operation, of what is nested by its parent.
+"""Name the schemas in `components/schemas` (pure): a body after its operation, a nested schema after its parent.
 
-A name says where its schema was observed. It depends on other operations only where they have the same schema, or want
-the same name for another one; never on their order.
+A name says where its schema was observed. It depends on other operations only if they have the same schema, or would
+give its name to another one; never on their order.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class NestedUse:
     def propose_names(self) -> Iterator[str]:
         """Yield names for a schema, the best first: `OrderLine` for what `lines` of an `Order` holds.
 
-        Generators call a map itself as its property, so that what is in it never has this name.
+        Generators name a map after its property, so no schema inside the map may have that name.
         """
         plain, singular = name_property(self.property_name)
         if plain and self.position is not Position.VALUE:
@@ -171,7 +171,7 @@ def assign_names(uses: Mapping[int, Use], taken_names: Collection[str]) -> dict[
 
 
 def propose_next(proposals: Mapping[int, Iterator[str]]) -> dict[int, str]:
-    """Return the next name that each schema proposes, of those that have one left."""
+    """Return the next name that each schema proposes, if it has one left."""
     next_names = {number: next(names, "") for number, names in proposals.items()}
     return {number: shorten(name) for number, name in next_names.items() if name}
 

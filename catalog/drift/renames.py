@@ -1,4 +1,4 @@
-"""Guess the new name of a property that is no longer seen (pure). A new name is that of one property at most."""
+"""Guess the new name of a property that is no longer seen (pure). A property is the new name of one other at most."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def find_successors(
 
     absent: in how many objects each property has been absent, by name. ruled_out: names that are absent themselves, and
     those that are already the successor of another. latecomers: names that came when many objects had been without
-    them. Where several properties have one successor, it is that of the property with the most similar name; of none,
-    if two are equally similar.
+    them. If several properties have the same successor, it goes to the one with the most similar name, and to none if
+    two are equally similar.
     """
     candidates = {
         name: _find_successor(parent, name, objects, ruled_out, latecomers) for name, objects in absent.items()
@@ -43,8 +43,9 @@ def _find_successor(
 def _list_candidates(parent: Evidence, name: str, absent: int, latecomers: Collection[str]) -> Iterator[str]:
     """Yield properties of the same shape that came when the absent one went.
 
-    Either one was first seen after the absent one and no more often than that was absent; or, where old and new
-    versions of a server answered side by side, it came late and every object ever had one of the two.
+    There are two cases. Either the property was first seen after the absent one, in no more objects than lacked the
+    absent one. Or old and new versions of a server answered side by side: the property came late, and every object had
+    exactly one of the two.
     """
     old, objects = parent.properties[name], parent.counts.get("object", 0)
     for candidate, node in parent.properties.items():

@@ -94,7 +94,7 @@ class ObservedDays:
 class Gap:
     """Days of a span on which an operation was observed, and of which no counts are kept.
 
-    counted_from: the first day of which counts are kept; None where there is none.
+    counted_from: the first day of which counts are kept; None if there is none.
     """
 
     counted_from: date | None

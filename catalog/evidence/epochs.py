@@ -43,7 +43,7 @@ class EpochEvidence(NamedTuple):
 class VisiblePart:
     """The evidence of a part as it is shown. maps: how many names each object has that is shown as a map, by pointer.
 
-    reset_counts: how often each reset node could have been present since its reset, by pointer; None where that is
+    reset_counts: how often each reset node could have been present since its reset, by pointer; None if that is
     unknown, as for the items of an array.
     """
 

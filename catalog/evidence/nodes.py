@@ -20,7 +20,7 @@ class Node(NamedTuple):
     name: of the property; `[]` for the items of an array, `{}` for the values of keys that are data, "" for the root.
     Only the pointer distinguishes these from properties that have such a name.
     parents: how often it could have been present, which is how often its parent was an object; for the root, the
-    observations; None where unknown.
+    observations; None if unknown.
     types: counts by type, null included, where more than one was seen. collapsed: its names were not kept.
     map_names: the number of names of an object that is shown as a map. objects: how often it was an object.
     is_reset: its baseline was reset, so that `seen` and `parents` count from then on. is_mixed: whether several types
@@ -47,7 +47,7 @@ class Node(NamedTuple):
 
     @property
     def presence(self) -> float | None:
-        """Return the share of the times that it could have been present, 0 to 1; None where it never could."""
+        """Return the share of the times that it could have been present, 0 to 1; None if it never could."""
         return self.seen / self.parents if self.parents else None
 
     @property
@@ -83,7 +83,7 @@ def list_nodes(
     """Yield every node of a shape; `observations` is how often the root could have been present.
 
     maps: the number of names of each map, by pointer. resets: how often each reset node could have been present since
-    its reset, by pointer; None where unknown. has_fields: whether it is a query or a form, whose names may be repeated.
+    its reset, by pointer; None if unknown. has_fields: whether it is a query or a form, whose names may be repeated.
     """
     maps, resets = maps or {}, resets or {}
     descriptor = describe(evidence, max_nodes=None)
@@ -155,7 +155,7 @@ def _is_empty_item(item: Descriptor) -> bool:
 
 
 def _count_types(descriptor: Descriptor) -> Mapping[str, int]:
-    """Count the types of a node, null among them; empty where there is only one."""
+    """Count the types of a node, null among them; empty if there is only one."""
     types: dict[str, Any] = dict(descriptor.get("types", {}))
     if types and descriptor.get("nulls"):
         types["null"] = descriptor["nulls"]

@@ -89,7 +89,7 @@ def list_observed_nodes(shape: PartShape) -> Mapping[str, EvidenceNode]:
 
 
 def find_node(operation: Operation, key: str, pointer: str) -> tuple[PartShape | None, Node | None]:
-    """Return a part and a node in it, each None where the operation has none."""
+    """Return a part and a node in it, each None if the operation has none."""
     shape = next((shape for shape in build_part_shapes(operation) if shape.key == key), None)
     nodes = list_part_nodes(shape) if shape else ()
     return shape, next((node for node in nodes if node.pointer == pointer), None)
@@ -133,7 +133,7 @@ def first_visible_epoch(operation: Operation, key: str) -> int:
 
 
 def list_absence_states(operation: Operation, shape: PartShape) -> list[Mapping[str, Any]]:
-    """Return the stored absence counters of a part's latest visible epoch; [] where none were counted."""
+    """Return the stored absence counters of a part's latest visible epoch; [] if none were counted."""
     first_epoch = first_visible_epoch(operation, shape.key)
     rows = [row for row in operation.parts.all() if part_of(row) == shape.part and row.epoch >= first_epoch]
     counted_rows = [row for row in rows if row.absences]

@@ -19,7 +19,7 @@ _NAME_BY_STEP = {step: name for name, step in _STEP_BY_NAME.items()}
 
 
 class EvidenceNode(NamedTuple):
-    """The evidence of one node. parents: how often it could have been present; None where that is unknown.
+    """The evidence of one node. parents: how often it could have been present; None if that is unknown.
 
     A property could have been present as often as its parent was an object; for items and values it is unknown.
     """

@@ -19,7 +19,7 @@ from workspaces.models import Environment
 class ReportedOperation:
     """The row of an operation with the counts of all time and the evidence that were reported under its own template.
 
-    counts: without evidence; None where nothing was reported. epochs: the visible evidence by part and epoch.
+    counts: without evidence; None if nothing was reported. epochs: the visible evidence by part and epoch.
     changed_parts: the parts to which evidence was added.
     """
 
@@ -30,7 +30,7 @@ class ReportedOperation:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The counts as `Operation.reported_facts` keeps them; {} where nothing was reported."""
+        """The counts as `Operation.reported_facts` keeps them; {} if nothing was reported."""
         if self.counts is None:
             return {}
         return {"first": self.counts.first, "last": self.counts.last, **self.counts.to_facts()}
@@ -51,7 +51,7 @@ class ReportedOperation:
         self.changed_parts.update(added.evidence)
 
     def sum_visible(self) -> OperationSum | None:
-        """Return the counts with the visible evidence, before map rules are applied; None where there are none."""
+        """Return the counts with the visible evidence, before map rules are applied; None if there are none."""
         if self.counts is None:
             return None
         evidence = {
@@ -61,7 +61,7 @@ class ReportedOperation:
         return replace(self.counts, evidence=evidence)
 
     def build_part_row(self, part: Part) -> OperationPart:
-        """Return the row of a part's evidence in the current epoch, empty where only other operations have any."""
+        """Return the row of a part's evidence in the current epoch, empty if only other operations have any."""
         evidence = self.epochs.get(part, {}).get(self.row.epoch, Evidence())
         return OperationPart(
             environment_id=self.row.environment_id,

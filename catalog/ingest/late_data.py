@@ -1,8 +1,8 @@
 """Late data: what was observed before the day of a baseline reset counts for the epoch before it.
 
 Reporters keep their sums while the hub is unreachable. An observation sums one UTC day, so only whole days can be
-assigned: a day before that of the reset counts as before it, whenever it is reported. On the day of the reset itself,
-what was folded earlier counts as before it, and what is folded later as after it.
+assigned: a day before the day of the reset counts as before the reset, whenever it is reported. On the day of the reset
+itself, observations folded before it count as before it, and those folded later as after it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from catalog.queries import LARGE_TEXTS
 from workspaces.models import Environment
 
 LateSums = Mapping[Identity, Mapping[int, OperationSum]]
-"""The late evidence by operation and epoch; the epochs are those before the current one."""
+"""The late evidence by operation and epoch; all epochs are before the current one."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ def store_late_evidence(
 ) -> tuple[OperationSums, LateSums]:
     """Store late evidence in its own epoch. Return the sums that are still to be folded, and the late sums.
 
-    Late observations are still folded, without their evidence: statuses, names and times are those of all epochs.
+    Late observations are still folded, but without their evidence, because statuses, names and times cover all epochs.
     """
     to_fold = OperationSums()
     late: dict[Identity, dict[int, OperationSum]] = {}
@@ -67,7 +67,7 @@ def store_late_evidence(
 
 
 def sum_visible_late(row: Operation, late: LateSums) -> dict[Part, Evidence]:
-    """Return the late evidence that is visible on a row: its own, and that of the operations shown under it."""
+    """Return the late evidence that is visible on a row: its own, and the evidence of operations shown under it."""
     by_part: dict[Part, list[Evidence]] = {}
     for merged in row.merged_rows:
         states = (

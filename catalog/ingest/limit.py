@@ -1,6 +1,6 @@
-"""The limit on operations (MAX_OPERATIONS): what is beyond it is counted by operation, without its shapes.
+"""The limit on operations (MAX_OPERATIONS): observations beyond it are counted by operation, without shapes.
 
-Whatever is in the catalog already goes on being merged, so the limit never undoes what was shown. New operations enter
+Operations that are in the catalog go on being merged, so the limit never hides what was shown. New operations enter
 in the order of their arrival while there is room.
 """
 
@@ -26,7 +26,7 @@ BATCH_ROWS = 1000
 class Room:
     """How many more operations an environment takes: shown ones, and ones that are not shown.
 
-    Not shown are those that a template rule shows under another, and those of which only 404, 405 or 501 was seen.
+    An operation is not shown if a template rule shows it under another, or if it only ever answered 404, 405 or 501.
     """
 
     shown_room: int
@@ -45,9 +45,9 @@ class Room:
     def admit(
         self, visible: Identity, added: Mapping[Identity, OperationSum], rows: Mapping[Identity, Operation]
     ) -> dict[Identity, OperationSum]:
-        """Return what fits of the sums that are shown under one operation, and take the room for it.
+        """Return those of the sums shown under one operation that fit, and take the room for them.
 
-        rows: the operations that exist, those of this and perhaps others.
+        rows: the existing operations; it may hold more of them than `added` names.
         """
         row = rows.get(visible)
         new = sorted(identity for identity in added if identity != visible and identity not in rows)

@@ -1,4 +1,4 @@
-"""Read a well-formed report quickly; whatever is in doubt is left to the form, which alone says what is wrong.
+"""Read a well-formed report quickly; leave any doubtful report to the form, which alone reports errors.
 
 A witness sends the same descriptors again and again, with other counts. So each form of a descriptor is read once per
 process (shape_templates); in the body a short object takes its place. What remains of the body is small. It is read by
@@ -6,9 +6,9 @@ the one strict parser (affidavit._json) and checked by a compiled form (msgspec)
 descriptor alone, never on a workspace: rules are applied when shapes are shown.
 
 Why this accepts no body that the strict parser refuses: a descriptor is replaced only if it is a strict JSON object by
-itself. Where its bytes begin a value of the body, an object stands in for an object. Where they stand within a string,
-their first quotation mark ends that string too early, and so does that of the stand-in: neither body is JSON. Depth
-adds up, so each of the two parts may use half of it.
+itself. If its bytes begin a value of the body, an object stands in for an object. If they stand within a string, their
+first quotation mark ends that string too early. The stand-in's does the same, so neither body is JSON. Depth adds up,
+so each of the two parts may use half of it.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class _ReportForm(Struct, rename="camel"):
     reporter: Annotated[str, Meta(min_length=1, max_length=MAX_REPORTER)] = ""
 
 
-# msgspec compiles a form where it is first used. Two threads that do so at once end the process (SIGSEGV).
+# msgspec compiles a form when it is first used. Two threads that do so at once end the process (SIGSEGV).
 _DECODER = Decoder(_ReportForm)
 
 
@@ -108,7 +108,7 @@ def read_report(body: bytes, *, received_at: datetime) -> dict[str, Any] | None:
 
 
 def _read_report(body: bytes, received_at: datetime) -> dict[str, Any]:
-    # The strict parser comes last: it takes the longest, and runs again where the form has to say what is wrong.
+    # The strict parser comes last: it takes the longest, and runs again if the form has to report an error.
     form = _DECODER.decode(body)
     if not UUID_FORM.fullmatch(form.report_id):
         raise _Doubt

@@ -86,8 +86,8 @@ def _make_template(form: bytes, ranks: tuple[int, ...]) -> _Template | None:
 def _is_plain(value: Any, marks: Set[int]) -> bool:
     """Whether all numbers within a value are marks, and are compared only with marks.
 
-    Where a value has `types`, or may be null and has an inside, its counts are added or subtracted before they are
-    compared, and marks do not compare as the counts do.
+    If a value has `types`, or can be null and contains others, its counts are added or subtracted before they are
+    compared; marks would then compare differently from counts.
     """
     match value:
         case bool() | str() | None:

@@ -27,7 +27,7 @@ ONE_DAY = timedelta(days=1)
 
 @dataclass(frozen=True)
 class VersionsAround:
-    """The version before a change and the one that has it; the former is None where the change made no version."""
+    """The version before a change and the one that has it; the former is None if the change made no version."""
 
     before: OperationVersion | None
     after: OperationVersion | None
@@ -72,7 +72,7 @@ class CurrentField:
 
 
 def find_current_field(environment: Environment, drift: Drift, *, today: date) -> CurrentField | None:
-    """Return the field; None where it is shown no more, or is a parameter of the path."""
+    """Return the field; None if it is shown no more, or is a parameter of the path."""
     operation = find_operation(environment, drift.operation.method, drift.operation.path)
     shape, node = find_node(operation, drift.part, drift.pointer) if operation else (None, None)
     if operation is None or shape is None or node is None:

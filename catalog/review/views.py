@@ -28,7 +28,7 @@ TYPE_KINDS = ("type", "known", "nullable", "not-null")  # of the changes whose d
 
 
 def show_change(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show one change: before, after, its evidence, whom it affects. Raises NotFound where there is none."""
+    """Show one change: before, after, its evidence, whom it affects. Raises NotFound if there is none."""
     drift = require_drift(environment, read_number(request.GET, "id"))
 
     def build_context() -> Mapping[str, Any]:
@@ -79,7 +79,7 @@ def _describe_days(field: CurrentField | None, drift: Drift, period: Period, *, 
 
 
 def require_drift(environment: Environment, number: int | None) -> Drift:
-    """Return the change with this number. Raises NotFound where this environment has none."""
+    """Return the change with this number. Raises NotFound if this environment has none."""
     drift = detail.find_drift(environment, number)
     if drift is None:
         raise NotFound("This environment has no such change. Look for it in the feed of drift.")

@@ -169,7 +169,7 @@ def require_member_operation(request: HttpRequest, slug: str, environment: str) 
 
 
 def require_node(request: HttpRequest, operation: Operation) -> tuple[str, Node]:
-    """Return the part and the node that the form names; raises NotFound where the page shows no such node."""
+    """Return the part and the node that the form names; raises NotFound if the page shows no such node."""
     part, pointer = request.POST.get("part", ""), request.POST.get("pointer", "")
     for shape in build_part_shapes(operation):
         for node in list_part_nodes(shape) if shape.key == part else ():

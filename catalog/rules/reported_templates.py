@@ -38,7 +38,7 @@ def build_template_context(operation: Operation, address: Mapping[str, str]) -> 
 
 
 def list_reported_templates(operation: Operation) -> list[ReportedTemplate]:
-    """Return all templates whose sum is shown, the most frequent first; [] where no rule changes what is shown."""
+    """Return all templates whose sum is shown, the most frequent first; [] if no rule changes what is shown."""
     if operation.reported_facts is None:
         return []
     rows = [row for row in operation.merged_rows if read_facts(row).get("statuses")]

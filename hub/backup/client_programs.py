@@ -39,7 +39,7 @@ def list_folders() -> Iterator[Path]:
 
 
 def read_major(folder: Path) -> int:
-    """Return the major version of the programs in a folder; 0 where they cannot be used."""
+    """Return the major version of the programs in a folder; 0 if they cannot be used."""
     try:
         output = subprocess.run([folder / "pg_dump", "--version"], capture_output=True, text=True).stdout
     except OSError:

@@ -80,7 +80,7 @@ def connect_source(server: Server) -> Iterator[BaseDatabaseWrapper]:
 
 
 def check_source(source: BaseDatabaseWrapper) -> None:
-    """Raises StartupError where there is nothing to move, of another version, or under another SECRET_KEY."""
+    """Raises StartupError if there is nothing to move, of another version, or under another SECRET_KEY."""
     recorder = MigrationRecorder(source)
     if not recorder.has_table():
         raise StartupError("there is nothing to move: the embedded database is empty.")

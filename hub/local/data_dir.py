@@ -18,7 +18,7 @@ def find_data_dir() -> Path:
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder that only this user can enter; raises StartupError where it belongs to somebody else."""
+    """Make a folder that only this user can enter; raises StartupError if it belongs to somebody else."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if path.is_symlink() or path.stat().st_uid != os.getuid():
         raise StartupError(f"{path} belongs to another user; set HUB_DATA_DIR to a folder of your own.")

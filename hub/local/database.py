@@ -33,7 +33,7 @@ def prepare_database(*, web_role: str = "") -> bool:
     """Make every table or bring it up to date, for a start. Return whether the database was unused before.
 
     web_role: the role of the web processes, if they have one of their own; it gets its rights again.
-    Raises StartupError where the versions do not fit.
+    Raises StartupError if the versions do not fit.
     """
     check_fitness()
     with lock_migrations():
@@ -47,8 +47,8 @@ def prepare_database(*, web_role: str = "") -> bool:
 def prepare_unused_database() -> bool:
     """Make every table of an unused database, for a command that may come first and may run beside a hub.
 
-    Return whether it was unused. Raises StartupError where the versions do not fit, or where the next start of the hub
-    has to upgrade it.
+    Return whether it was unused. Raises StartupError if the versions do not fit, or if the next start of the hub has to
+    upgrade it.
     """
     check_fitness()
     with lock_migrations():
@@ -77,7 +77,7 @@ def check_fitness() -> None:
 
 
 def refuse_forgotten_data() -> None:
-    """Refuse an empty database where the data directory holds the data of an embedded one: they were not moved."""
+    """Refuse an empty database if the data directory holds the data of an embedded one: they were not moved."""
     cluster = Server(settings.HUB_DATA_DIR).cluster
     if settings.DATABASE_URL and not settings.HUB_START_EMPTY and cluster.exists() and is_empty():
         raise StartupError(

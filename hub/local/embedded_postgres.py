@@ -131,7 +131,7 @@ class Server:
     def start(self) -> None:
         """Make the cluster if there is none and start it; return when it takes connections.
 
-        Raises StartupError where PostgreSQL is missing, of another version, or cannot start.
+        Raises StartupError if PostgreSQL is missing, of another version, or cannot start.
         """
         make_private_folder(self.data_dir)
         make_private_folder(self.sockets)

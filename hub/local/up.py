@@ -55,7 +55,7 @@ def stop_on_signals() -> None:
 
 
 def check_port(host: str, port: int) -> None:
-    """Raises StartupError where the port is taken or the address is not this machine's."""
+    """Raises StartupError if the port is taken or the address is not this machine's."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
@@ -96,7 +96,10 @@ def prepare() -> None:
 
 
 def prepare_web_role() -> str:
-    """Return the database role of the web processes, empty if it is that of all others; make the embedded server's."""
+    """Return the database role of the web processes.
+
+    empty if they use the same role as all others; make the embedded server's.
+    """
     if settings.DATABASE_URL:
         return str(settings.WEB_DATABASE.get("USER", ""))
     create_embedded_role(embedded_postgres.Server(settings.HUB_DATA_DIR))

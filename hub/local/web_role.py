@@ -48,7 +48,7 @@ def create_embedded_role(server: Server) -> None:
 def grant_web_role(role: str) -> None:
     """Let the role do what web processes need, and no more; repeat it after each migration.
 
-    Raises StartupError where there is no such role, or where it may change the audit log all the same.
+    Raises StartupError if there is no such role, or if it may still change the audit log.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         if not _role_exists(role):
@@ -100,7 +100,7 @@ def _grant_statements(role: str, schema: str, partitions: Sequence[str]) -> Iter
         "GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {role}",
     ):
         yield sql.SQL(text).format(**names)
-    # Statements name the table that is partitioned, and need no rights on its partitions, of which more are made later.
+    # Statements name the partitioned table, and need no rights on its partitions; more of these are made later.
     yield sql.SQL("REVOKE ALL ON {} FROM {role}").format(sql.SQL(", ").join(map(sql.Identifier, partitions)), **names)
     for table, privileges in NARROW_TABLES.items():
         yield sql.SQL("REVOKE ALL ON {} FROM {role}").format(sql.Identifier(table), **names)

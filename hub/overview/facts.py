@@ -41,14 +41,14 @@ class Fact:
 
     @property
     def is_alarming(self) -> bool:
-        """Whether this bad rate is well above that of the period before; False where nothing was before."""
+        """Whether this bad rate is well above the rate of the period before; False if nothing was before."""
         if not self.total or not self.previous_total or self.value < MIN_ALARMING_CASES:
             return False
         return self.value / self.total > ALARMING_FACTOR * (self.previous or 0) / self.previous_total
 
     @property
     def points(self) -> str:
-        """Return by how many percentage points the rate differs from that of the period before; "" without one."""
+        """Return by how many percentage points the rate differs from the period before; "" without one."""
         if not self.total or not self.previous_total:
             return ""
         points = 100 * (self.value / self.total - (self.previous or 0) / self.previous_total)

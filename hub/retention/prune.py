@@ -27,7 +27,7 @@ def prune_all(*, now: datetime, batch: int = BATCH, turn: Turn = UNLIMITED) -> M
 
 
 def drop_months(*, now: datetime) -> Mapping[str, int]:
-    """Drop the months of logs of which no workspace keeps anything; return how many rows went, by kind."""
+    """Drop the monthly partitions from which no workspace keeps anything; return how many rows went, by kind."""
     deleted: Counter[str] = Counter()
     for kind in KINDS:
         for source in kind.sources:

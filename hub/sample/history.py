@@ -198,7 +198,7 @@ def complete_history(created: Mapping[str, Any], sample: SampleWorkspace) -> Non
     history = History(created, key, sample.made_at.timestamp())
     for number in range(sample.days, DAYS):
         with transaction.atomic():
-            # Lock all environments, so that a removal waits for the end of the day, and the day for that of a removal.
+            # Lock all environments: a removal waits until the day is stored, and a day until a removal has ended.
             # On the first day other writers wait too: they insert the same new keys in another order (deadlock).
             if not list(sample.workspace.environments.order_by("id").select_for_update(no_key=number > 0)):
                 return

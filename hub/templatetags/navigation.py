@@ -133,7 +133,7 @@ COUNTS = {"drift": count_breaking_changes, "joins": count_broken_joins, "confirm
 
 @register.simple_tag(takes_context=True)
 def count_open(context: Context, section: Section) -> SectionCount | None:
-    """Count what a person can do in a section, as its page counts it; None where there is nothing."""
+    """Count what a person can do in a section, as its page counts it; None if there is nothing."""
     count = COUNTS.get(section.page)
     open_items = count(context["environment"], context["period"]) if count else None
     return open_items if open_items and open_items.count else None

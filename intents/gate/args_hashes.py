@@ -23,7 +23,7 @@ def encrypt_args_hash(args_hash: str) -> bytes:
 
 
 def decrypt_args_hash(token: bytes) -> str:
-    """Return the argsHash; empty where no key of the settings fits."""
+    """Return the argsHash; empty if no key of the settings fits."""
     try:
         return decrypt(token).decode()
     except InvalidToken:

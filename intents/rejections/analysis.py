@@ -68,7 +68,7 @@ class RejectionAnalysis:
 
     @property
     def rise(self) -> Rise | None:
-        """The reason that grew most since the period before; None where none grew."""
+        """The reason that grew most since the period before; None if none grew."""
         growth = find_growth(self.reasons)
         if growth is None:
             return None

@@ -129,7 +129,7 @@ def load_buckets(
 
 
 def _split_period(period: Period) -> tuple[Bucket, ...]:
-    """Return the buckets of the chart, the first of which begins with the period."""
+    """Return the buckets of the chart; the first begins with the period."""
     first = find_bucket_start(period.start, period)
     first_bucket, *later = split_into_buckets(first, period.end, period.zone, period.step)
     return (replace(first_bucket, start=period.start), *later)
@@ -159,6 +159,6 @@ def _tallies_query(
 
 
 def _read_conditions(filters: RejectionFilters) -> dict[str, Any]:
-    """Return the conditions on version and operation, where the filters set them."""
+    """Return the conditions on version and operation that the filters set."""
     conditions = {"version": filters.version, "operation": filters.operation}
     return {column: value for column, value in conditions.items() if value}

@@ -110,13 +110,13 @@ def compute_version_share(totals: Sequence[Total]) -> VersionShare:
 
 
 def find_growth(summaries: Sequence[ReasonSummary]) -> ReasonSummary | None:
-    """Return the reason that grew most since the period before; None where none grew."""
+    """Return the reason that grew most since the period before; None if none grew."""
     growth = max(summaries, key=lambda summary: summary.count - summary.previous_count, default=None)
     return growth if growth and growth.count > growth.previous_count else None
 
 
 def find_main_operation(totals: Iterable[Total], reason: str) -> str:
-    """Return the operation of more than half of the rejections with this reason; "" where there is none."""
+    """Return the operation of more than half of the rejections with this reason; "" if there is none."""
     counts: Counter[str] = Counter()
     for total in totals:
         if total.result == reason:
@@ -132,7 +132,7 @@ def _summarize(name: str | int, group: Sequence[Total]) -> GroupSummary:
 
 
 def _find_main_reason(group: Sequence[Total]) -> str:
-    """Return the most frequent reason; empty where nothing was rejected."""
+    """Return the most frequent reason; empty if nothing was rejected."""
     counts = _count_results(total for total in group if is_rejection(total.result))
     return min(counts, key=lambda reason: (-counts[reason], reason), default="")
 

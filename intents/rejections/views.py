@@ -61,7 +61,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
 
 
 def show_rejection(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show one rejection, its usual fix, and what happened to its tool call. Raises NotFound where there is none."""
+    """Show one rejection, its usual fix, and what happened to its tool call. Raises NotFound if there is none."""
     rejection = read_rejection(request, environment)
     events = list_call_events(environment, rejection)
 

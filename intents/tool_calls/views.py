@@ -25,7 +25,7 @@ INTENT_COLUMNS = ("issuedAt", "expiresAt", "sub", "operation", "requiresStepUp",
 
 
 def show_tool_call(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show all that is stored of the tool call `id`. Raises NotFound where there is nothing."""
+    """Show all that is stored of the tool call `id`. Raises NotFound if there is nothing."""
     tool_call_id = read_text(request.GET, "id")
     call = find_tool_call(environment, tool_call_id)
     if not (tool_call_id and call.exists):

@@ -42,7 +42,7 @@ class Inspection:
 def inspect_request(environment: Environment, request: ReceivedRequest, *, received_at: datetime) -> Inspection:
     """Check a request as at the moment of its receipt, without using its intent up.
 
-    Raises Unavailable where the nonce cannot be looked up.
+    Raises Unavailable if the nonce cannot be looked up.
     """
     try:
         checks = build_verifier(environment, now=received_at).explain(**request.verifier_arguments())

@@ -33,7 +33,7 @@ MOMENTS = frozenset({"issuedAt", "expiresAt"})
 
 @dataclass(frozen=True)
 class PayloadField:
-    """One member. value: as JSON, cut where it is long. moment: of a member that holds a readable time."""
+    """One member. value: as JSON, cut if it is long. moment: of a member that holds a readable time."""
 
     name: str
     value: str
@@ -42,7 +42,7 @@ class PayloadField:
 
 
 def list_payload_fields(header: str) -> list[PayloadField]:
-    """Return the members in the order of the header, whether the signature holds or not; [] where it is unreadable."""
+    """Return the members in the order of the header, whether the signature holds or not; [] if it is unreadable."""
     return [_describe_field(name, value) for name, value in (read_unproven_payload(header) or {}).items()]
 
 

@@ -81,7 +81,7 @@ def _funnel_rows(analytics: Analytics) -> Rows:
 
 
 def _split_compared(kind: str, number: int | None) -> tuple[int | None, int | None]:
-    """Return a number of the comparison as that of the previous period and that of another environment."""
+    """Return a number of the comparison twice: for the previous period, and for another environment."""
     return (number if kind == PREVIOUS else None, number if kind == SIBLING else None)
 
 

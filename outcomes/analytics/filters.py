@@ -56,6 +56,6 @@ def _read_keys(query: QueryDict, name: str) -> tuple[str, ...]:
 
 
 def _parse_number(text: str | None) -> int:
-    """Return a number from 1 on; 1 where there is none to read."""
+    """Return a number from 1 on; 1 if there is none to read."""
     usable = text is not None and text.isdecimal() and text.isascii() and len(text) < 9
     return max(int(text or 1), 1) if usable else 1

@@ -92,7 +92,7 @@ def find_movable(source: Environment, target: Environment, period: Period) -> Se
 def move_broken_joins(
     source: Environment, target: Environment, period: Period, *, actor: str, now: datetime
 ) -> Move | None:
-    """Move all that is movable, record it, and return the move; None where nothing is movable (any more)."""
+    """Move all that is movable, record it, and return the move; None if nothing is movable (any more)."""
     _lock_environments(source, target)
     moving = _detach_joins(source, target, find_movable(source, target, period))
     if not moving:
@@ -136,7 +136,7 @@ def _add_joins(outcomes: Sequence[StoredOutcome], moving: Sequence[MovingJoin]) 
 
 @transaction.atomic
 def undo_move(move: Move, *, actor: str, now: datetime) -> bool:
-    """Undo a move and record it; return False where it was undone before."""
+    """Undo a move and record it; return False if it was undone before."""
     _lock_environments(move.source, move.target)
     move.refresh_from_db()
     if move.undone_at:

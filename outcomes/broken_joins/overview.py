@@ -35,7 +35,7 @@ class MainCause:
 
 
 def find_main_cause(environment: Environment, period: Period) -> MainCause | None:
-    """Return the main cause of the joins that the page of broken joins diagnoses; None where there is none."""
+    """Return the main cause of the joins that the page of broken joins diagnoses; None if there is none."""
     newest = list(diagnose_joins(environment, find_broken_joins(environment, period)[:NEWEST_DIAGNOSED]))
     causes = group_by_cause(newest)
     if not causes or causes[0].count * 2 <= len(newest):

@@ -27,7 +27,7 @@ MAX_OUTCOMES = 100  # on the page; the export has all
 
 
 def show_conversation(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show all that is stored of the conversation `id`. Raises NotFound where there is nothing."""
+    """Show all that is stored of the conversation `id`. Raises NotFound if there is nothing."""
     conversation_id = read_text(request.GET, "id")
     detail = find_conversation(environment, conversation_id)
     if detail is None:

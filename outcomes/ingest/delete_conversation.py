@@ -30,7 +30,7 @@ def delete_conversation(
 ) -> Mapping[str, int]:
     """Delete the conversation in these environments, all if none is named; return how many rows went, by table.
 
-    The tallies are as if it had never been. Raises Unavailable where other transactions do not let us in.
+    The tallies are as if it had never been. Raises Unavailable if other transactions do not let us in.
     """
     for _ in range(ATTEMPTS):
         try:

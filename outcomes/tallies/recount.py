@@ -54,7 +54,7 @@ class Recount:
 
 
 def recount_random_day(seed: int) -> Recount | None:
-    """Recount some keys of a day that the seed chooses; None where nothing was ever reported."""
+    """Recount some keys of a day that the seed chooses; None if nothing was ever reported."""
     rows = Tally.objects.filter(grain="d", outcome_key=ALL_KEYS).values_list("environment_id", "starts_at")
     days = sorted(set(rows))
     if not days:

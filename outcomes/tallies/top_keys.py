@@ -1,7 +1,7 @@
 """The top keys of a period, found without reading all of them (top-k).
 
 An index gives the largest keys of each bucket; any other key of the bucket is no larger than the last of these. So the
-outcomes of a key are at least those that were seen, and at most those plus all that may have been left out. Only keys
+number of a key's outcomes is at least what was read, and at most that plus all that may have been left out. Only keys
 that can be among the first are then read exactly.
 """
 
@@ -74,8 +74,8 @@ FROM large GROUP BY outcome_key
 class KeyBounds:
     """Bounds of the outcomes of keys. seen: outcomes by key; at_most_more: how many more any key can have.
 
-    surplus: the length of the buckets over that of the period; above 1, a key may have fewer outcomes in the period
-    than were seen. complete: whether nothing was left out, so that there is no other key.
+    surplus: the length of the buckets over the length of the period; above 1, a key may have fewer outcomes in the
+    period than were seen. complete: whether nothing was left out, so that there is no other key.
     """
 
     seen: Mapping[str, int]
@@ -86,8 +86,8 @@ class KeyBounds:
     def find_candidates(self, count: int) -> tuple[Sequence[str], int]:
         """Return the keys that can be among the first `count`, and how many outcomes any other key has at most.
 
-        A shard can be negative, so the sum of what was left out can be too, and a surplus is only an estimate of how
-        much of a key is outside the period: verify the result.
+        A shard can be negative, so what was left out can sum to less than zero; and a surplus only estimates how much
+        of a key is outside the period. So verify the result.
         """
         last = sorted(self.seen.values(), reverse=True)[count - 1 : count]
         least = last[0] / self.surplus - self.at_most_more if last else 0
@@ -105,7 +105,7 @@ def read_top_page(
     lead: int,
     comparison: Comparison | None = None,
 ) -> KeyPage:
-    """Return what `read_key_page` does, but count the keys only where all of them had to be read."""
+    """Return what `read_key_page` does, but count the keys only if all of them had to be read."""
     compared = comparison or compare_with_previous(environment, period)
     rows, only = find_top_totals(environment, period, max(start + limit, lead) + 1, search=search, comparison=compared)
     if not rows:
@@ -119,7 +119,7 @@ def read_top_page(
 def find_top_totals(
     environment: Environment, period: Period, count: int, *, search: str = "", comparison: Comparison | None = None
 ) -> tuple[Sequence[KeyTotals], Sequence[str] | None]:
-    """Return the first `count` rows of the table of keys, where they can be found without reading all keys.
+    """Return the first `count` rows of the table of keys, if they can be found without reading all keys.
 
     Otherwise no rows, and the only keys that must be read (None: all of them).
     """
@@ -175,7 +175,7 @@ def _is_short(environment: Environment, period: Period) -> bool:
 def _list_complete(
     bounds: KeyBounds, comparison: Comparison, depths: Mapping[str, int], search: str
 ) -> Sequence[str] | None:
-    """Return all keys of the period and of the comparison; None where not all of these are known."""
+    """Return all keys of the period and of the comparison; None if not all of these are known."""
     compared_bounds = read_key_bounds(comparison.environment, comparison.period, depths, search)
     return [*bounds.seen, *compared_bounds.seen] if compared_bounds.complete else None
 

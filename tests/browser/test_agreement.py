@@ -54,7 +54,7 @@ def settle(page: Page) -> None:
 
 
 def find_difference(page: Page) -> str:
-    """Return where the page begins to differ from the answer to its address; "" where it does not."""
+    """Return where the page begins to differ from the answer to its address; "" if it does not."""
     shown, answered = page.evaluate(READ_BOTH)
     if shown == answered:
         return ""

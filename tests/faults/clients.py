@@ -47,7 +47,7 @@ class Answer:
 
     @property
     def problem(self) -> dict[str, Any]:
-        """Return the problem document of an error; empty where there is none."""
+        """Return the problem document of an error; empty if there is none."""
         try:
             document = json.loads(self.body)
         except ValueError:
@@ -248,7 +248,7 @@ class Client(threading.Thread):
             self.surprises[f"{sending.path}: {answer.status} {answer.problem.get('code', '')}"] += 1
 
     def _send_until_final(self, sending: Sending) -> Answer | None:
-        """Repeat as the documentation says until there is a final answer; None where none came in time."""
+        """Repeat as the documentation says until there is a final answer; None if none came in time."""
         for pause in self._pauses():
             self._ledger.note_sent(sending.each_time)
             answer = self._send(sending)
@@ -266,7 +266,7 @@ class Client(threading.Thread):
             yield self._chance.uniform(0, min(2.0, 0.1 * 2.0 ** min(number, 10)))
 
     def _send(self, sending: Sending) -> Answer | None:
-        """Return the answer; None where the connection broke."""
+        """Return the answer; None if the connection broke."""
         try:
             self._connection = self._connection or self._connect()
             self._connection.request("POST", sending.path, sending.body, self._headers(sending))

@@ -88,7 +88,7 @@ class Result:
 
 
 def play(plan: Plan, folder: Path, report: Callable[[str], None] = print) -> Result:
-    """Play a plan against a new hub in this folder. Raise AssertionError where the hub does not come back."""
+    """Play a plan against a new hub in this folder. Raise AssertionError if the hub does not come back."""
     result, chance, started_at = Result(plan), random.Random(plan.seed), time.monotonic()
     with small_disk(folder, result) as is_small, running_hub(folder) as hub:
         clock_file = prepare_clock(hub, folder, result)
@@ -211,7 +211,7 @@ def post_probe_report(site: Site, path: str) -> bool:
 
 
 def post(site: Site, path: str, body: Any) -> int:
-    """Return the status; 0 where there is no answer."""
+    """Return the status; 0 if there is no answer."""
     with suppress(OSError):
         return site.hub.request(path, body, key=site.key)[0]
     return 0

@@ -71,7 +71,7 @@ def compare_totals(hub: Hub, key: str, stored: Mapping[Item, int]) -> tuple[dict
 
 
 def read_table(hub: Hub, key: str, table: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a table of production, of all times. Raise AssertionError where the download broke off."""
+    """Yield the rows of a table of production, of all times. Raise AssertionError if the download broke off."""
     request = urllib.request.Request(f"{hub.address}/w/-/production/{table}&{EVER}", headers={"x-service-api-key": key})
     with urllib.request.urlopen(request, timeout=300) as response:
         text = response.read().decode()

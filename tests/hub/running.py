@@ -164,7 +164,7 @@ def find_processes(hub: Hub, *words: str) -> list[int]:
 
 
 def read_process(pid: int, name: str) -> bytes:
-    """Return a file of a process below /proc; empty where the process has ended, which it may at any moment."""
+    """Return a file of a process below /proc; empty if the process has ended, which it may at any moment."""
     try:
         return Path(f"/proc/{pid}/{name}").read_bytes()
     except OSError:
@@ -172,7 +172,7 @@ def read_process(pid: int, name: str) -> bytes:
 
 
 def read_parent(pid: int) -> int:
-    """Return the process id of a process' parent; 0 where the process has ended."""
+    """Return the process id of a process' parent; 0 if the process has ended."""
     state = read_process(pid, "stat").rpartition(b")")[2].split()
     return int(state[1]) if state else 0
 

@@ -13,9 +13,9 @@ from wire.http.problems import Problem
 MAX_BODY_BYTES = 4 * 1024 * 1024
 MAX_GZIP_MEMBERS = 100  # each costs time, however empty it is
 BODY_TOO_SLOW = "affidavit.body_too_slow"
-"""A member of the WSGI environment: set where the server gave up waiting for the body."""
+"""A member of the WSGI environment: set if the server gave up waiting for the body."""
 BODY_BROKEN = "affidavit.body_broken"
-"""The same, where the server could not read the body."""
+"""The same, if the server could not read the body."""
 
 
 class BodyTooLarge(DomainError):

@@ -49,6 +49,6 @@ def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network
 
 
 def _parse_address(text: str) -> IPv4Address | IPv6Address:
-    """Return an address; one of IPv4 written as IPv6 (::ffff:a.b.c.d) is that of IPv4. Raises ValueError."""
+    """Return an address; an IPv4 address written as IPv6 (::ffff:a.b.c.d) becomes IPv4. Raises ValueError."""
     address = ip_address(text.partition("%")[0])  # the zone of a link-local address says nothing elsewhere
     return getattr(address, "ipv4_mapped", None) or address

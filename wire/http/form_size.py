@@ -14,7 +14,7 @@ FORM_TYPES = {"application/x-www-form-urlencoded", "multipart/form-data"}
 
 
 class FormSizeMiddleware:
-    """Answer 413 where a page gets a form of more than DATA_UPLOAD_MAX_MEMORY_SIZE bytes; the API has its own bound."""
+    """Answer 413 if a page gets a form of more than DATA_UPLOAD_MAX_MEMORY_SIZE bytes; the API has its own bound."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

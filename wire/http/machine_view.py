@@ -42,8 +42,9 @@ class CallExample:
 class MethodFirstView(APIView):
     """A view that refuses a wrong method before it looks at the key, as contract 1 orders.
 
-    scope: what the key must be allowed; own_codes: what it can answer besides the codes of its kind; links: what can be
-    done with its 2xx answer, as OpenAPI has it (wire.http.schema); examples: one for each method, GET or POST.
+    scope: the scope that the key must have. own_codes: the error codes that it can answer besides the codes of its
+    kind. links: what can be done with its 2xx answer, as OpenAPI links (wire.http.schema). examples: one for each
+    method, GET or POST.
     """
 
     scope: ClassVar[str]
@@ -107,7 +108,7 @@ class MachineView(MethodFirstView):
         raise NotImplementedError  # every subclass answers; the base has no domain
 
     def limit_answer_lifetime(self, response: Response) -> datetime | None:
-        """Return when this 2xx answer expires once it is stored, where that is before the usual 24 hours."""
+        """Return when this 2xx answer expires once it is stored, if that is before the usual 24 hours."""
         return None
 
     def name_endpoint(self, path: Mapping[str, str]) -> str:
@@ -127,7 +128,7 @@ class MachineView(MethodFirstView):
         return cast(CallerKey, request.auth).require_environment(data.get("environment", "production"))
 
     def render(self, request: Request, response: Response) -> Response:
-        """Render inside the transaction, so that the stored bytes are those that are sent."""
+        """Render inside the transaction, so that the stored bytes are the bytes that are sent."""
         self.headers = self.default_response_headers
         response = self.finalize_response(request, response)
         response.render()

@@ -125,7 +125,7 @@ def list_headers(error: DomainError) -> dict[str, str]:
 
 
 def find_cause(error: Exception) -> DomainError:
-    """Return the domain's error for whatever a view, Django or DRF raised; log what is a fault of the hub."""
+    """Return the domain's error for whatever a view, Django or DRF raised; log it if it is a fault of the hub."""
     match error:
         case DomainError():
             return error

@@ -13,7 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
-# Pages use the clipboard and passkeys; what is not named is allowed to them alone. All of these are off for everybody.
+# Pages use the clipboard and passkeys; a feature that is not listed is allowed to this origin alone. All of these are
+# off for everybody.
 DENIED_FEATURES = (
     "accelerometer", "autoplay", "browsing-topics", "camera", "clipboard-read", "display-capture",
     "encrypted-media", "fullscreen", "geolocation", "gyroscope", "hid", "idle-detection", "local-fonts", "magnetometer",

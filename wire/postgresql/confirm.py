@@ -12,7 +12,7 @@ from wire.errors import CommitUnconfirmed
 
 @contextmanager
 def confirm_commit() -> Iterator[None]:
-    """Run what commits. Raises CommitUnconfirmed where the connection breaks before the database has answered."""
+    """Run what commits. Raises CommitUnconfirmed if the connection breaks before the database has answered."""
     try:
         yield
     except Error as error:

@@ -1,6 +1,6 @@
-"""Logs partitioned by month of UTC: partitions of coming months, and months of which nobody keeps anything.
+"""Logs partitioned by month of UTC: create the coming months, drop those from which nobody keeps anything.
 
-What belongs to no month's partition is in the default partition, so that an insert never fails.
+Rows that belong to no month's partition go to the default partition, so that an insert never fails.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ from django.db.backends.utils import CursorWrapper
 
 
 def open_prepared_cursor() -> CursorWrapper:
-    """Open a cursor that prepares what it executes, where DATABASE_PREPARE allows it.
+    """Open a cursor that prepares what it executes, if DATABASE_PREPARE allows it.
 
-    Use it for statements of a fixed text whose best plan does not depend on their parameters. Parameters need casts
-    where their type is in doubt.
+    Use it for statements of a fixed text whose best plan does not depend on their parameters. Parameters need casts if
+    their type is in doubt.
     """
     connection.close_if_health_check_failed()  # as every other cursor: once a request, the first asks
     connection.ensure_connection()

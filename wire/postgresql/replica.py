@@ -1,6 +1,6 @@
-"""Reads that may be a little old come from a read replica, where REPLICA_DATABASE_URL names one.
+"""Reads that may be a little old come from a read replica, if REPLICA_DATABASE_URL names one.
 
-What is read within `read_from_replica` goes to the replica, by the ORM (`ReplicaRouter`) and in SQL of our own
+Within `read_from_replica`, reads go to the replica: by the ORM (`ReplicaRouter`) and in SQL of our own
 (`get_read_connection`). All else, and whatever writes or locks, goes to the primary.
 """
 
@@ -64,7 +64,7 @@ def get_read_connection() -> BaseDatabaseWrapper:
 
 
 class ReplicaRouter:
-    """Sends the ORM's reads where they belong. Django asks it for the database of every query."""
+    """Sends the ORM's reads to the replica or the primary. Django asks it for the database of every query."""
 
     def db_for_read(self, model: object, **hints: object) -> str:
         return get_read_alias()

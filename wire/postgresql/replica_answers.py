@@ -1,4 +1,4 @@
-"""Answer a request that only reads from the replica, where that is recent enough for it."""
+"""Answer requests that only read from the replica, if it is recent enough."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 def answer_from_replica(request: HttpRequest, respond: Callable[[], HttpResponseBase]) -> HttpResponseBase:
     """Call `respond` with reads from the replica, and say in a header how old these may be.
 
-    It is called with reads from the primary where the replica is away, fails or is older than REPLICA_MAX_AGE, and
-    where this browser has just changed something. It must not write.
+    `respond` reads from the primary if the replica is away, fails or is older than REPLICA_MAX_AGE, or if this browser
+    has just changed something. It must not write.
     """
     age = _find_usable_age(request)
     if age is None:
@@ -39,7 +39,7 @@ def answer_from_replica(request: HttpRequest, respond: Callable[[], HttpResponse
 
 
 def _find_usable_age(request: HttpRequest) -> float | None:
-    """Return how many seconds old the replica is; None where the primary must be read."""
+    """Return how many seconds old the replica is; None if the primary must be read."""
     if not settings.REPLICA_DATABASE_URL or RECENT_CHANGE in request.COOKIES:
         return None
     age = replica_clock.measure_age()

@@ -1,7 +1,7 @@
 r"""Rows of an export that one statement selects: PostgreSQL itself writes them as CSV, for there may be many millions.
 
-The cells are those that wire.table_exports writes from rows of Python: text in quotes and neutralised, numbers as they
-are, nothing for NULL, lines that end in \r\n.
+The cells are the same that wire.table_exports writes from rows of Python: text in quotes and neutralised, numbers as
+they are, nothing for NULL, lines that end in \r\n.
 """
 
 from __future__ import annotations

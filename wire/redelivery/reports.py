@@ -30,7 +30,7 @@ def get_or_create_report(
     """Return the report of this id, and whether it is new. `values` are the other columns of a new one.
 
     The model is unique on workspace and report_id, and keeps the keyed hash of the body's SHA-256 in `digest`.
-    Raises ReportIdReused where the id was used with another body.
+    Raises ReportIdReused if the id was used with another body.
     """
     body_digest = hashlib.sha256(body).digest()
     report, is_new = reports.get_or_create(

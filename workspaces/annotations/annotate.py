@@ -64,7 +64,7 @@ def add_by_hand(
 def change_annotation(
     environment: Environment, annotation_id: UUID, content: AnnotationText, *, actor: str, now: datetime
 ) -> None:
-    """Set text and link; raises InvalidRequest, or NotFound where this environment has no such annotation."""
+    """Set text and link; raises InvalidRequest, or NotFound if this environment has no such annotation."""
     content.check()
     annotation = _lock_annotation(environment, annotation_id)
     before = AnnotationText(annotation.text, annotation.url)
@@ -78,7 +78,7 @@ def change_annotation(
 
 @transaction.atomic
 def delete_annotation(environment: Environment, annotation_id: UUID, *, actor: str, now: datetime) -> None:
-    """Delete an annotation; raises NotFound where this environment has none such."""
+    """Delete an annotation; raises NotFound if this environment has none such."""
     annotation = _lock_annotation(environment, annotation_id)
     Annotation.objects.filter(workspace_id=annotation.workspace_id, pk=annotation.pk).delete()
     record_audit(annotation.workspace_id, "annotation deleted", _describe(annotation), actor=actor, now=now)

@@ -129,7 +129,7 @@ def _build_first_body(environment: Environment) -> str:
 
 
 def _find_annotation(environment: Environment, id_text: str) -> Annotation | None:
-    """Return the annotation that an address names; None where it names none."""
+    """Return the annotation that an address names; None if it names none."""
     try:
         return list_annotations(environment).filter(pk=UUID(id_text)).first() if id_text else None
     except ValueError:

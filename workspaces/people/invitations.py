@@ -30,9 +30,9 @@ class WrongAddress(MembershipFault):
 
 @transaction.atomic
 def invite(workspace: Workspace, email: str, role: str, *, actor: str, now: datetime) -> tuple[Invitation, str]:
-    """Return a new invitation and the secret part of its link, of which only a digest is stored.
+    """Return a new invitation and the secret part of its link. Only a digest of the secret is stored.
 
-    It replaces an earlier one to the same address. Raises MembershipFault where the address is a member's.
+    It replaces an earlier one to the same address. Raises MembershipFault if the address is a member's.
     """
     email = email.strip().lower()
     if workspace.memberships.filter(user__in=_list_users(email)).exists():
@@ -126,7 +126,7 @@ def accept_invitation(invitation: Invitation, user: User, *, now: datetime) -> M
 
 @transaction.atomic
 def create_invited_user(email: str, *, now: datetime, username: str = "", password: str | None = None) -> User:
-    """Make an account with this address, which is verified; without a password where the provider signs in."""
+    """Make an account with this address, which is verified; without a password if the provider signs people in."""
     user = User.objects.create_user(username or _choose_username(email), email.lower(), password, date_joined=now)
     verify_address(user, email.lower())
     return user

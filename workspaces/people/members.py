@@ -30,9 +30,9 @@ def list_members(workspace: Workspace) -> list[tuple[Membership, bool]]:
 def change_role(
     workspace: Workspace, user_id: int, role: str, *, actor: str, by_operator: bool, now: datetime
 ) -> Membership | None:
-    """Give the member this role; None where there is no such member any more.
+    """Give the member this role; None if there is no such member any more.
 
-    Raises LastAdmin where no admin would be left, unless an operator does it.
+    Raises LastAdmin if no admin would be left, unless an operator does it.
     """
     membership = _lock_membership(workspace, user_id)
     if membership is None or membership.role == role:

@@ -13,7 +13,7 @@ VALID_FOR = timedelta(minutes=15)
 
 
 def create_link(user: User, *, now: datetime) -> str:
-    """Return the secret part of `/sign-in/<token>`: 256 random bits, of which only a digest is stored."""
+    """Return the secret part of `/sign-in/<token>`: 256 random bits; only a digest of them is stored."""
     SignInLink.objects.filter(expires_at__lte=now).delete()
     token = make_token()
     SignInLink.objects.create(digest=hash_token(token), user=user, expires_at=now + VALID_FOR)

@@ -1,6 +1,6 @@
-"""Reduce a page to what may be read of it: no link, no form, no script (pure).
+"""Reduce a page to its readable content: no link, no form, no script (pure).
 
-What is kept is listed, and all else is dropped: a page that gets a new kind of control does not leak it.
+Only listed elements are kept, so a page that gets a new kind of control does not leak it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Attributes = Sequence[tuple[str, str | None]]
 
 
 def reduce_main(html: str) -> str:
-    """Return the content of the page's <main> as plain HTML. Its links are their text; what acts on a page is gone."""
+    """Return the content of the page's <main> as plain HTML. Links become their text; controls are dropped."""
     reducer = _Reducer()
     reducer.feed(html)
     reducer.close()
@@ -67,12 +67,12 @@ class _Reducer(HTMLParser):
             self._is_facts.append("facts" in values.get("class", "").split())
 
     def _choose_tag(self, tag: str, values: dict[str, str]) -> str:
-        """Return the tag that is written for an element; empty where it is dropped with all that it holds."""
+        """Return the tag that is written for an element; empty if it is dropped with all that it holds."""
         if PRIVATE in values or not DROPPED_CLASSES.isdisjoint(values.get("class", "").split()):
             return ""
         if tag == "a":
-            # A link to the same page in another state only acts, as one in the heading of a card does; the heading of a
-            # column that sorts is a heading too.
+            # A link that only changes the state of the page is a control, and so is one in the heading of a card. The
+            # heading of a sortable column is kept as a heading.
             is_action = self._is_within("header") or (
                 values.get("href", "?").startswith("?") and not self._is_within("th")
             )

@@ -78,7 +78,7 @@ def ago(moment: datetime | None, now: datetime | None = None) -> str:
 def format_moment(moment: datetime) -> str:
     """Write `Wed 18 Nov, 14:05` as a <time>, in the active time zone; its title is the exact moment.
 
-    The year is written where it is not this one.
+    The year is written unless it is the current one.
     """
     local = timezone.localtime(moment)
     year = "" if local.year == timezone.localtime().year else f" {local.year}"
@@ -110,7 +110,7 @@ def json_text(value: Any) -> str:
 
 @register.filter
 def member(values: Mapping[Any, Any], key: Any) -> Any:
-    """Return a value by its key, None where there is none: templates read only keys that are names."""
+    """Return a value by its key, None if there is none: templates read only keys that are names."""
     return values.get(key)
 
 

@@ -20,7 +20,7 @@ PAGING = ("cursor", "page")
 
 @register.simple_tag(takes_context=True)
 def neighbour_period(context: Context, direction: str) -> str:
-    """Return the query of the `earlier` or `later` period of the same length; "" where there is none."""
+    """Return the query of the `earlier` or `later` period of the same length; "" if there is none."""
     members = find_neighbour(context["period"], -1 if direction == "earlier" else 1, now=timezone.now())
     return _change_current_query(context, members) if members else ""
 
@@ -34,7 +34,7 @@ def fixed_period(context: Context) -> str:
 
 @register.filter
 def dates(period: Period) -> str:
-    """Write a period as `14 Nov – 20 Nov 2026`, with hours where it does not consist of days."""
+    """Write a period as `14 Nov – 20 Nov 2026`, with hours if it does not consist of whole days."""
     first, last = _local_ends(period)
     if period.start <= EARLIEST:
         return f"until {last:%-d %b %Y}"
@@ -59,7 +59,7 @@ def preceding(period: Period) -> str:
 
 @register.filter
 def first_day(period: Period) -> str:
-    """Write the first day for a date input; empty where the period has no beginning."""
+    """Write the first day for a date input; empty if the period has no beginning."""
     return "" if period.start <= EARLIEST else f"{_local_ends(period)[0]:%Y-%m-%d}"
 
 

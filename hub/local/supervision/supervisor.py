@@ -47,7 +47,7 @@ class Restarts:
         self.started_at = now
 
     def note_failure(self, now: float) -> float | None:
-        """Return the seconds until it is to be started again; None where another start does not help."""
+        """Return the seconds until it is to be started again; None if another start does not help."""
         if now - self.started_at >= STEADY_SECONDS:
             self.failures = 0
         self.failures += 1

@@ -58,7 +58,7 @@ class ReportError(AffidavitError):
         self.sent = sent
 
     def after(self, sent: int, member: str) -> "ReportError":
-        """Return this error with pointers into the whole list, of which `sent` items were delivered before.
+        """Return this error with pointers into the whole list; its first `sent` items were delivered before.
 
         member: the name of the request's member that held this part of the list.
         """

@@ -36,7 +36,7 @@ def key(hub: Hub) -> str:
 
 
 def read_lines(hub: Hub) -> list[dict[str, Any]]:
-    """Return all lines of the log. Raises ValueError where one is not JSON."""
+    """Return all lines of the log. Raises ValueError if one is not JSON."""
     return [json.loads(line) for line in hub.output.splitlines() if line and not READY.match(line)]
 
 
@@ -53,7 +53,7 @@ def list_tree(hub: Hub) -> set[int]:
 
 
 def measure_memory(pid: int) -> int:
-    """Return the bytes of a process, with its share of what several use (PSS); 0 where it has ended."""
+    """Return the bytes of a process, with its share of what several use (PSS); 0 if it has ended."""
     lines = read_process(pid, "smaps_rollup").decode().splitlines()
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:")), 0)
 

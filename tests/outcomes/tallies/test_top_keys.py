@@ -1,4 +1,4 @@
-"""The top keys are those of the whole list, in its order, also where only a few of each bucket were read."""
+"""The top keys are those of the whole list, in its order, also if only a few of each bucket were read."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Provider:
         return f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state']})}"
 
     def exchange(self, form: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return tokens for a code, once; None where the request is not right."""
+        """Return tokens for a code, once; None if the request is not right."""
         grant = self._grants.pop(form.get("code", ""), None)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
         if (

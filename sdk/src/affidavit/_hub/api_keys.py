@@ -39,7 +39,7 @@ def is_well_formed(key: str) -> bool:
 
 
 def require_secret_key(api_key: str | None) -> str:
-    """Return the key if it may be sent; if None that of the environment variable AFFIDAVIT_API_KEY.
+    """Return the key if it may be sent; if None, the value of the environment variable AFFIDAVIT_API_KEY.
 
     Raises ReportError for a missing, publishable or garbled key, and for what is no key by its prefix.
     """

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 _WARN_EVERY = 60.0
-"""Seconds between two warnings at least, also where the hub takes every second report only."""
+"""Seconds between two warnings at least, also if the hub takes every second report only."""
 
 
 class Availability:

@@ -22,8 +22,8 @@ class Outbox:
     """Deliver parcels in order, from one thread at a time.
 
     post: sends one parcel; raises ReportError. on_loss: called with the weight of a parcel that the hub refused for its
-    content, and with the error. After any other error, such as a proxy's or that of a wrong key, the parcel is kept and
-    sent again. delivered: the weight that the hub has stored.
+    content, and with the error. After any other error, such as one from a proxy or about a wrong key, the parcel is
+    kept and sent again. delivered: the weight that the hub has stored.
     """
 
     def __init__(

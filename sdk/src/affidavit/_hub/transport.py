@@ -71,7 +71,7 @@ class _ThreadConnection(threading.local):
 
 
 def resolve_base_url(base_url: str | None) -> str:
-    """Return `base_url`; if None that of the environment variable AFFIDAVIT_HUB, else of a hub on this machine."""
+    """Return `base_url`; if None, from the environment variable AFFIDAVIT_HUB, else of a hub on this machine."""
     address = read_variable(base_url, HUB_VARIABLE)
     return DEFAULT_BASE_URL if address is None else address
 

@@ -71,7 +71,7 @@ def _compare_sides(name: str, attempt: Attempt, intent: Intent, workspace: str |
 
 
 def read_unproven_payload(header: str) -> dict[str, Json] | None:
-    """Return what the payload of a header says, None where it cannot be read. It proves nothing: for people only."""
+    """Return what the payload of a header says, None if it cannot be read. It proves nothing: for people only."""
     try:
         return open_envelope(header).payload
     except Unreadable:

@@ -20,10 +20,10 @@ _JOURNAL_LIMIT = 16 * 1024 * 1024
 class SqliteFile(Database):
     """One file in one process. All stores on it share the connection, so that threads queue here and not at its lock.
 
-    The journal is a write-ahead log, with `synchronous = NORMAL`: a write survives the crash of any process. What a
-    power failure takes back are the last moments: an intent is valid for minutes and the machine is down meanwhile, and
-    a call that ran then is like one whose lease ran out in a crash. Where the log cannot be had (network file systems),
-    each write is synchronous.
+    The journal is a write-ahead log, with `synchronous = NORMAL`: a write survives the crash of any process. A power
+    failure can undo the writes of the last moments. That is harmless: an intent is valid for minutes only, while the
+    machine is down, and a call that ran then is like one whose lease ran out in a crash. If the log is not available
+    (network file systems), each write is synchronous.
     """
 
     def __init__(self, path: str) -> None:

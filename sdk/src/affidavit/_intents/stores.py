@@ -37,7 +37,7 @@ def is_in_memory(store: object) -> bool:
 
 
 class OneProcess:
-    """Keeps a store in memory from being used by several workers, each of which would have its own.
+    """Refuses a store in memory with several workers, because each would have a store of its own.
 
     It detects a fork since the store was first used, WEB_CONCURRENCY above 1, and on Linux a second worker of the same
     server (gunicorn, uWSGI, uvicorn, granian). several_workers: True to allow several workers.

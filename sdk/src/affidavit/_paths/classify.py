@@ -1,4 +1,4 @@
-"""Which segments of a tree of paths are parameters, position by position from the left.
+"""Decide which segments in a tree of paths are parameters, position by position from the left.
 
 Each segment gets one probability of being data: the sum of the weights of its signs is the logarithm of its odds.
 The first look judges each segment alone; the second adds the signs of its neighbours, as the first look judged them.
@@ -17,9 +17,9 @@ from .tree import PathNode
 from .weights import WEIGHTS
 
 LITERAL_BELOW = 0.1
-"""A literal that is data costs as much as ten segments held back."""
+"""Treating data as a literal costs as much as holding back ten segments."""
 PARAMETER_ABOVE = 0.85
-"""A parameter that is a word mixes operations."""
+"""Treating a word as a parameter mixes operations."""
 
 
 class Verdict(Enum):
@@ -75,7 +75,8 @@ class Decision:
     def judge_new(self, segment: str) -> Judgement:
         """Judge a segment that was never seen at this position, so that no response is known for it.
 
-        It is a word only if the API or any API has such a word; else a parameter where one is known, or undecided.
+        It is a word only if this API or others have such a word; else a parameter if the position has one, or
+        undecided.
         """
         judgement = judge_segment(self.siblings, segment, self.first_look)
         is_known = bool(judgement.signs.keys() & KNOWN_WORDS)
@@ -85,7 +86,7 @@ class Decision:
 
 
 def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) -> Decision:
-    """Decide which segments of `nodes` are parameters. They are one position, as parameters stand before them."""
+    """Decide which segments of `nodes` are parameters. The nodes are one position: what is before them is equal."""
     siblings = Siblings(nodes, facts, prefix)
     first_look = take_first_look(siblings)
     judgements = {segment: judge_segment(siblings, segment, first_look) for segment in siblings.words}
@@ -101,7 +102,7 @@ def decide(nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix = ()) 
 
 
 def _doubt_strange_words(siblings: Siblings, judgements: dict[str, Judgement]) -> None:
-    """Hold back strange words that no answer confirms, and all where most of a position may be data."""
+    """Hold back strange words that no answer confirms; all strange words, if most of the position may be data."""
     strange = [segment for segment in judgements if siblings.is_strange(segment) and not siblings.is_fixed(segment)]
     literal = [segment for segment in strange if judgements[segment].verdict is Verdict.LITERAL]
     most_in_doubt = len(strange) - len(literal) >= max(LEAST_IN_DOUBT, len(literal) + 1)
@@ -120,7 +121,7 @@ def take_first_look(siblings: Siblings) -> dict[str, float]:
 
 
 def judge_segment(siblings: Siblings, segment: str, first_look: Mapping[str, float]) -> Judgement:
-    """Judge one segment, seen at this position or not."""
+    """Judge one segment, whether it was seen at this position or not."""
     if siblings.is_fixed(segment):
         return FIXED
     if segment in siblings.versions:

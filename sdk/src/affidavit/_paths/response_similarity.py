@@ -63,7 +63,7 @@ def _add_shapes(shapes: dict[End, frozenset[str]], node: PathNode, segments: tup
 
 
 def _measure_overlap(first: frozenset[str], second: frozenset[str]) -> float | None:
-    """Return the share of comparable pointers that both shapes have; None where most cannot be compared.
+    """Return the share of comparable pointers that both shapes have; None if most cannot be compared.
 
     A pointer that only one shape has counts against it, unless an empty list or a null of the other hides it.
     """

@@ -39,7 +39,7 @@ _UNSENDABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class _Route(NamedTuple):
-    """A path with `{name}` for its parameters, and the JSON type of each, UNKNOWN where the route names none."""
+    """A path with `{name}` for its parameters, and the JSON type of each, UNKNOWN if the route names none."""
 
     path: str
     types: Mapping[str, str]

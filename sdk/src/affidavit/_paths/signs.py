@@ -36,13 +36,13 @@ PLACED_SIGNS = frozenset({
     "made partly of words of other APIs", "made of words that no other API has",
     "nothing follows a word that no other API has", "most paths go through it", "a tenth of all paths goes through it",
 })  # fmt: skip
-"""Signs that say something else at the beginning, behind data and behind a word."""
+"""Signs whose meaning depends on the place: at the beginning, behind data or behind a word."""
 
 Prefix = tuple["str | None", ...]
 """The segments before a position, None for a parameter."""
 
 NEVER_SEEN = "never seen here"
-"""All recordings have seen what is judged, so no weight of this sign can be fitted."""
+"""Every segment that is judged in a recording was seen in it, so no weight of this sign can be fitted."""
 
 KNOWN_WORDS = frozenset({"word of a property name", "an action"})
 
@@ -66,12 +66,12 @@ _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class TrafficFacts:
-    """Facts from all traffic together.
+    """Facts about all traffic together.
 
-    echoed: segments that are the value of a property of their own exchange somewhere. parts: segments that stand
-    between data somewhere, as `items` in `orders/17/items/3`. places: under how many different segments each segment
-    stands. scalars: how the properties read that hold a segment, by segment. hashes: of each segment.
-    style: how the API writes its words. paths: how many different ones were seen.
+    echoed: segments that were the value of a property in the bodies of their own exchange. parts: segments that stood
+    between data, as `items` in `orders/17/items/3`. places: below how many different segments each segment stands.
+    scalars: by segment, the meaning of the properties that hold it as a value. hashes: of each segment. style: how the
+    API writes its words. paths: the number of different paths.
     """
 
     vocabulary: Vocabulary
@@ -85,7 +85,7 @@ class TrafficFacts:
 
 
 class Siblings:
-    """The segments of one position, which is one as parameters stand before it. words: nodes by segment."""
+    """The segments of one position: all that follow the same words and parameters. words: nodes by segment."""
 
     def __init__(self, nodes: Sequence[PathNode], facts: TrafficFacts, prefix: Prefix) -> None:
         self.nodes = nodes
@@ -106,9 +106,9 @@ class Siblings:
         return max((node.data_count for node in self.nodes), default=0)
 
     def is_fixed(self, segment: str) -> bool:
-        """Whether a segment is part of the API whatever else is known: `v2`, `api`, `_`.
+        """Whether a segment is certainly part of the API: `v2`, `api`, `_`.
 
-        In `templates/welcome/versions/v2` it may be somebody's second version of something.
+        In `templates/welcome/versions/v2`, `v2` may be data: the second version of a template.
         """
         before = self.prefix[-1] if self.prefix else ""
         follows_value = None in self.prefix and before is not None and not is_scaffold(before)
@@ -131,7 +131,10 @@ class Siblings:
 
     @cached_property
     def versions(self) -> frozenset[str]:
-        """`2` of `/2/orders`: an API has one version, of its users there are more."""
+        """Segments that may be the API's version, such as `2` in `/2/orders`.
+
+        An API has one version; several are data.
+        """
         return frozenset() if self.prefix else frozenset(filter(may_be_version, self.words))
 
     def collect_shapes(self, segment: str) -> Shapes:
@@ -144,7 +147,7 @@ class Siblings:
         return [*self.data, *(node for segment in sorted(parameters) for node in self.words[segment])]
 
     def list_continuation_signs(self, segment: str) -> Iterator[str]:
-        """Yield a sign if a word that follows this segment also follows two others beside it."""
+        """Yield a sign if a word that follows this segment also follows two of its neighbours."""
         most = max((self._continuations[word] for word in self._following_words(segment)), default=0)
         if most > 2:
             yield "goes on as others beside it do"
@@ -163,13 +166,13 @@ class Siblings:
         return frozenset(self._list_position_signs())
 
     def own_signs(self, segment: str) -> tuple[str, ...]:
-        """Return what is known of a segment without a look at those beside it."""
+        """Return the signs of a segment alone, without those of its neighbours."""
         if segment not in self._own_signs:
             self._own_signs[segment] = tuple(self.place_signs(self._list_own_signs(segment)))
         return self._own_signs[segment]
 
     def place_signs(self, signs: Iterable[str]) -> Iterator[str]:
-        """Yield each sign; those that say something else in another place a second time, with the place."""
+        """Yield each sign, and a second time with the place if its meaning depends on the place."""
         for sign in signs:
             yield sign
             if sign in PLACED_SIGNS:
@@ -186,7 +189,7 @@ class Siblings:
 
     @cached_property
     def place(self) -> str:
-        """Where the position is, in words that follow a sign."""
+        """The place of the position, in words that follow a sign."""
         if self.is_leading:
             return "at the beginning"
         return "behind data" if self.prefix[-1] is None else "behind a word"
@@ -296,7 +299,7 @@ class Siblings:
             yield "in several places" if places < 4 else "in many places"
 
     def _list_parent_signs(self, nodes: Sequence[PathNode]) -> Iterator[str]:
-        """Yield whether a word stands behind one value only: part of the API stands behind many."""
+        """Yield whether a word stands behind one value or several: a word of the API stands behind many."""
         if sum(max(1, len(node.parents)) for node in nodes) > 1:
             yield "behind several values"
         elif self.parent_count > 2:
@@ -324,7 +327,7 @@ def count_paths(node: PathNode) -> int:
 
 
 def _pass_scaffold(nodes: Iterable[PathNode]) -> Iterator[PathNode]:
-    """Yield nodes and those behind `api` or `v2`, where the path goes on."""
+    """Yield the nodes, and the nodes that follow `api` or `v2` behind them."""
     for node in nodes:
         yield node
         yield from _pass_scaffold(following for word, following in node.words.items() if word and is_scaffold(word))
@@ -335,7 +338,7 @@ _STRONG = Reading.IDENTITY | Reading.OTHER
 
 @lru_cache(maxsize=20_000)
 def list_text_signs(text: str) -> tuple[str, ...]:
-    """Return what the text of a segment says."""
+    """Return the signs in the text of a segment."""
     return tuple(_read_text(text))
 
 
@@ -394,7 +397,7 @@ def _read_digits(stem: str) -> Iterator[str]:
 
 
 def list_sibling_signs(siblings: Siblings, segment: str, probabilities: Mapping[str, float]) -> Iterator[str]:
-    """Yield what those beside a segment say. probabilities: that each is data, by what is known of it alone."""
+    """Yield the signs that the neighbours of a segment give. probabilities: that each is data, judged alone."""
     neighbours = {
         word: probabilities[word] for word in siblings.words if word != segment and not siblings.is_fixed(word)
     }
@@ -435,7 +438,10 @@ def _measure_median(siblings: Siblings, own: Shapes, words: Iterable[str]) -> fl
 
 
 def _compare_numbers(values: int, data: int, words: int, unsure: int) -> Iterator[str]:
-    """Yield what numbers say. values: segments beside that are data by their form; data, words: surely so."""
+    """Yield the signs in the numbers of neighbours.
+
+    values: data by their form. data, words: surely data, surely words.
+    """
     if not values + data + words + unsure:
         yield "alone"
         return

@@ -69,7 +69,10 @@ WORD_ORIGINS = (
     "made partly of words of other APIs",
     "made of words that no other API has",
 )
-"""The signs about the words of a segment in the paths of other APIs, one of which each segment with words has."""
+"""The signs that say whether other APIs have the words of a segment in paths.
+
+Each segment with words has one of them.
+"""
 STRANGE_ORIGINS = frozenset(WORD_ORIGINS[4:])
 
 LEAST_WORDS = 3  # of the API that must be known before others are compared with them

@@ -1,7 +1,7 @@
 """How much each sign of a path segment speaks for data. Written by `bench/fit_paths.py`; not to be edited.
 
-The sum of the weights of a segment is the logarithm of its odds to be data. Of the two numbers the first is for the
-look at a segment alone, the second for the look at it among those beside it; no name: every segment.
+The sum of the weights of a segment is the logarithm of its odds to be data. Of the two numbers, the first is for the
+look at a segment alone, the second for the look at it with its neighbours. The empty name counts for every segment.
 """
 
 from collections.abc import Mapping

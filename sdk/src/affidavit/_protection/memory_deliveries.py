@@ -34,7 +34,7 @@ class MemoryDeliveries:
     """A store for one process, like `MemoryNonces`. It keeps `limit` calls and `max_bytes` of their responses.
 
     Beyond `max_bytes` it forgets the oldest responses: a retry of such a call gets 409 `response-not-kept`. Beyond
-    `limit` it forgets the oldest finished calls, of which a retry runs again; never a call in flight. The logger
+    `limit` it forgets the oldest finished calls, so a retry of one runs again; never a call in flight. The logger
     `affidavit.protection` warns once when either limit is reached by 80 %, and once when the first call is forgotten.
     """
 

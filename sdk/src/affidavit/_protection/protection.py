@@ -250,8 +250,8 @@ class Admission:
     def finish(self, status: int, headers: Iterable[tuple[str, str]] = (), body: bytes | None = None) -> None:
         """Settle with the response. body: None if it streams or is too large to be kept.
 
-        Three kinds of responses are not kept: one that asks for a retry (5xx, 408, 425, 429) and one to a safe method
-        (GET, HEAD, OPTIONS), whose retry runs the call again; and any other without a body, whose retry gets 409,
+        Three kinds of responses are not kept. A response that asks for a retry (5xx, 408, 425, 429) and one to a safe
+        method (GET, HEAD, OPTIONS): a retry runs the call again. Any other response without `body`: a retry gets 409,
         because the call has run.
         """
         running = self._settle()

@@ -50,7 +50,7 @@ class Evidence:
         """The number of values by kind (`KINDS`), as a copy.
 
         A kind has the count 0 if its reporter named it without counting. `limit`: values that a limit cut. `divergent`,
-        `empty`: values of which a reporter sent only this word.
+        `empty`: values for which a reporter sent only this word.
         """
         if self._kind is None:
             return {}

@@ -84,7 +84,7 @@ def is_form(media_type: str) -> bool:
 
 
 def is_url_encoded(media_type: str) -> bool:
-    """Return whether a media type, with or without parameters, is that of a form without files."""
+    """Return whether a media type, with or without parameters, means a form without files."""
     return strip_parameters(media_type) == URL_ENCODED
 
 

@@ -194,7 +194,7 @@ def _note_types(operation: Operation, path_template: Template, path: str) -> Non
 
 
 def _build_typed_template(operation: Operation) -> Template | None:
-    """Return the template of a route with the types of all values so far; a string where no value told it."""
+    """Return the template of a route with the types of all values so far; a string if no value told it."""
     if operation.template is None or not operation.value_types:
         return operation.template
     unseen = "string" if operation.status < 400 else UNKNOWN

@@ -119,7 +119,7 @@ def _measure_body(body: RawBody | FormFields | Unread | None) -> int:
 class Intake:
     """Shared by all threads of the host. Every `observed` request is in a tally or in one of the other counts.
 
-    dropped: no room even for a count. ignored: 404, 405 and 501 where nothing else was ever answered, and requests
+    dropped: no room even for a count. ignored: 404, 405 and 501 on a path that never answered otherwise, and requests
     that can be no operation. unlooked: counted without their bodies, because the shape has settled, or enough wait.
     """
 

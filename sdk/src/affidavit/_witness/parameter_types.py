@@ -1,4 +1,4 @@
-"""Types of path parameters of which the framework's route names none: what all observed values are by their form."""
+"""Types of path parameters whose route names none: what all observed values are by their form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PARAMETER = re.compile(r"\{([^{}]*)\}")
 
 
 def find_unknown(template: Template) -> dict[str, str]:
-    """Return the parameters of which the route names no type."""
+    """Return the parameters whose type the route does not name."""
     return {name: kind for name, kind in template.parameters.items() if kind == UNKNOWN}
 
 

@@ -190,7 +190,7 @@ class Gate:
             await _send_whole(self._refusal, self._send)
 
     async def _send_for_app(self, message: Message) -> None:
-        """Send the app's response, but hold that of an admitted call: it is kept before its first byte is sent."""
+        """Send the app's response. That of an admitted call waits: it is kept before its first byte is sent."""
         if self._refusal is not None:
             return  # the framework's response to IntentRefused is discarded
         response = self._response or self._hold_from(message)

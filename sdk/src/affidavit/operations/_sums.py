@@ -22,7 +22,7 @@ REQUEST = "request"
 
 
 def build_media_types(status: int, request: str | None, response: str | None) -> dict[str, str]:
-    """Return the media types of one observation by `part_key`; that of the request for 2xx and 3xx only."""
+    """Return the media types of one observation by `part_key`; the request's type for 2xx and 3xx only."""
     request_types = {REQUEST: reduce_media_type(request)} if request and 200 <= status < 400 else {}
     return request_types | ({str(status): reduce_media_type(response)} if response else {})
 
