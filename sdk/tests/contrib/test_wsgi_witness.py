@@ -173,6 +173,32 @@ def test_an_app_that_breaks_halfway_is_reported_once_and_passed_on():
     assert eye.stats.observed == 2
 
 
+@pytest.mark.parametrize(("headers", "status"), [({}, 500), ({"Content-Length": "2"}, 200)])
+def test_of_a_settled_shape_only_a_response_with_a_length_is_reported_before_it_is_sent(headers, status):
+    app = flask.Flask(__name__)
+
+    @app.get("/feed")
+    def feed():
+        breaks = "break" in flask.request.args
+
+        def pieces():
+            if breaks:
+                raise RuntimeError("on purpose")
+            yield b"{}"
+
+        return flask.Response(pieces(), mimetype=JSON, headers=headers)
+
+    app.wsgi_app = WitnessMiddleware(app.wsgi_app, eye := make_witness(hub := Hub()))
+    for _ in range(60):
+        app.test_client().get("/feed", buffered=True)
+        eye.flush()
+    assert eye.stats.unlooked > 0
+    with pytest.raises(RuntimeError, match="on purpose"):
+        app.test_client().get("/feed?break=1", buffered=True)
+    assert flush_entries(eye, hub).keys() == {("GET", "/feed", 200), ("GET", "/feed", status)}
+    assert eye.stats.observed == 61
+
+
 def test_a_body_that_the_app_does_not_read_is_not_read_for_it():
     app = shop(eye := make_witness(hub := Hub()))
     body = io.BytesIO(b'{"a":1}')

@@ -26,15 +26,17 @@ class WitnessMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See the ASGI specification."""
-        if scope["type"] == "lifespan":
-            await run_lifespan(self._app, scope, receive, send)
-            return
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            if scope["type"] == "lifespan":
+                await run_lifespan(self._app, scope, receive, send)
+            else:
+                await self._app(scope, receive, send)
             return
         exchange = _Exchange(self._witness, scope, send)
+        if exchange.request_copy is not None:
+            receive = exchange.wrap_receive(receive, exchange.request_copy)
         try:
-            await self._app(scope, exchange.wrap_receive(receive), exchange.send)
+            await self._app(scope, receive, exchange.send)
         except Exception:  # reported as a 500, and raised on
             exchange.report(failed=True)
             raise
@@ -50,7 +52,7 @@ class _Exchange:
     _status = 0
     _request_headers: Mapping[bytes, str] = {}
     _headers: Mapping[bytes, str] = {}
-    _request: BodyCopy | None = None
+    request_copy: BodyCopy | None = None
     _response: BodyCopy | None = None
     _response_type: str | None = None
     is_reported = False
@@ -64,15 +66,12 @@ class _Exchange:
             self._path, self._root = scope["path"], scope.get("root_path", "")
             self._request_headers = headers = read_headers(scope["headers"], _REQUEST_HEADERS)
             if b"content-type" in headers:
-                self._request = open_copy(headers[b"content-type"], witness.max_body)
+                self.request_copy = open_copy(headers[b"content-type"], witness.max_body)
         except Exception:  # whatever the scope holds, the app must be called
             self.is_reported = True
 
-    def wrap_receive(self, receive: Receive) -> Receive:
-        """Return a receive for the app that copies the body as it passes, if there may be one."""
-        copy = self._request
-        if copy is None:
-            return receive
+    def wrap_receive(self, receive: Receive, copy: BodyCopy) -> Receive:
+        """Return a receive for the app that copies the body as it passes."""
 
         async def receive_and_copy() -> Message:
             message = await receive()
@@ -107,7 +106,7 @@ class _Exchange:
                 scope["method"], self._build_path(), self._status or 500,
                 route=find_route(scope),
                 query=scope.get("query_string", b"").decode("latin-1"),
-                request_body=None if self._request is None else self._request.finish(),
+                request_body=None if self.request_copy is None else self.request_copy.finish(),
                 request_content_type=self._find_request_type(),
                 request_encoding=self._request_headers.get(b"content-encoding"),
                 response_body=self._finish_response(),
@@ -117,7 +116,9 @@ class _Exchange:
 
     def _find_request_type(self) -> str | None:
         """Return the type of the body that the app has read; None if it has read none."""
-        return self._request_headers[b"content-type"] if self._request is not None and self._request.size else None
+        if self.request_copy is None or not self.request_copy.size:
+            return None
+        return self._request_headers[b"content-type"]
 
     def _build_path(self) -> str:
         return quote_path(join_path(str(self._path), str(self._root)))

@@ -1,6 +1,6 @@
 """Observe the requests and responses of a WSGI app (contract 4)."""
 
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import quote
@@ -9,7 +9,7 @@ from affidavit._shapes.media_types import is_json
 from affidavit._witness.bodies import BodyCopy, CopiedBody, Unread, choose_type, is_readable, open_copy
 from affidavit._witness.witness import Witness
 from affidavit.contrib._tee import Tee
-from affidavit.contrib._wsgi_environ import Environ, WsgiApp, find_rule, has_no_route, read_body_type, read_prefix
+from affidavit.contrib._wsgi_environ import Environ, WsgiApp, decode, find_rule, has_no_route, read_body_type
 
 
 class WitnessMiddleware:
@@ -34,19 +34,20 @@ class WitnessMiddleware:
 
 
 class _Exchange:
-    """One request and its response. Observing must never disturb them."""
+    """One request and its response. Observing must never disturb them, and costs each request little."""
+
+    _prefix = _path = ""
+    _status = 0
+    _headers: Mapping[str, str] = {}
+    _request: BodyCopy | None = None
+    _response: BodyCopy | None = None
+    _route: str | None = None
+    _has_output = _is_reported = False
 
     def __init__(self, witness: Witness, environ: Environ, start_response: Any) -> None:
         self._witness = witness
         self._environ = environ
         self._start_response = start_response
-        self._prefix = self._path = ""
-        self._request: BodyCopy | None = None
-        self._status = 0
-        self._headers: dict[str, str] = {}
-        self._route: str | None = None
-        self._response: BodyCopy | None = None
-        self._has_output = self._is_reported = self._has_no_route = False
         try:
             self._note_request()
         except Exception:  # whatever the environ holds, the app must be called
@@ -61,6 +62,8 @@ class _Exchange:
 
     def watch(self, chunks: Iterable[bytes]) -> Iterable[bytes]:
         """Return the chunks for the server: the app's own, unless they must be copied as they pass."""
+        if "content-length" in self._headers and self._is_settled():  # without a length it may still fail
+            return chunks
         if isinstance(chunks, (list, tuple)):
             for chunk in chunks:
                 self.note_chunk(chunk)
@@ -82,27 +85,21 @@ class _Exchange:
 
     def report(self, *, is_whole: bool = False, failed: bool = False) -> None:
         """Report the exchange, once. failed: the app raised; unless it had sent a chunk, the server sends a 500."""
-        if self._is_reported or not (self._status or failed):
-            return
-        self._is_reported = True
-        if self._has_no_route:
+        if not (self._status or failed):
             return
         if failed and not self._has_output:
             self._status, self._headers, self._response = 500, {}, None
+        if self._is_settled():
+            return
+        self._is_reported = True
         with suppress(Exception):  # whatever the environ holds, observing must not break the response
-            environ, route = self._environ, self._route or self._find_route()
-            method, request_type = environ["REQUEST_METHOD"], read_body_type(environ)
-            response_type = choose_type(self._headers.get("content-type"), self._headers.get("content-length"))
-            if self._witness.settles(
-                method, self._quote_path, self._status, route,
-                request_content_type=request_type, response_content_type=response_type,
-            ):  # fmt: skip
-                return
+            environ = self._environ
+            request_type, response_type = read_body_type(environ), self._find_response_type()
             if self._response is not None:
                 self._response.is_whole = is_whole
             self._witness.observe(
-                method, self._quote_path(), self._status,
-                route=route,
+                environ["REQUEST_METHOD"], self._quote_path(), self._status,
+                route=self._route or self._find_route(),
                 query=environ.get("QUERY_STRING", ""),
                 request_body=self._finish_request_body(request_type),
                 request_content_type=request_type,
@@ -112,6 +109,22 @@ class _Exchange:
                 response_encoding=self._headers.get("content-encoding"),
             )  # fmt: skip
 
+    def _is_settled(self) -> bool:
+        """Return whether there is nothing to observe: it was reported, or is counted now because its shape is known."""
+        if not self._is_reported:
+            try:
+                self._is_reported = self._witness.settles(
+                    self._environ["REQUEST_METHOD"], self._quote_path, self._status, self._route or self._find_route(),
+                    request_content_type=read_body_type(self._environ),
+                    response_content_type=self._find_response_type(),
+                )  # fmt: skip
+            except Exception:  # whatever the environ holds, observing must not break the response
+                self._is_reported = True
+        return self._is_reported
+
+    def _find_response_type(self) -> str | None:
+        return choose_type(self._headers.get("content-type"), self._headers.get("content-length"))
+
     def _quote_path(self) -> str:
         return quote(self._path, encoding="latin-1")
 
@@ -120,7 +133,8 @@ class _Exchange:
         environ = self._environ
         self._prefix = environ.get("SCRIPT_NAME", "")
         self._path = self._prefix + environ.get("PATH_INFO", "")
-        if is_readable(content_type := environ.get("CONTENT_TYPE") or ""):
+        content_type = environ.get("CONTENT_TYPE")
+        if content_type and is_readable(content_type):
             self._request = open_copy(content_type, self._witness.max_body)
             environ["wsgi.input"] = Tee(environ["wsgi.input"], self._request)
 
@@ -131,13 +145,13 @@ class _Exchange:
             is_due = is_json(self._headers.get("content-type", ""))
             self._response = BodyCopy(self._witness.max_body) if is_due else None
             self._route = self._find_route()
-            self._has_no_route = has_no_route(self._environ)
+            self._is_reported = self._is_reported or has_no_route(self._environ)
         except Exception:  # the server has accepted it; whether it is valid is not checked here
             self._is_reported = True
 
     def _find_route(self) -> str | None:
         rule = find_rule(self._environ)
-        return None if rule is None else read_prefix({"SCRIPT_NAME": self._prefix}) + rule
+        return decode(self._prefix) + rule if rule and self._prefix else rule
 
     def _wrap_write(self, write: Callable[..., Any]) -> Callable[..., Any]:
         def write_and_copy(chunk: bytes) -> Any:
