@@ -86,7 +86,7 @@ class VerificationRollup(models.Model):
 
 
 def split_operation(operation: str) -> tuple[str, str]:
-    """Return method and path of an operation; two empty strings where none or one of another transport is named."""
+    """Return method and path of an operation; two empty strings if none or one of another transport is named."""
     method, separator, path = operation.partition(" /")
     return (method, f"/{path}") if separator else ("", "")
 
@@ -165,7 +165,7 @@ class Confirmation(models.Model):
         return f"{self.state} since {self.created_at:%Y-%m-%d %H:%M}"
 
     def state_at(self, now: datetime) -> str:
-        """Return the state at a moment: `expired` where time has run out, `pending` while a decision can be undone."""
+        """Return the state at a moment: `expired` if time has run out, `pending` while a decision can be undone."""
         if self.can_be_undone_at(now):
             return self.PENDING
         can_expire = self.state in (self.PENDING, self.CONFIRMED)

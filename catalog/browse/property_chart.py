@@ -14,7 +14,7 @@ PARTIAL_OPACITY = 0.55  # of the bar of a day that is not over
 
 
 def draw_presence(days: Sequence[PropertyDay], node: Node, *, today: date) -> Mapping[str, Any]:
-    """Return a chart of the share of a property by day, or of its count where no share is known."""
+    """Return a chart of the share of a property by day, or of its count if no share is known."""
     shares = [day.presence.seen / day.presence.parents if day.presence.parents else None for day in days]
     is_share = node.parents is not None
     counts = [day.presence.seen for day in days]

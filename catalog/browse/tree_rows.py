@@ -104,7 +104,7 @@ def build_rows(
 ) -> tuple[list[TreeRow], bool]:
     """Return the rows of one page, at most `limit`, and whether there were more.
 
-    pointer: the node to begin with, the root where there is no such node. inside_only: without that node's own row.
+    pointer: the node to begin with, the root if there is no such node. inside_only: without that node's own row.
     What large branches further down contain is left out, unless their pointer is among `opened` or `are_all_open`.
     """
     sizes, _ = _measure_branches(nodes)

@@ -207,7 +207,7 @@ def build_tree_context(
     *,
     inside_only: bool = False,
 ) -> Mapping[str, Any]:
-    """Return the rows of a shape from the node `at` on, and its schema where all of the shape is shown.
+    """Return the rows of a shape from the node `at` on, and its schema if all of the shape is shown.
 
     observed: the days of the period; None for all time.
     """

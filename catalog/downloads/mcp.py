@@ -44,7 +44,7 @@ def build_mcp_tool(name: str, outline: Outline, rules: Mapping[str, bool]) -> di
 
 
 def derive_hints(method: str) -> Mapping[str, bool]:
-    """Return all four hints: the defaults of MCP, except where a method promises more (RFC 9110, 9.2)."""
+    """Return all four hints: the defaults of MCP, except if a method promises more (RFC 9110, 9.2)."""
     is_read = method in READS
     return {
         "readOnlyHint": is_read,

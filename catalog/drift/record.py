@@ -1,4 +1,4 @@
-"""Record what a fold changed: a new version where the outline of an operation changed, and its drift."""
+"""Record what a fold changed: a new version if the outline of an operation changed, and its drift."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Node(NamedTuple):
     Only the pointer distinguishes these from properties that have such a name.
     parents: how often it could have been present, which is how often its parent was an object; for the root, the
     observations; None if unknown.
-    types: counts by type, null included, where more than one was seen. collapsed: its names were not kept.
+    types: counts by type, null included, if more than one was seen. collapsed: its names were not kept.
     map_names: the number of names of an object that is shown as a map. objects: how often it was an object.
     is_reset: its baseline was reset, so that `seen` and `parents` count from then on. is_mixed: whether several types
     were seen.

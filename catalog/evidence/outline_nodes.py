@@ -1,4 +1,4 @@
-"""The nodes of an outline with their pointers (pure): cheaper to read than evidence, where counts do not matter."""
+"""The nodes of an outline with their pointers (pure): cheaper to read than evidence, if counts do not matter."""
 
 from __future__ import annotations
 

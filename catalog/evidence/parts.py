@@ -50,7 +50,7 @@ def part_of(row: OperationPart) -> Part:
 
 
 def build_part_shapes(operation: Operation) -> list[PartShape]:
-    """Return request and query, where any was seen, then a response for every status, with a body or without."""
+    """Return request and query, if any was seen, then a response for every status, with a body or without."""
     visible = _build_visible_parts(operation)
     with_type = {Part(REQUEST)} if REQUEST in operation.media_types else set()
     requests = [part for part in (Part(REQUEST), Part(QUERY)) if part in visible or part in with_type]

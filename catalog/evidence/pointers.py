@@ -109,7 +109,7 @@ def sum_evidence(parts: Iterable[Evidence]) -> Evidence:
 def describe_type(descriptor: Descriptor) -> str:
     """Return `array of object`, `map of string`, `string (binary)` for a file of a form, or the type itself.
 
-    Mixed types are `integer or string` where the descriptor counts them, which those of outlines do not.
+    Mixed types are `integer or string` if the descriptor counts them, which those of outlines do not.
     """
     if has_several_types(descriptor):
         return " or ".join(sorted(descriptor.get("types", ()))) or SEVERAL_TYPES

@@ -52,7 +52,7 @@ class Observation:
 
 
 def sum_observations(observations: Iterable[Observation], *, received_at: datetime) -> DailySums:
-    """Return the sanitized sum by operation and day. received_at: used where a reporter left out a time."""
+    """Return the sanitized sum by operation and day. received_at: used if a reporter left out a time."""
     sums = DailySums()
     for observation in observations:
         template = _find_template(observation.path, tuple(_list_parameter_types(observation).items()))

@@ -46,7 +46,7 @@ REVERT: Mapping[str, Callable[..., None]] = {
 @require_POST
 @login_required
 def post_baseline_reset(request: HttpRequest, slug: str, environment: str) -> HttpResponseRedirect:
-    """Learn the shapes of the operation `method` `path` anew from now on; of one node only where `part` names it."""
+    """Learn the shapes of the operation `method` `path` anew from now on; of one node only, if `part` names it."""
     operation = require_member_operation(request, slug, environment)
     part, pointer = "", ""
     if request.POST.get("part"):
@@ -192,7 +192,7 @@ def return_to_operation(
     refused: str = "",
     fragment: str,
 ) -> HttpResponseRedirect:
-    """Return to the operation's page; to a node on it where the action was about one."""
+    """Return to the operation's page; to a node on it if the action was about one."""
     query = {"method": operation.method, "path": operation.path, "refused": refused}
     node = {"part": part, "at": pointer} if part else {}
     return return_to_page(request, "operation", operation.environment, {**query, **node}, fragment=fragment)

@@ -223,10 +223,10 @@ class Server:
 
 @contextmanager
 def lend_server(arguments: Sequence[str]) -> Iterator[None]:
-    """Run the embedded server for one management command that needs it, where none is running.
+    """Run the embedded server for one management command that needs it, if none is running.
 
     The server stops with the command, so the data directory is locked: no other process may start to use it. Raises
-    StartupError where a command that needs the server for itself would share it.
+    StartupError if a command that needs the server for itself would share it.
     """
     server = None if os.environ.get("DATABASE_URL") else Server(find_data_dir())
     if server is None or not needs_database(arguments):
@@ -259,7 +259,7 @@ def is_alive(pid: int) -> bool:
 
 
 def is_zombie(pid: int) -> bool:
-    """Whether the process is dead, but not collected yet; by /proc, where there is one."""
+    """Whether the process is dead, but not collected yet; by /proc, if there is one."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:

@@ -189,7 +189,7 @@ def list_arguments() -> dict[str, list[str]]:
 
 
 def build_address(*, local: bool = False) -> str:
-    """Return the hub's address; `local` names this machine where the hub listens on all addresses."""
+    """Return the hub's address; `local` names this machine if the hub listens on all addresses."""
     host = local_host() if local else settings.HUB_HOST
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.HUB_PORT}"
 

@@ -20,5 +20,5 @@ def run() -> None:
 
 @setup_logging.connect
 def configure_logging(**signal_arguments: object) -> None:
-    """Log as the web server does, where Celery would add a form of its own."""
+    """Log as the web server does, and not in Celery's own form."""
     logging.config.dictConfig(settings.LOGGING)

@@ -1,4 +1,4 @@
-"""Traces for OpenTelemetry, where OTEL_EXPORTER_OTLP_ENDPOINT is set; otherwise nothing imports this module.
+"""Traces for OpenTelemetry, if OTEL_EXPORTER_OTLP_ENDPOINT is set; otherwise nothing imports this module.
 
 Its own environment variables configure it. A span says what was done and how long it took, never with which values.
 """

@@ -9,7 +9,7 @@ from django.http import QueryDict
 from outcomes.analytics.chart_data import MAX_LINES
 from wire.filters import read_text, strip_nul
 
-LEADING = 5  # keys that have a line of their own where none was selected
+LEADING = 5  # keys that have a line of their own if none was selected
 MAX_RANK = 100
 MAX_STEPS = 4  # of the funnel
 ROWS_PER_PAGE = 50

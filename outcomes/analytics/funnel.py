@@ -48,7 +48,7 @@ class FunnelStep:
 class Funnel:
     """The steps of the conversations that first reached the first key in a period.
 
-    total: how many these are by the tallies; where there are more than MAX_CONVERSATIONS, the latest are followed.
+    total: how many these are by the tallies; if there are more than MAX_CONVERSATIONS, the latest are followed.
     """
 
     steps: Sequence[FunnelStep]

@@ -41,7 +41,7 @@ class LagDistribution:
 
     @property
     def visible_bars(self) -> Sequence[LagBar]:
-        """Leave out the bar of negative lags where there is none."""
+        """Leave out the bar of negative lags if there is none."""
         return self.bars if self.bars[0].count else self.bars[1:]
 
 

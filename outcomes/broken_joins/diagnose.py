@@ -145,6 +145,6 @@ def _plain_form(text: str) -> str:
 
 
 def _last_segment(text: str) -> str:
-    """Return what follows the last slash, without query, fragment and trailing slash; all, where there is no slash."""
+    """Return what follows the last slash, without query, fragment and trailing slash; all, if there is no slash."""
     path = re.split(r"[?#]", text, maxsplit=1)[0].rstrip("/")
     return path.rsplit("/", 1)[-1].strip(AROUND) or text

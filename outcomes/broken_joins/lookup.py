@@ -120,7 +120,7 @@ def _rank_candidates(
 
 
 def _find_in_siblings(ids: Sequence[str], names: Mapping[int, str]) -> Mapping[str, str]:
-    """Return the name of an environment by id; the oldest environment where several know it."""
+    """Return the name of an environment by id; the oldest environment if several know it."""
     rows = Conversation.objects.filter(
         environment__in=list(names), conversation_id__in=ids, started_at__isnull=False
     ).values_list("conversation_id", "environment_id")

@@ -25,7 +25,7 @@ class ReportSummary:
 
 
 def merge_summaries(summaries: Sequence[ReportSummary]) -> ReportSummary:
-    """Sum several summaries, in any order; where two begin at the same time, the lower API key counts as the first."""
+    """Sum several summaries, in any order; if two begin at the same time, the lower API key counts as the first."""
     first = min(summaries, key=lambda summary: (summary.first_at, summary.reported_by or 0))
     last_at = max(summary.last_at for summary in summaries)
     return ReportSummary(sum(summary.reports for summary in summaries), first.first_at, last_at, first.reported_by)
@@ -139,7 +139,7 @@ def ref_columns(refs: Sequence[OutcomeRef]) -> dict[str, Any]:
 def lock_outcomes(
     environment: Environment, refs: Sequence[OutcomeRef], *, now: datetime, create_missing: bool = False
 ) -> Sequence[StoredOutcome]:
-    """Lock these outcomes and read them. create_missing: insert an empty row where there is no outcome."""
+    """Lock these outcomes and read them. create_missing: insert an empty row if there is no outcome."""
     parameters: dict[str, Any] = {"environment": environment.pk, **ref_columns(refs), "now": now}
     with connection.cursor() as cursor:
         if create_missing:

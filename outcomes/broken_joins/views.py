@@ -66,7 +66,7 @@ def show_broken_joins(request: HttpRequest, environment: Environment, period: Pe
 def _describe_joins(
     environment: Environment, period: Period, filters: JoinFilters, page_number: str | None, count: int
 ) -> Mapping[str, Any]:
-    """Return the causes (where there are very many joins, of the newest) and one page of the `count` broken joins."""
+    """Return the causes (if there are very many joins, of the newest) and one page of the `count` broken joins."""
     newest = list(diagnose_joins(environment, find_broken_joins(environment, period)[:NEWEST_DIAGNOSED]))
     if filters:
         rows, joins = _page_matching(newest, filters, page_number)
@@ -85,7 +85,7 @@ def _describe_joins(
 
 
 def _find_kept_days(environment: Environment, period: Period) -> int | None:
-    """Return for how many days broken joins are kept, where the period begins earlier; the tallies count all."""
+    """Return for how many days broken joins are kept, if the period begins before that; the tallies count all."""
     policies = RetentionPolicy.objects.filter(workspace=environment.workspace_id)
     days: int | None = policies.values_list("broken_joins", flat=True).first()
     return days if days and period.start < timezone.now() - timedelta(days=days) else None

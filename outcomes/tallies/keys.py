@@ -95,7 +95,7 @@ def sum_of_keys(numbers: Sequence[int], keys: int) -> KeyTotals:
 
 
 def contains_search(column: str) -> str:
-    """Return SQL that is true where %(search)s is empty or part of the key, whatever its case."""
+    """Return SQL that is true if %(search)s is empty or part of the key, whatever its case."""
     key, search = f'lower({column} COLLATE "default")', 'lower(%(search)s COLLATE "default")'
     return f"(%(search)s = '' OR position({search} IN {key}) > 0)"
 
@@ -200,7 +200,7 @@ def stream_keys(
 def read_keys(
     environment: Environment, period: Period, keys: Sequence[str], comparison: Comparison | None = None
 ) -> Mapping[str, KeyTotals]:
-    """Return these keys (ALL_KEYS for the sum of all), with zeros where one was not reported."""
+    """Return these keys (ALL_KEYS for the sum of all), with zeros for a key that was not reported."""
     with get_read_connection().cursor() as cursor:
         cursor.execute(SELECT_KEYS, _keys_query(environment, period, comparison, keys=keys))
         reported = {row[0]: KeyTotals(*row) for row in cursor}

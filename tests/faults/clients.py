@@ -149,7 +149,7 @@ class Client(threading.Thread):
                 self.surprises[f"{sending.path}: another answer to a repetition ({answer.status})"] += 1
 
     def _send_once(self) -> None:
-        """Send without a key and without repeating: where the hub says that nothing was stored, nothing may be."""
+        """Send without a key and without repeating: if the hub says that nothing was stored, nothing may be."""
         sending = self._build_outcomes(idempotency_key="")
         all_items = sending.items + sending.each_time
         self._ledger.note_sent(all_items)

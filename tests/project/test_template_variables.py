@@ -121,7 +121,7 @@ class Misses:
     def _note_lookup(self, variable: Variable, miss: VariableDoesNotExist) -> None:
         _, parent = miss.params
         name = str(variable.var)
-        # An attribute of None is absent as its object is; where the object is there, the attribute is checked.
+        # An attribute of None is absent as its object is; if the object is there, the attribute is checked.
         is_optional = isinstance(parent, BaseContext) and name.split(".")[0] in OPTIONAL
         if parent is None or is_optional or any(variable is known for known in self._defaults):
             return

@@ -31,7 +31,7 @@ class Mark:
 
     @property
     def kind(self) -> str:
-        """DRIFT where any of it is breaking drift."""
+        """DRIFT if any of it is breaking drift."""
         return DRIFT if any(happening.kind == DRIFT for happening in self.happenings) else ANNOTATION
 
     @property

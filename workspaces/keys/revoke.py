@@ -28,7 +28,7 @@ def revoke_key(key: ApiKey, *, actor: str, now: datetime) -> bool:
 def find_key(text: str) -> ApiKey:
     """Return the key that a whole key or its first characters name, in any workspace.
 
-    Raises NotFound; InvalidRequest where several keys begin like this, with a list of them.
+    Raises NotFound; InvalidRequest if several keys begin like this, with a list of them.
     """
     keys = ApiKey.objects.select_related("workspace")
     if is_well_formed_key(text):

@@ -106,7 +106,7 @@ def find_prepared(workspace: Workspace) -> SigningSecret | None:
 def find_secret(text: str) -> SigningSecret:
     """Return the secret that its first characters name, in any workspace.
 
-    Raises NotFound; InvalidRequest where several begin like this, with a list of them.
+    Raises NotFound; InvalidRequest if several begin like this, with a list of them.
     """
     if len(text) < MIN_PREFIX:
         raise InvalidRequest(f"Name the secret by {MIN_PREFIX} to {SECRET_PREFIX_LENGTH} of its first characters.")

@@ -28,7 +28,7 @@ class Ballast:
     size: int
 
     def tend(self) -> None:
-        """Empty the file where the disk is full; make it where it is missing or empty and there is space."""
+        """Empty the file if the disk is full; make it if it is missing or empty and there is space."""
         free = shutil.disk_usage(self.path.parent).free
         current_size = self.path.stat().st_size if self.path.exists() else 0
         if not self.size:

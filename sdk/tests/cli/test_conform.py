@@ -18,7 +18,7 @@ FEW = [
         for group in ("expired", "args", "canonical", "number")
     ),
 ]
-TIME_LIMIT = 5  # seconds, where a program hangs; the time to start counts, too
+TIME_LIMIT = 5  # seconds, if a program hangs; the time to start counts, too
 LONG = 60
 
 LOOP = """

@@ -185,7 +185,7 @@ def test_not_always_is_reported_once_at_most_and_only_after_enough_without_excep
 
 
 def count_in_first_batch(batches: list[list[Any]]) -> int:
-    """How often the property was there in the batch in which it first came, where there were objects before."""
+    """How often the property was there in the batch in which it first came, if there were objects before."""
     with_it = [batch.count(WITH) for batch in batches]
     first = next(index for index, count in enumerate(with_it) if count)
     return with_it[first] if first else 0

@@ -19,7 +19,7 @@ from affidavit import REASONS
 from tests.hub.running import Hub, free_port, read_process, running_hub
 
 pytestmark = [pytest.mark.xdist_group("whole hub, data"), pytest.mark.timeout(400)]
-HISTORY_SECONDS = 180  # 15 where nothing else runs on the machine
+HISTORY_SECONDS = 180  # 15 if nothing else runs on the machine
 LIVE_SECONDS = HISTORY_SECONDS + 60  # 25 there: the live traffic follows the history
 BREAK_OFF = """
 from django.db import connection

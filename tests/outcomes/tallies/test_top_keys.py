@@ -48,7 +48,7 @@ def long_tail(two_tails) -> Environment:
 
 @pytest.mark.parametrize("period", RANGES, ids=lambda period: f"{(period.end - period.start).days} days")
 def test_a_page_has_the_lines_of_the_whole_list(long_tail, period, monkeypatch):
-    """Also where the period is short, and where few keys contain the text."""
+    """Also for short periods, and for searches that few keys match."""
     for search, count, short, few_matches in product(
         ["", "of 3", "KEY 1", "nowhere"], [3, 8, 25], [0, 50_000], [0, 1500]
     ):

@@ -24,7 +24,7 @@ class Check:
 
     name, title: from `CHECKS`. state: `not-bound` if version 1 has nothing to compare, `not-reached` if an earlier
     failure left nothing to check. reason: the reason of a failure. detail: its cause in plain words. signed, actual:
-    what the intent says and what the request or this backend has, where neither is a secret; hashes, never values.
+    what the intent says and what the request or this backend has, if neither is a secret; hashes, never values.
     """
 
     name: str

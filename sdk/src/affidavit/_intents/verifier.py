@@ -145,7 +145,7 @@ class IntentVerifier:
 
         path: decoded, as routed, mount prefix included. query: raw, without the question mark. operation: the
         exact string that a view of another transport declares; it is then verified instead of method and
-        path. request: handed to step_up. raw_path: the path before decoding, where the server shows it.
+        path. request: handed to step_up. raw_path: the path before decoding, if the server shows it.
         content_encoding: the value of Content-Encoding; several are joined by commas.
 
         Raises IntentRejected, and StoreUnavailable (answer 503) when the nonce cannot be looked up.

@@ -17,7 +17,7 @@ from .evidence import MAX_DEPTH, MAX_NAMES, Evidence
 from .redaction import DEFAULT, Redactor
 
 Typed: TypeAlias = Any
-"""A JSON value in this module, where the kind says which type it has. The type checker cannot follow that."""
+"""A JSON value in this module; its kind says which type it has. The type checker cannot follow that."""
 
 _KINDS: dict[type, str] = {
     str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null",
