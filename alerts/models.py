@@ -1,4 +1,4 @@
-"""Alerts, whom they notify, what fired, and its deliveries."""
+"""The tables of alerts: targets, alerts, the events that fired, and their deliveries."""
 
 from __future__ import annotations
 
@@ -128,10 +128,9 @@ class Event(models.Model):
 class Delivery(models.Model):
     """One event on its way to one target.
 
-    message_id: of the message, the same in each attempt, so that receivers can tell repeats. queued_at: its place in
-    the order, and the start of the time for which it is retried. code: the status of the last answer, null if there
-    was none; fault: why the last attempt failed.
-    Its key in the database is (workspace_id, id).
+    message_id: the id of the message. It is the same in each attempt, so that receivers recognise a repeat. queued_at:
+    its place in the order, and the start of the time for which it is retried. code: the status of the last answer, null
+    if there was none; fault: why the last attempt failed. Its key in the database is (workspace_id, id).
     """
 
     WAITING, DELIVERED, DEAD = "waiting", "delivered", "dead"

@@ -245,7 +245,7 @@ class ExcessOperation(models.Model):
 
 
 class CatalogRevision(models.Model):
-    """How often an environment's catalog changed, and the digests of all its operations after one of these changes."""
+    """The number of changes of an environment's catalog, and the digests of all its operations after one of them."""
 
     environment = models.OneToOneField(Environment, on_delete=models.CASCADE, primary_key=True, related_name="+")
     changes = models.BigIntegerField()
@@ -343,7 +343,7 @@ class Drift(models.Model):
 
 
 class DriftMute(models.Model):
-    """Until when changes of one kind at one place are not shown as new. At most one for each place and kind.
+    """A mute: until when changes of one kind at one place are not shown as new. At most one for each place and kind.
 
     place_digest: as Drift.place_digest, because a pointer can be longer than the key of an index.
     """
@@ -378,7 +378,9 @@ class Decision(models.Model):
 
 
 class BaselineReset(Decision):
-    """From `at` on the shapes of an operation are learnt anew, until this is reverted. No evidence is deleted.
+    """A baseline reset: from `at` on, the shapes of an operation are learnt anew, until the reset is reverted.
+
+    No evidence is deleted.
 
     part, pointer: the only node that is reset; "" for the whole operation. epoch: the first whose evidence is shown.
     statuses: observations by status before it, including those that were reported late.
@@ -446,7 +448,7 @@ class TemplateRule(Decision):
 
 
 class RedactionRule(Decision):
-    """Reporters mark properties of this name `redacted`, or drop them, until the rule is reverted.
+    """A redaction rule: until it is reverted, reporters mark properties of this name `redacted`, or drop them.
 
     environment: null for every environment of the workspace. name: `*` matches any run of characters.
     """

@@ -39,7 +39,7 @@ def count_operations(environment: Environment, period: Period) -> OperationCount
 def find_operation(environment: Environment, method: str, path: str, *, as_reported: bool = False) -> Operation | None:
     """Return one operation with its parts, or the one that it is shown under; names of parameters do not matter.
 
-    as_reported: the operation itself, also if it is shown under another.
+    as_reported: return the operation itself, even if it is shown under another.
     """
     reported = Operation.objects.filter(environment=environment, method=method, key=strip_names(path))
     visible_pk = F("pk") if as_reported else Coalesce("shown_under_id", "pk")
@@ -67,10 +67,10 @@ def unfolded_reports() -> QuerySet[WitnessReport]:
 
 
 def list_environments_to_fold(*, after: datetime, now: datetime) -> list[int]:
-    """Return the ids of environments with unfolded reports, except those received between these two times.
+    """Return the ids of environments with reports to fold. Reports received between these two times do not count.
 
-    Reports of the future were received before a clock was set back. They are included, because nothing else would fold
-    them before that time comes again.
+    A report with a time in the future was received before the clock was set back. It counts, because nothing else would
+    fold it before the clock reaches that time again.
     """
     reports = unfolded_reports().exclude(received_at__range=(after, now))
     return list(reports.order_by("environment_id").values_list("environment_id", flat=True).distinct())

@@ -1,4 +1,7 @@
-"""Every column that is stored encrypted. What is encrypted anew is added here, or its key can never be removed."""
+"""Every column that is stored encrypted.
+
+Add every new encrypted column here; otherwise its old key can never be removed.
+"""
 
 from allauth.mfa.models import Authenticator
 from django.contrib.sessions.models import Session

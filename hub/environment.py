@@ -59,7 +59,7 @@ def read_database_url(variable: str) -> dict[str, Any]:
     connection_settings: dict[str, Any] = {}
     with suppress(EnvValidationError, ValueError):
         connection_settings = dict(env.dj_db_url(variable))
-    name = str(connection_settings.get("NAME") or "/")  # with these characters, it is part of an unescaped password
+    name = str(connection_settings.get("NAME") or "/")  # with @ or / in it, the name is part of an unescaped password
     if connection_settings.get("ENGINE") != "django.db.backends.postgresql" or set(name) & set("@/"):
         raise StartupError(f"{variable}: not a PostgreSQL address. Write postgresql://USER:PASSWORD@HOST:5432/NAME.")
     return {**connection_settings, "ENGINE": DATABASE_ENGINE}
@@ -81,7 +81,7 @@ def read_broker_url() -> str:
 def has_module(name: str) -> bool:
     try:
         return find_spec(name) is not None
-    except ModuleNotFoundError:  # of the folder that it would be in
+    except ModuleNotFoundError:  # the package that would contain it is missing
         return False
 
 

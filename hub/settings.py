@@ -65,11 +65,11 @@ BEHIND_TLS = env.bool("BEHIND_TLS", False)
 if BEHIND_TLS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31536000
-    # Redirects (W008) are the proxy's: it alone speaks plain HTTP to browsers, and processes of this machine do to the
-    # hub. Whether other names of the domain have TLS (W005, W021) only the operator knows.
+    # Redirects (W008) are a task of the proxy: browsers speak plain HTTP with it alone, and local processes with the
+    # hub. Only the operator knows whether other names of the domain have TLS (W005, W021).
     SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W008", "security.W021"]
 elif HUB_HOST in {"127.0.0.1", "::1", "localhost"}:
-    # What TLS would answer: nobody but this machine's own programs can listen in.
+    # These checks ask for TLS, but only programs of this machine can listen in.
     SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008", "security.W012", "security.W016"]
 # Whose X-Forwarded-For is believed.
 TRUSTED_PROXIES = read_networks("TRUSTED_PROXIES")
@@ -314,7 +314,7 @@ TOKEN_BUCKETS = (
 )
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # what a worker has not taken waits in the broker, once
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1  # all further tasks wait in the broker, without duplicates
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None

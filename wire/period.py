@@ -94,7 +94,7 @@ def to_local_time(moment: datetime, zone: ZoneInfo) -> datetime:
 
 
 def from_local_time(clock_time: datetime, zone: ZoneInfo) -> datetime:
-    """Return the first quarter hour, in UTC, at which the zone's clocks show this time, or one after it."""
+    """Return the first quarter hour, in UTC, at which the zone's clocks show this time or a later one."""
     moment = min(clock_time.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
     while to_local_time(moment, zone) < clock_time:
         moment += QUARTER

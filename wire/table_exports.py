@@ -19,8 +19,8 @@ from wire.postgresql.selected_rows import SelectedRows
 from wire.postgresql.snapshot import read_snapshot
 from wire.timestamps import unix_seconds
 
-# A spreadsheet may run a cell that begins so, whatever space or quotes come first; the wide signs run in East Asia.
-# Where cells are separated by semicolons, as in much of Europe, a cell also begins within the text of another.
+# A spreadsheet may run a cell that begins with one of these, even behind spaces or quotes; the wide signs run in East
+# Asia. Where cells are separated by semicolons, as in much of Europe, a cell also begins within the text of another.
 RUNS_AT_START = re.compile(r"""^(?=[\s"]*[=+\-@＝＋－＠]|[\t\r\n])""")
 RUNS_WITHIN = re.compile(r"""([;,\t\r\n])(?=(?:[^\S\t\r\n]|")*[=+\-@＝＋－＠])""")
 # What names a column of times; in CSV a second one beside it has them as ISO 8601.
@@ -66,7 +66,7 @@ def stream_json(tables: Sequence[Table], facts: Mapping[str, Any]) -> HttpRespon
 
 
 def stream_chunks(chunks: Iterator[str]) -> Iterator[str]:
-    """Stream the chunks. The first is read at once, so that a failure in it is an error answer.
+    """Stream the chunks. The first chunk is read at once, so that a failure in it becomes an error response.
 
     A later failure ends the answer with the line INCOMPLETE: otherwise the answer would look complete. All is read in
     one snapshot, so that tables agree; poolers in transaction mode lose a server's cursor that outlives a transaction.
@@ -136,7 +136,7 @@ def _name_iso_columns(columns: Sequence[str], are_times: Sequence[bool]) -> list
 
 
 def _add_iso_times(row: Sequence[Any], are_times: Sequence[bool]) -> list[Any]:
-    """Return the cells of a row, behind each time the same in ISO 8601."""
+    """Return the cells of a row; each time is followed by the same time in ISO 8601."""
     cells: list[Any] = []
     for value, is_time in zip(row, are_times, strict=True):
         cells.append(value)

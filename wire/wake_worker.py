@@ -23,14 +23,14 @@ Message = tuple[AnyTask, tuple[int | str, ...]]
 log = logging.getLogger("affidavit.doorbell")
 MAX_PENDING = 1000
 PAUSE_SECONDS = 0.25  # between two sends of the same message by one process
-REQUEST_ID_HEADER = "requestId"  # of a message: the request that rang
-EXPIRE_SECONDS = 60  # of a message that no worker took; the sweep has done its work long before
+REQUEST_ID_HEADER = "requestId"  # a header of messages: the request that sent it
+EXPIRE_SECONDS = 60  # a message that no worker took expires; the sweep has long done its work
 
 
 def send_after_commit(task: AnyTask, *ids: int | str) -> None:
     """Send `task` with these ids once the current transaction has committed.
 
-    Equal messages that wait are sent once, in the context of the first: the task finds the work of all.
+    If equal messages wait, one is sent, in the context of the first: its task finds the work of all.
     """
     context = copy_context()
     transaction.on_commit(lambda: _get_sender().enqueue((task, ids), context))

@@ -32,7 +32,7 @@ def list_workspaces(user: User | AnonymousUser) -> QuerySet[Workspace]:
 
 
 def has_role(user: User | AnonymousUser, workspace: Workspace, role: str) -> bool:
-    """Whether the user has this role in the workspace, or one that may do more; operators may do everything."""
+    """Whether the user has this role in the workspace, or a higher one; operators may do everything."""
     if not user.is_authenticated:
         return False
     if user.is_superuser:
@@ -63,7 +63,7 @@ def require_member_environment(
 ) -> Environment:
     """Return an environment in which the signed-in user has this role: a key reads pages, but never acts on them.
 
-    Raises Http404 for what does not exist and for a workspace of others; RoleMissing for a member of lesser role.
+    Raises Http404 if it does not exist or the workspace is not the user's; RoleMissing if the member's role is lower.
     """
     environment = _require_environment(list_workspaces(request.user), slug, name)
     if not has_role(request.user, environment.workspace, role):

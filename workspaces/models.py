@@ -72,8 +72,8 @@ class Environment(models.Model):
     def hold(self) -> None:
         """Keep this environment from being removed until the transaction ends; raises EnvironmentRemoved.
 
-        Every verb that writes into an environment calls this first. A foreign key alone would lock it last, when a
-        removal may already wait for rows of the same transaction. A verb of one statement may lock it in that
+        Every verb that writes into an environment calls this first. A foreign key alone would lock the environment
+        last, when a removal may already wait for rows of this transaction. A verb of one statement may lock it in that
         statement.
         """
         if not self.try_hold():
@@ -135,7 +135,7 @@ class ApiKey(models.Model):
 
     @cached_property
     def environments(self) -> Mapping[str, Environment]:
-        """The environments of its workspace that machines can name, by name, the oldest first."""
+        """The workspace's environments that machines can name, by name, the oldest first."""
         return {environment.name: environment for environment in self.workspace.environments.filter(archived_at=None)}
 
     def may_use(self, environment_name: str) -> bool:
@@ -253,8 +253,8 @@ class SignInLink(models.Model):
 class AuditEntry(models.Model):
     """Who did what, when and from where; never holds a key or a secret. Rows are only added.
 
-    workspace_id: of what was done to it, empty for what concerns the whole hub, so no foreign key; address: the
-    client's, empty for commands. Partitioned by month; its key in the database is (workspace_id, at, id).
+    workspace_id: of the workspace that was changed; empty if the whole hub was, so it is not a foreign key; address:
+    the client's, empty for commands. Partitioned by month; its key in the database is (workspace_id, at, id).
     """
 
     workspace_id = models.CharField(max_length=40, blank=True)

@@ -79,9 +79,9 @@ def page_paths(
 ) -> list[URLPattern]:
     """Return the three addresses of a page: itself, `.json` and `.csv`.
 
-    role: the role that a signed-in member needs to see it, unless every member and every key with the scope `report`
-    may. is_current: whether it is never read from a replica, as those with a role. is_shareable: whether a shared link
-    may show it to strangers, without what its templates mark as private.
+    role: the role that a signed-in member needs to see it. Without one, every member and every key with the scope
+    `report` may. is_current: whether it is never read from a replica; pages with a role never are. is_shareable:
+    whether a shared link may show it to strangers, without the parts that its templates mark as private.
     """
     prefix = f"w/<slug:slug>/<str:environment>/{name}"
     formats = {"": "html", ".json": "json", ".csv": "csv"}
@@ -145,8 +145,7 @@ def redirect_to_page(
 def return_to_page(
     request: HttpRequest, page: str, environment: Environment, query: Mapping[str, str | None], *, fragment: str = ""
 ) -> HttpResponseRedirect:
-    """Answer 303 to a page of this environment as it was when its form was sent: with its filters, changed by `query`.
-
+    """Answer 303 to a page of this environment as it was when the form was sent, its filters changed by `query`.
     From another page, only the period is kept. Browsers say where a form was (Referer); without that, only `query` is
     in the address.
     """
@@ -162,7 +161,7 @@ def return_to_page(
 def render_refused_form(
     request: HttpRequest, page: Page, environment: Environment, name: str, *, now: datetime
 ) -> HttpResponse:
-    """Answer with the page of a form that was not accepted, in the period of the page that it was on."""
+    """Answer a form that was not accepted with its page, in the period that the page had."""
     request.GET = QueryDict(_read_form_period(request, environment).urlencode())
     return render_html(request, page, environment, name, parse_period(request.GET, now=now))
 
@@ -249,7 +248,7 @@ def find_failure_frame(request: HttpRequest) -> Mapping[str, Any]:
 
 
 def _round_age(age: float | None) -> int | None:
-    """Return whole steps of seconds, so that an unchanged page keeps its ETag for as long as it can."""
+    """Round an age up to whole steps, so that an unchanged page keeps its ETag for longer."""
     return None if age is None else max(ceil(age / AGE_STEP), 1) * AGE_STEP
 
 

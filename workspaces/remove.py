@@ -31,12 +31,15 @@ def hide_workspace(workspace: Workspace, *, actor: str, now: datetime) -> None:
 
 @transaction.atomic
 def delete_hidden_workspace(workspace_id: str, *, now: datetime) -> Mapping[str, int]:
-    """Delete all rows of a hidden workspace and return how many, by table; nothing if that was done before.
+    """Delete all rows of a hidden workspace and return their numbers by table.
+
+    {} if there is no such workspace any more.
 
     It is one statement per table, which is ten times faster than Django's cascade, object by object. The hub's audit
-    log says what was deleted. All of it is one transaction: if it is killed, it can be run again.
+    log records the numbers. Everything is one transaction: if it is killed, it can be run again.
     """
-    # Wait for transactions that still write into an environment and so hold a lock on it; none gets a new lock.
+    # Wait for transactions that still write into an environment, and so hold a lock on it. Meanwhile, no other gets a
+    # lock.
     list(Environment.objects.filter(workspace_id=workspace_id).order_by("id").select_for_update())
     hidden = Workspace.objects.select_for_update().filter(pk=workspace_id, removed_at__isnull=False)
     if not hidden.exists():
@@ -82,10 +85,13 @@ def shorten_id(workspace_id: str) -> str:
 
 
 def _delete_statements(model: type[models.Model], condition: str) -> Iterator[tuple[str, str]]:
-    """Yield table and DELETE of a model's rows, after those of all rows that refer to them. condition: in SQL."""
+    """Yield each table with its DELETE for a model's rows.
+
+    First come the rows that refer to these. condition: in SQL.
+    """
     table = _quote(model._meta.db_table)
     for foreign_key in _list_cascading_keys(model):
-        # Rows with an owner of their own are found by that owner, through an index; only the rest by their parent.
+        # Rows with an owner column are found by their owner, through an index; only the others by their parent.
         if model in OWNERS or not _has_owner(foreign_key.model):
             parents = f"SELECT {_quote(model._meta.pk.column)} FROM {table} WHERE {condition}"
             yield from _delete_statements(foreign_key.model, f"{_quote(foreign_key.column)} IN ({parents})")

@@ -13,7 +13,7 @@ _MARK = "affidavit.shown_once"
 
 
 def keep_for_next_page(request: HttpRequest, name: str, values: Mapping[str, Any]) -> None:
-    """Keep values of JSON under a name for the page that a redirect leads to."""
+    """Keep JSON values under a name for the page to which a redirect leads."""
     request.session[_session_key(name)] = {"until": time.time() + LIFETIME_SECONDS, "values": dict(values)}
 
 
@@ -28,7 +28,7 @@ def take_once(request: HttpRequest, name: str) -> Mapping[str, Any] | None:
 
 
 def shows_once(request: HttpRequest) -> bool:
-    """Whether the answer to this request has something that the next one will not have."""
+    """Whether the answer to this request shows something that later answers will not show."""
     return _MARK in request.META
 
 

@@ -24,7 +24,7 @@ def queue_deliveries(event: Event, target_ids: Sequence[int], *, now: datetime) 
 
 
 def hold_back_deliveries(*, now: datetime) -> None:
-    """Turn what waits to be sent into dead letters, which people may send again."""
+    """Turn all waiting deliveries into dead letters, which people may send again."""
     Delivery.objects.filter(state=Delivery.WAITING).update(
         state=Delivery.DEAD, fault=HELD_BACK, next_attempt_at=None, finished_at=now
     )
@@ -32,5 +32,5 @@ def hold_back_deliveries(*, now: datetime) -> None:
 
 
 def wake_target(target_id: int, *, now: datetime) -> None:
-    """Have a target looked at from now on, unless it waits for the next attempt of an earlier delivery."""
+    """Make a target due now, unless it waits for the next attempt of an earlier delivery."""
     Target.objects.filter(pk=target_id, next_attempt_at=None).update(next_attempt_at=now)

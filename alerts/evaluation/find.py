@@ -21,7 +21,7 @@ from outcomes.tallies.quarters import read_quarters as read_outcomes
 from wire.period import Period, floor_to_quarter
 from workspaces.models import Environment
 
-GRACE = timedelta(minutes=2)  # after a quarter hour, in which the reports of it arrive
+GRACE = timedelta(minutes=2)  # wait after a quarter hour, because its last reports arrive later
 MAX_CHANGES = 1000  # breaking changes that one evaluation reads
 
 Find = Callable[[Environment, Thresholds, datetime, datetime], Iterable[Happening]]

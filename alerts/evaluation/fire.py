@@ -23,7 +23,7 @@ from wire.period import floor_to_quarter
 from wire.turns import UNLIMITED, Turn
 
 log = logging.getLogger("affidavit.alerts")
-LOOKBACK = timedelta(days=1)  # how late evaluation may be, and how late what it reads may arrive
+LOOKBACK = timedelta(days=1)  # how late evaluation may be, and how late its data may arrive
 EVERY = timedelta(seconds=50)  # beat rings each minute
 BY_QUARTER = {Alert.REJECTIONS, Alert.BROKEN_JOINS}  # judged once after each quarter hour
 PAGES: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -50,7 +50,7 @@ def evaluate_all(*, now: datetime, turn: Turn = UNLIMITED) -> int:
 
 
 def _try_evaluate(alert_id: int, *, now: datetime) -> int:
-    """Evaluate one alert. Log any error of it but an outage, so that the other alerts still fire."""
+    """Evaluate one alert. Log any error except an outage, so that the other alerts still fire."""
     try:
         return evaluate(alert_id, now=now)
     except Exception as error:
@@ -65,7 +65,7 @@ def _try_evaluate(alert_id: int, *, now: datetime) -> int:
 def evaluate(alert_id: int, *, now: datetime) -> int:
     """Store what fires this alert and was not stored before. Return how many events that were."""
     row = Alert.objects.select_related("environment").filter(pk=alert_id).first()
-    # Before anything else of the workspace is locked, so that its deletion waits.
+    # First of all locks, so that a deletion of the workspace waits.
     if row is None or not row.environment.try_hold():
         return 0
     alert = Alert.objects.select_for_update(of=("self",), no_key=True).filter(pk=alert_id, paused_at=None).first()

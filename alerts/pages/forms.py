@@ -70,7 +70,7 @@ class AlertForm(forms.Form):
 
     @property
     def can_preview(self) -> bool:
-        """Whether all but the targets is right, which a preview does not need."""
+        """Whether everything is right except the targets, which a preview does not need."""
         return self.is_bound and not self.errors.keys() - {"targets"}
 
     @property
@@ -79,7 +79,7 @@ class AlertForm(forms.Form):
 
     @property
     def thresholds(self) -> Thresholds:
-        """Return the numbers that the kind uses; the others as they are by default, so that they change nothing."""
+        """Return the numbers that the kind uses; the others have their defaults, so that they change nothing."""
         fields = self.cleaned_data
         if fields["kind"] == Alert.NEW_REASON:
             return Thresholds(minimum=fields["reason_minimum"])

@@ -78,7 +78,7 @@ def build_alerts_page(
 
 
 def _find(rows: Any, attribute: str, request: HttpRequest, member: str) -> Any:
-    """Return the row that a member of the address names by its number; None without one."""
+    """Return the row whose number a member of the address has; None without one."""
     number = read_number(request.GET, member)
     return next((row for row in rows if getattr(row, attribute).pk == number), None)
 
@@ -97,7 +97,7 @@ def _read_form(request: HttpRequest, environment: Environment, edited: Alert | N
     targets = list(workspace.alert_targets.order_by("name", "id"))
     values = stored_values(edited, targets) if edited else default_values(environment, targets)
     members = QueryDict(mutable=True)
-    is_sent = "kind" in request.GET  # then an address without targets means none, instead of the stored ones
+    is_sent = "kind" in request.GET  # then an address without targets means no targets, not the stored ones
     for name, value in values.items():
         sent_values = request.GET.getlist(name)
         default = value if isinstance(value, list) else [str(value)]

@@ -11,7 +11,7 @@ from alerts.rules.happening import Happening
 from alerts.rules.thresholds import Thresholds
 from wire.period import QUARTER
 
-HISTORY = timedelta(days=15)  # before a silence: its pauses count as usual. It contains two weekends
+HISTORY = timedelta(days=15)  # before a silence; pauses within it count as usual ones. It contains two weekends
 
 
 def find_silences(

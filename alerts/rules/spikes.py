@@ -35,7 +35,7 @@ def choose_gap(thresholds: Thresholds) -> timedelta:
 
 
 def choose_history(thresholds: Thresholds) -> timedelta:
-    """Return the time before a moment whose quarter hours decide whether a jump begins at it."""
+    """Return how far before a moment the quarter hours begin that decide whether a jump begins at this moment."""
     return BASELINE + thresholds.length + choose_gap(thresholds)
 
 

@@ -86,7 +86,7 @@ def pause_alert(alert: Alert, *, actor: str, now: datetime) -> None:
 
 @transaction.atomic
 def pause_every_alert(*, actor: str, now: datetime) -> int:
-    """Pause the alerts of all workspaces, and hold back what waits to be sent. Return how many alerts were paused.
+    """Pause the alerts of all workspaces, and hold back all waiting deliveries. Return how many alerts were paused.
 
     For a restored copy of a hub: the original still sends these alerts, until an operator decides otherwise.
     """

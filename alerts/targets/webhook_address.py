@@ -88,7 +88,7 @@ def parse_webhook_address(text: str) -> WebhookAddress:
 def check_ip_addresses(
     address: WebhookAddress, ip_addresses: Sequence[str], *, private_networks: Sequence[IPNetwork]
 ) -> None:
-    """Raise TargetRefused unless the hub may send to every one of these, to which the host resolves.
+    """Raise TargetRefused unless the hub may send to every one of these IP addresses of the host.
 
     private_networks: allowed by the operator; there, http and any port are allowed too.
     """

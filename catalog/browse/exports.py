@@ -69,7 +69,7 @@ def _response_rows(operation: Operation) -> Iterator[Sequence[Any]]:
 
 
 def export_properties(shapes: Sequence[PartShape], observed: ObservedDays | None, words: Sequence[str]) -> Table:
-    """Return every node of every part, or those that these words find, whatever a page shows of them.
+    """Return all nodes of all parts, or the nodes that these words find; a page may show fewer of them.
 
     observed: the days of the period; None for all.
     """

@@ -34,7 +34,7 @@ def draw_types(days: Sequence[PropertyDay], *, today: date) -> Mapping[str, Any]
 def _draw_bars(
     name: str, days: Sequence[PropertyDay], values: Sequence[float | None], *, today: date
 ) -> Mapping[str, Any]:
-    """Return bars, that of a day that is not over paler than the others."""
+    """Return the bars; the bar of a day that is not over is paler than the others."""
     opacity = [PARTIAL_OPACITY if day.day >= today else 1 for day in days]
     return {"type": "bar", "name": name, "x": [day.day.isoformat() for day in days], "y": values,
             "marker": {"opacity": opacity}}  # fmt: skip

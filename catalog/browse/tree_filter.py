@@ -44,7 +44,7 @@ def _list_names(node: Node) -> Sequence[str]:
 def _with_branches(nodes: Sequence[Node], pointers: frozenset[str]) -> Sequence[Node]:
     """Return the nodes with these pointers and all nodes above them."""
     selection: list[Node] = []
-    depth_above = -1  # the next node towards the root that is less deep than this is the branch that holds it
+    depth_above = -1  # the next node with a smaller depth is the parent of the last selected one
     for node in reversed(nodes):
         if node.pointer in pointers or node.depth < depth_above:
             selection.append(node)

@@ -119,7 +119,7 @@ def build_rows(
 def _close_large_branches(
     nodes: Sequence[Node], sizes: Sequence[int], opened: Container[str], closed_from: int
 ) -> Iterator[TreeRow]:
-    """Yield the nodes as rows, the first one open, without what other large branches contain."""
+    """Yield the nodes as rows. The first one is open; other large branches are closed, without their nodes."""
     index = 0
     while index < len(nodes):
         size = sizes[index]

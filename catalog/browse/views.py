@@ -167,7 +167,7 @@ def show_operation(request: HttpRequest, environment: Environment, period: Perio
 
 
 def choose_part_with(words: Sequence[str], shapes: Sequence[PartShape], key: str) -> PartShape:
-    """Return the part that the address names, else the usual one, or the first that has what is searched."""
+    """Return the part that the address names, else the usual one. A search selects the first part with a match."""
     usual = choose_part(shapes, key)
     if not words or usual.key == key:
         return usual
@@ -178,7 +178,7 @@ def choose_part_with(words: Sequence[str], shapes: Sequence[PartShape], key: str
 def list_other_matches(
     words: Sequence[str], shapes: Sequence[PartShape], shown: PartShape
 ) -> list[tuple[PartShape, int]]:
-    """Return the other parts that have what is searched, and how many nodes of each match."""
+    """Return the other parts in which the search finds nodes, with the number of these nodes."""
     other_shapes = [shape for shape in shapes if shape.key != shown.key] if words else []
     counts = [(shape, len(find_nodes(list(list_part_nodes(shape)), words).pointers)) for shape in other_shapes]
     return [(shape, count) for shape, count in counts if count]

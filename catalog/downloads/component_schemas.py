@@ -99,7 +99,7 @@ class ComponentSchemas:
         return names
 
     def _find_nested_uses(self, parents: Mapping[int, str], names: Mapping[int, str]) -> dict[int, NestedUse]:
-        """Return the use that each unnamed schema is named after, of those directly in `parents`."""
+        """Return for each unnamed schema directly in `parents` the use that it is named after."""
         uses: dict[int, NestedUse] = {}
         for parent, parent_name in parents.items():
             for property_name, number, position in self._list_nested(parent):
@@ -120,7 +120,7 @@ class ComponentSchemas:
 
 
 def find_references(schema: Schema, position: Position = Position.OBJECT) -> Iterator[tuple[int, Position]]:
-    """Yield the number of each object that a schema refers to itself, in its items or its values."""
+    """Yield the number of each object that a schema refers to, directly or in its items or values."""
     if "$ref" in schema:
         yield int(schema["$ref"]), position
     for inner in schema.get("anyOf", ()):

@@ -13,7 +13,8 @@ from catalog.evidence.outlines import Descriptor, Outline, list_contents
 
 IDEMPOTENT_METHODS = READS | {"PUT", "DELETE"}  # RFC 9110, 9.2.2
 EMPTY_OBJECT_DESCRIPTOR = {"type": "unknown", "reason": "empty", "of": "object"}
-# What revision 2026-07-28 requires besides the tools: all of them are listed, and a copy is out of date at once.
+# Members that revision 2026-07-28 requires besides the tools. They say that the list is complete, and that a copy
+# expires at once.
 RESULT = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 

@@ -46,8 +46,8 @@ class Resource:
 def parse_resources(path: str) -> tuple[Resource, ...]:
     """Return the resources of a path, outermost first: `/v1/orders/{orderId}/lines` → an order, lines.
 
-    A prefix such as `/api/v1` belongs to none, unless the path has nothing else; neither does a parameter, unless the
-    path has only parameters.
+    A prefix such as `/api/v1` counts as a resource only if the path has nothing else, a parameter only if the path has
+    only parameters.
     """
     resources = tuple(
         Resource(tuple(words), is_one)

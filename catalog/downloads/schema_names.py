@@ -48,7 +48,7 @@ class Body:
 
     @property
     def is_read(self) -> bool:
-        """Return whether it is the resource itself, rather than what a call sends or returns."""
+        """Return whether the body is the resource as a GET returns it."""
         return self.method == "GET" and self.part.startswith("2")
 
     def is_page_list(self, property_name: str) -> bool:
@@ -94,7 +94,7 @@ class BodyUse:
         yield f"{pascal_case(split_words(body.operation_id))}{phrase}{suffix}"
 
     def _count_preference(self) -> int:
-        """Return 0 for a body with one resource that is read, and more the less a body says of the schema."""
+        """Return how well a use names the schema: 0, the best, if it is one resource that is read."""
         body = self.body
         if not body.is_read:
             return 5 if body.is_error else 4 if body.part == "request" else 3
@@ -146,7 +146,7 @@ Use = BodyUse | NestedUse
 def assign_names(uses: Mapping[int, Use], taken_names: Collection[str]) -> dict[int, str]:
     """Return a name for each schema, from the use that it is named after.
 
-    Where several want the same name, none gets it: each takes its next one, at last with a digest of the use.
+    If several want the same name, none gets it: each takes its next proposal, and finally one with a digest of the use.
     taken_names: in lower case, of other schemas.
     """
     names: dict[int, str] = {}
@@ -183,7 +183,7 @@ def make_unique(name: str, text: str, used_names: Collection[str]) -> str:
 
 
 def choose_common_error(uses: Mapping[int, Sequence[BodyUse]]) -> int | None:
-    """Return the schema of most error responses, unless most of its own uses are something else."""
+    """Return the most frequent schema of error responses among the schemas that are used mostly for errors."""
     errors = {number: sum(use.body.is_error for use in body_uses) for number, body_uses in uses.items()}
     candidates = [number for number, count in errors.items() if 2 * count > len(uses[number])]
     return min(candidates, key=lambda number: (-errors[number], min(use.rank for use in uses[number])), default=None)

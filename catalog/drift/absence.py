@@ -28,9 +28,9 @@ AbsenceStates = Mapping[str, Sequence[Any]]
 class Absence(NamedTuple):
     """The counters of a property that was absent, or that first came later than its object. Other properties have none.
 
-    absent: objects without it in a row, up to now. longest: the longest such run before.
-    is_reported: whether this run was reported, with `successor` as the probable new name.
-    first_seen, first_objects: the counts of the property and of its objects after the fold in which it first came.
+    absent: objects without it in a row, up to now. longest: the longest such run before. is_reported: whether this run
+    was reported, with `successor` as the probable new name. first_seen, first_objects: how often the property and its
+    objects had been seen after the fold that brought it first.
 
     Members are only ever added at the end: stored arrays have them in this order, older ones fewer of them.
     """
@@ -44,7 +44,7 @@ class Absence(NamedTuple):
 
     @property
     def objects_before_first(self) -> int:
-        """How many objects were without the property when it first came, at most."""
+        """The number of objects, at most, that had come without the property before it first came."""
         return self.first_objects - self.first_seen
 
     @classmethod
@@ -67,8 +67,9 @@ class Absence(NamedTuple):
 class AbsenceEvent:
     """Something to report of a property. kind: NO_LONGER_SEEN, SEEN_AGAIN or NOT_ALWAYS.
 
-    seen, of: how often it was there, of the objects that came since it was first absent. always: for NOT_ALWAYS, how
-    often it had been there without exception. successor: for NO_LONGER_SEEN, its probable new name, if any.
+    seen, of: how often it was present in the objects since it was first absent, and the number of these objects.
+    always: for NOT_ALWAYS, how often it had been present before without exception. successor: for NO_LONGER_SEEN, its
+    probable new name, if any.
     """
 
     kind: str

@@ -23,7 +23,7 @@ BREAKS_IN_RESPONSES = {"wider": CONSUMER, "narrower": NOBODY, "other": CONSUMER}
 BREAKS_IN_REQUESTS = {"wider": PRODUCER, "narrower": CONSUMER, "other": BOTH}
 
 IsWhole = Callable[[str, str], bool]
-"""Takes part and pointer of a new node; returns whether it was always present since, so that it may be required."""
+"""Takes part and pointer of a new node; returns whether it was always present since, and so may be required."""
 IsRule = Callable[[str, str], bool]
 """Takes part and pointer of a node that was always null; returns whether that was often enough to rely on."""
 
@@ -90,7 +90,7 @@ def build_not_always(part: str, pointer: str, before: str, after: str) -> Change
 
 
 def describe_descriptor(descriptor: Descriptor) -> str:
-    """Return `array of string or null`; of an unknown type, why it is unknown or which types there are."""
+    """Return `array of string or null`; for an unknown type, the reason or the different types."""
     kind = _kind_of(descriptor)
     if kind == "object" and descriptor["type"] == "unknown":
         kind = "empty object"
@@ -181,7 +181,10 @@ def _compare_types(part: str, pointer: str, before: Descriptor, after: Descripto
 
 
 def _kind_of(descriptor: Descriptor) -> str:
-    """Return the type; for unknown `divergent`, `cut`, `nothing`, or `object` for one that was always empty."""
+    """Return the type.
+
+    An unknown one gives `divergent`, `cut` or `nothing`, or `object` for an object that was always empty.
+    """
     match descriptor["type"], descriptor.get("reason", "empty"), descriptor.get("of"):
         case "unknown", "empty", "object":
             return "object"

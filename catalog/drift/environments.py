@@ -15,7 +15,7 @@ WHOLE_OPERATION = "operation"  # as the part of a change
 
 @dataclass(frozen=True)
 class OperationChange:
-    """One change of one operation. Where only one environment has the operation, all of it is new or gone."""
+    """One change of one operation. If only one environment has the operation, all of it is new or gone."""
 
     method: str
     path: str

@@ -21,7 +21,8 @@ MAX_CHANGES_SHOWN = 6  # of each version
 class TimelineEntry:
     """A version with the first of its changes, and how many more it has.
 
-    changes: its drift; if it has none, as after a manual override, how its outline differs from the one before.
+    changes: its drift; if it has none (after a manual override), the differences between its outline and the one
+    before.
     """
 
     version: OperationVersion

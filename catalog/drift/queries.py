@@ -87,13 +87,13 @@ def summarize_breaking_drift(environment: Environment, period: Period) -> Breaki
 
 
 def find_drifted_operations(environment: Environment, period: Period, operations: Collection[Operation]) -> set[int]:
-    """Return the ids of those of these operations of which a change was found in a period."""
+    """Return the ids of the operations among these that changed in a period."""
     drift = Drift.objects.filter(environment=environment, operation__in=operations).order_by()
     return set(drift.filter(at__gte=period.start, at__lt=period.end).values_list("operation_id", flat=True))
 
 
 def count_drifted_operations(environment: Environment, period: Period) -> int:
-    """Count the visible operations of which a change was found in a period."""
+    """Count the visible operations that changed in a period."""
     drift = list_drift(environment, period, DriftFilters()).filter(operation__shown_under=None).order_by()
     return drift.values("operation").distinct().count()
 
@@ -106,7 +106,7 @@ def list_breaking_drift(environment: Environment, period: Period) -> QuerySet[Dr
 def drift_with_operations(environment: Environment) -> QuerySet[Drift]:
     """Return all changes, the latest first; of their operations the method and the path only.
 
-    Each has `muted_until`: when the mute in force of this kind of change at this place ends, None without any.
+    Each has `muted_until`: when the mute of this kind of change at this place ends; None if none is in force.
     """
     columns = [*(field.name for field in Drift._meta.concrete_fields), "operation__method", "operation__path"]
     drift = Drift.objects.filter(environment=environment, operation__begun=True)

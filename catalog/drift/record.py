@@ -92,7 +92,10 @@ def _count_seen(result: FoldResult, change: Change) -> tuple[int, int | None]:
 
 
 def _event_time(result: FoldResult, event: AbsenceEvent) -> datetime:
-    """Return when the added observations began; for a property that is no longer seen, the last day on which it was."""
+    """Return when the added observations began.
+
+    For a property that is no longer seen, the last day on which it was seen.
+    """
     if event.kind == NO_LONGER_SEEN and event.evidence.last is not None:
         return _to_datetime(event.evidence.last * SECONDS_PER_DAY)
     return _to_datetime(result.added.first)

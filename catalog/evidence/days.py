@@ -92,9 +92,9 @@ class ObservedDays:
 
 @dataclass(frozen=True)
 class Gap:
-    """Days of a span on which an operation was observed, and of which no counts are kept.
+    """Days of a span on which an operation was observed, but for which no counts are kept.
 
-    counted_from: the first day of which counts are kept; None if there is none.
+    counted_from: the first day with counts; None if there is none.
     """
 
     counted_from: date | None

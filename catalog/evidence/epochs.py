@@ -41,7 +41,9 @@ class EpochEvidence(NamedTuple):
 
 @dataclass(frozen=True)
 class VisiblePart:
-    """The evidence of a part as it is shown. maps: how many names each object has that is shown as a map, by pointer.
+    """The evidence of a part as it is shown.
+
+    maps: the objects that are shown as maps, by pointer, with their numbers of names.
 
     reset_counts: how often each reset node could have been present since its reset, by pointer; None if that is
     unknown, as for the items of an array.
@@ -105,7 +107,7 @@ def _count_since_resets(
 ) -> Iterator[tuple[str, int | None]]:
     """Yield each reset node with how often it could have been present since: as often as its parent was an object.
 
-    Where a step matches every name, also yield the node of each name.
+    If a step of the pointer stands for every name, also yield the node of each name.
     """
     for pointer in sorted({pointer for _, since in sums for pointer in since}):
         *outer, last = split_pointer(pointer) or [ITEMS]

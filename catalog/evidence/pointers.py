@@ -13,7 +13,7 @@ from affidavit import Evidence
 from catalog.evidence.outlines import Descriptor
 
 ITEMS, VALUES = "[]", "{}"
-SEVERAL_TYPES = "several types"  # where it is not known which
+SEVERAL_TYPES = "several types"  # if it is not known which ones
 _STEP_BY_NAME = {ITEMS: "~2]", VALUES: "~3}"}  # of properties that are named like the steps above
 _NAME_BY_STEP = {step: name for name, step in _STEP_BY_NAME.items()}
 
@@ -109,7 +109,7 @@ def sum_evidence(parts: Iterable[Evidence]) -> Evidence:
 def describe_type(descriptor: Descriptor) -> str:
     """Return `array of object`, `map of string`, `string (binary)` for a file of a form, or the type itself.
 
-    Mixed types are `integer or string` if the descriptor counts them, which those of outlines do not.
+    Mixed types are `integer or string` if the descriptor counts them; the descriptors of outlines do not.
     """
     if has_several_types(descriptor):
         return " or ".join(sorted(descriptor.get("types", ()))) or SEVERAL_TYPES
@@ -128,5 +128,5 @@ def has_several_types(descriptor: Descriptor) -> bool:
 
 
 def _describe_inner_type(descriptor: Descriptor) -> str:
-    """Return the type of items or values without that of what they contain: `array of array`."""
+    """Return the type of items or values, without the type of their own contents: `array of array`."""
     return f"({describe_type(descriptor)})" if has_several_types(descriptor) else str(descriptor["type"])

@@ -1,4 +1,4 @@
-"""The evidence reported under an operation's own template, without the evidence that rules show there besides."""
+"""The evidence reported under an operation's own template, without the evidence that rules add there."""
 
 from __future__ import annotations
 

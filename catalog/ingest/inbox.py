@@ -69,7 +69,7 @@ def pack_sums(sums: str) -> str:
 
 
 def unpack_sums(stored_sums: Any) -> Any:
-    """Return the state that is stored, packed or, by an earlier version, as it is."""
+    """Return the stored state. Earlier versions stored it unpacked."""
     return json.loads(zlib.decompress(b64decode(stored_sums))) if isinstance(stored_sums, str) else stored_sums
 
 

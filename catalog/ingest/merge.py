@@ -38,7 +38,7 @@ class MergedOperation(NamedTuple):
     hidden: Sequence[ReportedOperation]
 
     def list_part_rows(self) -> Iterator[OperationPart]:
-        """Yield the row of every part with added evidence, and its absences, whichever template it was under."""
+        """Yield the row, with its absences, of every part that got evidence, here or under an operation shown here."""
         for part, (absences, _) in self.result.absences.items():
             row = self.reported.build_part_row(part)
             row.absences = absences
@@ -69,7 +69,7 @@ def merge_into_catalog(environment: Environment, daily: DailySums, *, now: datet
 
 
 def admit_batch(environment: Environment, batch: Mapping[Identity, AddedSums], room: Room) -> dict[Identity, AddedSums]:
-    """Return what of a batch is in the catalog or fits into it."""
+    """Return the operations of a batch that are in the catalog or still fit into it."""
     identities = {*batch, *(identity for added in batch.values() for identity in added)}
     rows = {row.identity: row for row in find_rows(environment, identities).only("method", "key", "begun")}
     admitted = {visible: room.admit(visible, added, rows) for visible, added in batch.items()}

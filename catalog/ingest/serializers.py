@@ -47,7 +47,7 @@ class PathTemplate(ExactText):
 
 
 class MediaType(ExactText):
-    """`text/csv`: what is no media type that is known becomes a range on arrival; parameters are dropped."""
+    """`text/csv`: an unknown media type becomes a range on arrival; parameters are dropped."""
 
     def __init__(self, **options: Any) -> None:
         detail = "Send a media type, text/csv for example, or leave the member out where there was no body."
@@ -194,7 +194,7 @@ def find_contradictions(members: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _find_wrong_indexes(undecided: Sequence[int], segments: Sequence[str]) -> list[int]:
-    """Return the positions in `undecided` that name no literal segment, or one that was named before."""
+    """Return the positions in `undecided` that name no literal segment, or name one again."""
     return [
         position
         for position, index in enumerate(undecided)
@@ -229,7 +229,7 @@ def _find_excess(name: str, evidence: Evidence, observations: int) -> dict[str, 
 
 
 def _build_fault_tree(faults: Iterable[tuple[str, str, str]]) -> dict[str, Any]:
-    """Return faults with RFC 6901 pointers as the tree that the errors of a serializer are."""
+    """Return faults with RFC 6901 pointers in the form of a serializer's errors, a tree."""
     tree: dict[str, Any] = {}
     for pointer, code, detail in faults:
         node = tree

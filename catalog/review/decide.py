@@ -35,7 +35,7 @@ def undo_acknowledgement(drift: Drift, *, actor: str, now: datetime) -> None:
 
 @transaction.atomic
 def mute_drift(drift: Drift, days: int, *, actor: str, now: datetime) -> None:
-    """Do not show this kind of change at this place as new for some days from now. Raises InvalidRequest.
+    """For some days from now, do not show this kind of change at this place as new. Raises InvalidRequest.
 
     An existing mute is replaced, whenever it ends. Expired mutes of this environment are deleted.
     """

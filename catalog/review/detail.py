@@ -88,7 +88,10 @@ def find_current_field(environment: Environment, drift: Drift, *, today: date) -
 
 
 def find_first_day(drift: Drift) -> date:
-    """Return the first UTC day on which the change was observed; of what is no longer seen, not after its detection."""
+    """Return the first UTC day on which the change was observed.
+
+    For a property that is no longer seen: the day after its last day, but not after the detection.
+    """
     if drift.last_day is None:
         return drift.since.astimezone(UTC).date()
     return min(drift.last_day + ONE_DAY, drift.at.astimezone(UTC).date())

@@ -64,7 +64,7 @@ def _find_predecessor(field: CurrentField | None, drift: Drift) -> str:
 
 
 def _describe_days(field: CurrentField | None, drift: Drift, period: Period, *, today: date) -> Mapping[str, Any]:
-    """Return the chart of the days around a change, and their period, for what happened on them."""
+    """Return the chart of the days around a change, and their period, which the list of events below it needs."""
     if field is None or not field.days:
         return {"figure": None}
     is_of_types = drift.kind in TYPE_KINDS

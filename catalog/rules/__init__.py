@@ -1,1 +1,1 @@
-"""Manual overrides: rules about what is shown, for past and future reports, each of which can be undone."""
+"""Manual overrides: rules about what is shown, for past and future reports. Each can be undone."""

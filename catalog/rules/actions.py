@@ -140,7 +140,7 @@ def post_redaction_rule(request: HttpRequest, slug: str, environment: str) -> Ht
 @require_POST
 @login_required
 def post_revert(request: HttpRequest, slug: str, environment: str, kind: str, pk: int) -> HttpResponseRedirect:
-    """Revert one rule, from the page of rules or from that of the operation `method` `path`.
+    """Revert one rule, from the page of rules or the page of the operation `method` `path`.
 
     A second time changes nothing.
     """

@@ -80,7 +80,7 @@ def _is_value(name: str) -> bool:
 
 
 def list_redaction_rules(environment: Environment) -> QuerySet[RedactionRule]:
-    """Return every rule of this environment, its own and its workspace's, reverted or not, the latest first."""
+    """Return all rules of this environment and of its workspace, reverted or not, the latest first."""
     rules = RedactionRule.objects.filter(workspace_id=environment.workspace_id)
     return rules.filter(Q(environment=environment) | Q(environment=None)).select_related("environment")
 

@@ -16,7 +16,7 @@ from catalog.rules.templates import TEMPLATE_RULE_ERRORS
 
 @dataclass(frozen=True)
 class ReportedTemplate:
-    """A template as it was reported, how often, and whether it is another one than the operation's own."""
+    """A reported template with the number of its reports. It may differ from the operation's own."""
 
     path: str
     observations: int
@@ -47,7 +47,7 @@ def list_reported_templates(operation: Operation) -> list[ReportedTemplate]:
 
 
 def list_rules_leading_to(operation: Operation) -> Sequence[TemplateRule]:
-    """Return the active rules that show something under this operation, or name its parameters."""
+    """Return the active rules that show other templates under this operation, or name its parameters."""
     rules = active_template_rules(operation.environment).order_by("-id")
     return [rule for rule in rules if rule.method in ("", operation.method) and rule.key == operation.key]
 

@@ -1,4 +1,4 @@
-"""Project operations: each shows the sum of what was reported under it and under those merged into it."""
+"""Project operations: each shows the sum of the evidence of its own template and of the templates merged into it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class VisibleSum(NamedTuple):
 def reproject(reported: Sequence[ReportedOperation], rules: RuleSet) -> VisibleSum:
     """Set the projection of a row and return its visible sum; an empty one if nothing is shown there any more.
 
-    reported: what was reported under the row's own template, then under each that rules show there. Saves nothing.
+    reported: the evidence of the row's own template, then of each template that rules show there. Saves nothing.
     """
     own = reported[0]
     row = own.row
@@ -108,7 +108,7 @@ def _update_reach(row: Operation, rules: RuleSet) -> None:
 
 
 def _is_in_reach(reset: BaselineReset, row: Operation, rules: RuleSet) -> bool:
-    """Whether a reset was made on this row, or on one under which the rules of that time still show it."""
+    """Whether a reset was made on this row, or on a row under which the rules of that time still show this one."""
     if reset.through is None:
         return True
     for rule in rules.resolution_path(row.identity):
@@ -144,7 +144,7 @@ def _add_version(row: Operation, *, now: datetime) -> None:
 
 
 def _is_undone(latest: OperationVersion, previous: OperationVersion, row: Operation) -> bool:
-    """Whether an override made the last version, nothing drifted since, and the row is as before it."""
+    """Whether the row is again as before its last version, which an override made and without drift since."""
     is_override = latest.by_hand and previous.outline == row.outline
     return is_override and not row.drift.filter(version=latest.number).exists()
 

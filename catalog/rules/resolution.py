@@ -1,7 +1,7 @@
 """Under which template an operation is shown, by the active template rules (pure).
 
-Evidence stays under the template as reported. A rule acts only on what is shown, so that reverting it shows what would
-have been shown without it (contract 4).
+Evidence stays under the template as reported. A rule changes only what is shown, so reverting it gives exactly the
+result without the rule (contract 4).
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class RuleSet:
 def _move_to_template(total: OperationSum, source: str, target: str) -> OperationSum:
     """Return the sum under another nameless template of as many segments; `undecided` is not kept.
 
-    Where the target has a parameter in place of a literal, its type is string in all observations, without a name.
+    If the target has a parameter in place of a literal, its type is string in all observations, without a name.
     """
     if source == target:
         return total

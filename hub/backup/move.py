@@ -30,7 +30,7 @@ SET_SEQUENCE = "SELECT setval(format('%%I.%%I', current_schema(), %s::text)::reg
 
 
 def move_database(server: Server, *, now: datetime) -> Mapping[str, Summary]:
-    """Copy everything from the embedded server, which runs, to the database of the settings.
+    """Copy everything from the embedded server, which must run, to the database of the settings.
 
     Return the summary of each table, the same on both sides. Raises StartupError; nothing has been moved then.
     """
@@ -80,7 +80,7 @@ def connect_source(server: Server) -> Iterator[BaseDatabaseWrapper]:
 
 
 def check_source(source: BaseDatabaseWrapper) -> None:
-    """Raises StartupError if there is nothing to move, of another version, or under another SECRET_KEY."""
+    """Raises StartupError if there are no data to move, or data of another version or under another SECRET_KEY."""
     recorder = MigrationRecorder(source)
     if not recorder.has_table():
         raise StartupError("there is nothing to move: the embedded database is empty.")

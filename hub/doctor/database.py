@@ -42,7 +42,7 @@ def check_migrations() -> Result:
 
 
 def check_web_role() -> Result:
-    """Check that the web server's role can do its work, and cannot change the audit log."""
+    """Check that the role of the web server can do its work, but cannot change the audit log."""
     role = str(settings.WEB_DATABASE.get("USER", ""))
     if not role:
         return Result(

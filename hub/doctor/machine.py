@@ -32,7 +32,7 @@ def check_disk() -> Result:
 
 
 def check_static_files() -> Result:
-    """Check that scripts and styles were built from the files of this version, and are all there."""
+    """Check that scripts and styles are complete, and were built from the files of this version."""
     cure = "Run `manage.py build_static`, then restart the web server."
     root = Path(settings.STATIC_ROOT)
     if read_stamp(root) != compute_fingerprint():

@@ -11,7 +11,7 @@ from hub.celery import app
 from hub.doctor.result import Result
 
 CONNECT_SECONDS = 5
-ANSWER_SECONDS = 10.0  # a worker does one thing at a time, and a fold comes first
+ANSWER_SECONDS = 10.0  # a worker does one task at a time, and may have to end a fold first
 LONGEST_LAG_SECONDS = 60.0  # the sweep looks every 10 s
 
 

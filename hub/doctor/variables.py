@@ -1,4 +1,4 @@
-"""Checks of settings that are valid each by itself, but do not fit together or leave a door open."""
+"""Check settings that may be valid one by one, but do not fit together or leave a door open."""
 
 from __future__ import annotations
 
@@ -21,14 +21,20 @@ LEAST_LIKENESS = 0.8  # of a misspelt name; a cluster sets names of its own, suc
 
 
 def list_misspelt_names() -> dict[str, str]:
-    """Return each variable whose name is almost one of the hub's, and that one: it is ignored."""
+    """Return the variables whose names are almost names of the hub's variables, with the latter.
+
+    The hub ignores them.
+    """
     names = sorted(set(os.environ) - set(HUB_VARIABLES))
     alike = {name: get_close_matches(name, HUB_VARIABLES, n=1, cutoff=LEAST_LIKENESS) for name in names}
     return {name: nearest[0] for name, nearest in alike.items() if nearest}
 
 
 def warn_of_misspelt_names() -> None:
-    """Log a line for each misspelt name. A program does so when it starts: the setting that was meant has no effect."""
+    """Log a line for each misspelt name.
+
+    Each program calls this when it starts, because the intended setting has no effect.
+    """
     for name, nearest in list_misspelt_names().items():
         log.warning("%s is no setting, and is ignored. Did you mean %s?", name, nearest)
 
@@ -41,7 +47,7 @@ def check_variables() -> Result:
 
 
 def check_hosts() -> Result:
-    """Check that the hub can be called under the names that it will be called by."""
+    """Check that the hub accepts the host names under which it will be called."""
     public_names = list_public_names(settings.ALLOWED_HOSTS)
     if "*" in public_names:
         return Result(

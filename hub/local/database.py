@@ -121,7 +121,7 @@ def check_written_version(applied: Iterable[tuple[str, str]] | None = None, *, s
 def migrate() -> None:
     try:
         load_first_schema()
-        call_command(Migrate(), verbosity=0, interactive=False)  # not our command, which makes the checks again
+        call_command(Migrate(), verbosity=0, interactive=False)  # Django's command: ours would repeat the checks
         create_partitions(now=timezone.now())
     except DatabaseError as error:
         may_create = getattr(error.__cause__, "sqlstate", None) != INSUFFICIENT_PRIVILEGE
@@ -135,7 +135,7 @@ def lock_migrations() -> Iterator[None]:
     """Let only one start or command migrate at a time, also across hosts; the second finds the tables there."""
     lock_connection = connection.copy()
     try:
-        lock_connection.set_autocommit(False)  # a transaction's lock: poolers lose a session's
+        lock_connection.set_autocommit(False)  # the lock is the transaction's, because poolers lose a session's lock
         with lock_connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('hub.database', 0))")
         yield

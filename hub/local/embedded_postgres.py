@@ -226,7 +226,7 @@ def lend_server(arguments: Sequence[str]) -> Iterator[None]:
     """Run the embedded server for one management command that needs it, if none is running.
 
     The server stops with the command, so the data directory is locked: no other process may start to use it. Raises
-    StartupError if a command that needs the server for itself would share it.
+    StartupError if the server runs already and the command needs it for itself.
     """
     server = None if os.environ.get("DATABASE_URL") else Server(find_data_dir())
     if server is None or not needs_database(arguments):

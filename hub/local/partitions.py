@@ -1,4 +1,4 @@
-"""Partitions of the tables of all rooms: make those of coming months, and let the planner know what all hold."""
+"""Partitions of the tables of all rooms: create those of coming months, and gather statistics for the planner."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def run_database() -> Iterator[None]:
         return
     server = embedded_postgres.Server(settings.HUB_DATA_DIR)
     server.start()
-    # Where the cluster is new, its password was made after the settings were read.
+    # If the cluster is new, its password was created after the settings were read.
     settings.DATABASES["default"].update(server.connection_settings())
     connections["default"].settings_dict.update(server.connection_settings())
     try:
@@ -140,7 +140,7 @@ def build_command(name: str) -> Command:
 
 
 def list_variables() -> dict[str, str]:
-    """Return what the processes need because they start in the project's folder, wherever this one was started."""
+    """Return the variables that the processes need because they start in another folder, the project's."""
     return {"PYTHONPATH": os.pathsep.join(sys.path), "HUB_DATA_DIR": str(settings.HUB_DATA_DIR)}
 
 
@@ -180,7 +180,7 @@ def list_arguments() -> dict[str, list[str]]:
     web = [*program, "granian", "--interface", "asginl", "hub.asgi:application"]
     web += ["--host", settings.HUB_HOST, "--port", str(settings.HUB_PORT)]
     web += ["--workers", str(WEB_WORKERS), "--backlog", str(MAX_CONNECTIONS), "--backpressure", str(MAX_CONNECTIONS)]
-    # Not HTTP/2: before the server knows which of the two a client speaks, it would wait for ever.
+    # Not HTTP/2: with both versions, the server would wait without a limit until it knows which one a client speaks.
     web += ["--http", "1", "--http1-header-read-timeout", str(HEADER_MILLISECONDS)]
     web += ["--log-config", str(WEB_SERVER_LOGS), "--log-level", "warning"]
     web += ["--no-ws", "--respawn-failed-workers", "--workers-kill-timeout", "10"]

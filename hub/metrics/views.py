@@ -13,7 +13,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from hub.metrics.state import DatabaseState
 from wire.http.problems import Problem
 
-DIRECTORY_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # the name is that of prometheus_client
+DIRECTORY_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"  # a name that prometheus_client prescribes
 
 
 def metrics(request: HttpRequest) -> HttpResponse:

@@ -10,9 +10,9 @@ from catalog.queries import OperationCounts
 from intents.rejections.totals import Total, count_rejections, count_verifications
 from outcomes.tallies.series import Totals
 
-ALARMING_FACTOR = 2  # a rate this many times that of the period before is alarming
+ALARMING_FACTOR = 2  # a rate is alarming if it is this many times the rate of the period before
 MIN_ALARMING_CASES = 10
-SMALLEST_POINTS = 0.05  # which are written as 0.1
+SMALLEST_POINTS = 0.05  # smaller differences would be rounded to 0.0
 FACT_COLUMNS = ("fact", "value", "of", "before", "beforeOf")
 
 

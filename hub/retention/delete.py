@@ -1,6 +1,6 @@
 """Deletions that concern several domains: each returns deleted rows by table, and is recorded in the audit log.
 
-The log names a conversation or a user by a keyed hash, so that it does not keep what was to go.
+The log names a conversation or a user by a keyed hash, so that it does not keep the id that was to be deleted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HASH_DIGITS = 16
 def delete_conversation(
     workspace: Workspace, conversation_id: str, environment_names: Sequence[str] = (), *, actor: str, now: datetime
 ) -> Mapping[str, int]:
-    """Delete a conversation id in these environments, all if none is named, and take it out of all counts."""
+    """Delete a conversation id in these environments (in all if none is named), and take it out of all counts."""
     rows = conversations.delete_conversation(workspace, conversation_id, environment_names)
     rows = _with_answers(workspace, conversation_id, rows)
     environments = ", ".join(environment_names) or "all"

@@ -39,7 +39,7 @@ class RowSource:
 
 @dataclass(frozen=True)
 class Kind:
-    """One number of the policy. name: its field; default_days: what an empty number means, None for ever."""
+    """One number of the policy. name: its field. default_days: the days if the field is empty; None: for ever."""
 
     name: str
     label: str

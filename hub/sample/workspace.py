@@ -1,8 +1,8 @@
 """The sample workspace: the example's bookshop with its traffic, so that a new hub has data to show.
 
 A new database gets it, unless HUB_SAMPLE is off. Once the hub is up, a process of its own fills it: it simulates the
-last 30 days, then it becomes the example's program, which simulates conversations for as long as the hub runs. Not both
-at once: the catalog would learn a day of the past after it has learnt today, and would date its drift wrongly.
+last 30 days, then it becomes the example's program, which simulates conversations for as long as the hub runs. One
+follows the other, because the catalog would date drift wrongly if it learnt a past day after today.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def list_live_arguments(row: SampleWorkspace, address: str) -> list[str]:
 
 
 def find_sample() -> tuple[Mapping[str, Any], SampleWorkspace] | None:
-    """Return its keys, and the row that says when it was created and how many days of its history there are."""
+    """Return its keys, and the row with its time of creation and the number of days in its history."""
     try:
         created = json.loads(keys_file().read_text())
     except FileNotFoundError:

@@ -24,7 +24,7 @@ register = template.Library()
 class ChartMarks:
     """The marks of a chart as JSON, and what happened, the latest first. is_cut: only the latest are here.
 
-    listed: the first to read, what people noted before what the catalog found; folded: all others.
+    listed: the first to be read; annotations of people come before drift; folded: all others.
     """
 
     marks: Sequence[Mapping[str, Any]]

@@ -71,7 +71,7 @@ SETTINGS_TABS = (
     ("audit", "Audit log"),
 )
 
-BENEATH_TABS = {"deliveries": "alerts"}  # the tab of a page that has none
+BENEATH_TABS = {"deliveries": "alerts"}  # the tab under which a page without a tab of its own is shown
 
 
 @register.simple_tag(takes_context=True)

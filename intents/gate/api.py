@@ -120,7 +120,7 @@ class Confirmations(MachineView):
 class Decisions(MachineView):
     """Confirm or decline a pending confirmation. A confirmed one can be used once, within 15 minutes.
 
-    Its scope is its own: a key that asks and mints cannot also decide.
+    It has a scope of its own, so that a key that requests and mints cannot also decide.
     """
 
     scope = "confirm"

@@ -79,8 +79,8 @@ def decide_confirmation(
     """
     _hold_environment(workspace, confirmation_id)
     effective_at = now + undo_time
-    # Filter by columns of this table only: a join would become a subquery, which PostgreSQL does not evaluate again
-    # after it has waited for another decision.
+    # Filter by columns of this table only. A join would become a subquery, and PostgreSQL would not evaluate it again
+    # after waiting for another decision.
     pending = Confirmation.objects.filter(pk=confirmation_id, state=Confirmation.PENDING, expires_at__gt=now)
     updated = pending.update(
         state=DECISIONS[decision],

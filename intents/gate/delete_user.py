@@ -27,7 +27,7 @@ def delete_user(workspace: Workspace, sub: str) -> Mapping[str, int]:
     """
     for environment in workspace.environments.order_by("pk"):
         environment.hold()
-    # Locked first: whoever is minting for one of them is waited for, and nobody can begin to.
+    # Lock the confirmations first: wait for requests that are minting for one of them, and let no other begin.
     confirmations = Confirmation.objects.filter(environment__workspace=workspace, sub=sub)
     confirmation_ids = list(confirmations.order_by("pk").select_for_update(of=("self",)).values_list("pk", flat=True))
     intents = MintedIntent.objects.filter(environment__workspace=workspace, sub=sub)

@@ -19,9 +19,9 @@ def find_expired_intents(workspace: Workspace, before: datetime) -> QuerySet[Min
 
 
 def find_expired_confirmations(workspace: Workspace, before: datetime) -> QuerySet[Confirmation]:
-    """Return the confirmations requested, and if ever then also used, before this time.
+    """Return the confirmations that were requested before this time, without those that were used later.
 
-    A used one covers redeliveries for 24 hours, and no retention is shorter than a day.
+    A used one still covers redeliveries for 24 hours; no retention is shorter than a day.
     """
     is_unused = Q(used_at=None) | Q(used_at__lte=before)
     return Confirmation.objects.filter(is_unused, environment__workspace=workspace, created_at__lte=before)

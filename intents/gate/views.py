@@ -26,7 +26,7 @@ from workspaces.models import Environment
 from workspaces.page import Page, return_to_page
 
 UNDO = "undo"
-SECOND_STEP: Mapping[str, str | None] = {"decide": None, "as": None}  # of the address; it is over once it is answered
+SECOND_STEP: Mapping[str, str | None] = {"decide": None, "as": None}  # removed from the address afterwards
 ROWS_PER_PAGE = 25
 MAX_ROWS = 50  # undecided confirmations on the page; the export has all
 CONFIRMATION_COLUMNS = (

@@ -74,7 +74,7 @@ def list_events_of_call(environment: Environment, tool_call_id: str) -> list[Cal
     events = [event for confirmation in confirmations.values() for event in _describe_confirmation(confirmation)]
     events += [CallEvent(intent.issued_at, "intent minted", intent.operation) for intent in intents]
     events += map(_describe_rejection, rejections.order_by("occurred_at", "id")[:MAX_EVENTS])
-    return sorted(events, key=lambda event: unix_seconds(event.occurred_at))  # an intent has whole seconds only
+    return sorted(events, key=lambda event: unix_seconds(event.occurred_at))  # intents have whole seconds
 
 
 def _list_around(environment: Environment, rejection: Rejection) -> QuerySet[Rejection]:

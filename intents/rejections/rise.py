@@ -15,7 +15,7 @@ MIN_RISE = 2  # rejections in one bucket: so few may be a coincidence
 
 @dataclass(frozen=True)
 class Rise:
-    """Which reason grew most, in which operation most of it is ("" for none), and since when (None: gradually)."""
+    """The reason that grew most, the operation with most of it ("" for none), and since when (None: gradually)."""
 
     reason: ReasonSummary
     operation: str

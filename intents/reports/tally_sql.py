@@ -1,9 +1,9 @@
-"""The statement that adds verifications to their tallies and to the roll-ups of these."""
+"""The statement that adds verifications to their tallies and to the roll-ups of the tallies."""
 
 from wire.tallies.shards import FREE_SHARD
 
-# The roll-ups that a quarter hour's tally is added to: its day and its month; and quarter hour, day and month over all
-# versions (-1) and operations ('').
+# The roll-ups of a quarter hour's tally: its day and its month; and its quarter hour, day and month over all versions
+# (-1) and operations ('').
 ROLLUPS = """
 VALUES ('d', date_trunc('day', start, 'UTC'), version, operation),
        ('m', date_trunc('month', start, 'UTC'), version, operation),

@@ -33,7 +33,7 @@ class RequestForm(forms.Form):
         return header[len(HEADER_NAME) :].strip() if header.lower().startswith(HEADER_NAME) else header
 
     def clean_received_at(self) -> datetime | None:
-        """Read an ISO 8601 time, in UTC where it names no zone, or a Unix time; None if the field is empty."""
+        """Read an ISO 8601 time (UTC if it names no zone) or a Unix time; None if the field is empty."""
         text: str = self.cleaned_data["received_at"]
         if not text:
             return None

@@ -16,7 +16,7 @@ from workspaces.models import Environment
 
 @dataclass(frozen=True)
 class Inspection:
-    """All checks in their order; `reason` is that of the first failed one, None if the request passes.
+    """All checks in their order; `reason` belongs to the first failed check; None if the request passes.
 
     received_at: the time that the checks compared with. fields: the members of the payload, empty if
     the header cannot be read. is_proven: whether one of the workspace's secrets signed them.
@@ -40,7 +40,7 @@ class Inspection:
 
 
 def inspect_request(environment: Environment, request: ReceivedRequest, *, received_at: datetime) -> Inspection:
-    """Check a request as at the moment of its receipt, without using its intent up.
+    """Check a request as of the moment of its receipt, without burning its nonce.
 
     Raises Unavailable if the nonce cannot be looked up.
     """

@@ -40,7 +40,7 @@ def check(request: HttpRequest, slug: str, environment: str) -> HttpResponse:
 
 
 def _build_page(build_context: Callable[[], Mapping[str, Any]]) -> Page:
-    """Build the page. What was pasted is a secret until it expires, so no browser may keep the answer."""
+    """Build the page. The pasted intent is a secret until it expires, so no browser may keep the answer."""
     return Page("intents/inspector.html", build_context, has_period=False, holds_secrets=True)
 
 

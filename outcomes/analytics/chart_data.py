@@ -35,7 +35,7 @@ class ChartLine:
 
 @dataclass(frozen=True)
 class BrokenRate:
-    """Broken joins, and all that was reported, in each bucket, of one environment or API key."""
+    """The numbers of one environment or API key in each bucket: broken joins, and all reported outcomes."""
 
     name: str
     broken: list[int]
@@ -59,8 +59,8 @@ class BrokenRate:
 class Chart:
     """Outcomes over a period: a line for each of some keys, and one for all others.
 
-    compared: for some of the keys, the numbers of the previous period or of another environment, bucket by bucket,
-    without keys that have none there; compared_name: its name.
+    compared: lines of the previous period or of another environment, for some of the keys, without keys that have no
+    numbers there; compared_name: its name.
     """
 
     buckets: Sequence[Bucket]

@@ -33,7 +33,7 @@ LEFT JOIN LATERAL (
 
 @dataclass(frozen=True)
 class FunnelStep:
-    """How many of the followed conversations reached this key, after those of all steps before it.
+    """How many of the followed conversations reached this key after the keys of all steps before it.
 
     previous: how many reached the step before; of the first step, all.
     """

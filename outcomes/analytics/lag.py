@@ -54,6 +54,6 @@ def count_lags(lags: Sequence[timedelta]) -> LagDistribution:
 
 
 def median_length(lengths: Sequence[timedelta]) -> timedelta | None:
-    """Return the median, None of nothing; exact to the microsecond."""
+    """Return the median, exact to the microsecond; None if there are no lengths."""
     microsecond = timedelta.resolution
     return median([length // microsecond for length in lengths]) * microsecond if lengths else None

@@ -25,7 +25,7 @@ class BrokenJoin:
     reported_by: int | None = None
 
     def matches(self, kind: str, environment: str = "") -> bool:
-        """Whether this join has this diagnosis and, if one is named, is known in this environment."""
+        """Whether this join has this diagnosis and, if an environment is named, its id is known there."""
         return self.diagnosis.kind == kind and environment in ("", self.diagnosis.found_in)
 
 

@@ -118,12 +118,12 @@ def _is_alteration(reported_id: str, known_id: str) -> bool:
 
 
 def _address_contains(address: str, plain_id: str) -> bool:
-    """Whether a part of the address is this id, or ends in it as in a path's last segments."""
+    """Whether a part of the address is this id, or a path that ends with it."""
     return plain_id != "" and any(part == plain_id or part.endswith(f"/{plain_id}") for part in _split_address(address))
 
 
 def _split_address(address: str) -> set[str]:
-    """Return where an id may stand: the whole address, its path, its query's values and its fragment."""
+    """Return the parts of an address that may be an id: all of it, its path, its query's values and its fragment."""
     pieces = re.split(r"[?#&]", address, maxsplit=MAX_PARTS)
     parts = {address, *pieces, *(piece.rpartition("=")[2] for piece in pieces)}
     return {part.rstrip("/").strip(AROUND) for part in parts}

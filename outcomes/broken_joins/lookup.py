@@ -24,8 +24,8 @@ JOINS_AT_ONCE = 2000
 MAX_HEALED_MEASURED = 5000  # the latest healed ones, whose times to heal are read
 MAX_OF_ONE_FORM = 5  # known conversations of one bare form that are compared with an id
 
-# Known conversations that share a bare form with a reported id; per environment, and few of them, so that an
-# environment full of one bare form costs no more.
+# Known conversations that share a bare form with a reported id: a few of each environment, so that an environment with
+# many of them does not take longer.
 SELECT_BY_BARE_FORM = f"""
 SELECT bare, conversation_id, environment
 FROM unnest(%(bare_forms)s::text[]) AS bare

@@ -71,7 +71,8 @@ class StoredOutcome:
     def moved_summaries(self) -> Sequence[ReportSummary]:
         """The reports moved in so far as one summary, or none.
 
-        It has the first and last time and API key of all reports: of those moved in, only the number is stored.
+        It has the first and last time and the API key of all reports, because only the number of the moved ones is
+        stored.
         """
         if not self.moved_in:
             return ()

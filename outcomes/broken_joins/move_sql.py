@@ -1,4 +1,4 @@
-"""The statements of moves. Like those of reports they lock conversations, then outcomes, then tallies, all sorted."""
+"""The SQL of moves. It locks conversations, then outcomes, then tallies, all sorted, as the SQL of reports does."""
 
 # Broken joins that a sibling knows; their diagnosis decides which of them are moved to it.
 SELECT_KNOWN_IN_TARGET = """

@@ -30,7 +30,8 @@ class RateChart:
         return self.rates[:MAX_LINES]
 
 
-# Looks up each API key's tallies by the key: a look-up by time alone would read those of all keys for every segment.
+# Look up the tallies of each API key by the key. A look-up by time alone would read the tallies of all keys for every
+# segment.
 SELECT_BY_API_KEY = """
 WITH reporter AS MATERIALIZED (
   SELECT DISTINCT api_key FROM outcomes_apikeytally WHERE environment_id = %(environment)s AND grain = 'm'

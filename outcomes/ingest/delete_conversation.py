@@ -16,8 +16,8 @@ from wire.postgresql.lock_timeout import is_lock_timeout
 from workspaces.models import Environment, Workspace
 
 ATTEMPTS = 5
-# A report in flight may have read that the conversation is known, and writes its outcome without a lock on it. This
-# waits for all that write at the moment; those that come next read anew. Not longer than this: they all wait for us.
+# A report in flight may have read that the conversation is known, and then write its outcome without locking it. This
+# lock waits for all current writers; later ones read anew. The time is short, because later writers wait for us.
 LOCK_OUT_WRITERS = (
     "SET LOCAL lock_timeout = '2s'",
     "LOCK TABLE outcomes_conversation IN SHARE ROW EXCLUSIVE MODE",

@@ -43,8 +43,8 @@ def record_outcomes(
 ) -> Receipt:
     """Store one batch, all of it or nothing.
 
-    Known conversations get their outcomes, the others a broken join that heals when they arrive. It is one statement,
-    so that none is needed to begin, to lock the environment and to commit. Raises EnvironmentRemoved.
+    Known conversations get their outcomes, the others a broken join that heals when they arrive. It is a single
+    statement, so it needs no others to begin, to lock the environment and to commit. Raises EnvironmentRemoved.
     reported_by: row id of the API key.
     """
     parameters: dict[str, Any] = {

@@ -41,7 +41,7 @@ change AS (
     AS tally_change (outcome_key, at, outcomes, broken, reports, reached, reported_by, conversations)
 )"""
 
-# Lock every tally that changes, in all shards, so that nobody else writes there; in the order in which reports lock.
+# Lock every tally that changes, in all its shards, so that nobody else writes to it; in the order of reports.
 LOCK = f"""
 WITH {CHANGE}, changed_tally AS (
   SELECT DISTINCT grain, label, starts_at
@@ -58,14 +58,14 @@ SELECT 1 FROM outcomes_tally AS tally JOIN changed_tally
 ORDER BY tally.grain, tally.outcome_key, tally.starts_at, lane FOR UPDATE OF tally
 """
 
-# Add to a shard that reports never use. These changes run one at a time, so that an insert into it waits for nobody.
+# Add to a shard that reports never use. Such changes run one at a time, so an insert into that shard does not wait.
 ADD = (
     f"WITH {CHANGE}, {ADD_TO_OUTCOME_TALLIES.format(shard=SHARDS)}, {ADD_TO_API_KEY_TALLIES.format(shard=SHARDS)}"
     " SELECT 1"
 )
 
 # Times of first and last reports cannot be subtracted, so they are read again: for quarter hours from the outcomes, for
-# all other tallies from those one step finer. Each statement needs the one before it. Where retention has deleted all
+# days and months from the tallies one step finer. Each statement needs the one before it. If retention has deleted all
 # outcomes that a quarter hour still counts, its times stay.
 REFRESH_TIMES_OF_KEYS = """
 UPDATE outcomes_tally AS tally SET

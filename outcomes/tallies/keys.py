@@ -62,7 +62,7 @@ class KeyTotals:
 
     @property
     def sort_key(self) -> tuple[int | str, ...]:
-        """Most outcomes first, ties by broken joins, by what is compared, by code point: as ORDER below."""
+        """The order of ORDER below: most outcomes first; ties by broken joins, then `compared`, then code point."""
         return -self.outcomes, -self.broken, -self.compared, self.key
 
     @property
@@ -127,7 +127,8 @@ HAVING sum(reports) > 0
 """
 ORDER = "outcomes DESC, broken DESC, compared DESC, outcome_key"
 
-# Only the first rows of an order are read, twice, so that 100,000 keys need no sort.
+# Each of the two selections has an order with a limit, so PostgreSQL keeps only the first rows and sorts no 100,000
+# keys.
 SELECT_KEY_PAGE = f"""
 WITH key_row AS MATERIALIZED ({SELECT_KEYS}), total AS (
   SELECT count(*) AS keys, sum(outcomes), sum(broken), sum(reports), sum(reached), sum(compared) FROM key_row
@@ -171,10 +172,10 @@ def read_key_page(
     only: Sequence[str] | None = None,
     comparison: Comparison | None = None,
 ) -> KeyPage:
-    """Return keys reported in the period or in what it is compared with, most outcomes first, ties by code point.
+    """Return keys that were reported in the period or in the comparison, in the order of `KeyTotals.sort_key`.
 
-    search: text that a key contains, whatever its case; start: how many keys to skip; lead: how many `leading` rows;
-    only: no other keys than these; comparison: by default with the previous period.
+    search: text that a key contains, whatever its case. start: how many keys to skip. lead: how many `leading` rows to
+    return. only: read only these keys. comparison: by default with the previous period.
     """
     page = {"start": start, "limit": limit, "lead": lead}
     with get_read_connection().cursor() as cursor:

@@ -12,7 +12,7 @@ from workspaces.models import Environment
 
 
 def read_quarters(environment: Environment, *, since: datetime, until: datetime) -> Iterator[tuple[datetime, int, int]]:
-    """Yield the start of each quarter hour in [since, until), its broken joins, and all that was reported, by time."""
+    """Yield, by time, the start of each quarter hour in [since, until), its broken joins and its reported outcomes."""
     rows = Tally.objects.filter(
         environment=environment, grain="q", outcome_key=ALL_KEYS, starts_at__gte=since, starts_at__lt=until
     )

@@ -38,7 +38,7 @@ DEPTHS = ({"q": 1, "d": 4, "m": 6}, {"q": 8, "d": 24, "m": 48})
 WIDEST = 1.5  # times the period, in the first attempt
 MAX_CANDIDATES = 8  # times the wanted keys; with more candidates, reading all keys costs no more
 MAX_TOP = 500  # wanted keys; with more, reading all keys costs no more
-FEW_MATCHES = 1500  # keys that contain the searched text, up to which exactly these are read
+FEW_MATCHES = 1500  # if at most this many keys contain the searched text, exactly these are read
 SHORT = 100_000  # reports in a period of quarter hours only, whose keys are too evenly spread for a bound to decide
 
 # A shard of a key that was left out has at most `most` outcomes, and no more than that shard of all keys: reports and

@@ -34,7 +34,7 @@ def test_options_are_those_of_mint_intent():
     assert (admitted.intent.sub, admitted.intent.tool_call_id) == ("u", "c")
 
 
-def test_the_environment_of_the_app_is_that_of_its_tests(monkeypatch):
+def test_intents_for_tests_use_the_variables_of_the_app(monkeypatch):
     monkeypatch.setenv("AFFIDAVIT_SIGNING_SECRET", SECRET)
     monkeypatch.setenv("AFFIDAVIT_WORKSPACE", WORKSPACE)
     monkeypatch.setenv("AFFIDAVIT_AUDIENCE", AUDIENCE)

@@ -28,7 +28,7 @@ def test_a_member_is_led_to_their_own_workspace_only(member_client, other_worksp
     assert member_client.get("/")["Location"] == "/w/lumen-books/production/overview"
 
 
-def test_who_is_in_no_workspace_sees_that_and_no_workspace(client, workspace):
+def test_a_person_without_a_workspace_is_told_so_and_sees_none(client, workspace):
     client.force_login(get_user_model().objects.create_user("stranger"))
     answer = client.get("/")
     assert answer.status_code == 200

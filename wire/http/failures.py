@@ -38,7 +38,7 @@ class FailureMiddleware:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's handler400: answer what a middleware refused before any view, mostly an unknown name in Host."""
+    """Django's handler400: answer a request that a middleware refused before any view, mostly for its Host."""
     return render_failure(request, find_cause(exception))
 
 

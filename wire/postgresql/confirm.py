@@ -1,4 +1,4 @@
-"""Tell a statement that the database refused from one whose commit it did not confirm."""
+"""Distinguish a statement that the database refused from a statement whose commit it did not confirm."""
 
 from __future__ import annotations
 

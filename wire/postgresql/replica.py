@@ -89,7 +89,7 @@ class ReplicaClock:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._positions: deque[tuple[float, Decimal]] = deque(maxlen=MAX_POSITIONS)  # of the primary, not yet replayed
+        self._positions: deque[tuple[float, Decimal]] = deque(maxlen=MAX_POSITIONS)  # that it has not replayed yet
         self._current_at: float | None = None
         self._next_check_at = 0.0
 

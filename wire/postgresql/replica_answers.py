@@ -47,7 +47,7 @@ def _find_usable_age(request: HttpRequest) -> float | None:
 
 
 class RecentChangeMiddleware:
-    """Mark a browser that changed something, until the replica shows the change if it is read at all."""
+    """Mark a browser that changed something, so that it reads from the primary until the replica shows the change."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

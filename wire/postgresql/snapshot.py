@@ -26,4 +26,4 @@ def read_snapshot() -> Iterator[None]:
         with connection.cursor() as cursor:
             cursor.execute(BEGIN_SNAPSHOT)
         yield
-        transaction.set_rollback(True, using=connection.alias)  # a commit that is not confirmed would be a failure
+        transaction.set_rollback(True, using=connection.alias)  # nothing to commit, and a commit may fail

@@ -23,9 +23,9 @@ log = logging.getLogger("affidavit.keys")
 
 
 def note_use(key: ApiKey, *, now: datetime) -> None:
-    """Store that a key is used now, unless that is known of the last PRECISION. Call it before any transaction.
+    """Store that a key is used now, unless a use within the last PRECISION is stored. Call it before any transaction.
 
-    A database that cannot write does not stop a request that only reads.
+    If the database cannot write, a request that only reads goes on.
     """
     if key.last_used_at is not None and now < key.last_used_at + PRECISION:
         return

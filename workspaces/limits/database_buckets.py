@@ -35,7 +35,7 @@ WITH present AS (
 SELECT granted, remaining FROM changed UNION ALL SELECT granted, remaining FROM created
 """
 TRIES = 3
-IDLE = timedelta(minutes=1)  # after which a bucket is full, and its row says nothing
+IDLE = timedelta(minutes=1)  # after this time a bucket is full, and its row is not needed
 PRUNED_ROWS = 10_000
 
 
@@ -55,7 +55,7 @@ class DatabaseBuckets:
                 cursor.execute(GRANT_TOKENS, members)
                 if row := cursor.fetchone():
                     return Grant(*row)
-        return Grant(0, 0.0)  # as if it were empty: the row was deleted and made again in between
+        return Grant(0, 0.0)  # refused: the row was deleted and created again in between
 
 
 def prune_buckets(*, now: datetime) -> int:

@@ -1,7 +1,8 @@
 """How processes share a token bucket: they lease tokens in blocks, and a lease that is not used soon expires.
 
 Whatever the number of processes, at most rate * t + burst requests pass in any t seconds; the burst is one second's
-worth, at least 1. A lease may be used up to LEASE_SECONDS after the bucket gave it, so the bucket holds that much less.
+worth, at least 1. A lease may be used up to LEASE_SECONDS after the bucket gave it, so the bucket holds fewer tokens by
+the rate times this time.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def grant_tokens(bucket: Bucket | None, limit: Limit, wanted: int, now: float) -
 class Lease:
     """The tokens of one bucket that one process may use. Times are seconds of the process's own clock.
 
-    block: how many tokens it asked for last; it asks for twice as many if it has used all of them in time.
+    block: how many tokens the process asked for last. It asks for twice as many if it used all of them in time.
     """
 
     tokens: int = 0

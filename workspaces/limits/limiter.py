@@ -15,7 +15,7 @@ from django.utils.module_loading import import_string
 from wire.errors import DomainError
 from workspaces.limits.leases import Grant, Lease, Limit
 
-MAX_LEASES = 10_000  # of one process; more addresses than these are forgotten, which only costs a question each
+MAX_LEASES = 10_000  # that a process keeps; it forgets others, and only has to ask the bucket again
 ADDRESS_PREFIX_BITS = 64  # of IPv6: one customer has at least that many addresses
 
 

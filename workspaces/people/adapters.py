@@ -80,7 +80,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def login(self, request: HttpRequest, user: User) -> None:
         super().login(request, user)
-        # Who has just signed in is not asked to confirm it before changing a second factor.
+        # Somebody who has just signed in need not confirm that before changing a second factor.
         record_authentication(request, user, method="sign-in", reauthenticated=True)
         record_account_action(user, "signed in", now=timezone.now())
 

@@ -1,4 +1,4 @@
-"""allauth's forms of passkeys, which refuse every malformed answer of a device as a wrong code."""
+"""allauth's forms for passkeys. They treat every malformed answer of a device like a wrong code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REFUSAL = "The answer of your device cannot be used. Try again."
 
 
 def refuse_malformed(check: Callable[[], T]) -> T:
-    """Return what `check` returns. Raises ValidationError for whatever the bytes of the answer lead it to."""
+    """Return the result of `check`. Turn every error of parsing the answer into a ValidationError."""
     try:
         return check()
     except (ValidationError, DomainError):

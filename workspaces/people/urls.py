@@ -1,6 +1,6 @@
 """Signing in and out, accounts, second factors and invitations.
 
-allauth's pages are chosen by name: each has a template of ours, and what is not listed cannot be reached.
+allauth's pages are chosen by name: each has a template of ours, and all other pages of allauth cannot be reached.
 """
 
 from allauth.account import views as passwords

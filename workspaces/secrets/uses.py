@@ -11,7 +11,7 @@ from django.db import connection
 
 from workspaces.models import ApiKey, Environment, SecretUse, Workspace
 
-RECENT = timedelta(days=7)  # a backend that has not verified for longer does not hold a rotation up
+RECENT = timedelta(days=7)  # a rotation does not wait for a backend that has not verified for longer
 
 ADD_USES = """
 INSERT INTO workspaces_secretuse AS use (secret_id, environment_id, api_key_id, count, last_at)
@@ -32,7 +32,7 @@ class SecretUses(NamedTuple):
 
 
 def record_uses(environment: Environment, key: ApiKey, uses: Mapping[str, SecretUses]) -> None:
-    """Add verifications to those of a key in an environment, by the first characters of the secret that verified.
+    """Add the verifications that a key reported in an environment, by the first characters of the secret that verified.
 
     Secrets that the workspace never had are not counted: a backend may hold others.
     """

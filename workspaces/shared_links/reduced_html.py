@@ -23,7 +23,8 @@ VOID_TAGS = {
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 }  # fmt: skip
 DROPPED_CLASSES = {"btn", "code", "exports", "filters", "menu"}  # code to copy names keys
-PRIVATE = "data-private"  # of what no shared page shows: ids of conversations and calls, names of members, ways onward
+# Marks parts that no shared page shows: ids of conversations and calls, names of members, links to other pages.
+PRIVATE = "data-private"
 FIGURE_TYPE = "application/json"  # of scripts that hold what a chart draws
 
 Attributes = Sequence[tuple[str, str | None]]

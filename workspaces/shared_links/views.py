@@ -49,7 +49,7 @@ class DeadLink(NotFound):
 @read_only
 @sensitive_variables("token")
 def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the page of a link that works to whoever asks, whatever else the request says.
+    """Show the page of a working link to anybody, whatever else is in the request.
 
     The page is made for an anonymous reader from the stored query alone, then reduced to what can be read.
     """

@@ -30,7 +30,7 @@ def term(name: str) -> SafeString:
 
 @cache
 def read_glossary() -> Mapping[str, str]:
-    """Return what each term means. Terms that share a row have a meaning each, or one for all."""
+    """Return what each term means. If several terms share a row, it has a meaning for each of them, or one for all."""
     text = (settings.BASE_DIR / "docs/glossary.md").read_text().replace("`", "")
     meanings: dict[str, str] = {}
     for words, meaning in ROW.findall(text):

@@ -20,7 +20,10 @@ def origin(context: Context) -> str:
 
 @register.simple_tag(takes_context=True)
 def key_prefix(context: Context, scope: str = "report") -> str:
-    """Return the first characters of a key that may do this here, the newest of fewest scopes: no key is stored."""
+    """Return the first characters of the key with this scope and the fewest others, the newest of several.
+
+    The hub stores no whole key.
+    """
     environment: Environment = context["environment"]
     keys = environment.workspace.api_keys.filter(
         Q(expires_at=None) | Q(expires_at__gt=timezone.now()),

@@ -14,7 +14,7 @@ PR_SET_PDEATHSIG = 1
 def build_parent_watch(number: signal.Signals = signal.SIGTERM) -> Callable[[], None]:
     """Return a function for a new process: call it there first, and the system signals the end of this one.
 
-    The process must be started by a thread that lives as long as it: the system watches threads.
+    The thread that starts the process must live as long as the process, because the system watches threads.
     """
     libc, parent = (ctypes.CDLL(None) if sys.platform == "linux" else None), os.getpid()
 

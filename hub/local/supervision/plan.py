@@ -47,7 +47,7 @@ class Plan:
 def become_supervisor(plan: Plan) -> NoReturn:
     """Replace this process by the supervisor of a plan.
 
-    The plan may hold keys, so it goes through a file without a name. Signals to stop wait until the supervisor
+    The plan may hold keys, so it is passed in a file without a name. Signals to stop wait until the supervisor
     handles them.
     """
     file = tempfile.TemporaryFile("w+")  # noqa: SIM115  # this process becomes another, which closes it

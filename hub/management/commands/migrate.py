@@ -14,7 +14,7 @@ from hub.local.partitions import create_partitions
 
 class Command(Migrate):
     def handle(self, *args: Any, **options: Any) -> None:
-        """Migrate, unless a newer version wrote the database or it is empty beside data that were not moved."""
+        """Migrate. Refuse a database of a newer version, and an empty one while the embedded one has data."""
         check_fitness()
         is_whole = not (options["app_label"] or options["plan"] or options["check_unapplied"] or options["fake"])
         if is_whole:

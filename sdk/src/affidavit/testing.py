@@ -20,8 +20,8 @@ AUDIENCE = "urn:affidavit:tests:production"
 def intent_headers(operation: str, args: Any = None, *, sub: str = "test-user", **options: Any) -> dict[str, str]:
     """Return the header of a call with a fresh intent, as a mapping for a test client.
 
-    operation: `METHOD path`. args: the JSON body or the query, None without either. Signed for what the environment
-    variables of the verifier say, else for `make_protection`. options: see `mint_intent`, for instance
+    operation: `METHOD path`. args: the JSON body or the query, None without either. The intent is signed for the
+    verifier of the environment variables; without them, for `make_protection`. options: see `mint_intent`, for instance
     `tool_call_id` for a retry, `now` for an intent that has expired, or `args_hash` in place of args.
     """
     facts: dict[str, Any] = {

@@ -43,7 +43,7 @@ def test_without_erasing_and_dropping_the_value_stays_as_it_is(value):
 
 
 @given(json_values)
-def test_redaction_neither_changes_its_argument_nor_depends_on_doing_it_once(value):
+def test_redaction_is_idempotent_and_leaves_its_argument_unchanged(value):
     before = json.dumps(value)
     assert DEFAULT.redact(DEFAULT.redact(value)) == DEFAULT.redact(value)
     assert json.dumps(value) == before
@@ -71,13 +71,13 @@ def test_every_listed_name_is_sensitive():
     assert all(map(DEFAULT.is_sensitive, SENSITIVE_NAMES))
 
 
-def test_names_patterns_and_questions_extend_the_list():
+def test_names_patterns_and_functions_extend_the_list():
     redactor = Redactor(sensitive=["shoe size", re.compile("^x_"), lambda name: name.endswith("?")])
     assert all(map(redactor.is_sensitive, ["shoeSize", "x_1", "why?", "password"]))
     assert not redactor.is_sensitive("shoe")
 
 
-def test_what_is_dropped_leaves_with_all_that_stands_under_it():
+def test_a_dropped_property_takes_everything_inside_with_it():
     redactor = Redactor(erase=False, drop=["internal note"])
     assert redactor.redact([{"internalNote": {"a": 1}, "b": [{"internal_note": 1}]}]) == [{"b": [{}]}]
 

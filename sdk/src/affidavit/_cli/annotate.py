@@ -39,10 +39,10 @@ def run(options: argparse.Namespace) -> None:
     headers = {KEY_HEADER: key, "Idempotency-Key": options.once or str(uuid.uuid4())}
     try:
         answer = transport.post(_ANNOTATIONS_PATH, _encode_body(options), headers)
-        parse_answer(answer)  # what is not JSON does not come from a hub
+        parse_answer(answer)  # an answer that is not JSON does not come from a hub
     except ReportError as error:
         raise Undelivered(str(error)) from None
-    except ValueError:  # what http.client cannot send as a header
+    except ValueError:  # http.client cannot send it as a header
         raise UsageError("--once must be 1 to 255 visible ASCII characters.") from None
     is_repeat = options.once and answer.headers.get(_REPEAT_HEADER) == "true"
     print(f"{'Was already recorded' if is_repeat else 'Annotated'}: {escape_unprintable(options.text)}")

@@ -13,7 +13,7 @@ _MAX_ERRORS_KEPT = 4 * 1024
 _MAX_ERROR_SHOWN = 200
 _CHUNK = 64 * 1024
 _GRACE = 2.0
-"""Seconds in which a program may end after its input was closed, or its output was."""
+"""Seconds that a program has to end after its input or its output was closed."""
 
 
 class ProgramFault(Exception):

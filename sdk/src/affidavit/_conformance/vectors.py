@@ -69,7 +69,7 @@ def _read_intents() -> Iterator[Vector]:
 
 
 def _find_burnt_nonce(expected: Mapping[str, Any]) -> JsonObject:
-    """Return the member `burnt` of the right answer: accepting an intent of version 2 burns its nonce alone."""
+    """Return the member `burnt` of the right answer: only an accepted intent of version 2 burns its nonce."""
     payload = expected.get("accepted", {})
     return {"burnt": [[payload["tenantId"], payload["nonce"]]]} if "v" in payload else {}
 

@@ -200,7 +200,8 @@ def _read_request_body(
 def _list_fields(fields: list[Json], content_type: str) -> Iterator[FormField]:
     """Yield the fields of `params`. Raises InvalidForm if they are none.
 
-    Of a url-encoded form one has to be filled in, as in `parse_form`: a text that is no form comes as a name.
+    At least one field of a url-encoded form must have a value, as in `parse_form`: a text that is not a form is read as
+    a single name.
     """
     is_filled = any(isinstance(param, dict) and param.get("value") for param in fields)
     if not is_filled and is_url_encoded(content_type):
@@ -222,8 +223,10 @@ def _read_sent_type(part: Mapping[str, Json]) -> str | None:
 
 
 def _read_json_body(part: Mapping[str, Json], size: object, bodies: AttachedBodies) -> Json | Absent | LeftOut:
-    """Return the JSON of `postData` or `content`. Its type says whether it is JSON; without a type, the first
-    character does. size: bytes that were sent; if there were any, a part without text was left out by the file."""
+    """Return the JSON of `postData` or `content`. The media type, or else the first character, says whether it is JSON.
+
+    size: the bytes that were sent. If there were any, but the part has no text, the file left the body out.
+    """
     media_type = _read_media_type(part)
     raw = _read_raw_body(part, bodies)
     if not isinstance(raw, bytes):

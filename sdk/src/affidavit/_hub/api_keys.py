@@ -41,7 +41,7 @@ def is_well_formed(key: str) -> bool:
 def require_secret_key(api_key: str | None) -> str:
     """Return the key if it may be sent; if None, the value of the environment variable AFFIDAVIT_API_KEY.
 
-    Raises ReportError for a missing, publishable or garbled key, and for what is no key by its prefix.
+    Raises ReportError for a missing, publishable or garbled key, and for a value without the prefix of a key.
     """
     api_key = read_variable(api_key, KEY_VARIABLE)
     if not api_key:

@@ -9,9 +9,9 @@ class Background:
     """Call `work` repeatedly in a daemon thread of this process.
 
     work: does everything that is due; must not raise. pause: seconds until the next call, None to wait for `wake`.
-    delay: seconds between `wake` and its round of work, which also serves every `wake` in between. A round for each
-    `wake` would take the interpreter from the host's threads each time. is_ending: whether `end` was called, so that
-    the current round is the last.
+    delay: seconds between `wake` and its round of work, which also serves every `wake` in between. One round for each
+    `wake` would interrupt the host's threads each time. is_ending: whether `end` was called, so that the current round
+    is the last.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Background:
         if self._thread is None:
             self._work()
         elif self._thread is not threading.current_thread():
-            with suppress(RuntimeError):  # it is about to start, and will see that it is to stop
+            with suppress(RuntimeError):  # the thread is just starting, and will notice that it has to stop
                 self._thread.join(timeout)
 
     def _run(self) -> None:

@@ -27,7 +27,7 @@ from weakref import WeakSet
 EXIT_PATIENCE = 3.0
 """Seconds that the end of a process waits for unsent reports."""
 _RETRY_SIGNAL = 0.02
-"""Seconds until a signal is raised again that came while this package may have held a lock."""
+"""If a signal came while this package may have held a lock, it is raised again after so many seconds."""
 _LAST = -100
 """The priority of the finalizer: after the children were joined."""
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
@@ -82,7 +82,7 @@ class Reporter(ABC):
             self._announce_loss(self._count_unsent())
 
     def _announce_loss(self, count: int) -> None:
-        """Log a loss, unless it was logged before, when the end of the process was only likely."""
+        """Log a loss, unless the same loss was logged at an earlier, likely end of the process."""
         if count and count != self._announced_loss:
             self._log_loss(count)
         self._announced_loss = count
@@ -155,7 +155,7 @@ def _settle_worker(**_: object) -> None:
 
 
 def _watch_sigterm() -> None:
-    """Handle SIGTERM where it would end the process at once, and before uvicorn does. No other handler is touched."""
+    """Handle SIGTERM if it would end the process at once, and before uvicorn's handler. Leave other handlers alone."""
     if threading.current_thread() is not threading.main_thread():
         return
     handler = signal.getsignal(signal.SIGTERM)
@@ -167,7 +167,7 @@ def _watch_sigterm() -> None:
 
 
 def _handle_sigterm(number: int, frame: FrameType | None) -> None:
-    """Send what is unsent, then do what would have been done without this handler. A second signal does not wait."""
+    """Send the unsent reports, then do what would happen without this handler. A second signal does not wait."""
     if not _Watched.is_ending:
         if _may_hold_lock(frame) and _has_time():
             timer = threading.Timer(_RETRY_SIGNAL, os.kill, (os.getpid(), number))

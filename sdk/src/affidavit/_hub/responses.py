@@ -22,7 +22,10 @@ class HubAnswer:
 
 
 def parse_answer(answer: HubAnswer) -> Json:
-    """Return the JSON of a 2xx answer. Raises ReportError `bad-answer` if it is not JSON, or says that it is not."""
+    """Return the JSON of a 2xx answer.
+
+    Raises ReportError `bad-answer` if it is not JSON, or its Content-Type is not.
+    """
     with suppress(InvalidJson):
         if _is_json(answer.headers.get("content-type", "application/json")):
             return parse(answer.body)

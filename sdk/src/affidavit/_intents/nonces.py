@@ -1,7 +1,7 @@
 """Where used nonces are kept, so that an intent passes once (contract 3, "Nonce").
 
-Every store is atomic, never passes what it cannot look up, and keeps a nonce until its intent's expiresAt and
-5 minutes more, against clocks that differ.
+Every store is atomic and never accepts a nonce that it cannot look up. It keeps a nonce until 5 minutes after the
+intent's expiresAt, because clocks differ.
 """
 
 import heapq

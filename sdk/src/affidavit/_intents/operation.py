@@ -17,7 +17,7 @@ AMBIGUOUS = (
 
 
 def find_v1_mismatch(attempt: Attempt) -> str | None:
-    """Return the reason for which the request is not the signed one of version 1: its method, then its path."""
+    """Return the reason to reject a request that differs from the signed one of version 1: first method, then path."""
     if attempt.payload["method"] != attempt.method:
         return "method-mismatch"
     if _is_ambiguous(attempt):
@@ -26,7 +26,10 @@ def find_v1_mismatch(attempt: Attempt) -> str | None:
 
 
 def find_v2_fault(attempt: Attempt) -> str | None:
-    """Say why the request, or the operation that its view declares, is not the signed one; None if it is."""
+    """Say how the request, or the operation that its view declares, differs from the signed operation.
+
+    None if it does not.
+    """
     signed = attempt.intent.operation
     if attempt.declared is None and _is_ambiguous(attempt):
         return AMBIGUOUS
@@ -47,7 +50,7 @@ def _is_ambiguous(attempt: Attempt) -> bool:
 
 
 def _has_unsafe_escape(raw_path: str) -> bool:
-    """Whether a path holds an escaped slash, or an escape that servers read, drop or repair each in its own way."""
+    """Whether a path holds an escaped slash, or an escape that some servers read, others drop and others repair."""
     if "%2f" in raw_path.lower() or not is_percent_encoded(raw_path):
         return True
     try:

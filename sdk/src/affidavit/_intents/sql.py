@@ -42,7 +42,7 @@ Execute = Callable[..., Cursor]
 
 
 class Turns:
-    """A semaphore that is fair: whoever waited longest is next, also before a thread that comes again at once."""
+    """A fair semaphore: the thread that has waited longest is next, even before one that comes back at once."""
 
     def __init__(self, count: int) -> None:
         self._lock = threading.Lock()
@@ -61,7 +61,7 @@ class Turns:
         if turn.acquire(timeout=timeout):
             return True
         with self._lock:
-            if turn not in self._waiting:  # it came just now
+            if turn not in self._waiting:  # its turn came just now
                 return True
             self._waiting.remove(turn)
         return False
@@ -97,8 +97,8 @@ class Database:
     def run(self, work: Callable[[Execute], T]) -> T:
         """Call `work` with `execute(sql, *parameters)`, commit, and return what it returned.
 
-        The SQL writes parameters as `?`. A failure before the commit is tried once more on a new connection,
-        because an idle one may have been closed; every other is StoreUnavailable.
+        The SQL writes parameters as `?`. After a failure before the commit, it tries once more on a new connection,
+        because an idle one may have been closed. Any other failure raises StoreUnavailable.
         """
         self._leave_parent()
         free = self._free
@@ -148,12 +148,12 @@ class Database:
     def _commit(self, connection: Connection) -> None:
         try:
             connection.commit()
-        except Exception as failure:  # as above; and whether it was stored is not known, so no second try
+        except Exception as failure:  # as above; it may have been stored, so there is no second try
             _discard(connection)
             raise StoreUnavailable("the database of the store did not confirm a write") from failure
 
     def _leave_parent(self) -> None:
-        """In a forked child: the parent's connections are its own, and so are the places that its threads hold."""
+        """In a forked child: leave the parent's connections to the parent, and the places that its threads hold."""
         if self._pid != os.getpid():
             self._inherited = self._idle  # kept, because closing them here would end them for the parent
             self._idle = []

@@ -42,9 +42,9 @@ class SqliteFile(Database):
         self.close_idle()
 
     def hold(self) -> None:
-        """Before a fork: wait for the transaction that runs, begin no other, and close the connection.
+        """Before a fork: wait for the running transaction, let no other begin, and close the connection.
 
-        In the child the parent's locks on the file would look like its own.
+        Otherwise the child would take the parent's locks on the file for its own.
         """
         self._leave_parent()
         turns = self._free

@@ -44,8 +44,8 @@ _CheckOf = Callable[[Attempt], str | None]
 class IntentRejected(AffidavitError):
     """An intent that does not hold for this request: answer 403 with `reason`, one of `REASONS`.
 
-    detail: what exactly was wrong, in plain words, without a secret or a value. intent: what the header said,
-    None unless its signature and its form were right; nobody may act on it, it is for the records.
+    detail: what exactly was wrong, in plain words, without a secret or a value. intent: the payload of the header, None
+    unless its signature and its form were right; nobody may act on it, it is for the records.
     """
 
     def __init__(self, reason: str, detail: str = "", intent: Intent | None = None) -> None:
@@ -185,10 +185,12 @@ class IntentVerifier:
         raw_path: str | None = None,
         content_encoding: str | None = None,
     ) -> list[Check]:
-        """Every check in order, both sides of each shown; takes what `verify` takes, burns no nonce.
+        """Return every check in order, with both sides of each comparison.
 
-        The first failed check has the reason that `verify` would raise. Those after it are run all the same, where
-        they can be, on what the header says, proven or not: a request often fails for several reasons.
+        Takes the arguments of `verify`, burns no nonce.
+
+        The first failed check has the reason that `verify` would raise. Later checks run as well, if they can, on the
+        unproven content of the header, because a request often fails for several reasons.
         """
         attempt = Attempt(
             header, method, path, query, body, content_type, operation, minimum_version, request, raw_path,
@@ -225,7 +227,7 @@ class IntentVerifier:
         return None
 
     def _find_keys(self, tenant_id: Json) -> Sequence[SigningKey]:
-        """Return the keys to try. Decoys fill up looked-up ones, so that no answer takes less time than another."""
+        """Return the keys to try. Decoys are added to looked-up ones, so that each workspace takes the same time."""
         if self._find_secrets is None:
             return self._fixed_keys
         owner = tenant_id if self.workspace is None else self.workspace
@@ -250,7 +252,7 @@ class IntentVerifier:
 
     def _check_time(self, attempt: Attempt) -> str | None:
         intent = attempt.intent
-        if not attempt.now <= intent.expires_at:  # so written, it fails a clock that says NaN
+        if not attempt.now <= intent.expires_at:  # written so that it also fails for a clock that says NaN
             return "expired"
         if intent.expires_at < intent.issued_at:  # valid at no moment, whatever the leeway for clocks
             return attempt.fail("expired", "The intent expires before it was issued.")
@@ -326,7 +328,7 @@ def _assume_passed(name: str, attempt: Attempt) -> bool:
 
 
 def _refuse_mistakes(secrets: Secrets, workspace: str | None, audience: str | None) -> None:
-    """Raise ValueError for a value that is of another kind by its prefix; no message repeats it."""
+    """Raise ValueError for a value whose prefix belongs to another kind of value; no message repeats it."""
     signing_secrets = () if callable(secrets) else (secrets,) if isinstance(secrets, str) else secrets
     values: list[tuple[str, str, str | None]] = [("secrets", "gas_", secret) for secret in signing_secrets]
     values += [("workspace", "ws_", workspace), ("audience", "urn:affidavit:", audience)]

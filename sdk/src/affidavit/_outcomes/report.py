@@ -48,7 +48,7 @@ def report_outcomes(
     and `timeout`.
 
     Repeating a call creates no second outcome, and retries within one call do not count as reports. Raises
-    ReportError; its `sent` is the number of items delivered before, its pointers lead into `outcomes`.
+    ReportError; its `sent` is the number of items delivered before, its pointers are positions in `outcomes`.
     """
     key = require_secret_key(api_key)
     items = [build_item(outcome, index) for index, outcome in enumerate(_require_list(outcomes))]

@@ -84,7 +84,7 @@ def place_parameters(path: str, parameters: Collection[int], undecided: Iterable
 
 
 def _place_literal(segment: str, namer: _Namer, types: dict[str, str]) -> str:
-    """Return a segment that stays, with parameters in place of the values inside it: `Customers('{customerId}')`."""
+    """Return a literal segment with parameters in place of the values inside it: `Customers('{customerId}')`."""
     namer.pass_literal(strip_values(segment))
 
     def place_value(name: str, value: str) -> str:
@@ -108,7 +108,7 @@ class _Namer:
         self._base = "id"
 
     def pass_literal(self, segment: str) -> None:
-        """Remember a segment that stays, if parameters behind it are to be named after it."""
+        """Remember a literal segment, if parameters behind it are to be named after it."""
         self._base = _name_after(segment) or self._base
 
     def name_parameter(self) -> str:
@@ -130,7 +130,7 @@ def is_scaffold(segment: str, *, leading: bool = True) -> bool:
 
 
 def may_be_version(segment: str) -> bool:
-    """Whether a segment may be the version of an API where it is the first of several: `1`, `2010-04-01`."""
+    """Whether a segment may be the version of an API if it is the first of several segments: `1`, `2010-04-01`."""
     return bool(_BARE_VERSION.fullmatch(segment))
 
 

@@ -40,7 +40,7 @@ class KeyedHash:
 class ExchangeFacts:
     """names: of properties, without those that are data. shape: the pointers of properties.
 
-    scalars, holders: by the hash of a value, how the names of the properties that hold it read, and these names.
+    scalars, holders: by the hash of a value, the readings of the properties that hold it, and their names.
     """
 
     names: set[str] = field(default_factory=set)

@@ -1,6 +1,7 @@
-"""The words of an API: those of its property names, and those that any API uses for what it does.
+"""The words of an API: the words of its property names, and the verbs that any API uses.
 
-A path segment among them is part of the API, no value of its users. Holds names of properties only.
+A path segment that is one of these words is part of the API, not a value of its users. Only names of properties are
+kept.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Vocabulary:
                 self._phrases.add(_join_phrase(parts[first : last + 1], capital=capital))
 
     def __contains__(self, segment: str) -> bool:
-        """Whether a path segment, decoded, is such a phrase, singular or plural, written in the same way."""
+        """Whether a decoded path segment is such a phrase, in the singular or plural and in the same spelling."""
         return _join_phrase(split_words(segment), capital=segment[:1].isupper()) in self._phrases
 
     def knows_word(self, word: str) -> bool:
@@ -75,7 +76,7 @@ Each segment with words has one of them.
 """
 STRANGE_ORIGINS = frozenset(WORD_ORIGINS[4:])
 
-LEAST_WORDS = 3  # of the API that must be known before others are compared with them
+LEAST_WORDS = 3  # words of the API that must be known before a segment is compared with them
 _HUMP = re.compile(r"[a-z][A-Z]")
 
 
@@ -91,7 +92,7 @@ class Style:
         self._joints = Counter(filter(None, map(_read_joint, familiar_segments)))
 
     def compare(self, segment: str) -> Iterator[str]:
-        """Yield what the words of a segment say, and whether they are written as others of the API are."""
+        """Yield the signs in the words of a segment, and whether they are written as the API's other words are."""
         origin, case = find_origin(segment), _read_case(segment)
         if origin is None:
             return

@@ -93,8 +93,8 @@ class Protection:
     most bytes of a response that is kept for retries. now: the clock of the deliveries, in Unix seconds. Safe to share
     between threads and across fork.
 
-    is_in_memory: whether verifying and settling never wait for anything outside this process, so that an event loop may
-    do both without a thread.
+    is_in_memory: whether verifying and settling never wait for anything outside this process. Then an event loop may do
+    both without a thread.
     """
 
     def __init__(

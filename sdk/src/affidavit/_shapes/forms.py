@@ -1,7 +1,7 @@
-"""The fields of forms: names, and which are files; never what was filled in (contract 4).
+"""Read the fields of forms: their names, and which are files; never their values (contract 4).
 
-Two encodings: `application/x-www-form-urlencoded`, and `multipart/form-data` (RFC 7578). Clients send other texts under
-the first of them, too, in which everything is a value: what is not surely a form is none.
+Two encodings: `application/x-www-form-urlencoded`, and `multipart/form-data` (RFC 7578). Clients also send other texts
+under the first of them, in which everything is a value. So a text that is not surely a form is not read as one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAX_PADDING = 100  # bytes after a delimiter
 
 _URL_ENCODED = re.compile(
     rb"[!#-;=?-\[\]_a-z|~]*"
-)  # what any client leaves as it is: no space, quote, brace or bracket
+)  # characters that every client leaves as they are: no space, quote, brace or bracket
 _NAME = re.compile(r"[^\x00-\x1f\x7f-\x9f\"<>\\{}]{1,200}")
 _BOUNDARY = re.compile(r""";\s*boundary\s*=\s*(?:"([^"]{1,70})"|([^\s";,]{1,70}))""", re.IGNORECASE)
 _DISPOSITION = re.compile(rb"\r\ncontent-disposition:[ \t]*form-data[ \t]*(;[^\r]*)", re.IGNORECASE)
@@ -97,7 +97,7 @@ class PartScanner:
 
     def __init__(self, boundary: bytes) -> None:
         self._delimiter = b"\r\n--" + boundary
-        self._text = b"\r\n"  # so that the first delimiter is as any other
+        self._text = b"\r\n"  # so that the first delimiter begins like the others
         self._position = 0
         self._fields: list[FormField] = []
         self._is_in_header = self._is_invalid = self.has_ended = False

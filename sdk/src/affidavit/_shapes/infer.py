@@ -149,7 +149,7 @@ def _open_new_property(evidence: Evidence, name: str, redactor: Redactor | None)
         return evidence.open_property(name)
     properties = evidence.properties
     if name in redactor.plain_names and len(properties) < MAX_NAMES and not evidence.collapsed:
-        child = properties[name] = Evidence()  # as `open_property` does, which would judge the name again
+        child = properties[name] = Evidence()  # like `open_property`, without judging the name again
         return child
     if redactor.drops(name):
         return None

@@ -26,7 +26,7 @@ from .parameter_types import find_unknown
 from .sampling import Pace
 
 _MAX_QUEUED = 10_000  # exchanges
-_MAX_WAITING = 256  # of them of one operation, whose shape settles after far fewer
+_MAX_WAITING = 256  # queued exchanges of one operation; its shape settles after far fewer
 MAX_QUEUED_BYTES = 8 * 1024 * 1024
 _MAX_VARIANTS = 12  # media types of one method, path and status; further ones are one
 _ANY_TYPES = MediaTypes(ANY, ANY)
@@ -62,9 +62,9 @@ def find_routed_key(
 class Operation:
     """One method, path, status and pair of media types as this process has seen it.
 
-    template: None if the path is to be learned. value_types: of the parameters of which the route names no type, by
-    the values so far. known, facts: the evidence of its bodies so far, and the number of facts in it; all three are
-    used by the reporter's thread alone. waiting: how many of its exchanges are in the queue.
+    template: None if the path is to be learned. value_types: the types of parameters whose type the route does not
+    name, from the values so far. known, facts: the evidence of its bodies so far, and the number of facts in it; all
+    three are used by the reporter's thread alone. waiting: how many of its exchanges are in the queue.
     """
 
     __slots__ = ("facts", "key", "known", "method", "pace", "path", "status", "template", "value_types", "waiting")
@@ -79,7 +79,7 @@ class Operation:
 
     @property
     def has_enough_waiting(self) -> bool:
-        """Return whether no more of its exchanges need to be queued, as long as nobody inspects them."""
+        """Return whether enough of its exchanges are queued, until some of them are inspected."""
         return self.waiting >= _MAX_WAITING
 
 

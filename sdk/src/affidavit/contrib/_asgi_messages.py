@@ -1,4 +1,4 @@
-"""The streams of an ASGI app: bodies, for verifier and app alike, responses, held until complete, and its lifespan."""
+"""The streams of an ASGI app: bodies for verifier and app, responses held until they are complete, and its lifespan."""
 
 import asyncio
 from collections import deque
@@ -68,7 +68,7 @@ class HeldResponse:
         self.body: bytes | None = None
 
     def hold(self, message: Message) -> bool:
-        """Hold one message of the app. Return whether all `messages` are to be sent now, later ones as they come."""
+        """Hold one message of the app. Return whether to send all `messages` now, and later ones as they come."""
         self.messages.append(message)
         kind = message["type"]
         if kind == "http.response.start":
@@ -80,12 +80,12 @@ class HeldResponse:
         if self._size > self._limit:
             return True
         if message.get("more_body", False):
-            return not self._has_length  # a stream: what comes when is part of it
+            return not self._has_length  # a stream: the moment of each piece matters
         self.body = b"".join([part.get("body", b"") for part in self.messages])
         return True
 
     def _note_headers(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-        """Return whether they begin a stream of events, which cannot wait for its end."""
+        """Return whether the headers begin a stream of events, which cannot be held until its end."""
         is_event_stream = False
         for name, value in headers:
             key = name.lower()

@@ -103,7 +103,7 @@ def _list_converters(dependant: Any) -> Iterator[tuple[str, str]]:
 def _find_mount(scope: Scope, rule: str) -> str | None:
     """Return the mount path of a route with the mounts' parameters; None if they cannot be identified.
 
-    The scope has only their values, which are data and must not be in a route.
+    The scope has only the values of these parameters, which are data and must not be in a route.
     """
     root: str = scope.get("root_path", "")
     base: str = scope.get("app_root_path", root)
@@ -122,5 +122,5 @@ def _find_mount(scope: Scope, rule: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _list_mount_names(rule: str, names: tuple[str, ...]) -> list[str]:
-    """Return the parameters that are not in the route itself, so that they are those of mounts."""
+    """Return the parameters that are not in the route itself, and so belong to mounts."""
     return [name for name in names if f"{{{name}}}" not in rule and f"{{{name}:" not in rule]

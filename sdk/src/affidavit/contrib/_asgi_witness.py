@@ -71,7 +71,7 @@ class _Exchange:
             self.is_reported = True
 
     def wrap_receive(self, receive: Receive, copy: BodyCopy) -> Receive:
-        """Return a receive for the app that copies the body as it passes."""
+        """Return a `receive` for the app that copies the body while it passes."""
 
         async def receive_and_copy() -> Message:
             message = await receive()
@@ -82,7 +82,7 @@ class _Exchange:
         return receive_and_copy
 
     def send(self, message: Message) -> Awaitable[None]:
-        """Note what the app sends, and return the server's own sending of it: one coroutine less for each message."""
+        """Note what the app sends, and return the coroutine of the server's `send`: this saves one for each message."""
         if not self.is_reported:
             try:
                 if message["type"] == "http.response.start":

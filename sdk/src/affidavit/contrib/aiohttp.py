@@ -169,7 +169,7 @@ _GATE: ContextVar[_Gate] = ContextVar("affidavit_aiohttp_gate")
 
 
 def _find_limit(request: web.Request, protection: Protection) -> tuple[int, str]:
-    """Return the most bytes of the body, and the setting that says so: the protection's, or aiohttp's own."""
+    """Return the limit of the body in bytes, and the setting from which it comes: the protection's or aiohttp's."""
     limit, own_limit = protection.find_max_body(request.method, request.path), request.client_max_size
     return (own_limit, "client_max_size of aiohttp") if 0 < own_limit < limit else (limit, "max_body")
 
@@ -186,7 +186,8 @@ async def _read_body(request: web.Request, limit: int) -> bytes | None:
                 return None
             chunks.append(chunk)
         body = b"".join(chunks)
-        # What `read`, `json` and `post` use, and the stream anew for those who read that: forms with files, for one.
+        # `read`, `json` and `post` use the bytes; others read the stream, which is filled anew, forms with files for
+        # example.
         request._read_bytes = body
         request._payload = stream = StreamReader(request.protocol, 2**16, loop=asyncio.get_running_loop())
         stream.feed_data(body)

@@ -204,7 +204,10 @@ class Gate:
                 await self._send(held_message)
 
     def _hold_from(self, message: Message) -> HeldResponse | None:
-        """Return what holds the response of an admitted call from its start on; None if it can be sent as it comes."""
+        """Return the object that holds back the response of an admitted call.
+
+        None if the response can be sent as it comes.
+        """
         admission = self.admission
         if admission is None or admission.is_settled or message["type"] != "http.response.start":
             return None
@@ -277,7 +280,7 @@ def require_gate() -> Gate:
 
 
 def _require_thread_of_its_own() -> None:
-    """Raise RuntimeError on an event loop, which the view would block, so that its verification never ended."""
+    """Raise RuntimeError on an event loop: the view would block it, and its verification would never end."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

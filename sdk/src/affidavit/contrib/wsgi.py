@@ -189,7 +189,7 @@ class _Run:
         """Settle with the complete response, or without a body if it streams or is too large. Return its chunks."""
         iterator, limit = iter(chunks), self._gate.protection.max_kept
         chunks_read: list[bytes] = []
-        if not self._is_event_stream():  # its first event may take long
+        if not self._is_event_stream():  # the first event of a stream may take long
             chunks_read += islice(iterator, 1)  # an app may start its response only now, or fail
         status, headers = self._start_arguments
         streams = not isinstance(chunks, (list, tuple)) and not _has_length(headers)

@@ -1,8 +1,8 @@
 """Detect maps by their values: many rare names whose values are of one kind (contract 4).
 
-A pure rule over evidence. It changes no evidence: an object is only shown as a map, and later evidence may show it as
-properties again. In doubt it is a record, because a record shown as a map loses its names, while a map shown as a
-record is only long.
+A pure rule over evidence. It changes no evidence: an object is only shown as a map, and later evidence may show its
+properties again. In doubt an object is a record: a record shown as a map loses its names, while a map shown as a record
+is only long.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from affidavit._shapes.evidence import Evidence
 
 # For values that are objects: similar properties are a sign by themselves.
 MIN_NAMES = 20
-MAX_SHARE = 0.25  # of the objects have the most frequent name; a more frequent name is a property
+MAX_SHARE = 0.25  # of the objects may have a name that is a key; a more frequent name is a property
 MIN_COMMON = 2  # properties that most values have; with fewer, values may only share a wrapper
-ALIKE_SHARE = 0.5  # of the properties of one value and of most values are in both
+ALIKE_SHARE = 0.5  # the share of properties that one value has in common with most values, at least
 # For scalars, which are similar in ordinary records too: only very many and very rare names are keys.
 MIN_NAMES_OF_SCALARS = 64
 MAX_SHARE_OF_SCALARS = 0.05

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 OPERATION_MEMBER, GATE_MEMBER = "affidavit/operation", "affidavit/gate"
-_INPUT_PARTS = {"path": "path", "query": "query", "body": "request"}  # the hub's names of parts, by that of the input
-SUCCESSES = "2"  # what the hub's part of an output begins with
+_INPUT_PARTS = {"path": "path", "query": "query", "body": "request"}  # the hub's names of parts
+SUCCESSES = "2"  # the first digit of the hub's parts for outputs
 _SCHEMAS = {"input": "inputSchema", "output": "outputSchema"}
 _ANY = "any type"
 _ITEMS, _VALUES = "[]", "{}"

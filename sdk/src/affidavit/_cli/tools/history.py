@@ -43,20 +43,26 @@ class History:
                 return f"since {_format_time(row['takenBackAt'] or row['at'])}, on the operation's page"
         for row in self._list_rows("drift", operation):
             is_of_node = change.part and row["part"].startswith(change.part) and row["pointer"] == change.pointer
-            is_described = change.subject == "description" and row["part"].isdigit()  # it names what is answered
+            is_described = change.subject == "description" and row["part"].isdigit()  # it names responses
             if (is_of_node or is_described) and row["since"] is not None:
                 return f"since {_format_time(row['since'])}{_format_counts(row)}"
         return self._describe_override(operation) if change.part else ""
 
     def _describe_override(self, operation: str) -> str:
-        """Return since when the operation's latest version is there, if a manual override made it: that is no drift."""
+        """Return since when the operation has its latest version, if a manual override made it.
+
+        Such a version has no drift.
+        """
         for version in self._list_versions(operation)[:1]:
             if version["byHand"]:
                 return f"since {_format_time(version['at'])}, by a manual override"
         return ""
 
     def _list_versions(self, operation: str) -> list[Row]:
-        """Return the versions of an operation, the latest first, of the first MAX_VERSIONS_READ that are asked for."""
+        """Return the versions of an operation, the latest first.
+
+        Only for the first MAX_VERSIONS_READ operations; [] for others.
+        """
         if operation not in self._versions and len(self._versions) < MAX_VERSIONS_READ:
             method, _, path = operation.partition(" ")
             self._versions[operation] = self._read_rows("versions", "operation", method=method, path=path)

@@ -17,7 +17,7 @@ ADDED, REMOVED, CHANGED, ALTERED = "added", "removed", "changed", "altered"
 
 @dataclass(frozen=True)
 class LockedTool:
-    """One tool as it stands in the file, where anything may have been altered. digest: what `sha256` says."""
+    """One tool as read from the file, unchecked: anything may have been altered. digest: the value of `sha256`."""
 
     digest: Json
     definition: Json
@@ -81,7 +81,7 @@ def _read_tool(tool: Json) -> LockedTool:
 
 
 def compare_with_lock(lock: ToolsLock, definitions: Mapping[str, Json]) -> list[Difference]:
-    """Return all differences by name; [] exactly if every tool is as it was locked, and the file as it was written."""
+    """Return all differences by name; [] exactly if every tool is as it was locked, and nobody has altered the file."""
     names = sorted(lock.tools.keys() | definitions.keys())
     return [difference for name in names for difference in _compare_tool(name, lock, definitions)]
 
