@@ -84,10 +84,8 @@ SELECT conversation.conversation_id, outcome_key, floor(date_part('epoch', start
        round(date_part('epoch', first_reported_at - started_at))::bigint AS lag_seconds, reports,
        floor(date_part('epoch', healed_at))::bigint AS healed_at
 FROM ({OUTCOMES_OF_PERIOD} AND (%(key)s = '' OR outcome_key = %(key)s)) AS outcome
-CROSS JOIN LATERAL (
-  SELECT conversation_id, started_at FROM outcomes_conversation
-  WHERE environment_id = %(environment)s AND id = outcome.conversation_id OFFSET 0
-) AS conversation
+JOIN outcomes_conversation AS conversation
+  ON conversation.environment_id = outcome.environment_id AND conversation.id = outcome.conversation_id
 ORDER BY outcome_key DESC, outcome.first_reported_at DESC, outcome.conversation_id DESC
 """
 COLUMNS = (

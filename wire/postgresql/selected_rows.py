@@ -7,19 +7,24 @@ they are, nothing for NULL, lines that end in \r\n.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from django.db import transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg.abc import Buffer
 
 from wire.postgresql.replica import get_read_connection
 
 ROWS_AT_ONCE = 2000
 ISO_FORM = 'YYYY-MM-DD"T"HH24:MI:SS"Z"'
 LINE_END = b"\r\n"  # PostgreSQL ends lines in \n
-# Each row looks up a different row, so a cache of look-ups never hits, and it costs a quarter of the time.
-AVOID_CACHE = "SET LOCAL enable_memoize = off"
+# Rows come in the order of an index, and each looks up others by their keys: so the first lines leave at once, nothing
+# is sorted on disk, and several processes of PostgreSQL share the work. A cache of look-ups never hits where each row
+# looks up a different one, and it costs a quarter of the time.
+READ_IN_ORDER = "SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off"
 # Text that is written unchanged: it begins harmlessly and has no separator. Most text matches, and this check is
 # cheaper than the expressions below.
 PLAIN = r"^[A-Za-z0-9_.:/(][^;,\t\r\n]*$"
@@ -45,7 +50,7 @@ class SelectedRows:
     rows_at_once: int = ROWS_AT_ONCE
 
     def __call__(self) -> Iterator[Sequence[Any]]:
-        with get_read_connection().chunked_cursor() as cursor:
+        with read_in_order() as connection, connection.chunked_cursor() as cursor:
             cursor.execute(self.statement, self.parameters)
             while rows := cursor.fetchmany(self.rows_at_once):
                 yield from rows
@@ -56,17 +61,15 @@ class SelectedRows:
         times: the columns of Unix seconds; after each follows a column with the same time in ISO 8601.
         A caller that stops early can go on using its transaction.
         """
-        connection = get_read_connection()
         with (
-            transaction.atomic(using=connection.alias),
+            read_in_order() as connection,
             connection.wrap_database_errors,
             connection.cursor() as cursor,
+            cursor.copy(cursor.mogrify(self._write_copy(times), self.parameters)) as copy,
         ):
-            cursor.execute(AVOID_CACHE)
-            with cursor.copy(cursor.mogrify(self._write_copy(times), self.parameters)) as copy:
-                lines = iter(copy)
-                while chunk := b"".join(bytes(line)[:-1] + LINE_END for line in islice(lines, self.rows_at_once)):
-                    yield chunk.decode()
+            rows = iter(copy)
+            while lines := list(islice(rows, self.rows_at_once)):
+                yield end_lines(lines).decode()
 
     def _write_copy(self, times: Sequence[str]) -> str:
         """Return the statement that has PostgreSQL write the rows."""
@@ -78,6 +81,24 @@ class SelectedRows:
         texts = [*self.text_columns, *(f"{name}_iso" for name in times)]
         quoted = f", FORCE_QUOTE ({', '.join(texts)})" if texts else ""
         return f"COPY (SELECT {', '.join(cells)} FROM ({self.statement}) AS selected) TO STDOUT (FORMAT csv{quoted})"
+
+
+@contextmanager
+def read_in_order() -> Iterator[BaseDatabaseWrapper]:
+    """Lend the connection for reads within a transaction whose plans keep the order of an index."""
+    connection = get_read_connection()
+    with transaction.atomic(using=connection.alias):
+        with connection.cursor() as cursor:
+            cursor.execute(READ_IN_ORDER)
+        yield connection
+
+
+def end_lines(lines: Sequence[Buffer]) -> bytes:
+    r"""Return lines that end in \n joined, with \r\n at the end of each; \n within a cell stays."""
+    text = b"".join(lines)
+    if text.count(b"\n") == len(lines):  # as nearly always
+        return text.replace(b"\n", LINE_END)
+    return b"".join(bytes(line)[:-1] + LINE_END for line in lines)
 
 
 def neutralize_sql(column: str) -> str:

@@ -1,5 +1,6 @@
 """The page of one key and its downloads."""
 
+import re
 from datetime import timedelta
 
 import plotly.graph_objects
@@ -13,6 +14,8 @@ from outcomes.analytics.lag import LAG_RANGES, count_lags
 from outcomes.ingest.record import Report, record_outcomes
 from outcomes.ingest.register import Arrival, register_conversations
 from tests.outcomes.reading import read_rows, read_tables
+from wire.period import parse_period
+from wire.postgresql.selected_rows import read_in_order
 
 PAGE = "/w/lumen-books/production/outcome"
 
@@ -59,6 +62,17 @@ def test_the_download_of_all_keys_goes_beyond_its_own_pages(production, browser_
     monkeypatch.setattr(conversations, "ROWS_AT_ONCE", 7)
     rows = read_rows(browser_client.get(f"{PAGE}.csv?table=conversations"))
     assert len({(row["conversationId"], row["outcomeKey"]) for row in rows}) == len(rows) == 131
+
+
+@pytest.mark.parametrize("key", ["", "purchase"])
+def test_the_first_lines_of_a_download_leave_before_the_last_are_read(production, key):
+    rows = conversations.select_conversations(production, parse_period({"range": "30d"}, now=timezone.now()), key)
+    with read_in_order() as connection, connection.cursor() as cursor:
+        cursor.execute("ANALYZE outcomes_outcome, outcomes_conversation")
+        cursor.execute(f"EXPLAIN {rows.statement}", rows.parameters)
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert not re.search(r"(?<!Incremental )Sort  \(", plan), plan
+    assert "Hash" not in plan
 
 
 @pytest.mark.parametrize("cursor", ["x", "-", "1-", "9" * 40 + "-1", "1-" + "9" * 30, "²-²"])
