@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from wire.time_buckets import find_midnight
 from wire.timestamps import EARLIEST
 
 PRESETS: Mapping[str, tuple[str, timedelta | None]] = {
@@ -26,7 +27,8 @@ QUARTER = timedelta(minutes=15)
 class Period:
     """A half-open span of time [start, end) in one zone. `preset` is empty for a custom period.
 
-    fault: what could not be read of the address; instead: what the page shows in its place.
+    fault: what could not be read of the address; instead: what the page shows in its place; now: when it was read, for
+    a period may end later. None for one that is over.
     """
 
     start: datetime
@@ -35,6 +37,12 @@ class Period:
     preset: str = ""
     fault: str = ""
     instead: str = ""
+    now: datetime | None = None
+
+    @property
+    def elapsed_until(self) -> datetime:
+        """Return its end, or the moment at which it was read if that is earlier."""
+        return min(self.end, self.now or self.end)
 
     @property
     def step(self) -> str:
@@ -84,8 +92,8 @@ def parse_period(query: Mapping[str, str], *, now: datetime) -> Period:
         preset, fault = DEFAULT_PRESET, ("There is no such range", "the last 7 days are shown")
     end = end_of_quarter(now)
     span = PRESETS[preset][1]
-    start = EARLIEST if span is None else start_of_preset(end - span, zone, span)
-    return Period(start, end, zone, preset, *fault)
+    start = EARLIEST if span is None else start_of_preset(now, zone, span)
+    return Period(start, end, zone, preset, *fault, now=now)
 
 
 def to_local_time(moment: datetime, zone: ZoneInfo) -> datetime:
@@ -107,7 +115,9 @@ def parse_custom_period(query: Mapping[str, str], zone: ZoneInfo, now: datetime)
         end = parse_moment(query["to"], zone, end_of_day=True) if query.get("to") else end_of_quarter(now)
     except (ValueError, OverflowError):
         return None
-    return Period(floor_to_quarter(start), ceil_to_quarter(end), zone) if EARLIEST <= start < end else None
+    if not EARLIEST <= start < end:
+        return None
+    return Period(floor_to_quarter(start), ceil_to_quarter(end), zone, now=now)
 
 
 def parse_moment(text: str, zone: ZoneInfo, *, end_of_day: bool = False) -> datetime:
@@ -118,12 +128,11 @@ def parse_moment(text: str, zone: ZoneInfo, *, end_of_day: bool = False) -> date
     return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC)
 
 
-def start_of_preset(moment: datetime, zone: ZoneInfo, span: timedelta) -> datetime:
-    """Begin presets of days with the next local day, so that the first bar of a chart is a whole one."""
+def start_of_preset(now: datetime, zone: ZoneInfo, span: timedelta) -> datetime:
+    """Begin a preset of days with a local day, so that the first bar of a chart is a whole one; today is its last."""
     if span <= timedelta(days=1):
-        return floor_to_quarter(moment)
-    local_day = (moment.astimezone(zone) + timedelta(days=1)).date()
-    return datetime.combine(local_day, time(), zone).astimezone(UTC)
+        return end_of_quarter(now) - span
+    return find_midnight(now.astimezone(zone).date() - span + timedelta(days=1), zone)
 
 
 def floor_to_quarter(moment: datetime) -> datetime:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
-from functools import partial
 from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -28,8 +27,12 @@ class Bucket:
     is_partial: bool = False
 
 
-def split_into_buckets(start: datetime, end: datetime, zone: ZoneInfo, step: str) -> Sequence[Bucket]:
+def split_into_buckets(
+    start: datetime, end: datetime, zone: ZoneInfo, step: str, *, elapsed_until: datetime | None = None
+) -> Sequence[Bucket]:
     """Split [start, end) at the zone's own hours, days or months; the first and the last may be cut short.
+
+    elapsed_until: a bucket whose hour, day or month ends later is partial; by default the end.
 
     A day has 23 or 25 hours if summer time begins or ends on it. Where an hour repeats, both are labelled
     with the zone's abbreviation.
@@ -37,7 +40,7 @@ def split_into_buckets(start: datetime, end: datetime, zone: ZoneInfo, step: str
     edges = [start, *(edge for edge in ITERATORS[step](start, end, zone) if start < edge < end), end]
     spans = [(since, till) for since, till in pairwise(edges) if since < till]
     buckets = [Bucket(since, till, format_label(since, zone, step)) for since, till in spans]
-    return [*buckets[:-1], *map(partial(_mark_partial, zone=zone, step=step), buckets[-1:])]
+    return [_mark_partial(bucket, elapsed_until or end, zone, step) for bucket in buckets]
 
 
 def describe_starts(starts: Iterable[datetime]) -> Mapping[str, Any]:
@@ -50,11 +53,13 @@ def describe_time_axis(step: str) -> Mapping[str, Any]:
     return {"type": "date", "hoverformat": HOVER_FORMATS[step], "tickformat": TICK_FORMATS[step]}
 
 
-def _mark_partial(bucket: Bucket, zone: ZoneInfo, step: str) -> Bucket:
-    """Mark the last bucket as partial if its hour, day or month ends later: today, for example, is not over."""
+def _mark_partial(bucket: Bucket, elapsed_until: datetime, zone: ZoneInfo, step: str) -> Bucket:
+    """Mark a bucket as partial if its hour, day or month ends after a moment: today, for example, is not over."""
+    if bucket.end < elapsed_until:
+        return bucket
     iterate = ITERATORS[step]
     whole_end = next(edge for edge in iterate(bucket.start, bucket.start + LONGEST_STEP, zone) if edge > bucket.start)
-    if whole_end <= bucket.end:
+    if whole_end <= elapsed_until:
         return bucket
     return replace(bucket, label=f"{bucket.label}, partial", is_partial=True)
 

@@ -131,7 +131,9 @@ def load_buckets(
 def _split_period(period: Period) -> tuple[Bucket, ...]:
     """Return the buckets of the chart; the first begins with the period."""
     first = find_bucket_start(period.start, period)
-    first_bucket, *later = split_into_buckets(first, period.end, period.zone, period.step)
+    first_bucket, *later = split_into_buckets(
+        first, period.end, period.zone, period.step, elapsed_until=period.elapsed_until
+    )
     return (replace(first_bucket, start=period.start), *later)
 
 

@@ -41,7 +41,9 @@ def build_buckets(period: Period, counts: Iterable[tuple[datetime, str, int]]) -
     first = min((moment for moment, _, _ in counts), default=period.end) if period.preset == "all" else period.start
     if first >= period.end:
         return []
-    time_buckets = split_into_buckets(find_bucket_start(first, period), period.end, period.zone, period.step)
+    time_buckets = split_into_buckets(
+        find_bucket_start(first, period), period.end, period.zone, period.step, elapsed_until=period.elapsed_until
+    )
     starts = [bucket.start for bucket in time_buckets]
     buckets = [
         ResultBucket(bucket.start.astimezone(period.zone), is_partial=bucket.is_partial) for bucket in time_buckets

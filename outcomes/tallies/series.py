@@ -102,7 +102,7 @@ def chart_buckets(environment: Environment, period: Period) -> Sequence[Bucket]:
     if period.preset == "all":
         months = Tally.objects.filter(environment=environment, grain="m")
         period = period.begin_at(months.aggregate(first=Min("starts_at"))["first"])
-    return split_into_buckets(period.start, period.end, period.zone, period.step)
+    return split_into_buckets(period.start, period.end, period.zone, period.step, elapsed_until=period.elapsed_until)
 
 
 def find_step(period: Period, buckets: Sequence[Bucket]) -> str:

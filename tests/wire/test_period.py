@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wire.period import PRESETS, parse_period
@@ -26,6 +26,30 @@ def test_a_range_of_days_begins_at_local_midnight():
     local = span.start.astimezone(span.zone)
     assert (local.hour, local.minute) == (0, 0)
     assert (NOW.astimezone(span.zone).date() - local.date()).days == 6
+
+
+@given(
+    st.datetimes(datetime(2026, 1, 1), datetime(2026, 12, 31), timezones=st.just(UTC)),
+    st.sampled_from(["UTC", "Europe/Berlin", "Asia/Kathmandu", "America/New_York", "America/Santiago"]),
+    st.sampled_from([("7d", 7), ("30d", 30), ("90d", 90), ("12m", 365)]),
+)
+@example(datetime(2026, 11, 22, 23, 45, tzinfo=UTC), "UTC", ("7d", 7))  # its quarter hour ends with the day
+@example(datetime(2026, 11, 22, 22, 59, tzinfo=UTC), "Europe/Berlin", ("30d", 30))
+@example(datetime(2026, 3, 29, 22, 15, tzinfo=UTC), "Europe/Berlin", ("7d", 7))  # after a day of 23 hours
+def test_a_range_of_days_has_so_many_bars_of_which_only_today_is_partial(now, zone, preset):
+    name, days = preset
+    period = parse_period({"range": name, "tz": zone}, now=now)
+    buckets = split_into_buckets(period.start, period.end, period.zone, "day", elapsed_until=period.elapsed_until)
+    assert [bucket.start.astimezone(period.zone).date() for bucket in buckets] == [
+        now.astimezone(period.zone).date() - timedelta(days=before) for before in reversed(range(days))
+    ]
+    assert [bucket.is_partial for bucket in buckets] == [False] * (days - 1) + [True]
+
+
+def test_today_is_partial_in_a_custom_range_too():
+    period = parse_period({"from": "2026-03-28", "to": "2026-03-29", "tz": "Europe/Berlin"}, now=NOW)
+    buckets = split_into_buckets(period.start, period.end, period.zone, "day", elapsed_until=period.elapsed_until)
+    assert [bucket.is_partial for bucket in buckets] == [False, True]
 
 
 def test_a_custom_range_of_local_dates_holds_its_last_day():
