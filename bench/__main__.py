@@ -25,7 +25,8 @@ import bench
 from bench._support.measure import PRINTED_ROWS, Row, print_table
 
 FULL = {"BENCH_OUTCOMES": "10000000"}
-# What the modules read, unless it is set already. `small` is for a look within minutes: its times are no figures.
+# Variables that the modules read, unless they are set already. `small` is for a look within minutes: its times are no
+# figures.
 SIZES = {
     "small": {
         "BENCH_OUTCOMES": "200000",

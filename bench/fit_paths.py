@@ -3,8 +3,8 @@
     python -m bench.fit_paths DIRECTORY [--documents DIRECTORY [--without NAME,...]] [--half API,...] [--write]
 
 The recordings and the OpenAPI documents are described in `bench/README.md`. Prints the figures of each API under
-weights that were fitted on all other APIs; with `--half`, of the APIs that are not named, under weights fitted on those
-that are. `--write` fits on all and writes `affidavit/_paths/weights.py`.
+weights that were fitted on all other APIs; with `--half`, the figures of the APIs that are not named, under weights
+fitted on the named ones. `--write` fits on all and writes `affidavit/_paths/weights.py`.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _walk(
 
 
 def fit(examples: Sequence[Example], start: Tables = ({}, {})) -> Tables:
-    """Return the weights of the first look and of the second, which sees its neighbours by the first.
+    """Return the weights of the first look and of the second, which judges neighbours by the first look.
 
     start: weights near those that are to be found, which saves time.
     """
@@ -149,7 +149,7 @@ def _look(siblings: Siblings, table: Table) -> dict[str, float]:
 
 
 def _balance(examples: Sequence[Example]) -> list[float]:
-    """Return weights by which an API counts with the root of its examples, and a segment with the root of its paths."""
+    """Return weights: an API counts by the square root of its examples, a segment by the square root of its paths."""
     sizes = Counter(example.api for example in examples)
     return [
         BALANCE
@@ -220,7 +220,7 @@ def _solve(matrix: list[list[float]], vector: list[float]) -> list[float]:
 
 
 def measure(recording: PathRecording, learner: Learner, tables: Tables) -> PathFigures:
-    """Return the figures of a recording under other weights than those that are shipped."""
+    """Return the figures of a recording under weights other than the shipped ones."""
     shipped = classify.WEIGHTS
     classify.WEIGHTS = join_tables(*tables)
     learner.forget_decision()

@@ -1,7 +1,7 @@
 """Compare a host whose hub fails with the same host whose hub is well: processor time, longest request, memory.
 
 Each host is a process of its own with a witness and an outcome reporter, and they play rounds of requests in turns. In
-the end every hub is healed, and must have stored all that its host queued, once.
+the end every hub is healed. It must have stored everything that its host queued, exactly once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sdk.tests.support.faulty_hub import FAULTS, FaultyHub, run_faulty_hub
 
 ROUNDS, REQUESTS = 12, 2_000
 PAUSE = 0.5  # seconds between rounds, in which the threads of all hosts go on
-PACE = 0.97  # of the requests for the same processor time
+PACE = 0.97  # share of a healthy host's requests in the same processor time, at least
 MOST_MEMORY = 8.0  # MB more than with a healthy hub: a full queue of 10,000 outcomes, and a batch
 HEALTHY = "a healthy hub"
 

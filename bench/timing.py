@@ -32,7 +32,7 @@ def collect_samples(secret_count: int) -> Samples:
     names = [f"ws_{number:016}" for number in range(WORKSPACES)]
     chance.shuffle(names)
     secrets = [new_secret() for _ in range(secret_count)]
-    # The lookup belongs to the host. Unknown workspaces are in it too, so that it takes as long for them.
+    # The lookup belongs to the host. It contains unknown workspaces as well, so that they take as long.
     table = {name: secrets if index % 2 else () for index, name in enumerate(names)}
     verifier = IntentVerifier(secrets=table.get, workspace=None, audience=AUDIENCE, nonces=AcceptAllNonces())
     times: Samples = [], []

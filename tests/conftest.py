@@ -27,7 +27,7 @@ STANDING_TABLES = {"auth_permission", "django_content_type"}  # which the migrat
 def delete_rows(_: TransactionTestCase) -> None:
     """Delete what a test committed.
 
-    Django truncates all tables, though most of them are empty, and fills the standing ones again.
+    Django would truncate all tables, though most of them are empty, and fill the standing ones again.
     """
     tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
     with transaction.atomic(), connection.cursor() as cursor:
@@ -83,7 +83,7 @@ class Api:
 def module_rows(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Let fixtures of a module write rows that all its tests begin with.
 
-    Each test is rolled back to them if it is marked with django_db, as all of the module have to be.
+    Every test of the module must be marked with django_db, so that it is rolled back to these rows.
     """
     with django_db_blocker.unblock(), transaction.atomic():
         yield

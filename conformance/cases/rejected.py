@@ -166,7 +166,7 @@ def workspaces_and_audiences() -> Iterator[Vector]:
 
 
 def arguments() -> Iterator[Vector]:
-    """Yield other arguments than those that were signed; args.json has bodies and queries without a hash."""
+    """Yield arguments that differ from the signed ones; args.json has bodies and queries without a hash."""
 
     def mismatch(name: str, description: str, payload: dict, **request: object) -> Vector:
         return reject("args-mismatch", name, description, header(payload), **request)

@@ -25,7 +25,7 @@ from examples.bookshop.assistant import Assistant, HubAway, KeyRefused, Site, li
 from examples.bookshop.calls import over_http
 from examples.bookshop.shop import Bookshop, Settings
 
-WAIT_FACTOR = 1 / 15  # of a real user's pauses, so that a viewer of the pages sees something happen
+WAIT_FACTOR = 1 / 15  # share of a real user's pauses, so that a viewer of the pages sees something happen
 OPENING_WAIT_FACTOR = 1 / 60  # of the first conversations
 LIVELY_SECONDS = 600  # with one conversation per second; later there are fewer, so that the database stays small
 LIVELY_INTERVAL, QUIET_INTERVAL = 1.0, 15.0  # seconds between two conversations

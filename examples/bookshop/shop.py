@@ -87,7 +87,8 @@ class Bookshop:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         if matches := self._match_path(environ["PATH_INFO"]):
-            # Before the intent is verified, so that the report of a rejected call names its operation too.
+            # This comes before the verification of the intent, so that reports of rejected calls name their operation
+            # too.
             environ["affidavit.route"] = matches[0].rule
         return self._wsgi(environ, start_response)
 

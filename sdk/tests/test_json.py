@@ -1,4 +1,4 @@
-"""Strict JSON: what both sides could read differently is refused, everything else is read as by any parser."""
+"""Strict JSON: texts that two programs could read differently are refused, all others are read as by any parser."""
 
 import json
 import time

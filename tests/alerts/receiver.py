@@ -1,4 +1,4 @@
-"""A receiver of webhooks on this machine, which answers as it is told."""
+"""A receiver of webhooks on this machine, with answers that a test chooses."""
 
 from __future__ import annotations
 

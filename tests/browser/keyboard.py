@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator
 
-MAX_STEPS = 300  # by Tab; no page has as many elements before the one that is looked for
+MAX_STEPS = 300  # by Tab; more than any page has before the element that a test looks for
 
 
 def reach(target: Locator) -> None:

@@ -17,7 +17,7 @@ INTERACTIONS = int(os.environ.get("INTERACTIONS", "50"))
 SEED = 12
 PAGES = ("catalog", "drift", "outcomes", "rejections", "overview", "operation?method=GET&path=/orders/{orderId}")
 FILTERS = "main form.filters[method=get]"
-# Answers are late by up to a third of a second, so that a later request may be answered first.
+# Delay answers by up to a third of a second, so that a later request may be answered first.
 LATE_ANSWERS = """
   const answer = window.fetch;
   let state = 12;
@@ -28,7 +28,7 @@ LATE_ANSWERS = """
     return response;
   };
 """
-# What the page shows and what the hub answers to its address, without what only time or a chart changes.
+# Read the text of the page and of the hub's answer to its address, without the parts that only time or a chart changes.
 READ_BOTH = """async () => {
   const read = (page) => {
     const main = page.querySelector("main").cloneNode(true);
@@ -54,7 +54,7 @@ def settle(page: Page) -> None:
 
 
 def find_difference(page: Page) -> str:
-    """Return where the page begins to differ from the answer to its address; "" if it does not."""
+    """Return the text from which the page differs from the answer to its address; "" if it does not."""
     shown, answered = page.evaluate(READ_BOTH)
     if shown == answered:
         return ""

@@ -1,4 +1,4 @@
-"""A shape of 2,000 nodes: its levels come when they are opened, and a field is overridden by its row."""
+"""A shape of 2,000 nodes: its levels are loaded when they are opened, and a field is overridden in its row."""
 
 from __future__ import annotations
 

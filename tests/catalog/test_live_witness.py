@@ -1,4 +1,4 @@
-"""A live reporter and the real hub: its rules are kept, its reports taken, and all is in the catalog (contract 4)."""
+"""A live reporter and the real hub: it keeps the rules, and all its reports are in the catalog (contract 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients of a hub under faults: they send all four kinds, repeat what was not answered, and note it in the ledger."""
+"""Clients of a hub under faults: they send requests of four kinds, repeat unanswered ones, and keep the ledger."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Client(threading.Thread):
         self._deliver(self._build_outcomes())
 
     def _register_conversations(self) -> None:
-        """Register what was reported before, in another order, beside what nobody has reported."""
+        """Register the conversations that were reported before, in another order, and others that nobody reported."""
         self._chance.shuffle(self._unregistered)
         ids = [self._new_id() for _ in range(self._chance.randint(1, 3))]
         while self._unregistered and len(ids) < 8:
@@ -236,7 +236,7 @@ class Client(threading.Thread):
     # How it is delivered
 
     def _deliver(self, sending: Sending, *, is_noted: bool = False) -> None:
-        """Send until it is acknowledged. What is never answered stays open in the ledger."""
+        """Send until it is acknowledged. A request that is never answered stays open in the ledger."""
         if not is_noted:
             self._ledger.note_sent(sending.items)
         answer = self._send_until_final(sending)

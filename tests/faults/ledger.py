@@ -77,7 +77,10 @@ class Ledger:
 
 
 def compare(bounds: Mapping[Item, Bounds], stored: Mapping[Item, int]) -> dict[str, Row]:
-    """Return a row for each kind. What is stored without ever having been sent is stored though refused."""
+    """Return a row for each kind.
+
+    An item that is stored but was never sent counts as stored although it was refused.
+    """
     rows: dict[str, Row] = defaultdict(Row)
     for item in bounds.keys() | stored.keys():
         least, most = bounds.get(item, Bounds(0, 0))

@@ -1,4 +1,4 @@
-"""Play faults against a real hub under load, and compare afterwards what it holds with what its clients noted."""
+"""Play faults against a real hub under load, then compare its data with the notes of its clients."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from tests.faults.stored import compare_totals, count_stored
 from tests.hub.running import Hub, running_hub, wait_for
 
 BACK_SECONDS = 240.0  # generous: other work may share the machine; what it took is printed
-SLOW_SECONDS = 30.0  # until it stores again; the logs of what took longer are printed
+SLOW_SECONDS = 30.0  # until it stores again; the logs of longer ones are printed
 LOG_BYTES = 6000
 KILLS_UNTIL_A_RESTART = 8  # of one program within a minute each, the supervisor ends after ten
 SMALL_DISK = "1500m"
@@ -181,7 +181,7 @@ def measure_logs(site: Site) -> dict[Path, int]:
 
 
 def read_logs(site: Site, former_sizes: Mapping[Path, int]) -> str:
-    """Return the end of what the logs say since they had these sizes. A start begins a new one."""
+    """Return the end of the lines that the logs got since they had these sizes. A start begins a new one."""
     lines: list[str] = []
     for path, size in measure_logs(site).items():
         with path.open("rb") as file:
@@ -192,7 +192,7 @@ def read_logs(site: Site, former_sizes: Mapping[Path, int]) -> str:
 
 
 def is_complete(site: Site, former: Mapping[str, Sequence[int]], killed_programs: Sequence[str]) -> bool:
-    """Whether as many processes of each program run as before, and a new one of each that was killed."""
+    """Whether as many processes of each program run as before, and every killed one is replaced."""
     processes = site.list_processes()
     are_as_many = all(len(processes[program]) >= max(len(pids), 1) for program, pids in former.items())
     return are_as_many and all(set(processes[program]) - set(former[program]) for program in killed_programs)

@@ -56,7 +56,7 @@ def count_stored(hub: Hub, key: str, connection: psycopg.Connection[Any]) -> Cou
 
 
 def compare_totals(hub: Hub, key: str, stored: Mapping[Item, int]) -> tuple[dict[Item, Bounds], Counter[Item]]:
-    """Return what the tallies must say by the rows themselves, and what the page of totals says."""
+    """Return the totals counted from the rows, and the totals that the page shows; they must be equal."""
     kinds = Counter[str]()
     for item, number in stored.items():
         kinds[item.kind] += number

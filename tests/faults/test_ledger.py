@@ -1,4 +1,4 @@
-"""The comparison finds a planted loss, a planted double and a refused item that is there, and nothing else."""
+"""The comparison finds a planted loss, a planted double and a stored item that was refused, and nothing else."""
 
 from __future__ import annotations
 

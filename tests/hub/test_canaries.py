@@ -1,4 +1,4 @@
-"""Canaries in every entry of recorded traffic, wherever a value can stand, are found nowhere that the hub's data go."""
+"""Canaries are planted in recorded traffic wherever a value can stand. None of them reaches any data of the hub."""
 
 from __future__ import annotations
 

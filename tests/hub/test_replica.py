@@ -1,4 +1,4 @@
-"""Pages and downloads read from a real streaming replica, and from the primary where that is not good enough."""
+"""Pages and downloads read from a real streaming replica, or from the primary if the replica is not good enough."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_a_replica_that_is_away_is_not_missed(workspace, api, browser_client, st
 def test_a_replica_that_fails_while_it_is_read_is_replaced_by_the_primary(
     workspace, api, browser_client, clock, monkeypatch
 ):
-    """As when it went away between the measurement and the page, or cancelled a statement."""
+    """As if the replica went away between the measurement and the page, or cancelled a statement."""
     address = fill_workspace(workspace, api)
     wait_until_replayed()
     monkeypatch.setattr(clock, "measure_age", lambda: 0.5)

@@ -61,7 +61,7 @@ def careful_texts(hub: Hub, traffic: Path, empty_texts: str) -> tuple[str, set[s
 
 @pytest.fixture(scope="module")
 def poured(hub: Hub, traffic: Path, careful_texts: str) -> dict[str, dict[str, Any]]:
-    """Each file in a workspace of its own, whole, after the careful texts were taken."""
+    """Report each file, whole, to a workspace of its own, after reading the texts of the careful run."""
     return {name: pour(hub, traffic / name, name, "--send-undecided") for name in FILES}
 
 
@@ -178,7 +178,7 @@ def test_no_value_is_found_in_database_logs_or_downloads(traffic, careful_texts,
     assert sorted(find_in(DIGEST.sub("", texts), secret_values)) == []
 
 
-# Operations of Linode that the document, with which its recording was marked, lacks: there they stand as ids.
+# Operations of Linode that are missing in the document with which its recording was marked: there they stand as ids.
 UNDOCUMENTED = frozenset({
     "default-ranges", "ipv6s", "rulesets", "settings", "sharegroups", "templates", "vpc-availability",
 })  # fmt: skip

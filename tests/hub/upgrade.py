@@ -1,6 +1,6 @@
-"""Upgrade a database with data while code of the version before reads and writes it; print what that code met, as JSON.
+"""Upgrade a database with data while code of the previous version reads and writes it.
 
-Run by `manage.py shell`, in a data directory of its own.
+Print what that code met, as JSON. Run by `manage.py shell`, in a data directory of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A customer's process that reports: plays its plan over HTTP from where it was killed, and notes what was answered.
+"""A customer's process that reports: it plays its plan over HTTP, goes on where it was killed, and notes the answers.
 
 Arguments: the hub's address, its plan (JSON lines: an address and a body each), its notes (a line per answer).
 """

@@ -111,7 +111,7 @@ def test_accepted_ids_rows_tallies_pages_and_downloads_are_one(played, workspace
 
 
 def check_answers(played: Sequence[tuple[str, dict, dict]], known_ids: set[str]) -> None:
-    """Check that no answer called a conversation known that was never registered, and that the counts fit."""
+    """Check that no answer counted an unregistered conversation as known, and that the counts fit."""
     for address, body, answer in played:
         if address == REPORT:
             ids = [item["conversationId"] for item in body["outcomes"]]

@@ -35,7 +35,7 @@ def read_unit(path: Path) -> list[tuple[str, str]]:
 
 
 def list_command_lines() -> dict[str, list[str]]:
-    """Return what follows `manage.py`, by where it stands."""
+    """Return the arguments of `manage.py`, by the place in which they stand."""
     lines = {f"compose.yaml {name}": service["command"] for name, service in HUB_SERVICES.items()}
     for line in text_of("Procfile").splitlines():
         name, _, command = line.partition(": ")

@@ -130,7 +130,7 @@ def read_pages(workspace: Any, api: Any) -> None:
 WORK: Mapping[str, Callable[[Any, Any], None]] = {
     work.__name__: work for work in (work_on_outcomes, work_on_reports, work_on_intents, read_pages)
 }
-# Joins that Django makes by row ids alone read tables that are not partitioned here, in all parts of a cluster.
+# Django joins these tables by row ids alone. They are not partitioned here; a cluster would read all its parts.
 BY_ROW_ID = re.compile(
     r'FROM "catalog_(operation|operationpart|freshstart|maprule|operationversion)"|^UPDATE "catalog_'
 )

@@ -60,7 +60,7 @@ MAX_ADDRESSES = 600
 
 
 class Misses:
-    """Records each failed lookup as (template, line, variable), and the names of all templates that were rendered."""
+    """Records each failed lookup as (template, line, variable), and the names of all rendered templates."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.lookups: set[tuple[str, int, str]] = set()
@@ -203,7 +203,7 @@ def list_pages() -> list[str]:
 
 
 def open_pages(client: Client, start: str, *, follows_links: bool = False, **query: str) -> None:
-    """Open each page, and what its links and filters lead to if told so, whole and as htmx asks for it."""
+    """Open each page, as a whole and as htmx requests it; on request also the targets of its links and filters."""
     waiting = [f"{start}/{page}?{urlencode(query)}" for page in list_pages()]
     waiting += [] if not follows_links else [f"{start}/catalog?status=404", f"{start}/rejections?reason=no-such-reason"]
     visited: set[tuple[str, frozenset[tuple[str, str]]]] = set()

@@ -20,7 +20,7 @@ BEFORE = [
     ("workspaces", "0005_retention_of_days"),
 ]
 APPS = [app for app, _ in BEFORE]
-# What the rewritten tables do not have any more, or what it was not before.
+# Columns that the rewritten tables no longer have, or have with another meaning.
 OTHER_COLUMNS = {
     "outcomes_outcome": {"id"},
     "workspaces_auditentry": {"workspace_id"},

@@ -1,4 +1,4 @@
-"""Doorbells of one process: equal ones that wait are one, none is lost, and a slow broker delays nobody."""
+"""Doorbells of one process: equal waiting messages become one, none is lost, and a slow broker delays nobody."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Removing a workspace leaves nothing of it behind, and everything of the others."""
+"""Removing a workspace deletes everything of it, and nothing of other workspaces."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def fill(created: NewWorkspace, api: Any) -> None:
 
 def test_every_table_is_as_if_the_workspace_had_never_been(api, workspace, other_workspace):
     fill(other_workspace, api)
-    # What other_workspace has, workspace is about to have besides its own rows; so half of all is left.
+    # Both workspaces get the same rows, so half of all rows must be left.
     fill(workspace, api)
     before = rows()
     deleted = Counter(remove_workspace(workspace.workspace, actor="test", now=timezone.now()))
@@ -73,7 +73,7 @@ def test_every_table_is_as_if_the_workspace_had_never_been(api, workspace, other
     entry.delete()
     after = rows()
     assert after == {table: count // 2 for table, count in before.items()}
-    # Besides what others have too, it had an entry that says who asked for this.
+    # Besides these rows, the removed workspace had an audit entry about who requested the removal.
     deleted["workspaces_auditentry"] -= 1
     assert {table: count for table, count in after.items() if count} == deleted
     assert list(Workspace.objects.all()) == [other_workspace.workspace]

@@ -272,7 +272,7 @@ def test_media_types_are_kept_for_bodies_that_are_not_read():
 
 
 def served(app, **facts):
-    """Exactly what a server writes, headers that it makes of the response included."""
+    """Return the exact bytes that a server writes, including the headers that it derives from the response."""
     out = io.BytesIO()
     handler = SimpleHandler(io.BytesIO(), out, io.StringIO(), environ(**facts), multithread=False, multiprocess=False)
     handler.run(app)

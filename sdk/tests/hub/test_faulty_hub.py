@@ -1,6 +1,6 @@
 """A host whose hub fails keeps its pace and its bounds, says so once, and loses nothing that was queued.
 
-`make bench only=sdk_faults` compares pace and memory with those of a host whose hub is well.
+`make bench only=sdk_faults` compares pace and memory with a host whose hub is well.
 """
 
 import logging
@@ -17,7 +17,7 @@ from affidavit._hub.transport import HttpTransport, Retry
 from affidavit._outcomes.report import MAX_OUTCOMES
 
 REQUESTS, CAPACITY, OPERATIONS = 2_000, 300, 5
-LONGEST_CALL = 2.0  # seconds; generous, since other work may share the machine, and far less than the hub is silent
+LONGEST_CALL = 2.0  # seconds; generous for a busy machine, but far less than the time for which the hub is silent
 
 
 @pytest.mark.parametrize("fault", FAULTS)

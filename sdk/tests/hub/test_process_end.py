@@ -1,4 +1,4 @@
-"""Whatever ends a process, what its reporters have not sent is sent, for a bounded time, and a loss is said once."""
+"""However a process ends, its reporters send their unsent reports, for a bounded time, and log a loss once."""
 
 import shutil
 import signal

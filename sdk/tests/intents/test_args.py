@@ -146,7 +146,7 @@ def test_different_numbers_never_share_a_hash(one, other):
 @example("1e-400")
 @example("12345678901234567.891")
 def test_arguments_inside_a_larger_body_have_the_hash_that_they_have_alone(literal):
-    """So what is minted is what will be verified, and what has no hash there is not minted here."""
+    """So only arguments with a hash are minted, and a verifier finds the same hash."""
     body = f'{{"other": 1e-400, "\\u0061rgs" : [{literal}] , "last": {{"args": 0}}}}'.encode()
     try:
         args_hash = member_args(body, "args", parse(body)["args"]).hash

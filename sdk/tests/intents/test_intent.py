@@ -60,7 +60,7 @@ def test_signatures_agree_with_the_standard_library(key, text):
 
 
 def test_a_secret_of_any_characters_is_its_bytes():
-    """A variable of the environment that is not UTF-8 has half surrogate pairs in it."""
+    """An environment variable that is not UTF-8 contains lone surrogates."""
     secret = "\udcff" + "s" * 40
     assert build_signing_key(secret).sign(b"text") == hmac.digest(
         secret.encode("utf-8", "surrogatepass"), b"text", "sha256"

@@ -301,7 +301,7 @@ def test_a_store_that_cannot_be_reached_is_no_pass_and_no_rejection():
 
 
 def test_the_first_failure_in_the_contracts_order_is_the_reason():
-    """A request wrong in every way, put right one check at a time, gives the reasons in their order."""
+    """A request that is wrong in every way, corrected one check at a time, gives all reasons in order."""
     wrong = {
         "expiresAt": NOW - 1, "tenantId": "x", "aud": "x", "operation": "x", "argsHash": "x", "requiresStepUp": True,
     }  # fmt: skip

@@ -131,7 +131,7 @@ def mutated(source: random.Random, header: str, payload: dict) -> str:
 
 
 class Forgetful(MemoryNonces):
-    """Passes every nonce, so that every mutation that gets through has its payload looked at."""
+    """Accepts every nonce, so that the payload of every accepted mutation is compared."""
 
     def burn(self, workspace, nonce, expires_at, *, now):
         return True

@@ -1,4 +1,4 @@
-"""Path templates learned from traffic: what is a parameter, what is not, and what is said to be undecided."""
+"""Path templates learned from traffic: which segments are parameters, which are not, and which are undecided."""
 
 import itertools
 

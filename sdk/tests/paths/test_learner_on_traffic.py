@@ -57,7 +57,7 @@ class Recorded:
         self.response = json.loads(entry["response"]["content"].get("text") or "null")
 
 
-# Operations that Linode has and the document, with which the recording was marked, has not: it marks them as ids.
+# Operations of Linode that are missing in the document with which its recording was marked: it marks them as ids.
 UNDOCUMENTED = frozenset({
     "/v4beta/images/sharegroups", "/v4beta/networking/firewalls/rulesets", "/v4beta/networking/firewalls/settings",
     "/v4beta/networking/firewalls/templates", "/v4beta/regions/vpc-availability", "/v4beta/vpcs/default-ranges",
@@ -71,7 +71,7 @@ def recorded_exchanges(name):
 
 
 def judged(exchanges):
-    """Found and true templates, nameless, of what was answered with 2xx and has a truth."""
+    """Return the learned and the true templates, without names, of the exchanges with a 2xx and a true template."""
     learner = Learner()
     for call, _ in exchanges:
         learner.learn(call.method, call.path, call.status, request=call.request, response=call.response)
@@ -96,7 +96,7 @@ def scored(templates):
 
 
 def clustered(templates):
-    """The share of operations with a parameter and several paths whose paths came out as one group."""
+    """Return the share of operations whose paths became one group, of those with a parameter and several paths."""
     ours, truly = defaultdict(set), defaultdict(set)
     for (method, path), (our, true) in templates.items():
         ours[method, our].add(path)

@@ -1,4 +1,4 @@
-"""Descriptors: how evidence is described, which limits it has, and that it is read back without loss."""
+"""Descriptors: evidence as descriptors: their form and limits; they are read back without loss."""
 
 import json
 

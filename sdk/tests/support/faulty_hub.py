@@ -1,4 +1,4 @@
-"""A hub with a fault that lasts until it is healed, for a host that reports to it meanwhile."""
+"""A hub with a fault that lasts until the test heals it, while a host reports to it."""
 
 import socket
 import ssl

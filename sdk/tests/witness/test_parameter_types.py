@@ -1,4 +1,4 @@
-"""Types of path parameters: what the router names, else what all observed values are by their form."""
+"""Types of path parameters: the types that the router names, else the form of all observed values."""
 
 import pytest
 from support.witness_hub import Hub, make_witness, observe_get

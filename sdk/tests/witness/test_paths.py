@@ -54,7 +54,7 @@ SEGMENTS = st.sampled_from([
 
 @given(st.lists(SEGMENTS, min_size=1, max_size=6), st.lists(st.lists(SEGMENTS, min_size=1, max_size=6), max_size=8))
 def test_stand_ins_for_data_change_no_template(segments, learned):
-    assume(segments != ["2026-01-02"])  # a day alone is erased, even where paths begin with that day as a version
+    assume(segments != ["2026-01-02"])  # a single day is erased, even if paths begin with that day as a version
     learner = Learner()
     for other_segments in learned:
         learner.learn("GET", "/" + "/".join(other_segments), 200, response={"orders": ["anna"]})

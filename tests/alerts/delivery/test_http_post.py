@@ -50,7 +50,7 @@ def listen(serve: Callable[[socket.socket], None]) -> Iterator[int]:
 
 
 def read_request(connection: socket.socket) -> None:
-    """Read all of it: what is left unread when a socket is closed would cut off the answer."""
+    """Read all of it: unread data at the close of a socket would cut off the answer."""
     received = b""
     while not received.endswith(b"{}") and (part := connection.recv(65536)):
         received += part
@@ -126,7 +126,7 @@ def test_who_answers_by_drops_is_left_at_the_deadline(part, monkeypatch):
 
 
 def test_what_the_deadline_cuts_off_is_no_answer_although_its_status_was_read(monkeypatch):
-    """The end of a socket that is shut down looks like the end of the head, before the timer's thread has ended."""
+    """The end of a shut-down socket looks like the end of the head, even before the timer's thread has ended."""
     monkeypatch.setattr(http_post, "TOTAL_SECONDS", 0.2)
     shut_down = http_post._shut_down
 
@@ -168,7 +168,7 @@ def test_nobody_listens():
 
 
 def write_certificate(folder: Path, host: str) -> tuple[Path, Path]:
-    """Return the files of a certificate for this host, signed by itself, and of its key."""
+    """Return the files of a self-signed certificate for this host and of its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
     now = datetime.now(UTC)

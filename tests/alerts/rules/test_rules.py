@@ -102,7 +102,7 @@ def test_every_jump_meets_its_thresholds_and_has_its_distance(numbered, threshol
 @settings(max_examples=40, deadline=None)
 @given(series, numbers, st.lists(st.integers(1, 4 * 48), max_size=6))
 def test_looking_often_finds_what_one_look_finds(numbered, thresholds, looks):
-    """Each look reads what there is by then, and leaves out what is stored: exactly once, whenever one looks."""
+    """Each look reads the data of its time, and leaves out stored happenings: exactly once, whenever one looks."""
     quarters = {START + number * QUARTER: share for number, share in numbered.items()}
     stored: list[Happening] = []
     for look in sorted({*looks, 4 * 48}):

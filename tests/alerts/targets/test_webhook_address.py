@@ -1,4 +1,4 @@
-"""Webhooks lead nowhere but to public hosts: as somebody would try who wants to reach what is behind the hub."""
+"""Webhooks lead nowhere but to public hosts: as somebody would try who wants to reach the network of the hub."""
 
 from __future__ import annotations
 

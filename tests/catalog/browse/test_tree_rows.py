@@ -17,7 +17,7 @@ def nodes_of(value: object) -> list[Node]:
 
 
 def is_balanced(rows: list[TreeRow]) -> bool:
-    """Whether every branch that opens also closes, and a row is as deep as the branches around it are many."""
+    """Whether every branch that opens also closes, and the depth of a row is the number of branches around it."""
     open_branches = 0
     for row in rows:
         if row.node.depth - rows[0].node.depth != open_branches:

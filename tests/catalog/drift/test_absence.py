@@ -114,7 +114,7 @@ def test_a_rename_is_named_also_where_old_and_new_versions_answer_side_by_side(r
 
 @given(st.lists(st.sampled_from([BEFORE, AFTER]), max_size=30), st.sampled_from([BOTH, NEITHER]), st.integers(0, 30))
 def test_what_came_beside_it_or_while_it_was_missing_is_no_new_name(rollout, exception, position):
-    """One more object that has both, or neither, is enough to say that the one did not replace the other."""
+    """A single object with both properties, or with neither, shows that one did not replace the other."""
     mixed = [BEFORE, AFTER, *rollout]
     mixed.insert(min(position, len(mixed)), exception)
     assert list_successors([BEFORE] * 100, mixed, [AFTER] * 2000) == [""]
@@ -185,7 +185,7 @@ def test_not_always_is_reported_once_at_most_and_only_after_enough_without_excep
 
 
 def count_in_first_batch(batches: list[list[Any]]) -> int:
-    """How often the property was there in the batch in which it first came, if there were objects before."""
+    """How often the property was present in the batch in which it first came, if there were objects before."""
     with_it = [batch.count(WITH) for batch in batches]
     first = next(index for index, count in enumerate(with_it) if count)
     return with_it[first] if first else 0

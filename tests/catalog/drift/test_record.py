@@ -1,4 +1,4 @@
-"""Versions and drift of the fold: each change of a descriptor is one version, each change is told once (contract 4)."""
+"""Versions and drift of the fold: each change of a descriptor makes one version and is reported once (contract 4)."""
 
 from __future__ import annotations
 

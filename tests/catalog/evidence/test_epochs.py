@@ -51,7 +51,7 @@ def list_counts(evidence: Evidence) -> dict[str, dict[str, int]]:
 
 
 def count_one_by_one(batches: list[list[Any]], node_starts: list[NodeReset]) -> dict[str, dict[str, int]]:
-    """The model to compare with: a value counts at a node if it came after the latest reset of it or one around it."""
+    """The model: a value counts at a node if it came after the latest reset of the node or of one around it."""
     total: dict[str, dict[str, int]] = {}
     for epoch, batch in enumerate(batches):
         for value in batch:

@@ -50,7 +50,7 @@ def run_in_thread(work: Callable[[], object]) -> threading.Thread:
 
 @contextmanager
 def first_worker_stopped_at(monkeypatch: Any, function: str, environment: Environment) -> Iterator[None]:
-    """Fold in another thread, which waits before it calls this function of the fold for as long as the block runs."""
+    """Fold in another thread. It waits before this function of the fold until the block has ended."""
     original, reached, released = getattr(folding, function), threading.Event(), threading.Event()
 
     def stop_once(*arguments: Any, **options: Any) -> Any:
@@ -161,7 +161,7 @@ def list_everything(environment: Environment) -> list[Any]:
 
 
 def send_two_rounds(api: Any, chance: random.Random, environment: str, fold: Callable[[], object]) -> None:
-    """Send reports of which the first round sets the shapes, and the second changes each operation that it names once.
+    """Send two rounds of reports: the first sets the shapes, the second changes each of its operations once.
 
     So versions and drift do not depend on the order in which the reports of a round are folded.
     """

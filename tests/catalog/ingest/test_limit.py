@@ -1,4 +1,4 @@
-"""MAX_OPERATIONS: what is beyond it is counted and shown, what is within it is folded as ever (contract 4)."""
+"""MAX_OPERATIONS: operations beyond it are counted and shown, operations within it are folded as ever (contract 4)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def observations(*names: str, count: int = 1, **members: Any) -> list[dict[str, 
 
 
 def show_under(created: Any, source: str, target: str) -> None:
-    """Show what was reported under one template, and all that match the target, under the target."""
+    """Show one reported template, and all operations that match the target, under the target."""
     environment = environment_of(created)
     add_template_rule(environment, source, target, matching=True, actor="test", now=timezone.now())
 

@@ -53,7 +53,7 @@ def read_by_form(body: bytes) -> dict[str, Any] | None:
 
 
 def normalize(members: dict[str, Any]) -> dict[str, Any]:
-    """Return the members with observations without shapes, and the sums in the form that any batching comes to."""
+    """Return the members, their observations without shapes, and the sums in a form that ignores batching."""
     return {
         **members,
         "observations": [
@@ -65,7 +65,7 @@ def normalize(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def compare(body: bytes) -> dict[str, Any] | None:
-    """Return what was read quickly, after comparing it with what the form says."""
+    """Return the result of the quick reading, after comparing it with the result of the form."""
     quick = read_report(body, received_at=NOW)
     if quick is not None:
         by_form = read_by_form(body)

@@ -82,7 +82,7 @@ NULLABLE = {"type": "object", "seen": 10, "nulls": 9, "properties": {"a": {"type
 @example({"type": "string", "seen": 5, "nulls": 2}, None, set(range(1, 40)))
 @example({"type": "string", "seen": 2, "nulls": 5}, None, set(range(1, 40)))
 def test_a_template_gives_what_the_descriptor_itself_gives_or_nothing(descriptor, layout, other_counts):
-    """Also with other counts that compare with each other as the first ones do."""
+    """Also with other counts in the same order of size as the first ones."""
     options = {"separators": layout} if isinstance(layout, tuple) else {"indent": layout}
     counts = sorted({0, *list_counts(descriptor)})
     again = replace_counts(descriptor, dict(zip(counts, [0, *sorted(other_counts)], strict=False)))

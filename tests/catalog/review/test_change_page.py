@@ -91,7 +91,7 @@ def test_it_counts_presence_and_types_before_and_after(api, browser_client, work
 
 
 def test_it_names_the_types_without_counts_and_the_days_that_are_counted(api, browser_client, workspace):
-    """An all-time count beside that of a day reads as if both were of the same time."""
+    """A count of all time next to a count of one day would read as if both covered the same time."""
     noon = 1_790_000_000 // 86_400 * 86_400 + 43_200
     deliver(api, workspace, *[observation(response={"total": 2}, lastSeenAt=noon)] * 30)
     for value in ("x", 3):

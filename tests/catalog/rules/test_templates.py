@@ -1,4 +1,4 @@
-"""Merged and renamed by hand: shown so, future traffic too, and taken back as if it never was (contract 4)."""
+"""Merged and renamed by hand: they also apply to future traffic, and undoing one restores everything (contract 4)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def environment(workspace: Any) -> Environment:
 
 @pytest.fixture
 def shops(api: Any, workspace: Any, environment: Environment) -> Environment:
-    """Two templates that are one operation, of which the learner could not know."""
+    """Two templates that are one operation, which the learner could not know."""
     deliver(
         api,
         workspace,
@@ -281,7 +281,7 @@ BODIES = [{"id": 1}, {"id": "x"}, {"id": None, "tags": []}, {"tags": ["a"]}, [1]
 
 
 class Twins:
-    """Two environments with the same reports: one with all rules, one with those only that are never taken back."""
+    """Two environments with the same reports: one with all rules, one with only the rules that are never undone."""
 
     def __init__(self, api: Any, created: Any, chance: random.Random) -> None:
         self.api, self.created, self.chance = api, created, chance

@@ -45,7 +45,7 @@ def own_postgres(tmp_path: Path) -> Iterator[str]:
 
 
 def run_in_shell(hub: Hub, expression: str) -> str:
-    """Return what an expression about the months of logs is on the hub's database."""
+    """Return the value of an expression about the months of logs in the hub's database."""
     names = "from intents.reports.prune import REJECTIONS; from wire.postgresql.months import *"
     return hub.manage("shell", "--no-imports", "-c", f"{names}; print({expression})").stdout
 

@@ -1,4 +1,4 @@
-"""A hub comes back by itself after any of its processes was killed, and ends where that does not help."""
+"""A hub comes back by itself after any of its processes was killed, and ends if that does not help."""
 
 from __future__ import annotations
 

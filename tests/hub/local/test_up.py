@@ -1,4 +1,4 @@
-"""One command starts everything, Ctrl-C stops it, kill -9 loses nothing, and what cannot start says why in one line."""
+"""One command starts everything, Ctrl-C stops it, kill -9 loses nothing; a failed start says why in one line."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_a_database_of_a_newer_version_is_one_clear_line(hub):
 
 
 def test_a_full_disk_is_one_clear_line(hub):
-    # A limit on the size of any file stands for a disk that takes no more.
+    # A limit on the size of files stands in for a full disk.
     code = (
         "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000));"
         "sys.argv = ['manage.py', 'up']; runpy.run_path('manage.py', run_name='__main__')"

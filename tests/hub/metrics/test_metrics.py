@@ -1,4 +1,4 @@
-"""GET /metrics: what it shows, to whom, and that it never shows what somebody sent."""
+"""GET /metrics: what it shows and to whom; it never shows a value that somebody sent."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def spell(secret: str) -> list[str]:
 
 
 class Used:
-    """A hub in which everything that holds a secret was used, and what nobody may find in its dump."""
+    """A hub in which every feature with a secret was used, and the texts that nobody may find in its dump."""
 
     def __init__(self, created: NewWorkspace, api: Any) -> None:
         now = timezone.now()
@@ -108,7 +108,7 @@ def test_no_intent_in_it_verifies(used, api):
 
 
 def test_guessing_arguments_finds_nothing(used):
-    """The hash of what an intent was for is kept under a key: who knows the order's number cannot look it up."""
+    """The hash of an intent's arguments is kept under a key: who knows the order's number cannot look it up."""
     received = [row for row in dump_rows() if "GET /orders" in row]
     assert received
     assert not any("777123" in row for row in received)

@@ -1,4 +1,4 @@
-"""A client that does not wait for leave to send hears why its body was refused, over real sockets."""
+"""A client that does not wait for permission to send is told why its body was refused (over real sockets)."""
 
 from __future__ import annotations
 

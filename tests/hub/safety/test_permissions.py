@@ -86,7 +86,7 @@ class Anyone:
 
 @dataclass(frozen=True)
 class OwnToken:
-    """For whoever has a token of its own, which no session and no key stands for."""
+    """For callers with a token of their own, which neither a session nor a key replaces."""
 
 
 Rule = Machine | Download | Page | Action | Operator | Person | Anyone | OwnToken
@@ -419,7 +419,7 @@ def asks_to_sign_in(response: HttpResponse) -> bool:
 
 
 def is_done(response: HttpResponse) -> bool:
-    """Whether it came past the check of who calls: what is acted on need not exist, nor the form be right."""
+    """Whether the caller was accepted. The target of the action need not exist, and the form need not be valid."""
     return response.status_code in (200, 302, 303, 400, 404, 409, 422) and not asks_to_sign_in(response)
 
 
@@ -451,7 +451,8 @@ def test_people_get_the_right_answer(callers, address):
             assert {status for name, status in statuses.items() if name not in ("nobody", "operator")} == {404}
             assert statuses["operator"] in (200, 404)  # 404: this workspace is not the sample
         case Person():
-            # A page about a second factor that is not there leads to their list, which asks to sign in.
+            # The page of a second factor that does not exist leads to the list of second factors, which asks to sign
+            # in.
             assert statuses["nobody"] in (302, 404, 405)
             assert {status for name, status in statuses.items() if name != "nobody"} <= {200, 302, 404, 405}
         case OwnToken():

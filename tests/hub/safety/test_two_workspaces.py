@@ -1,7 +1,7 @@
 """Two workspaces with the same ids everywhere never see each other: in no page, download, search, diagnosis or error.
 
 Each names things of its own by a word that the other must never read: operations, properties, outcome keys,
-summaries. What both share is every id that a machine or a person can send.
+summaries. Both share every id that a machine or a person can send.
 """
 
 from __future__ import annotations

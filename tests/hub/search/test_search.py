@@ -1,4 +1,4 @@
-"""The search over everything: what it finds by a part of a name, by a beginning or exactly, and what it never shows."""
+"""The search over everything: what it finds by a part of a name, by a beginning or exactly; what it never shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One rejection's page: what was reported, the usual fix, and what else is known of its tool call."""
+"""One rejection's page: its reported facts, the usual fix, and everything else about its tool call."""
 
 from __future__ import annotations
 

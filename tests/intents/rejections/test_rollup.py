@@ -41,7 +41,7 @@ filter_values = st.builds(
 
 @pytest.fixture
 def filled(production: Environment) -> Environment:
-    """Fill two environments in several reports, some of which add to what was there."""
+    """Fill two environments with several reports; some add to earlier counts."""
     chance = random.Random(4)
     staging = production.workspace.environments.get(name="staging")
     for number in range(12):

@@ -1,4 +1,4 @@
-"""The top keys are those of the whole list, in its order, also if only a few of each bucket were read."""
+"""The top keys are the same as in the whole list, in the same order, even if only a few of each bucket were read."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_a_widened_period_holds_the_period_and_little_more(start, length):
 
 @pytest.mark.parametrize("days", [3, 33, 47])
 def test_keys_that_lie_outside_the_period_do_not_lead_it(long_tail, days):
-    """Early in the months that the first attempt reads, other keys were far more frequent."""
+    """In the months of the first attempt, but before the period, other keys were far more frequent."""
     staging = long_tail.workspace.environments.get(name="staging")
     register_conversations(staging, [Arrival(f"c{n}") for n in range(60)], now=END)
     period = Period(END - timedelta(days=days), END, ZoneInfo("UTC"))

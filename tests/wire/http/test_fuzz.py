@@ -41,7 +41,7 @@ def load_schema(**checks: Any) -> Any:
 
 
 schema = load_schema()
-# In calls that follow from others, the key that these tests send is taken for one that was generated.
+# In calls that follow from others, the test's own key would be taken for a generated one.
 schema_of_links = load_schema(ignored_auth={"enabled": False})
 quick = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), print_blob=False)
 

@@ -1,4 +1,4 @@
-"""Where the connection breaks as a request is stored, the answer says that nothing was, or that it may have been."""
+"""If the connection breaks while a request is stored, the answer says whether it may have been stored."""
 
 from __future__ import annotations
 

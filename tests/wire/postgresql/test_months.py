@@ -1,4 +1,4 @@
-"""Partitions of a log by month: made ahead, filled from the default one, dropped when nobody keeps a row."""
+"""Partitions of a log by month: created ahead, filled from the default partition, dropped when nobody keeps a row."""
 
 from __future__ import annotations
 

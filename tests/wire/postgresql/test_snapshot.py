@@ -1,4 +1,4 @@
-"""A page is of one moment: what is reported while it is made is in all of its figures or in none."""
+"""A page is of one moment: a report that arrives meanwhile is in all of its figures or in none."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_all_tables_of_a_download_are_of_one_moment(browser_client, workspace, r
 
 
 def test_every_page_only_reads(browser_client, workspace, api):
-    """PostgreSQL refuses what writes within a snapshot, and tests that run in a transaction cannot see that."""
+    """PostgreSQL refuses writes within a snapshot. Tests that run in a transaction cannot see that."""
     start = fill_workspace(workspace, api)
     for page in list_page_names():
         for ending in ("", ".json"):

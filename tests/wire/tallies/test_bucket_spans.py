@@ -1,4 +1,4 @@
-"""The plan of a chart's buckets: added and taken away, they come to each bucket exactly, whatever its ends."""
+"""The plan of a chart's buckets: added and subtracted, they give each bucket exactly, wherever it begins and ends."""
 
 from __future__ import annotations
 

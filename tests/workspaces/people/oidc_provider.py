@@ -57,7 +57,7 @@ class Provider:
         return {"keys": [{**public, "kid": "one", "alg": "RS256", "use": "sig"}]}
 
     def authorize(self, query: Mapping[str, str]) -> str:
-        """Return where the browser is sent back to."""
+        """Return the address to which the browser is sent back."""
         assert query["client_id"] == CLIENT_ID
         assert query["response_type"] == "code"
         assert query["code_challenge_method"] == "S256"

@@ -1,4 +1,4 @@
-"""The hub knows by verification reports, and by its own verifications, which backend uses which signing secret."""
+"""Verification reports and hosted verifications show which backend uses which signing secret."""
 
 import time
 import uuid

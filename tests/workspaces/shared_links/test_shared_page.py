@@ -1,4 +1,4 @@
-"""Shared links as somebody without an account meets them, and as an attacker tries them."""
+"""Shared links, as seen by somebody without an account and by an attacker."""
 
 from __future__ import annotations
 
