@@ -6,6 +6,7 @@ intent's expiresAt, because clocks differ.
 
 import heapq
 import itertools
+import math
 import os
 import threading
 from collections.abc import Callable
@@ -33,7 +34,7 @@ class MemoryNonces:
     """For one process; safe for its threads, bounded, forgotten when it ends.
 
     Refuses to work as one of several workers (see `OneProcess`) unless several_workers is True. Full of
-    `limit` nonces that are still kept, it raises StoreUnavailable: about 300 bytes each.
+    `limit` nonces that are still kept, it raises StoreUnavailable: about 200 bytes each.
     """
 
     is_in_memory = True
@@ -44,7 +45,9 @@ class MemoryNonces:
         self._lock = threading.Lock()
         self._burns = itertools.count(1)
         self._burnt: set[str] = set()
-        self._by_end: list[tuple[float, str]] = []
+        # By the second that they are kept until. Not one object each, which the garbage collector would walk through.
+        self._keys_by_end: dict[int, list[str]] = {}
+        self._ends: list[int] = []  # a heap
 
     def burn(self, workspace: str, nonce: str, expires_at: float, *, now: float) -> bool:
         """See NonceStore."""
@@ -59,7 +62,12 @@ class MemoryNonces:
             if len(self._burnt) >= self._limit:
                 raise StoreUnavailable("the store of used nonces is full; use the SQL or the Redis store")
             self._burnt.add(key)
-            heapq.heappush(self._by_end, (expires_at + KEPT_AFTER_EXPIRY, key))
+            end = math.ceil(expires_at) + KEPT_AFTER_EXPIRY
+            keys = self._keys_by_end.get(end)
+            if keys is None:
+                keys = self._keys_by_end[end] = []
+                heapq.heappush(self._ends, end)
+            keys.append(key)
         return True
 
     def is_burnt(self, workspace: str, nonce: str) -> bool:
@@ -69,9 +77,12 @@ class MemoryNonces:
 
     def _forget(self, now: float) -> None:
         for _ in range(PRUNED_AT_ONCE):
-            if not self._by_end or self._by_end[0][0] >= now:
+            if not self._ends or self._ends[0] >= now:
                 return
-            self._burnt.discard(heapq.heappop(self._by_end)[1])
+            keys = self._keys_by_end[self._ends[0]]
+            self._burnt.discard(keys.pop())
+            if not keys:
+                del self._keys_by_end[heapq.heappop(self._ends)]
 
 
 CREATE_NONCES = """

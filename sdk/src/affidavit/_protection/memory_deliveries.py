@@ -2,9 +2,9 @@
 
 import itertools
 import logging
+import pickle
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from affidavit._intents.stores import PRUNED_AT_ONCE, PRUNED_EVERY, OneProcess, StoreUnavailable, store_key
 
@@ -14,20 +14,6 @@ _WARNED_AT = 0.8
 """The share of a limit at which the store warns."""
 
 _log = logging.getLogger("affidavit.protection")
-
-
-@dataclass(slots=True)
-class _Record:
-    """One call. Times are Unix seconds."""
-
-    fingerprint: str
-    owner: str
-    lease_until: float
-    keep_until: float
-    is_finished: bool = False
-
-    def is_in_flight(self, now: float) -> bool:
-        return not self.is_finished and self.lease_until >= now
 
 
 class MemoryDeliveries:
@@ -47,8 +33,11 @@ class MemoryDeliveries:
         self._max_bytes = max_bytes
         self._process = OneProcess(several_workers)
         self._lock = threading.Lock()
-        self._records: OrderedDict[str, _Record] = OrderedDict()  # in the order in which they expire
-        self._responses: OrderedDict[str, StoredResponse] = OrderedDict()  # the oldest first
+        # What is kept for a day is text, numbers and bytes: through objects the garbage collector would walk each time.
+        self._fingerprints: OrderedDict[str, str] = OrderedDict()  # of all calls, in the order in which they expire
+        self._keep_until: dict[str, float] = {}  # of all calls, in Unix seconds
+        self._leases: dict[str, tuple[str, float]] = {}  # owner and end of each call that is not finished
+        self._responses: OrderedDict[str, bytes] = OrderedDict()  # pickled; the oldest first
         self._bytes = 0
         self._claims = itertools.count(1)
         self._has_warned = self._has_forgotten = False
@@ -62,69 +51,78 @@ class MemoryDeliveries:
             if not number % PRUNED_EVERY:
                 self._process.check_again()
             self._forget_expired(now)
-            record = self._records.get(key)
-            if record is None:
-                return self._add_record(Claim(key, str(number)), fingerprint, now)
-            if record.fingerprint == fingerprint and not record.is_finished and record.lease_until < now:
-                del self._records[key]
-                return self._add_record(Claim(key, str(number)), fingerprint, now)
-            state = self._describe_state(key, record)
-            return resolve_known_call(record.fingerprint, fingerprint, state, record.lease_until, now)
+            known_fingerprint = self._fingerprints.get(key)
+            if known_fingerprint is None:
+                return self._add_call(Claim(key, str(number)), fingerprint, now)
+            if known_fingerprint == fingerprint and key in self._leases and not self._is_in_flight(key, now):
+                self._forget(key)
+                return self._add_call(Claim(key, str(number)), fingerprint, now)
+            _, lease_until = self._leases.get(key, ("", 0.0))
+            return resolve_known_call(known_fingerprint, fingerprint, self._describe_state(key), lease_until, now)
 
     def renew(self, claim: Claim, *, now: float) -> bool:
         """See DeliveryStore."""
         with self._lock:
-            record = self._find_running(claim)
-            if record:
-                record.lease_until = now + LEASE
-            return record is not None
+            is_running = self._is_running(claim)
+            if is_running:
+                self._leases[claim.key] = claim.owner, now + LEASE
+            return is_running
 
     def finish(self, claim: Claim, response: StoredResponse, *, now: float) -> bool:
         """See DeliveryStore."""
         with self._lock:
-            record = self._find_running(claim)
-            if record:
-                record.is_finished = True
-                record.keep_until = now + RETENTION
-                self._records.move_to_end(claim.key)
-                self._responses[claim.key] = response
-                self._bytes += response.size
+            is_running = self._is_running(claim)
+            if is_running:
+                key = claim.key
+                del self._leases[key]
+                self._fingerprints.move_to_end(key)
+                self._keep_until[key] = now + RETENTION
+                stored = self._responses[key] = pickle.dumps((response.status, response.headers, response.body))
+                self._bytes += len(stored)
                 self._drop_responses()
                 self._warn_when_nearly_full()
-            return record is not None
+            return is_running
 
     def abandon(self, claim: Claim) -> None:
         """See DeliveryStore."""
         with self._lock:
-            if self._find_running(claim):
-                del self._records[claim.key]
+            if self._is_running(claim):
+                self._forget(claim.key)
 
-    def _describe_state(self, key: str, record: _Record) -> Finished | NotKept | None:
-        if not record.is_finished:
+    def _describe_state(self, key: str) -> Finished | NotKept | None:
+        if key in self._leases:
             return None
-        response = self._responses.get(key)
-        return NotKept() if response is None else Finished(response)
+        stored = self._responses.get(key)
+        return NotKept() if stored is None else Finished(StoredResponse(*pickle.loads(stored)))
 
-    def _add_record(self, claim: Claim, fingerprint: str, now: float) -> Claim:
-        if len(self._records) >= self._limit:
+    def _add_call(self, claim: Claim, fingerprint: str, now: float) -> Claim:
+        if len(self._fingerprints) >= self._limit:
             self._forget_oldest_call(now)
-        self._records[claim.key] = _Record(fingerprint, claim.owner, now + LEASE, now + RETENTION)
+        key = claim.key
+        self._fingerprints[key] = fingerprint
+        self._keep_until[key] = now + RETENTION
+        self._leases[key] = claim.owner, now + LEASE
         self._warn_when_nearly_full()
         return claim
 
-    def _find_running(self, claim: Claim) -> _Record | None:
-        record = self._records.get(claim.key)
-        return record if record and record.owner == claim.owner and not record.is_finished else None
+    def _is_running(self, claim: Claim) -> bool:
+        """Return whether this claim is the call's, and the call is not finished."""
+        lease = self._leases.get(claim.key)
+        return lease is not None and lease[0] == claim.owner
+
+    def _is_in_flight(self, key: str, now: float) -> bool:
+        lease = self._leases.get(key)
+        return lease is not None and lease[1] >= now
 
     def _forget_expired(self, now: float) -> None:
         for _ in range(PRUNED_AT_ONCE):
-            key = next(iter(self._records), None)
-            if key is None or self._records[key].keep_until >= now or self._records[key].is_in_flight(now):
+            key = next(iter(self._fingerprints), None)
+            if key is None or self._keep_until[key] >= now or self._is_in_flight(key, now):
                 return
             self._forget(key)
 
     def _forget_oldest_call(self, now: float) -> None:
-        key = next((key for key, record in self._records.items() if not record.is_in_flight(now)), None)
+        key = next((key for key in self._fingerprints if not self._is_in_flight(key, now)), None)
         if key is None:
             raise StoreUnavailable(f"the store of deliveries is full: {self._limit} calls are in flight")
         self._forget(key)
@@ -137,22 +135,23 @@ class MemoryDeliveries:
             )
 
     def _forget(self, key: str) -> None:
-        del self._records[key]
-        response = self._responses.pop(key, None)
-        self._bytes -= response.size if response else 0
+        del self._fingerprints[key], self._keep_until[key]
+        self._leases.pop(key, None)
+        self._bytes -= len(self._responses.pop(key, b""))
 
     def _drop_responses(self) -> None:
         while self._bytes > self._max_bytes:
-            _, response = self._responses.popitem(last=False)
-            self._bytes -= response.size
+            _, stored = self._responses.popitem(last=False)
+            self._bytes -= len(stored)
 
     def _warn_when_nearly_full(self) -> None:
-        is_nearly_full = len(self._records) >= _WARNED_AT * self._limit or self._bytes >= _WARNED_AT * self._max_bytes
+        calls = len(self._fingerprints)
+        is_nearly_full = calls >= _WARNED_AT * self._limit or self._bytes >= _WARNED_AT * self._max_bytes
         if is_nearly_full and not self._has_warned:
             self._has_warned = True
             _log.warning(
                 "the store of deliveries in memory is 80 %% full (%d of %d calls, %d of %d bytes of responses). When "
                 "full it forgets the oldest responses (a retry gets 409 response-not-kept), then the oldest finished "
                 "calls (a retry runs again). Use SqliteDeliveries, the SQL or the Redis store, or higher limits.",
-                len(self._records), self._limit, self._bytes, self._max_bytes,
+                calls, self._limit, self._bytes, self._max_bytes,
             )  # fmt: skip
