@@ -19,11 +19,10 @@ MAX_NAME = 60
 class Target(models.Model):
     """Where events are delivered, in their order: e-mail addresses, or the address of a webhook.
 
-    encrypted_address: addresses of e-mail separated by commas, or a URL, which may hold a secret; shown_address: what
-    pages may show of it. encrypted_secret: what signs a webhook (`whsec_…`); after a rotation the previous one signs
-    too, until previous_until.
-    lease, lease_until: held by whoever delivers to it at the moment. next_attempt_at: when the first of the deliveries
-    that wait is due; null if none waits.
+    encrypted_address: addresses of e-mail separated by commas, or a URL, which may hold a secret; shown_address: the
+    part that pages may show. encrypted_secret: the secret that signs webhooks (`whsec_…`); after a rotation the
+    previous one signs too, until previous_until. lease, lease_until: held by whoever delivers to it at the moment.
+    next_attempt_at: when the first of the deliveries that wait is due; null if none waits.
     """
 
     EMAIL, SLACK, WEBHOOK = "email", "slack", "webhook"

@@ -52,7 +52,7 @@ class ClientGone(Exception):
 class BodyBroken(Exception):
     """The client has gone, or the server cannot read the body: a chunk's size is no number, for example.
 
-    The server does not tell these apart, so both are answered; a client that has gone does not get it.
+    The server does not distinguish these two cases, so both get an answer; a client that has gone does not get it.
     """
 
 

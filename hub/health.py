@@ -1,4 +1,4 @@
-"""/healthz: the process answers. /readyz: it can store what it is sent. It also says how far the worker is behind."""
+"""/healthz: the process answers. /readyz: it can store what clients send. It also says how far the worker is behind."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def write_to_log() -> None:
 
 
 def check_free_space() -> CheckResult:
-    """Check the space beside the embedded database; that of another server is not known here."""
+    """Check the space beside the embedded database; the disk of another server is not known here."""
     if settings.DATABASE_URL:
         return {"ok": True}
     free = shutil.disk_usage(settings.HUB_DATA_DIR).free

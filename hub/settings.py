@@ -41,7 +41,7 @@ if DATABASE_URL:
     DATABASE = read_database_url("DATABASE_URL")
     web_database = read_database_url("WEB_DATABASE_URL") if WEB_DATABASE_URL else {}
     own_names = {"NAME", "USER", "PASSWORD", "HOST", "PORT"} & web_database.keys()
-    WEB_DATABASE = {name: web_database[name] for name in own_names}  # what differs for the role of the web processes
+    WEB_DATABASE = {name: web_database[name] for name in own_names}  # as the web processes' role
 else:
     DATABASE = Server(HUB_DATA_DIR).connection_settings()
     WEB_DATABASE = Server(HUB_DATA_DIR).web_connection_settings()

@@ -8,5 +8,5 @@ from intents.gate.confirmations import forget_args_hashes
 
 @shared_task
 def forget() -> None:
-    """Drop what expired confirmations kept to be shown."""
+    """Drop the argsHash that expired confirmations kept for the page."""
     forget_args_hashes(now=timezone.now())

@@ -72,7 +72,7 @@ class Unavailable(DomainError):
 
 
 class Unconfirmed(Unavailable):
-    """The connection to the database broke while it committed: only it knows whether it did."""
+    """The connection broke during a commit: only the database knows whether the transaction was committed."""
 
     detail = (
         "The connection to the database broke just as this request was being stored, so it may have been stored: "

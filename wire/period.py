@@ -1,4 +1,4 @@
-"""The period of a page, read from its address (pure): presets, a custom one, the time zone, the period before."""
+"""The period of a page, read from its address (pure): presets, custom periods, the time zone, the period before."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ QUARTER = timedelta(minutes=15)
 class Period:
     """A half-open span of time [start, end) in one zone. `preset` is empty for a custom period.
 
-    fault: what could not be read of the address; instead: what the page shows in its place; now: when it was read, for
-    a period may end later. None for one that is over.
+    fault: the part of the address that could not be read; instead: the default that the page shows instead; now: when
+    the period was read, because it may end later. None if the period is over.
     """
 
     start: datetime

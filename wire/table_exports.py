@@ -77,7 +77,7 @@ def stream_chunks(chunks: Iterator[str]) -> Iterator[str]:
 
 
 def keep_context(chunks: Generator[str, None, None]) -> Iterator[str]:
-    """Yield the chunks, all read where this context reads: whoever sends them runs in another one."""
+    """Yield the chunks, all read where this context reads: the sender runs in another context."""
     context = copy_context()
     try:
         while (chunk := context.run(next, chunks, None)) is not None:
@@ -116,7 +116,7 @@ def join_chunks(texts: Iterable[str]) -> Iterator[str]:
 
 
 def join_csv(table: Table) -> Iterator[str]:
-    """Yield the chunks of a table. The first of SelectedRows is the header: what follows occupies the connection."""
+    """Yield the chunks of a table. The first of SelectedRows is the header: later rows occupy the connection."""
     are_times = table.are_times
     header = format_line(_name_iso_columns(table.columns, are_times))
     if isinstance(table.rows, SelectedRows):
@@ -188,7 +188,7 @@ def quote(text: str) -> str:
 
 
 def neutralize(text: str) -> str:
-    """Put an apostrophe before what a spreadsheet would run."""
+    """Put an apostrophe before every text that a spreadsheet would run."""
     return RUNS_AT_START.sub("'", RUNS_WITHIN.sub(r"\1'", text))
 
 

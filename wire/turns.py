@@ -20,7 +20,7 @@ class Turn:
         self.is_unfinished = False
 
     def repeat(self, work: Callable[[], int]) -> int:
-        """Call `work` at least once, until it returns 0 or the turn is over. Return the sum of what it returned."""
+        """Call `work` at least once, until it returns 0 or the turn is over. Return the sum of its results."""
         total = 0
         while count := work():
             total += count

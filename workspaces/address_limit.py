@@ -14,7 +14,7 @@ from wire.request_context import current_client_address
 from workspaces.authentication import HEADER, find_key
 from workspaces.limits.limiter import RateLimited, limit_address
 
-EXEMPT_PATHS = {"/healthz", "/readyz"}  # whoever watches the hub asks these; static files are served before
+EXEMPT_PATHS = {"/healthz", "/readyz"}  # monitoring calls these addresses; static files are served before
 
 
 class AddressLimitMiddleware:
@@ -30,7 +30,7 @@ class AddressLimitMiddleware:
                     limit_address(current_client_address.get())
             except RateLimited as refusal:
                 return render_failure(request, refusal)
-            except DatabaseError:  # the view meets it too, and says so
+            except DatabaseError:  # the view gets the same error, and reports it
                 pass
         return self.get_response(request)
 

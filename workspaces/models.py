@@ -51,7 +51,7 @@ class EnvironmentRemoved(NotFound):
 class Environment(models.Model):
     """A named stage of a workspace; `production` always exists. Intents are bound to its audience.
 
-    name: in addresses and on the wire, never changed; label: what people read, the name if empty;
+    name: in addresses and on the wire, never changed; label: the name that people read; if empty, `name` is shown;
     archived_at: since when machines cannot name it; its pages stay.
     """
 
@@ -354,7 +354,7 @@ class SampleWorkspace(models.Model):
 class TokenBucket(models.Model):
     """A token bucket of the rate limits, shared by all processes. Its table is unlogged: a crash refills all buckets.
 
-    name: `key:<id>` or `address:<network>`; tokens: what was left at `refilled_at`.
+    name: `key:<id>` or `address:<network>`; tokens: what it held at `refilled_at`.
     """
 
     name = models.CharField(primary_key=True, max_length=80)

@@ -115,7 +115,7 @@ def render_html(request: HttpRequest, page: Page, environment: Environment, name
 def build_frame(
     request: HttpRequest, page: Page, environment: Environment, name: str, period: Period
 ) -> Mapping[str, Any]:
-    """Return what the frame of every page shows."""
+    """Return the values that the frame of every page shows."""
     return {
         "environment": environment,
         "workspace": environment.workspace,

@@ -96,7 +96,7 @@ def _find_first(target: Target) -> Delivery | None:
 def _try_send(target: Target, delivery: Delivery, *, now: datetime) -> Answer:
     try:
         return send(target, build_message(delivery), str(delivery.message_id), now=now)
-    except Exception as error:  # an address that cannot be decrypted, say: the target is told why, and others go on
+    except Exception as error:  # for example an address that cannot be decrypted; other deliveries go on
         log.exception("an alert could not be delivered")
         return Answer(fault=f"failed in the hub ({type(error).__name__})")
 

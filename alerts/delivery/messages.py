@@ -38,7 +38,7 @@ def build_body(message: Message) -> bytes:
 
 
 def build_slack_body(message: Message) -> bytes:
-    """Return `{"text": …}` as Slack and what is compatible with it read it."""
+    """Return `{"text": …}` as Slack and compatible chats read it."""
     title = f"<{message.url}|{_escape(message.title)}>" if message.url else _escape(message.title)
     lines = [f"{title} ({_escape(message.workspace)})", *(f"• {_escape(line)}" for line in message.details)]
     return json.dumps({"text": "\n".join(lines)}, ensure_ascii=False).encode()

@@ -1,4 +1,4 @@
-"""Find what fires an alert in a span of time. Evaluation and preview both call this."""
+"""Find the happenings that fire an alert in a span of time. Evaluation and preview both call this."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Find = Callable[[Environment, Thresholds, datetime, datetime], Iterable[Happenin
 def find_happenings(
     environment: Environment, kind: str, thresholds: Thresholds, *, since: datetime, until: datetime
 ) -> list[Happening]:
-    """Return what fires an alert of this kind in [since, until], by time. until: now, or earlier."""
+    """Return the happenings that fire an alert of this kind in [since, until], by time. until: now, or earlier."""
     happenings = FINDERS[kind](environment, thresholds, since, until)
     return sorted(happenings, key=lambda happening: (happening.at, happening.subject))
 

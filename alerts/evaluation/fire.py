@@ -63,9 +63,9 @@ def _try_evaluate(alert_id: int, *, now: datetime) -> int:
 
 @transaction.atomic
 def evaluate(alert_id: int, *, now: datetime) -> int:
-    """Store what fires this alert and was not stored before. Return how many events that were."""
+    """Store the happenings that fire this alert and are not stored yet. Return how many events that were."""
     row = Alert.objects.select_related("environment").filter(pk=alert_id).first()
-    # First of all locks, so that a deletion of the workspace waits.
+    # This lock comes first, so that a deletion of the workspace waits.
     if row is None or not row.environment.try_hold():
         return 0
     alert = Alert.objects.select_for_update(of=("self",), no_key=True).filter(pk=alert_id, paused_at=None).first()
@@ -93,7 +93,7 @@ def _is_due(alert: Alert, now: datetime) -> bool:
 
 
 def _needs_look(alert: Alert, now: datetime) -> bool:
-    """Whether there can be anything new: some kinds judge whole quarter hours, so once after each is enough."""
+    """Whether there can be anything new: for kinds that judge whole quarter hours, once after each of them."""
     if alert.evaluated_at is None or alert.kind not in BY_QUARTER:
         return True
     return floor_to_quarter(alert.evaluated_at - GRACE) < floor_to_quarter(now - GRACE)
@@ -122,7 +122,7 @@ def _store_event(alert: Alert, happening: Happening, *, now: datetime) -> Event:
 
 
 def build_url(alert: Alert, facts: Mapping[str, Any]) -> str:
-    """Return the address of the page that shows what fired."""
+    """Return the address of the page about the happening."""
     page, query = PAGES[alert.kind]
     query = {**query, **({"reason": facts["reason"]} if "reason" in facts else {})}
     address = reverse(page, args=[alert.workspace.slug, alert.environment.name])

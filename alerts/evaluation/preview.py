@@ -17,20 +17,20 @@ DAYS = 30
 
 @dataclass(frozen=True)
 class PreviewRow:
-    """One time that it would have fired. title: what the message would have said."""
+    """One firing that the alert would have had. title: the title that its message would have had."""
 
     happening: Happening
     title: str
 
     @property
     def length(self) -> timedelta | None:
-        """How long it lasted; None while it does, and for what has no duration."""
+        """How long the happening lasted; None while it lasts or if it has no duration."""
         until = self.happening.until
         return until - self.happening.at if until else None
 
 
 def preview(environment: Environment, kind: str, thresholds: Thresholds, *, now: datetime) -> Sequence[PreviewRow]:
-    """Return what would have fired, the latest first."""
+    """Return the firings of the last 30 days, the latest first."""
     since = now - timedelta(days=DAYS)
     happenings = find_happenings(environment, kind, thresholds, since=since, until=now)
     rows = [

@@ -95,7 +95,7 @@ class AlertForm(forms.Form):
 
 
 def default_values(environment: Environment, targets: Sequence[Target]) -> Mapping[str, Any]:
-    """Return what the form of a new alert begins with."""
+    """Return the first values of the form for a new alert."""
     thresholds = Thresholds()
     return {
         "kind": Alert.DRIFT,
@@ -111,7 +111,7 @@ def default_values(environment: Environment, targets: Sequence[Target]) -> Mappi
 
 
 def stored_values(alert: Alert, targets: Sequence[Target]) -> Mapping[str, Any]:
-    """Return what the form of a stored alert begins with."""
+    """Return the first values of the form for a stored alert."""
     values: dict[str, Any] = {
         **default_values(alert.environment, targets),
         "kind": alert.kind,

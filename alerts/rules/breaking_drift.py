@@ -8,12 +8,12 @@ from datetime import datetime
 
 from alerts.rules.happening import Happening
 
-MAX_CHANGES = 10  # that one event names; it counts all
+MAX_CHANGES = 10  # named in one event; all are counted
 
 
 @dataclass(frozen=True)
 class BreakingChange:
-    """One breaking change, as the drift feed has it. version: of the operation, since `at`; words: what changed."""
+    """One breaking change, as in the drift feed. version: the operation's version since `at`. words: what changed."""
 
     operation_id: int
     version: int

@@ -14,8 +14,7 @@ NEW_AGAIN_AFTER = timedelta(days=30)  # without a rejection for this reason
 
 @dataclass
 class _Appearance:
-    """A reason since it was new. first, last: the quarter hours of its first and latest rejection; count: of both and
-    between."""
+    """A reason since it was new, with the quarter hours of its first and latest rejection, and the count up to now."""
 
     first: datetime
     last: datetime

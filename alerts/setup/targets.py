@@ -32,7 +32,7 @@ OVERLAP = timedelta(hours=24)  # how long the previous secret signs too
 
 @dataclass(frozen=True)
 class CheckedAddress:
-    """An address that may be saved. text: as it is stored; shown_address: what pages may show of it."""
+    """An address that may be saved. text: as it is stored; shown_address: the part that pages may show."""
 
     text: str
     shown_address: str
@@ -124,7 +124,8 @@ def rotate_secret(target: Target, *, actor: str, now: datetime) -> str:
 @transaction.atomic
 def delete_target(target: Target, *, actor: str, now: datetime) -> None:
     """Delete a target with its deliveries; raises InvalidRequest while an alert notifies it."""
-    # Lock the target first, as recording a delivery does: a deletion alone locks in another order, and could deadlock.
+    # Lock the target first, as recording a delivery does: without this, the deletion would lock in another order, and
+    # could deadlock.
     Target.objects.select_for_update().filter(pk=target.pk).first()
     count = Alert.objects.filter(workspace=target.workspace_id, target_ids__contains=[target.pk]).count()
     if count:
@@ -158,7 +159,10 @@ def send_test(target: Target, environment: Environment, *, url: str, actor: str,
 
 @transaction.atomic
 def send_again(delivery: Delivery, *, actor: str, now: datetime | None = None) -> bool:
-    """Queue a dead letter again, behind the deliveries that wait for its target. Return False if it is none."""
+    """Queue a dead letter again, behind the deliveries that wait for its target.
+
+    Return False if it is not a dead letter.
+    """
     now = now or timezone.now()
     queue_state = {"state": Delivery.WAITING, "queued_at": now, "next_attempt_at": now, "finished_at": None}
     dead = Delivery.objects.filter(workspace=delivery.workspace_id, pk=delivery.pk, state=Delivery.DEAD)

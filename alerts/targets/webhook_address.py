@@ -121,7 +121,7 @@ def _is_allowed(ip: str, networks: Sequence[IPNetwork]) -> bool:
 
 
 def _unwrap(ip: str) -> IPAddress | None:
-    """Return the address that packets to this one reach; None for what has no single meaning."""
+    """Return the address that packets to this one reach; None if the text could mean several addresses."""
     try:
         address = ip_address(ip)
     except ValueError:

@@ -56,7 +56,7 @@ class DayRun:
 
 
 def group_equal_days(days: Sequence[PropertyDay], node: Node, *, today: date) -> list[DayRun]:
-    """Return the runs of equal days, in the order of `days`; a day that is not over is a run of its own."""
+    """Return the runs of equal days, in the order of `days`; a day that is not over is not joined with others."""
 
     def find_key(day: PropertyDay) -> Sequence[Any]:
         parents = day.presence.parents

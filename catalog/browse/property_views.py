@@ -72,7 +72,7 @@ def show_property(request: HttpRequest, environment: Environment, period: Period
 def _describe_node(
     environment: Environment, operation: Operation, shape: PartShape | None, node: Node | None, days: DaySpan | None
 ) -> Mapping[str, Any]:
-    """Return what is known of a property that is in the shape now."""
+    """Return the facts about a property that is in the shape now."""
     if shape is None or node is None:
         return {"namesakes": None, "day_runs": [], "is_vanished": False, "predecessor": "", "presence": None}
     rows, today = list(_list_days(operation, shape, node, days))[::-1], timezone.now().date()

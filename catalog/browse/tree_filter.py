@@ -10,7 +10,10 @@ from catalog.evidence.nodes import Node
 
 @dataclass(frozen=True)
 class NodeMatches:
-    """nodes: those that match, and the branches above them, as in the tree; best: the pointer to show first."""
+    """The result of a search.
+
+    nodes: the matches and all nodes above them, in order. best: the pointer to show first.
+    """
 
     nodes: Sequence[Node]
     pointers: frozenset[str]

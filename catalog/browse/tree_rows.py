@@ -130,7 +130,7 @@ def _close_large_branches(
 
 
 def _mark_branches(rows: Sequence[TreeRow]) -> list[TreeRow]:
-    """Return the rows with where branches begin and end among them."""
+    """Return the rows, with marks for the beginnings and ends of branches."""
     measures = _measure_branches([row.node for row in rows])
     return [
         replace(row, is_branch=row.is_closed or size > 0, branch_ends=ends)

@@ -109,7 +109,7 @@ class ComponentSchemas:
         return uses
 
     def _list_nested(self, parent: int) -> Iterator[tuple[str, int, Position]]:
-        """Yield the objects directly in another by property; those under keys that are data have no property name."""
+        """Yield the objects directly in another by property; objects under keys that are data have no property name."""
         properties = self._schemas[parent]["properties"]
         for name, schema in properties.items():
             for number, position in find_references(schema):

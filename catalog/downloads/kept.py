@@ -18,13 +18,13 @@ def get_or_render(
 ) -> Document:
     """Return the kept document if the catalog has not changed since; else render it and keep it instead.
 
-    One request at a time renders a document; those that come meanwhile wait for it.
+    One request at a time renders a document; requests that come meanwhile wait for it.
     """
     if document := find_document(environment, name, compute_etag()):
         return document
     with transaction.atomic():
         lock_document(environment, name)
-        # On the primary: a replica may not have yet what was kept a moment ago.
+        # On the primary: a replica may lack a document that was kept a moment ago.
         if document := find_document(environment, name, compute_etag(), using=DEFAULT_DB_ALIAS):
             return document
         document = render()

@@ -52,7 +52,7 @@ class Body:
         return self.method == "GET" and self.part.startswith("2")
 
     def is_page_list(self, property_name: str) -> bool:
-        """Return whether an array under this name holds what was listed: `orders` or `data` of `GET /orders`."""
+        """Return whether an array under this name is the requested list: `orders` or `data` of `GET /orders`."""
         resources = parse_resources(self.path)
         if not self.is_read or not resources or resources[-1].is_one:
             return False
@@ -62,7 +62,7 @@ class Body:
 
 @dataclass(frozen=True)
 class BodyUse:
-    """One body in which a schema is used. is_page: it is an object with a list of what was asked for."""
+    """One body in which a schema is used. is_page: it is an object that contains the requested list."""
 
     body: Body
     position: Position = Position.OBJECT
@@ -70,7 +70,7 @@ class BodyUse:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Sort the uses of a schema: the one that it is named after comes first."""
+        """Sort the uses of a schema: the use that gives the name comes first."""
         body = self.body
         return self._count_preference(), body.path.count("/"), body.path, body.method, body.part, self.position
 
@@ -130,7 +130,7 @@ class NestedUse:
         return f"{self.parent} {self.property_name} {self.position}"
 
     def propose_names(self) -> Iterator[str]:
-        """Yield names for a schema, the best first: `OrderLine` for what `lines` of an `Order` holds.
+        """Yield names for a schema, the best first: `OrderLine` for the items in `lines` of an `Order`.
 
         Generators name a map after its property, so no schema inside the map may have that name.
         """

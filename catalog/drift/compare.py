@@ -1,6 +1,6 @@
 """Compare two outlines of an operation: what changed, and whom it breaks (pure).
 
-The rules are oasdiff's, applied to what was observed; where they leave room, a false alarm is preferred to a missed
+The rules are oasdiff's, applied to what was observed; where they leave a choice, a false alarm is better than a missed
 break. A response that allows more than before breaks consumers. A request that allows more breaks the producer; one
 that allows less breaks consumers.
 """
@@ -71,7 +71,10 @@ def compare_outlines(
 
 
 def _compare_media_types(part: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
-    """Report the media types of a part that were added; its first ones are no change, since bodies came before them."""
+    """Report the media types of a part that were added.
+
+    its first media types are not a change, since bodies came before them.
+    """
     if before and set(after) - set(before):
         breaks = CONSUMER if _is_response(part) else NOBODY
         yield Change(part, "", "media-type", ", ".join(before), ", ".join(after), breaks)
@@ -99,7 +102,7 @@ def describe_descriptor(descriptor: Descriptor) -> str:
 
 
 def _weigh_change(change: Change, is_whole: IsWhole, is_rule: IsRule) -> Change:
-    """Adjust a change by what outlines do not hold: whether the node is required, and whether it was always null."""
+    """Adjust a change by facts that outlines do not have: whether the node is required, or was always null."""
     if change.kind == "new" and change.breaks and not is_whole(change.part, change.pointer):
         return replace(change, breaks=NOBODY)  # new in a request, but optional
     if (change.kind, change.before) == ("known", "null") and is_rule(change.part, change.pointer):

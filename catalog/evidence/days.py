@@ -50,7 +50,7 @@ class ObservedDays:
         return self._count_statuses("")
 
     def build_part(self, shape: PartShape) -> PartShape:
-        """Return what a part would be if nothing had been observed on other days; its maps are those of all time."""
+        """Return what a part would be if nothing had been observed on other days; it has the same maps as all time."""
         merged = [
             EpochEvidence(epochs, list_node_resets(row, shape.key))
             for row in self.operation.merged_rows

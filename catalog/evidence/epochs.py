@@ -57,7 +57,10 @@ class VisiblePart:
 def build_visible_part(
     merged: Sequence[EpochEvidence], *, map_rules: Mapping[str, bool] | None = None, by_likeness: bool = True
 ) -> VisiblePart:
-    """Return what is shown of one part. merged: of every operation that is shown here; map_rules: as in apply_maps."""
+    """Return the visible evidence of one part.
+
+    merged: of every operation that is shown here; map_rules: as in apply_maps.
+    """
     sums = [sum_epochs(*operation) for operation in merged]
     evidence = sum_evidence(total for total, _ in sums)
     with_maps, name_counts = apply_maps(evidence, map_rules or {}, by_likeness=by_likeness)
@@ -80,7 +83,7 @@ def sum_epochs(epochs: Mapping[int, Evidence], resets: Iterable[NodeReset]) -> t
 
 
 def graft(whole: Evidence, steps: Sequence[str], later: Evidence) -> Evidence:
-    """Return `whole` with the subtree at `steps` replaced from `later`; what is missing there becomes empty."""
+    """Return `whole` with the subtree at `steps` replaced from `later`; parts that are missing there become empty."""
     if not steps:
         return later
     first, *inner_steps = steps
@@ -96,7 +99,7 @@ def graft(whole: Evidence, steps: Sequence[str], later: Evidence) -> Evidence:
 
 
 def _empty_copy(node: Evidence) -> Evidence:
-    """Return an empty node that keeps the mark of a sensitive name. It is of no type, and so no file."""
+    """Return an empty node that keeps the mark of a sensitive name. Then it has no type, and so is not a file."""
     empty = Evidence()
     empty.redacted = node.redacted
     return empty

@@ -29,7 +29,7 @@ def list_media_types(outline: Outline, part: str) -> Sequence[str]:
 def list_contents(outline: Outline, part: str) -> dict[str, Descriptor | None]:
     """Return the bodies of `request` or of a status by media type: the shape of JSON and of forms, None for any other.
 
-    A shape without such a type is one of JSON: media types were not reported with it.
+    A shape without a media type is a shape of JSON: media types were not reported with it.
     """
     response = outline["responses"].get(part, NO_BODY)
     shape = outline[REQUEST] if part == REQUEST else response if has_body(response) else None

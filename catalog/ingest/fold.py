@@ -20,7 +20,7 @@ from wire.request_context import find_sqlstate
 from wire.turns import UNLIMITED, Turn
 from workspaces.models import Environment
 
-MAX_BATCH_REPORTS = 500  # more cost the merge less for each; fewer leave the worker to others sooner
+MAX_BATCH_REPORTS = 500  # with more, the merge costs less for each; with fewer, other environments wait less
 MAX_BATCH_BYTES = 16 * 1024 * 1024  # of bodies as received: bounds the memory of one batch
 log = logging.getLogger("affidavit.fold")
 
@@ -71,7 +71,7 @@ def fold_or_halve(environment: Environment, batch: Sequence[int], *, now: dateti
 def try_fold(environment: Environment, batch: Sequence[int], *, now: datetime | None) -> str:
     """Merge the sum of these reports into the catalog and mark them. Return "", or after a rollback the failure.
 
-    now: by default the time once the operations are locked; an earlier one could precede what another worker merged.
+    now: by default the time after locking the operations; an earlier one could be before another worker's merge.
     """
     try:
         with transaction.atomic():

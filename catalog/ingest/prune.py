@@ -45,7 +45,7 @@ def delete_expired_reports(workspace: Workspace, before: datetime, batch: int) -
 
 
 def find_expired_days(workspace: Workspace, before: datetime) -> QuerySet[OperationDay]:
-    """Return what was observed on the UTC days that ended before this time."""
+    """Return the evidence of the UTC days that ended before this time."""
     return OperationDay.objects.filter(environment__workspace=workspace, day__lt=before.astimezone(UTC).date())
 
 

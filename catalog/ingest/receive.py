@@ -20,7 +20,8 @@ from wire.postgresql.prepared_statements import open_prepared_cursor
 from wire.redelivery.reports import get_or_create_report
 from workspaces.models import Environment, EnvironmentRemoved
 
-# The environment is locked first, as `Environment.hold` does. An id that is there, from a redelivery perhaps, is left.
+# The environment is locked first, as `Environment.hold` does. An id that is already stored, perhaps by a redelivery,
+# stays.
 INSERT_REPORT = """
 WITH environment_row AS MATERIALIZED (
   SELECT FROM workspaces_environment WHERE id = %(environment)s FOR KEY SHARE
@@ -80,7 +81,10 @@ def _insert_report(
 def _compare_report(
     environment: Environment, report_id: UUID, body: bytes, sums: str, reporter: str, now: datetime
 ) -> bool:
-    """Compare the report with the one of this id; raises ReportIdReused. Store it if that is gone by now."""
+    """Compare the report with the one of this id.
+
+    raises ReportIdReused. Store it if the other has been deleted meanwhile.
+    """
     environment.hold()
     ids = WitnessReportId.objects.all()
     _, is_new = get_or_create_report(ids, environment.workspace_id, report_id, body, {"received_at": now})

@@ -22,7 +22,7 @@ HALF_DEPTH = 64  # of the 128 levels that a body may have
 # A count as it is nearly always written. Any other number stays part of the form, and gets no mark.
 _COUNT = re.compile(rb'("(?:seen|nulls)":[ \t\r\n]*)(0|[1-9][0-9]{0,14})(?=[,}\s])')
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9]+')
-_MARKS = random.SystemRandom()  # so that nobody can send what looks like a mark
+_MARKS = random.SystemRandom()  # random, so that nobody can send a text that looks like a mark
 
 
 class Shape(NamedTuple):

@@ -37,7 +37,7 @@ def undo_acknowledgement(drift: Drift, *, actor: str, now: datetime) -> None:
 def mute_drift(drift: Drift, days: int, *, actor: str, now: datetime) -> None:
     """For some days from now, do not show this kind of change at this place as new. Raises InvalidRequest.
 
-    An existing mute is replaced, whenever it ends. Expired mutes of this environment are deleted.
+    An existing mute is replaced, even if it would end later. Expired mutes of this environment are deleted.
     """
     if days not in MUTE_DAYS:
         raise InvalidRequest(f"Send days={', '.join(map(str, MUTE_DAYS[:-1]))} or {MUTE_DAYS[-1]}.")

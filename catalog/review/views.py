@@ -24,7 +24,7 @@ from workspaces.access import has_role
 from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
-TYPE_KINDS = ("type", "known", "nullable", "not-null")  # of the changes whose days are shown by type
+TYPE_KINDS = ("type", "known", "nullable", "not-null")  # kinds of changes whose days are shown by type
 
 
 def show_change(request: HttpRequest, environment: Environment, period: Period) -> Page:

@@ -160,7 +160,7 @@ def post_revert(request: HttpRequest, slug: str, environment: str, kind: str, pk
 
 
 def require_member_operation(request: HttpRequest, slug: str, environment: str) -> Operation:
-    """Return the operation that the form names; raises Http404 or NotFound, the same where it is another's."""
+    """Return the operation that the form names; raises Http404 or NotFound, also if it belongs to another workspace."""
     target = require_member_environment(request, slug, environment)
     operation = find_operation(target, read_text(request.POST, "method"), read_text(request.POST, "path"))
     if operation is None:

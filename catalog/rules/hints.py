@@ -15,7 +15,10 @@ from workspaces.models import Environment
 
 @transaction.atomic
 def add_hint_rule(operation: Operation, hint: str, value: bool, *, actor: str, now: datetime) -> HintRule:
-    """Let one of HintRule.HINTS be `value` in the tool of this operation. A rule in force that says so is returned."""
+    """Let one of HintRule.HINTS be `value` in the tool of this operation.
+
+    If a rule in force already says so, that rule is returned.
+    """
     operation.environment.hold()
     latest = list_operation_hints(operation).filter(hint=hint).first()
     if latest and latest.value == value:

@@ -11,7 +11,10 @@ from workspaces.models import Environment
 
 
 def load_hints(environment: Environment) -> dict[Identity, dict[str, bool]]:
-    """Return what rules say of the hints of tools, by operation and hint; the latest rule for a hint applies."""
+    """Return the values that rules give to hints of tools, by operation and hint.
+
+    the latest rule for a hint applies.
+    """
     rules = HintRule.objects.filter(environment=environment, reverted_at=None).order_by("pk")
     hints: dict[Identity, dict[str, bool]] = {}
     for method, key, hint, value in rules.values_list("method", "key", "hint", "value"):

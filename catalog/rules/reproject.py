@@ -92,7 +92,7 @@ def lock_operations(environment: Environment) -> None:
 
 
 def mark_changed(environment: Environment) -> None:
-    """Count a change of the catalog, in its transaction: what is kept of downloads is then compared anew."""
+    """Count a change of the catalog, in its transaction: kept downloads are then checked again."""
     with connection.cursor() as cursor:
         cursor.execute(COUNT_CHANGE, [environment.pk])
 
@@ -150,6 +150,6 @@ def _is_undone(latest: OperationVersion, previous: OperationVersion, row: Operat
 
 
 def _load_last_versions(row: Operation) -> tuple[OperationVersion | None, OperationVersion | None]:
-    """Return the last version and the one before it, where they exist."""
+    """Return the last version and the one before it, if they exist."""
     latest, previous, *_ = [*row.versions.all()[:2], None, None]
     return latest, previous

@@ -84,7 +84,7 @@ def find_target_error(source: str, target: str) -> str:
 
 
 def move_operations(environment: Environment, before: RuleSet, *, now: datetime) -> None:
-    """Put every operation where the active rules show it now. Raises RuleError if they lead in a circle.
+    """Store for every operation where the active rules show it now. Raises RuleError if they lead in a circle.
 
     before: the rules that were active until now.
     """

@@ -64,7 +64,7 @@ def summarize(connection: BaseDatabaseWrapper, table: str, columns: Sequence[str
 
 
 def refuse_pooler(connection: BaseDatabaseWrapper) -> None:
-    """Raises StartupError if a pooler is in between: what pg_dump and COPY set would stay on its connections."""
+    """Raises StartupError if a pooler is in between: settings of pg_dump and COPY would stay on its connections."""
     connection.ensure_connection()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")

@@ -1,1 +1,1 @@
-"""`manage.py doctor`: check what a puzzled operator would check, and say the cure."""
+"""`manage.py doctor`: check everything that a puzzled operator would check, and name the cure."""

@@ -77,5 +77,5 @@ def run_check(check: Check) -> Result:
         return Result("wrong", format_error(error).removeprefix("affidavit: "))  # it says the cure
     except DatabaseError as error:
         return Result("wrong", f"The database refused a statement ({type(error).__name__}).", "Look into its log.")
-    except Exception as error:  # the other checks may say why: a full disk, for one, stops the broker in many ways
+    except Exception as error:  # the other checks may say why: a full disk, for example, stops the broker in many ways
         return Result("wrong", f"The check itself failed ({type(error).__name__}).", "See what the other checks say.")

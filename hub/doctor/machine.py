@@ -18,7 +18,7 @@ MEBIBYTE = 1024 * 1024
 
 
 def check_disk() -> Result:
-    """Check the free space of the data directory; that of another database's machine is not known here."""
+    """Check the free space of the data directory; the disk of another database's machine is not known here."""
     free = shutil.disk_usage(settings.HUB_DATA_DIR).free
     least = LEAST_FREE_BYTES if settings.DATABASE_URL else COMFORTABLE_BYTES
     detail = f"{free // MEBIBYTE:,} MiB are free beside {settings.HUB_DATA_DIR}"

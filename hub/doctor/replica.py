@@ -1,4 +1,4 @@
-"""The check of the read replica: that it is one of this database, and how far it is behind."""
+"""The check of the read replica: that it is a replica of this database, and how far it is behind."""
 
 from __future__ import annotations
 

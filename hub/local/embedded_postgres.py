@@ -62,7 +62,10 @@ log_rotation_size = 0
 
 @dataclass(frozen=True)
 class Server:
-    """One embedded server, named by the hub's data directory. wait_seconds: for a start until it takes connections."""
+    """One embedded server, named by the hub's data directory.
+
+    wait_seconds: for a start, until the server takes connections.
+    """
 
     data_dir: Path
     wait_seconds: int = 60
@@ -110,7 +113,7 @@ class Server:
         }
 
     def web_connection_settings(self) -> dict[str, object]:
-        """Return what differs for the role of the web processes, once it exists."""
+        """Return the settings that differ for the role of the web processes, once it exists."""
         if not self.web_password_file.exists():
             return {}
         return {"USER": WEB_USER_NAME, "PASSWORD": self.web_password_file.read_text()}
@@ -253,7 +256,7 @@ def is_alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # of another user, so not the server that this one started
+    except PermissionError:  # a process of another user, so not the server that this user started
         return False
     return not is_zombie(pid)
 

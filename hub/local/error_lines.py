@@ -39,7 +39,7 @@ def format_error(error: BaseException) -> str:
 
 def describe_database_error(error: OperationalError) -> str:
     """Say why the database cannot be reached, or that it failed; repeat its message only if connecting failed."""
-    if getattr(error.__cause__, "sqlstate", None):  # it was reached, and its message may repeat a statement
+    if getattr(error.__cause__, "sqlstate", None):  # the database was reached, and its message may repeat a statement
         return f"the database failed ({type(error.__cause__).__name__}). Look into its log."
     lines = [line for line in str(error).splitlines() if line and not line[0].isspace()] or ["no connection"]
     reason = lines[-1].rpartition("failed: ")[2].removeprefix("FATAL:").strip()

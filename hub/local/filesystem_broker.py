@@ -1,8 +1,9 @@
-"""The broker of one machine: kombu's folder of files, with messages that appear complete and wait once.
+"""The broker of one machine: kombu's folder of files, but every message appears complete, and equal ones wait only
+once.
 
-kombu opens a message under its final name and then writes it. A worker that reads it in between finds it empty and
-exits. kombu also keeps every message: a task that is to be run with the same arguments is named once here, because
-one run does the work of all.
+kombu opens a message under its final name and then writes it. A worker that reads the file in between finds it empty
+and exits. kombu also keeps every message. Here, messages with the same task and arguments share one file, because one
+run does the work of all.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Channel(filesystem.Channel):
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]  # as kombu's own
         """Write under a hidden name, then rename, so that a reader finds it complete.
 
-        A message that replaces its equal takes over its age, and so its place in the queue.
+        A message that replaces an equal one keeps that one's age, and so its place in the queue.
         """
         path = Path(self.data_folder_out, f"{name_message(payload)}.{queue}.msg")
         hidden_path = path.with_name(f".{uuid.uuid4()}")
@@ -59,7 +60,7 @@ class Channel(filesystem.Channel):
 
 
 def name_message(payload: Any) -> str:
-    """Return the same name for the same task with the same arguments; to any other message, a name of its own."""
+    """Return the same name for the same task with the same arguments; any other message gets a name of its own."""
     task = payload.get("headers", {}).get("task")
     if not task:
         return str(uuid.uuid4())

@@ -145,7 +145,7 @@ def list_variables() -> dict[str, str]:
 
 
 def empty_metrics_folder() -> None:
-    """Remove what the processes of earlier starts counted: each start counts from 0."""
+    """Remove the counts of earlier starts: each start counts from 0."""
     shutil.rmtree(metrics_folder(), ignore_errors=True)
     make_private_folder(metrics_folder())
 
@@ -158,7 +158,7 @@ def run_process(name: str) -> NoReturn:
     """Become one process of the hub, for a supervisor of the operator's; `name` is one of PROGRAMS.
 
     Raises StartupError without DATABASE_URL, because the embedded server is started and watched by `up` alone, and for
-    a database that a newer version wrote. One that cannot be reached is waited for by the process itself.
+    a database that a newer version wrote. If the database cannot be reached, the process itself waits for it.
     """
     require_own_database()
     with suppress(OperationalError):

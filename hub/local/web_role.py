@@ -12,7 +12,7 @@ from hub.local.embedded_postgres import WEB_USER_NAME, Server
 from hub.local.startup_errors import StartupError
 from hub.private_files import write_private_file
 
-# What the role may do with these tables; with all others it may do everything that rows allow.
+# What the role may do with these tables; in all other tables it may read and write every row.
 NARROW_TABLES = {"workspaces_auditentry": "SELECT, INSERT", "django_migrations": "SELECT"}
 
 SELECT_UNWRITABLE_TABLE = """

@@ -18,7 +18,7 @@ FACT_COLUMNS = ("fact", "value", "of", "before", "beforeOf")
 
 @dataclass(frozen=True)
 class PartOfFact:
-    """Some of what a fact counts. subset: the value of `show=` that narrows its page to them."""
+    """A part of a fact's number. subset: the value of `show=` that narrows its page to them."""
 
     count: int
     word: str

@@ -99,6 +99,6 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
 
 
 def _sum_reasons(reasons: Sequence[ReasonSummary]) -> Mapping[str, int]:
-    """Return what these reasons are together: how many, their calls, and those of the period before."""
+    """Sum up these reasons: their number, their calls, and the calls of the period before."""
     calls, previous = sum(reason.count for reason in reasons), sum(reason.previous_count for reason in reasons)
     return {"reasons": len(reasons), "calls": calls, "previous": previous}

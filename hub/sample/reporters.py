@@ -141,7 +141,7 @@ def restore_verification(key: VerificationKey, count: int) -> Verification:
 
 
 def parse_or_absent(body: Any) -> Any:
-    """Return the JSON of a body, ABSENT for what is no JSON."""
+    """Return the JSON of a body; ABSENT if it is not JSON."""
     try:
         return parse_json(body) if isinstance(body, bytes) and body else ABSENT
     except InvalidJson:

@@ -148,7 +148,7 @@ def search_outcome_keys(environment: Environment, text: str) -> ResultGroup:
 
 
 def search_pages(environment: Environment, text: str, user: User | AnonymousUser) -> ResultGroup:
-    """Find pages by their names and by what is on them: only those that the reader may open."""
+    """Find pages by their names and by their contents: only those that the reader may open."""
     results = [
         SearchResult(page, mark_matches(label, text), detail=_find_word(page, text))
         for page, label in _list_pages(has_role(user, environment.workspace, Membership.ADMIN))
@@ -164,13 +164,13 @@ def _list_pages(is_admin: bool) -> Iterator[tuple[str, str]]:
 
 
 def _find_word(page: str, text: str) -> str:
-    """Return what is on a page if the text is part of it; "" otherwise."""
+    """Return the content of a page that the text is part of; "" otherwise."""
     words = PAGE_WORDS.get(page, "").split(", ")
     return next((word for word in words if text.lower() in word.lower()), "")
 
 
 def _mark_path(path: str, text: str) -> list[tuple[str, bool]]:
-    """Mark the text in a path; where it begins with a method, what follows that."""
+    """Mark the text in a path; without the method, if it begins with one."""
     needle = text if text.lower() in path.lower() else text.partition(" ")[2].strip()
     return mark_matches(path, needle)
 

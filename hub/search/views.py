@@ -21,7 +21,7 @@ REQUEST_ID = "req_"  # with which the hub's own request ids begin
 
 
 def show_search(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show what matches `q`, by kind. The answer is never stored, because of what is typed."""
+    """Show what matches `q`, by kind. No browser may store the answer, because it repeats the search text."""
     text = read_text(request.GET, "q").strip()
     is_too_long = len(text) > MAX_TEXT
 

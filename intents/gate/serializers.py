@@ -26,7 +26,8 @@ ARGS_OR_HASH = ErrorDetail(
 class Args(serializers.Field[Any, Any, Any, Any]):
     """Any JSON value, null too; only its `argsHash` is kept.
 
-    It is hashed from the text of the request, as a verifier will hash it: parsed, different numbers may be one.
+    The hash is made from the text of the request, as a verifier makes it, because parsing can turn different numbers
+    into the same one.
     """
 
     default_error_messages = {

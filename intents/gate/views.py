@@ -67,7 +67,7 @@ def show_confirmations(request: HttpRequest, environment: Environment, period: P
 @require_POST
 @login_required
 def decide(request: HttpRequest, slug: str, environment: str, confirmation_id: UUID) -> HttpResponseRedirect:
-    """Confirm or decline, or undo that, then return to the page; where it is too late, the page says so."""
+    """Confirm or decline, or undo that, then return to the page; if it is too late, the page says so."""
     environment_row = require_member_environment(request, slug, environment)
     decision = request.POST.get("decision", "")
     if decision not in (*DECISIONS, UNDO):

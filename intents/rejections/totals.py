@@ -74,7 +74,7 @@ def count_rejections(totals: Iterable[Total]) -> int:
 
 
 def narrow_to_reason(totals: Iterable[Total], reason: str) -> Sequence[Total]:
-    """Leave out all other reasons; what they rejected still counts as verified."""
+    """Leave out all other reasons; their rejections still count as verifications."""
     return [replace(total, result=narrow_result(total.result, reason)) for total in totals]
 
 

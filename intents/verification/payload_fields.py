@@ -33,7 +33,7 @@ MOMENTS = frozenset({"issuedAt", "expiresAt"})
 
 @dataclass(frozen=True)
 class PayloadField:
-    """One member. value: as JSON, cut if it is long. moment: of a member that holds a readable time."""
+    """One member. value: as JSON, cut if it is long. moment: the time, if the member holds a readable one."""
 
     name: str
     value: str

@@ -20,7 +20,7 @@ class ReceivedRequest:
     step_up: bool = False
 
     def verifier_arguments(self) -> dict[str, Any]:
-        """Return what an IntentVerifier's `verify` and `explain` take."""
+        """Return the arguments of an IntentVerifier's `verify` and `explain`."""
         return {
             "header": self.header,
             "method": self.method,

@@ -103,7 +103,7 @@ def read_key_chart(environment: Environment, period: Period, key: str) -> Chart:
 def _read_compared(
     comparison: Comparison, period: Period, buckets: Sequence[Bucket], keys: Sequence[str]
 ) -> Sequence[ChartLine]:
-    """Return the lines of the keys that have outcomes there; all of time has nothing before it."""
+    """Return the lines of the keys that have outcomes there; nothing is before all time."""
     if not keys or comparison.kind == NOTHING or (comparison.kind == PREVIOUS and period.preset == "all"):
         return ()
     compared_buckets = shift_buckets(period, buckets) if comparison.kind == PREVIOUS else buckets

@@ -128,7 +128,7 @@ def _read_page(
 
 
 def parse_page_position(cursor: str, key: str) -> PagePosition | None:
-    """Read `ReachedOutcome.cursor`; None, which is the beginning, where it cannot be read."""
+    """Read `ReachedOutcome.cursor`; None, which is the beginning, if it cannot be read."""
     microseconds, _, conversation = cursor.partition("-")
     if not (microseconds.isdecimal() and conversation.isdecimal()) or len(microseconds) > 17 or len(conversation) > 18:
         return None

@@ -35,7 +35,7 @@ LEFT JOIN LATERAL (
 class FunnelStep:
     """How many of the followed conversations reached this key after the keys of all steps before it.
 
-    previous: how many reached the step before; of the first step, all.
+    previous: how many reached the step before; for the first step, the number of all conversations.
     """
 
     number: int

@@ -11,9 +11,9 @@ ITEM = '{"conversationId": "conv_81", "outcomeKey": "purchase"}'
 
 
 def first_report_snippets(environment: Environment) -> Mapping[str, str]:
-    """Return two bodies for curl and lines for Python; what names no environment goes to production.
+    """Return two bodies for curl and lines for Python; a report that names no environment goes to production.
 
-    The conversation comes first: its outcome then finds it, and no join breaks.
+    The conversation comes first: its outcome is then reported for a known conversation.
     """
     is_default = environment.name == "production"
     member = "" if is_default else f'"environment": "{environment.name}", '

@@ -1,1 +1,1 @@
-"""Reported outcomes whose conversation is not known: why, and how to move them to where it is."""
+"""Reported outcomes whose conversation is not known: why, and how to move them to the environment that knows it."""

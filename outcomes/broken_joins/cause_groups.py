@@ -31,7 +31,7 @@ class BrokenJoin:
 
 @dataclass(frozen=True)
 class Cause:
-    """Broken joins of one diagnosis; of `other-environment`, those of one environment.
+    """Broken joins of one diagnosis; with `other-environment`, the joins of one environment.
 
     reporters: how many of them each API key reported first.
     """

@@ -87,7 +87,7 @@ def _diagnose_rows(environment: Environment, joins: Iterable[JoinRow]) -> Iterat
 
 
 def list_environment_names(environment: Environment) -> Mapping[int, str]:
-    """Return the environments that a diagnosis may look into by row id: those of this workspace, none of another."""
+    """Return the environments that a diagnosis may look into by row id: only environments of this workspace."""
     return dict(environment.workspace.environments.order_by("pk").values_list("pk", "name"))
 
 
@@ -130,7 +130,7 @@ def _find_in_siblings(ids: Sequence[str], names: Mapping[int, str]) -> Mapping[s
 def _find_by_bare_form(
     forms: Iterable[str], environment: Environment, names: Mapping[int, str]
 ) -> Mapping[str, Mapping[int, KnownConversation]]:
-    """Return conversations by bare form and rank: own ones rank before those of siblings."""
+    """Return conversations by bare form and rank: conversations of this environment rank before the siblings'."""
     order = sorted(names, key=lambda pk: (pk != environment.pk, pk))
     by_form: dict[str, dict[int, KnownConversation]] = {}
     with get_read_connection().cursor() as cursor:

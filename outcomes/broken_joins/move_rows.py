@@ -42,7 +42,8 @@ class OutcomeRef(NamedTuple):
 class StoredOutcome:
     """One outcome as it is stored, or an empty row for one that was never reported (`total.reports` is 0).
 
-    total: all its reports; own: those to this environment itself; moved_in: how many came from other environments.
+    total: all its reports; own: the reports to this environment itself; moved_in: how many came from other
+    environments.
     """
 
     ref: OutcomeRef
@@ -152,7 +153,7 @@ def lock_outcomes(
 def write_updates(
     environment: Environment, updates: Sequence[OutcomeUpdate], other_changes: Sequence[TallyChange] = ()
 ) -> None:
-    """Write the outcomes, then the tallies. other_changes: tally changes that are due besides those of the updates."""
+    """Write the outcomes, then the tallies. other_changes: tally changes in addition to those of the updates."""
     rows = [update.as_row() for update in updates if update.summaries]
     columns = map(list, zip(*rows, strict=True)) if rows else [[] for _ in move_sql.UPDATE_PARAMETERS]
     parameters: dict[str, Any] = dict(zip(move_sql.UPDATE_PARAMETERS, columns, strict=True))

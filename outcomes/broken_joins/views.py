@@ -103,7 +103,7 @@ def _page_matching(newest: Sequence[BrokenJoin], filters: JoinFilters, page_numb
 def _page_all(
     environment: Environment, period: Period, page_number: str | None, count: int, newest: Sequence[BrokenJoin]
 ) -> JoinsPage:
-    """Return a page of the `count` broken joins; what is among the newest is not read again."""
+    """Return a page of the `count` broken joins; joins among the newest are not read again."""
     joins = find_broken_joins(environment, period)
     paginator = Paginator(joins, ROWS_PER_PAGE)
     paginator.count = count  # the tallies' number, so that no row is counted

@@ -77,7 +77,8 @@ def _delete_rows(environment: Environment, conversation: Conversation) -> Mappin
     conversation.refresh_from_db(from_queryset=Conversation.objects.filter(environment=environment))
     outcomes = _find_outcomes(conversation)
     changes = list(_list_changes(conversation, list(outcomes)))
-    # Of moves to here. What was moved away stays where it is now; undoing that move restores nothing here.
+    # Of moves to here. Outcomes that were moved away stay in their new environment; undoing that move restores nothing
+    # here.
     move_count = MovedOutcome.objects.filter(conversation=conversation).delete()[0]
     counts = {MovedOutcome: move_count, Outcome: outcomes.delete()[0], Conversation: 1}
     with connection.cursor() as cursor:  # without Django's cascade, which knows of the moves away

@@ -28,8 +28,8 @@ ON CONFLICT (environment_id, conversation_id) DO UPDATE SET
 RETURNING id
 """
 
-# A statement of its own: its snapshot must see the broken joins of reports that held the conversations' rows until
-# REGISTER got them.
+# This is a separate statement after REGISTER, because its snapshot must include reports for which REGISTER had to wait:
+# they locked the same conversations and stored broken joins.
 HEAL = f"""
 WITH registered AS (
   SELECT id, started_at FROM outcomes_conversation
@@ -103,7 +103,7 @@ def register_conversations(
 
 
 def _heal_outcomes(environment: Environment, registered: Sequence[int], *, now: datetime) -> int:
-    """Heal the broken joins of these conversations (row ids), tally both, and return how many healed.
+    """Heal the broken joins of these conversations (row ids), update the tallies, and return how many healed.
 
     Each keeps its times and is counted at the time of its first report.
     """

@@ -1,6 +1,6 @@
 """Count the outcomes of some keys of one day again, and compare them with the tallies of that day.
 
-One statement reads both, so that writers do not come between. Bounded by MOST_KEYS and MOST_OUTCOMES.
+One statement reads rows and tallies, so that no writer changes them in between. Bounded by MOST_KEYS and MOST_OUTCOMES.
 """
 
 from __future__ import annotations

@@ -62,7 +62,8 @@ CROSS JOIN LATERAL (
 ) AS part
 """
 
-# Segment by segment, as tallies lie by their time; days and months separately, quarter hours summed.
+# Reads segment by segment, in the order in which tallies are stored. Days and months give a row each, the quarter hours
+# of a segment one row.
 SELECT_SERIES = f"""
 WITH segment AS (
   SELECT * FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
@@ -106,12 +107,12 @@ def chart_buckets(environment: Environment, period: Period) -> Sequence[Bucket]:
 
 
 def find_step(period: Period, buckets: Sequence[Bucket]) -> str:
-    """Return what each of the buckets of a period is: an hour, a day or a month."""
+    """Return the step of the buckets of a period: an hour, a day or a month."""
     return period.begin_at(buckets[0].start if buckets else None).step
 
 
 def read_series(environment: Environment, buckets: Sequence[Bucket], keys: Sequence[str]) -> Mapping[str, Series]:
-    """Return what began in each bucket by key; ALL_KEYS stands for all of them together."""
+    """Return the numbers of each bucket by key; ALL_KEYS stands for all of them together."""
     plan = plan_reads(tuple(buckets))
     series_by_key = {key: Series(*([0] * len(buckets) for _ in range(3))) for key in keys}
     parameters = {"environment": environment.pk, "keys": list(series_by_key), **segment_columns(plan.segments)}

@@ -25,7 +25,7 @@ LENGTH_UNITS = (
 
 @register.filter(name="change")
 def format_change(now: int, before: int) -> str:
-    """Write `now|change:before` as `+11.2 %`; from nothing there is no rate."""
+    """Write `now|change:before` as `+11.2 %`; there is no rate of change from 0."""
     if not before:
         return NOTHING
     sign = "+" if now > before else "−" if now < before else ""

@@ -138,7 +138,7 @@ def test_what_is_not_json_is_refused_with_a_value_error(value):
         (15 * 10**21 + 1, None), (2**53 - 1, "9007199254740991"), (2**53 + 1, None), (2**60, None),
     ],
 )  # fmt: skip
-def test_a_large_integer_is_written_where_its_text_means_it(value, text):
+def test_a_large_integer_is_written_only_if_its_text_has_the_same_value(value, text):
     if text is not None and int(Decimal(text)) == value:
         assert canonical_json(value) == text.encode()
     else:

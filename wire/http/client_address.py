@@ -31,7 +31,7 @@ class ClientAddressMiddleware:
 
 
 def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network]) -> str:
-    """Return the nearest address that is not a trusted proxy's: only trusted proxies vouch for the one before.
+    """Return the nearest address that is not a trusted proxy's: only trusted proxies are believed about the one before.
 
     peer: who connected; forwarded_for: X-Forwarded-For, the farthest first. Empty if no address can be read.
     """

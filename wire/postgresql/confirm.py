@@ -22,7 +22,7 @@ def confirm_commit() -> Iterator[None]:
 
 
 def confirm_statement() -> AbstractContextManager[None]:
-    """Run a statement that writes; outside a transaction it is one of its own, and commits."""
+    """Run a statement that writes; outside a transaction, the statement is a transaction of its own, and commits."""
     return confirm_commit() if transaction.get_autocommit() else nullcontext()
 
 

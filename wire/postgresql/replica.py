@@ -96,7 +96,7 @@ class ReplicaClock:
     def measure_age(self) -> float | None:
         """Return how many seconds old the replica is at most; None while that is not known or it is away.
 
-        One thread measures; the others go on with what was measured before.
+        One thread measures; the others go on with the last measurement.
         """
         if self._clock() >= self._next_check_at and self._lock.acquire(blocking=False):
             try:
@@ -133,7 +133,7 @@ def read_primary_position() -> Decimal:
 
 
 def read_replayed_position() -> Decimal | None:
-    """Return how far the replica has replayed the primary's log; None if it is none."""
+    """Return how far the replica has replayed the primary's log; None if it is not a replica."""
     value = _read_value(REPLICA_ALIAS, REPLICA_POSITION)
     return None if value is None else Decimal(value)
 

@@ -25,8 +25,8 @@ LINE_END = b"\r\n"  # PostgreSQL ends lines in \n
 # is sorted on disk, and several processes of PostgreSQL share the work. A cache of look-ups never hits where each row
 # looks up a different one, and it costs a quarter of the time.
 READ_IN_ORDER = "SET LOCAL enable_sort = off; SET LOCAL enable_memoize = off"
-# Text that is written unchanged: it begins harmlessly and has no separator. Most text matches, and this check is
-# cheaper than the expressions below.
+# Text that is written unchanged: a text that begins harmlessly and has no separator. Most text matches, and this check
+# is cheaper than the expressions below.
 PLAIN = r"^[A-Za-z0-9_.:/(][^;,\t\r\n]*$"
 SIGNS = "[=+\\-@＝＋－＠]"
 # White space as Python defines it, without tabs and line breaks. PostgreSQL's own definition depends on a collation.
@@ -39,7 +39,7 @@ SQL_RUNS_WITHIN = rf"""([;,\t\r\n])(?=[{INNER_SPACE}"]*{SIGNS})"""
 class SelectedRows:
     """The rows of a statement. Calling it yields them as sequences of Python values.
 
-    columns: the names of its columns in SQL; text_columns: those that are text, all others are numbers; rows_at_once:
+    columns: the names of its columns in SQL; text_columns: the text columns, all others are numbers; rows_at_once:
     how many rows are in memory.
     """
 

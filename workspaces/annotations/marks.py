@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 ANNOTATION, DRIFT = "annotation", "drift"
-MAX_TEXTS = 5  # that a mark shows under the pointer
+MAX_TEXTS = 5  # shown by a mark when the pointer is over it
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Mark:
 
     @property
     def texts(self) -> Sequence[str]:
-        """Return the texts, those that are too many as their number."""
+        """Return the first texts, and the number of the others."""
         texts = [happening.text for happening in self.happenings]
         if len(texts) <= MAX_TEXTS:
             return texts
@@ -53,7 +53,7 @@ class Mark:
 
 
 def place_marks(starts: Sequence[int], happenings: Iterable[ChartEvent]) -> Sequence[Mark]:
-    """Return a mark for each bucket in which something happened. What happened before the first has none.
+    """Return a mark for each bucket in which something happened. Events before the first bucket have none.
 
     starts: of the buckets, in Unix seconds, in order.
     """

@@ -31,7 +31,7 @@ EVERYWHERE = "all"
 MAX_AHEAD = timedelta(days=1)  # as of every reported time (contract 1)
 
 Act = Callable[[Environment, str, datetime], Any]
-"""act(environment, actor, now); raises InvalidRequest for what it refuses."""
+"""act(environment, actor, now); raises InvalidRequest for a refused entry."""
 
 
 def show_annotations(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -74,7 +74,7 @@ def post_deletion(request: HttpRequest, slug: str, environment: str, annotation_
 
 
 def _act(request: HttpRequest, slug: str, environment: str, act: Act) -> HttpResponse:
-    """Act as an editor, then show the page again; with a fault, the form as it was filled in."""
+    """Act as an editor, then show the page again; after a fault, with the form as it was filled in."""
     environment_row = require_member_environment(request, slug, environment, role=Membership.EDITOR)
     now = timezone.now()
     try:
@@ -123,7 +123,7 @@ def _build_page(request: HttpRequest, environment: Environment, period: Period, 
 
 
 def _build_first_body(environment: Environment) -> str:
-    """Return a body to try out; what names no environment goes to production."""
+    """Return a body to try out; an annotation that names no environment goes to production."""
     member = "" if environment.name == "production" else f'"environment": "{environment.name}", '
     return f'{{{member}"text": "Deploy 4.2"}}'
 

@@ -23,7 +23,7 @@ def issue_key(
 ) -> str:
     """Return a new key of ApiKey.SECRET or ApiKey.PUBLISHABLE; only its digest is stored (contract 1).
 
-    environment_names: those that it may use, all if empty.
+    environment_names: the environments that it may use, all if empty.
     """
     key = make_key("gak_" if kind == ApiKey.SECRET else "pk_")
     ApiKey.objects.create(

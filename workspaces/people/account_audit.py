@@ -1,4 +1,4 @@
-"""Record in the audit log what concerns an account: in each of the person's workspaces, else for the whole hub."""
+"""Record events of an account in the audit log: in each of the person's workspaces, else for the whole hub."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from workspaces.people.invitations import create_invited_user, has_open_invitati
 
 OIDC_PROVIDER_ID = "oidc"
 ACCOUNT_LIMIT_SECONDS = 300
-# By the name of the notice that allauth sends about it.
+# Changes of an account as the audit log names them, by the template of allauth's mail about them.
 ACCOUNT_ACTIONS: Mapping[str, str] = {
     "account/email/password_changed": "password changed",
     "account/email/password_set": "password set",

@@ -1,4 +1,4 @@
-"""Delete what no longer lets anybody in: sessions, links and invitations past their time."""
+"""Delete things that no longer let anybody in: sessions, links and invitations past their time."""
 
 from __future__ import annotations
 

@@ -25,11 +25,11 @@ ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 REQUIRED_ADDRESSES = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 CLOCK_TOLERANCE = 60  # seconds
 log = logging.getLogger("affidavit.people")
-UNUSABLE_ANSWERS = (KeyError, TypeError, ValueError, AttributeError)  # of a provider that sends something else
+UNUSABLE_ANSWERS = (KeyError, TypeError, ValueError, AttributeError)  # if a provider sends something else
 
 
 class OpenIDAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
-    """The provider of the settings. nonce: what this browser's request carried."""
+    """The provider of the settings. nonce: the value in this browser's request."""
 
     nonce = ""
 

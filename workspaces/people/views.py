@@ -59,7 +59,7 @@ sign_in = SignInView.as_view()
 
 
 def describe_ways_in() -> dict[str, Any]:
-    """Return what a template needs to offer the ways of signing in."""
+    """Return the values with which a template offers the ways to sign in."""
     return {"oidc_name": settings.OIDC_NAME if settings.OIDC_ISSUER else "", "has_passwords": not settings.OIDC_ONLY}
 
 

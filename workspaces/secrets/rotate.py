@@ -13,7 +13,7 @@ from workspaces.audit.record import record_audit
 from workspaces.models import SigningSecret, Workspace
 from workspaces.secrets.issue import issue_signing_secret
 
-OVERLAP = timedelta(hours=24)  # for which the previous secret still verifies
+OVERLAP = timedelta(hours=24)  # the previous secret verifies for so long
 SECRET_PREFIX_LENGTH = 8  # `gas_` and four more
 MIN_PREFIX = 6
 
@@ -37,7 +37,7 @@ class Rotation:
 
 
 def find_signer(workspace: Workspace, *, now: datetime) -> SigningSecret | None:
-    """Return the secret that signs new intents: of those that sign and are not revoked, the latest."""
+    """Return the secret that signs new intents: the latest of the secrets that sign and are not revoked."""
     signing = workspace.signing_secrets.filter(revoked_at=None, signs_from__lte=now)
     return signing.order_by("-signs_from", "-id").first()
 

@@ -18,7 +18,7 @@ from workspaces.page import Page
 COLUMNS = ("at", "actor", "action", "address", "facts")
 ROWS_PER_PAGE = 50
 CHANGES, EVERYTHING = "", "all"
-# With which words the actions of a kind begin; those of no other kind are settings.
+# With which words the actions of a kind begin; actions of no other kind count as settings.
 ACTION_BEGINNINGS = {
     "keys": ("key ", "signing secret ", "webhook secret ", "encryption "),
     "people": ("member ", "role ", "invitation ", "signed ", "sign-in ", "second factor ", "password ", "user deleted"),
@@ -36,7 +36,7 @@ KIND_LABELS = {
 
 
 def show_audit(request: HttpRequest, environment: Environment, period: Period) -> Page:
-    """Show the entries of the workspace in a period, the latest first: unless asked otherwise, what people changed."""
+    """Show the entries of the workspace in a period, the latest first: by default the changes that people made."""
     actor, action = read_text(request.GET, "actor"), read_text(request.GET, "action")
     kind = read_text(request.GET, "kind")
     all_entries = AuditEntry.objects.filter(workspace_id=environment.workspace_id)

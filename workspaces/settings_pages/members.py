@@ -99,7 +99,7 @@ def post_removal(request: HttpRequest, slug: str, environment: str, user_id: int
         remove_member(environment_row.workspace, user_id, **_stamp(request))
     except LastAdmin:
         return return_to_page(request, NAME, environment_row, {"fault": "last-admin"})
-    if request.user.pk == user_id and not request.user.is_superuser:  # who left may not see the page any more
+    if request.user.pk == user_id and not request.user.is_superuser:  # they may not see the page any more
         return HttpResponseRedirect(reverse("home"), status=303)
     return return_to_page(request, NAME, environment_row, {})
 

@@ -32,7 +32,7 @@ from workspaces.shown_once import keep_for_next_page, take_once
 NAME = "shared-links"
 NEW_LINK = "new shared link"
 COLUMNS = ("page", "environment", "query", "createdBy", "createdAt", "expiresAt", "revokedAt", "lastOpenedAt")
-UNTOLD_MEMBERS = {*PERIOD_MEMBERS, "open", "closed", "hide"}  # of an address: no filters
+UNTOLD_MEMBERS = {*PERIOD_MEMBERS, "open", "closed", "hide"}  # members of an address that are not filters
 HEADERS = {
     "Cache-Control": "private, no-store",
     "Referrer-Policy": "no-referrer",
@@ -41,7 +41,7 @@ HEADERS = {
 
 
 class DeadLink(NotFound):
-    """The same for what expired, was revoked or never was."""
+    """The same page for links that expired, were revoked or never existed."""
 
     detail = "This link has expired, was revoked or is not complete. Ask whoever sent it for a new one."
 
@@ -67,7 +67,7 @@ def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
         page = route.view(inner_request, environment, period)
         frame = build_frame(inner_request, page, environment, link.page, period)
         html = render_to_string(page.template, {**frame, **page.context()}, inner_request)
-        content = SafeString(reduce_main(html))  # escaped again where it was kept
+        content = SafeString(reduce_main(html))  # escaped again
         context = {
             "content": content,
             "link": link,
@@ -79,7 +79,7 @@ def show_shared_page(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _build_request(request: HttpRequest, link: SharedLink) -> HttpRequest:
-    """Return a request for the shared page by nobody. Of the one that was sent it has only the host."""
+    """Return a request for the shared page by nobody. Of the real request it has only the host."""
     inner_request = HttpRequest()
     inner_request.method = "GET"
     inner_request.path = reverse(link.page, args=[link.environment.workspace.slug, link.environment.name])

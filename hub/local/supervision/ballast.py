@@ -1,4 +1,4 @@
-"""A file that only takes up space, until a full disk needs it: without any, PostgreSQL cannot even recover.
+"""A file that only takes up space, until a full disk needs it: without any space, PostgreSQL cannot even recover.
 
 It is emptied when the disk is full, and filled again when there is space.
 """

@@ -21,7 +21,7 @@ def build_parent_watch(number: signal.Signals = signal.SIGTERM) -> Callable[[], 
     def watch_parent() -> None:
         if libc is not None:
             libc.prctl(PR_SET_PDEATHSIG, int(number))
-            if os.getppid() != parent:  # it ended before it was watched
+            if os.getppid() != parent:  # the parent ended before the system watched it
                 os.kill(os.getpid(), number)
 
     return watch_parent

@@ -85,7 +85,7 @@ class Child:
             self.process.terminate()
 
     def wait(self, seconds: float) -> None:
-        """Wait until it has ended; kill what is still there after these seconds."""
+        """Wait until it has ended; kill it if it is still there after these seconds."""
         if self.process:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(max(seconds, 0.0))
@@ -93,7 +93,7 @@ class Child:
             self.process.wait()
 
     def kill_group(self) -> None:
-        """Kill what a killed process left behind: a web server's workers, which hold its port."""
+        """Kill the processes that a killed process left behind: a web server's workers, which hold its port."""
         if self.process:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -161,7 +161,7 @@ class Supervisor:
 
 
 def stop_children(children: Sequence[Child]) -> None:
-    """Stop child processes together; kill what does not stop in time."""
+    """Stop child processes together; kill a process that does not stop in time."""
     deadline = time.monotonic() + STOP_SECONDS
     for child in children:
         child.terminate()

@@ -84,7 +84,10 @@ def _format_scientific(text: str) -> str:
 
 
 def _format_exact_integer(value: int) -> str:
-    """Return the JCS text of an integer. Refuse one that a double cannot represent: two such would share a text."""
+    """Return the JCS text of an integer.
+
+    Refuse one that a double cannot represent: two such integers would share a text.
+    """
     if _MIN_SAFE <= value <= _MAX_SAFE:
         return repr(value)
     text = _format_rounded_integer(value)

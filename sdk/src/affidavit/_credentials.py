@@ -19,7 +19,7 @@ _KINDS = {
 
 
 def describe_mistake(text: str, prefix: str) -> str | None:
-    """Return what `text` is by its prefix, and how the right one begins; None if nothing speaks against it.
+    """Return what `text` is by its prefix, and how the right one begins; None if `text` may be the right value.
 
     prefix: of the right kind. The sentence does not repeat the text, which may be a secret.
     """

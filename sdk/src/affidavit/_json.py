@@ -125,7 +125,7 @@ def _refuse_bad_escapes(text: str) -> None:
 def _refuse_depth(text: str, max_depth: int) -> None:
     """Raise InvalidJson if brackets are nested more than `max_depth` deep. The parser refuses unpaired ones.
 
-    A few rounds that remove the innermost pairs are enough for most texts; one pass counts the levels of any other.
+    A few rounds that remove the innermost pairs are enough for most texts; for other texts, one pass counts the levels.
     """
     quotes = text.replace("\\\\", "").replace('\\"', "") if "\\" in text else text
     structure = "".join(quotes.split('"')[::2])

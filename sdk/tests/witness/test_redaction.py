@@ -48,7 +48,7 @@ def test_nothing_is_sent_before_the_rules_are_known(fault, caplog):
     assert hub.entries[0]["response"]["seen"] == 10
 
 
-def test_an_answer_that_tells_no_rules_is_no_leave_to_send():
+def test_nothing_is_sent_after_an_answer_without_rules():
     eye = make_witness(hub := Hub())
     hub.get_json = lambda path, headers: {"detail": "a captive portal"}
     observe_get(eye, body={}, **ORDERS_ROUTE)

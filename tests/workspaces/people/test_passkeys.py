@@ -1,4 +1,4 @@
-"""A passkey as second factor: added, asked for, and worth nothing in another answer."""
+"""A passkey as second factor: added, asked for, and useless in any other answer."""
 
 import json
 
@@ -100,7 +100,7 @@ NO_ANSWERS += [json.dumps({"id": "AAAA", "rawId": "AAAA", "type": "public-key", 
 
 
 @pytest.mark.parametrize("credential", NO_ANSWERS)
-def test_an_answer_that_is_none_is_refused(browser, credential):
+def test_a_malformed_answer_is_refused(browser, credential):
     browser.get(f"{FACTOR}/passkeys/add")
     assert browser.post(f"{FACTOR}/passkeys/add", {"name": "x", "credential": credential}).status_code == 200
     add(browser, Passkey())

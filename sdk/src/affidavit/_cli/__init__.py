@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _report_failure(_UNUSABLE, str(error))
     except Undelivered as error:
         return _report_failure(_REFUSED, str(error))
-    except OSError as error:  # only writing the output can still raise it
+    except OSError as error:  # only writing the output can raise it here
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the flush at exit fails again
         return _report_failure(_REFUSED, f"the output cannot be written: {error.strerror}.")
     except KeyboardInterrupt:

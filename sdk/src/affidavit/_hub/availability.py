@@ -1,4 +1,4 @@
-"""Whether the hub takes what a reporter sends: said once when it stops, and once when it goes on."""
+"""Whether the hub takes what a reporter sends: log once when delivery stops, and once when it goes on."""
 
 import logging
 import time
@@ -9,7 +9,7 @@ _WARN_EVERY = 60.0
 
 
 class Availability:
-    """The state of the hub for one reporter. items: what is sent, for the log: `outcomes`."""
+    """The state of the hub for one reporter. items: the name of the items, for the log: `outcomes`."""
 
     def __init__(self, items: str, log: logging.Logger, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._items, self._log, self._clock = items, log, clock

@@ -43,7 +43,7 @@ class Outbox:
         return sum(parcel.weight for parcel in tuple(self._unsent))
 
     def send(self, pack: Callable[[], Iterable[Parcel]]) -> None:
-        """Send the unsent parcels, then those that `pack` builds; keep what cannot be delivered now.
+        """Send the unsent parcels, then the parcels that `pack` builds; keep those that cannot be delivered now.
 
         `pack` is not called while parcels are unsent: until items are packed, they can be summed up with later ones.
         """

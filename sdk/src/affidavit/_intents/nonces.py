@@ -105,7 +105,7 @@ class SqlNonces:
     """In the table `affidavit_nonces` of any DB-API database that knows ON CONFLICT: SQLite 3.24, PostgreSQL.
 
     connect and paramstyle: see `Database`. Call `create_table` once, where you migrate. Each burn is a
-    transaction of its own: what the request does later, or takes back, changes nothing.
+    transaction of its own: nothing that the request does or rolls back later changes it.
     """
 
     def __init__(self, connect: Callable[[], Any], *, paramstyle: str | None = None) -> None:

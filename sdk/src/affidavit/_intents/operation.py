@@ -7,7 +7,7 @@ from .args import is_percent_encoded
 from .reasons import REASONS
 from .verification_attempt import Attempt
 
-# Two servers may read a path with one of these differently: what was signed would not be what is routed.
+# Two servers may read a path with one of these differently: the routed path would not be the signed one.
 _UNSAFE = re.compile(r"[?#\\\x00-\x1f\x7f-\x9f]")
 _DOT_SEGMENTS = frozenset({".", ".."})
 AMBIGUOUS = (

@@ -88,7 +88,7 @@ def _is_one_of_several() -> bool:
 
 
 def _read_command_line(pid: int) -> bytes | None:
-    """Return the command line without what differs between workers: spawn's pipe, and gunicorn's process titles."""
+    """Return the command line without the parts in which workers differ: spawn's pipe and gunicorn's process titles."""
     try:
         return _DIFFERING.sub(b"", Path(f"/proc/{pid}/cmdline").read_bytes())
     except OSError:

@@ -45,7 +45,7 @@ class IntentRejected(AffidavitError):
     """An intent that does not hold for this request: answer 403 with `reason`, one of `REASONS`.
 
     detail: what exactly was wrong, in plain words, without a secret or a value. intent: the payload of the header, None
-    unless its signature and its form were right; nobody may act on it, it is for the records.
+    unless its signature and its form were right; for the records only: nobody may act on it.
     """
 
     def __init__(self, reason: str, detail: str = "", intent: Intent | None = None) -> None:
@@ -65,7 +65,7 @@ class IntentVerifier:
         names; an unknown one costs and answers like `bad-signature`.
     audience: this API's own, exactly. nonces: where used nonces are kept, shared by all workers.
     max_lifetime: seconds, at most a day. accept_v1: whether, or until which Unix time, version 1 passes.
-    minimum_version: of every route that does not say its own.
+    minimum_version: for every route without a minimum of its own.
     step_up: is given the intent and the request, and says whether the stronger verification has run.
     now: the clock, in Unix seconds; while it says no finite time, nothing passes (`expired` or `not-yet-valid`).
 
@@ -311,7 +311,7 @@ class IntentVerifier:
 
 
 def _assume_passed(name: str, attempt: Attempt) -> bool:
-    """Give an attempt what the failed check `name` would have found; return whether later checks can be run."""
+    """Give an attempt the value that the failed check `name` would have set; return whether later checks can be run."""
     if name in ("presence", "decoding"):
         return False
     if name == "signature":

@@ -1,4 +1,4 @@
-"""Path templates learned from traffic: what is a parameter shows in the exchanges around it (contract 4).
+"""Path templates learned from traffic: the exchanges around a segment show whether it is a parameter (contract 4).
 
 A learner holds words of paths, names of properties and keyed hashes of values, all bounded, never a value.
 The same exchanges make the same templates, in whatever order they come.
@@ -83,7 +83,7 @@ class Learner:
         self._decision = None
 
     def judge(self, path: str) -> list[Judgement]:
-        """Return what speaks for and against each segment of a raw path."""
+        """Return the judgement of each segment of a raw path."""
         node, judgements = self._decide(), list[Judgement]()
         segments, leading = decode_segments(_strip_query(path)), True
         for index, segment in enumerate(segments):
@@ -129,7 +129,7 @@ class Learner:
         return node
 
     def _bound_values(self, scalars: Mapping[int, Reading]) -> dict[int, Reading]:
-        """Return the values that may be kept: beyond the bound, those with hashes below a limit that falls."""
+        """Return the values that may be kept: beyond the bound, only segments with hashes below a falling limit."""
         within_limit = [(hashed, reads) for hashed, reads in scalars.items() if hashed < self._limit]
         shared = {self._known_hashes.setdefault(hashed, hashed): reads for hashed, reads in within_limit}
         while len(self._known_hashes) > MAX_HASHES:

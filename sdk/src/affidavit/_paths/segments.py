@@ -23,7 +23,7 @@ _DECODED = {"%27": "'", "%28": "(", "%29": ")", "%3B": ";", "%3b": ";"}
 def replace_values(segment: str, replace: Callable[[str, str], str]) -> str:
     """Return a raw segment with `replace(name, value)` in place of each value inside it.
 
-    name: what stands before the value and names it. The quotes of a text in brackets stay.
+    name: the text before the value, which names it. The quotes of a text in brackets stay.
     """
     if not ("(" in segment or ";" in segment or "%" in segment):
         return segment

@@ -124,7 +124,7 @@ class _Namer:
 def is_scaffold(segment: str, *, leading: bool = True) -> bool:
     """Whether a segment says only which API this is: `api`, `v2`. leading: only such segments come before it.
 
-    Further on `1.29` is what somebody asks for; at the beginning it is the version of the API.
+    Later in a path, `1.29` is data; at the beginning it is the version of the API.
     """
     return bool(_SCAFFOLD.fullmatch(segment) or (leading and _VERSION.fullmatch(segment)))
 

@@ -112,7 +112,7 @@ class PathNode:
         self._forget_parents()
 
     def absorb(self, source: PathNode) -> None:
-        """Take in all that another node has; as if all that arrived there had arrived here."""
+        """Take in all that another node has; as if all its exchanges had arrived here."""
         if source.crowded and not self.crowded:
             self._turn_words_into_data()
         for segment, node in source.words.items():

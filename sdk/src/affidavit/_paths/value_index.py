@@ -86,6 +86,6 @@ def _read_value(into: ExchangeFacts, hashes: KeyedHash, value: Json, name: str, 
 def _add_text(into: ExchangeFacts, hashed: int, text: str, name: str) -> None:
     earlier = into.scalars.get(hashed)
     if earlier is None and detect_form(text) is not None:
-        return  # what is data by its form needs no other sign
+        return  # a segment that is data by its form needs no other sign
     into.scalars[hashed] = read_name(name) if earlier is None else earlier | read_name(name)
     into.holders.setdefault(hashed, set()).add(name)

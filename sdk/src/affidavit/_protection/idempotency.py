@@ -30,7 +30,7 @@ RETENTION = 86_400
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """The first response to a call. headers: in order, without those of one connection."""
+    """The first response to a call. headers: in order, without the headers of the connection."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -101,7 +101,10 @@ class DeliveryStore(Protocol):
 
 
 def compute_fingerprint(intent: Intent) -> str:
-    """Hash what deliveries of one call have in common: sub, operation, argsHash; in version 1 userId, method, path."""
+    """Hash the facts that all deliveries of one call share: sub, operation, argsHash.
+
+    in version 1 userId, method, path.
+    """
     facts = intent.version, intent.sub, intent.operation, intent.args_hash
     return sha256(ascii(facts).encode("ascii")).hexdigest()
 

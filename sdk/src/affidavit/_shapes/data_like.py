@@ -1,6 +1,6 @@
 """Forms that give data away: names, keys and path segments that are values rather than words (contract 4).
 
-Bounded: every pattern runs in linear time. Of what was judged only ordinary names are remembered, never data.
+Bounded: every pattern runs in linear time. Of the judged texts only ordinary names are remembered, never data.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from ipaddress import ip_address
 
-MAX_NAME_LENGTH = 200  # characters; what is longer is a text, not a name
+MAX_NAME_LENGTH = 200  # characters; a longer key is a text, not a name
 MAX_REMEMBERED = 20_000  # ordinary names, so that each is judged once
 MIN_MIXED = 24  # letters and digits, mixed
 _LONGEST_WORDS = 3.5  # mean length of the runs of digits and words; words of a language have more

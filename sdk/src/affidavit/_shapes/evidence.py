@@ -17,7 +17,7 @@ KINDS = (
     "string", "number", "integer", "boolean", "array", "object", "limit", "divergent", "empty", "null",
 )  # fmt: skip
 MAX_NAMES = 200  # an object with more names than this is a map
-MAX_DEPTH = 32  # the outermost value is level 1; what is deeper counts as "limit"
+MAX_DEPTH = 32  # the outermost value is level 1; deeper values count as "limit"
 
 
 class Evidence:

@@ -60,7 +60,7 @@ class TooManyFields(InvalidForm):
 
 
 def build_form(fields: Iterable[FormField]) -> FormFields:
-    """Return the form of these fields. Raises InvalidForm if a name is none, TooManyFields."""
+    """Return the form of these fields. Raises InvalidForm if a name is not a valid one, or TooManyFields."""
     form = FormFields(tuple(fields))
     if len(form.fields) > _MAX_FIELDS:
         raise TooManyFields
@@ -70,7 +70,7 @@ def build_form(fields: Iterable[FormField]) -> FormFields:
 
 
 def parse_form(data: bytes) -> FormFields:
-    """Return the fields of a url-encoded form. Raises InvalidForm for whatever else was sent as one, TooManyFields."""
+    """Return the fields of a url-encoded form. Raises InvalidForm if the text is not a form, or TooManyFields."""
     pairs = [pair.partition(b"=") for pair in data.strip(b"\r\n").split(b"&") if pair]
     is_filled = any(value for _, _, value in pairs)
     if not is_filled or not all(sign for _, sign, _ in pairs) or not _URL_ENCODED.fullmatch(data.strip(b"\r\n")):

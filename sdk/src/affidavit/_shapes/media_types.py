@@ -50,7 +50,7 @@ def reduce_media_type(content_type: str) -> str:
     """Return the media type of a `Content-Type` in lower case without parameters; "" if there is none.
 
     A subtype that is neither known nor a vendor's with a structure (`vnd.github+json`) may be a value: the result is
-    then a range, `text/*` or `*/*`. So it is for a header that is none.
+    then a range, `text/*` or `*/*`. The same for a header that is not a media type.
     """
     media_type = strip_parameters(content_type)
     if not media_type or media_type == ANY:

@@ -55,7 +55,7 @@ class Redactor:
         object.__setattr__(self, "sensitive", tuple(self.sensitive))
         object.__setattr__(self, "drop", tuple(self.drop))
         names, wildcards = _split_wildcards(rule for rule in self.sensitive if isinstance(rule, str))
-        # `api key` also matches `api_keys` and `apikey`. `tokens` is excluded: it is mostly a count of tokens.
+        # `api key` also matches `api_keys` and `apikey`. `tokens` is excluded, because it is mostly a count.
         alternatives = "|".join(normalize_name(name).replace(" ", " ?") for name in [*SENSITIVE_NAMES, *names])
         object.__setattr__(self, "_pattern", re.compile(f" (?!tokens )(?:{alternatives})s? "))
         object.__setattr__(self, "_sensitive_wildcards", wildcards)

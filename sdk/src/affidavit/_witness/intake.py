@@ -48,7 +48,7 @@ def find_routed_key(
 ) -> OperationKey | None:
     """Return the key of the requests of a framework's route; None if the template of their path must be learned.
 
-    Kept, because adapters ask for each request, and what they ask repeats.
+    Cached, because adapters ask for every request, with the same few arguments.
     """
     template = build_route_template(route)
     if template is None:

@@ -1,4 +1,4 @@
-"""Types of path parameters whose route names none: what all observed values are by their form."""
+"""Types of path parameters whose route names none: the form of all observed values decides."""
 
 from __future__ import annotations
 

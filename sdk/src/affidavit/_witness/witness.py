@@ -312,7 +312,7 @@ class Witness(Reporter):
         _log.warning("%d requests were not reported: %s", count, reason)
 
     def _warn_once(self, message: str, reason: str) -> None:
-        """Log each message once: what fails for one request fails for many."""
+        """Log each message once, because the same failure repeats for many requests."""
         if message not in self._warnings:
             self._warnings.add(message)
             _log.warning(message, reason)

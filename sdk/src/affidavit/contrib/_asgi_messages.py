@@ -53,7 +53,7 @@ class RequestBody:
 class HeldResponse:
     """A response, held until it is complete, unless it streams or is over `limit` bytes.
 
-    body: the complete one, None if it is not to be kept.
+    body: the complete body, None if it is not to be kept.
     """
 
     __slots__ = ("_has_length", "_limit", "_size", "body", "headers", "messages", "status")

@@ -10,7 +10,7 @@ from uuid import UUID
 Scope = dict[str, Any]
 
 _CONVERTERS = {int: "int", float: "float", str: "str", UUID: "uuid"}
-"""The names in a route of the types in a view's signature."""
+"""By a type in a view's signature, the name of its converter in a route."""
 _PLAIN_PARAMETER = re.compile(r"\{([A-Za-z_]\w*)\}")
 _MAX_TYPED_RULES = 1024
 _typed_rules: dict[tuple[Hashable, str], str] = {}
@@ -18,7 +18,10 @@ _typed_rules: dict[tuple[Hashable, str], str] = {}
 
 
 def read_headers(headers: Iterable[tuple[bytes, bytes]], names: AbstractSet[bytes]) -> dict[bytes, str]:
-    """Return the headers of these names, which are in lower case. Repeated ones are joined: then no intent passes."""
+    """Return the headers of these names, which are in lower case.
+
+    Repeated headers are joined, so that a repeated intent is rejected.
+    """
     values: dict[bytes, str] = {}
     for key, value in headers:
         name = key.lower()

@@ -61,7 +61,7 @@ class _Exchange:
         return write if self._response is None else self._wrap_write(write)
 
     def watch(self, chunks: Iterable[bytes]) -> Iterable[bytes]:
-        """Return the chunks for the server: the app's own, unless they must be copied as they pass."""
+        """Return the chunks for the server: the app's own chunks, unless they must be copied as they pass."""
         if "content-length" in self._headers and self._is_settled():  # without a length it may still fail
             return chunks
         if isinstance(chunks, (list, tuple)):
