@@ -54,7 +54,7 @@ def _plain_static_files(settings: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_rate_limits(settings: Any) -> None:
-    """Let tests send as fast as they can; those of the limits set them."""
+    """Let tests send as fast as they can; the tests of the limits set them."""
     settings.RATE_LIMIT = settings.ADDRESS_RATE_LIMIT = 0
 
 

@@ -45,7 +45,7 @@ def scratch_database() -> Iterator[None]:
 
 
 def dump_migrated() -> tuple[str, str]:
-    """Return what the migrations make of an empty database: tables, and rows."""
+    """Return the schema that the migrations create in an empty database: tables, and rows."""
     with scratch_database():
         call_command(Migrate(), verbosity=0, interactive=False)
         return dump("--schema-only"), MIGRATION_TIME.sub("now()", dump("--data-only", "--rows-per-insert=1000"))

@@ -21,7 +21,7 @@ QUERIES: Mapping[str, Mapping[str, str]] = {
 
 
 def find_query(page: str) -> Mapping[str, str]:
-    """Return the query with which a page shows something of what tests.sample_data writes."""
+    """Return the query with which a page shows some data of tests.sample_data."""
     if page == "rejection":
         rejection = Rejection.objects.earliest("occurred_at", "id")
         return {"at": rejection.occurred_at.isoformat(), "id": str(rejection.pk)}

@@ -1,4 +1,4 @@
-"""When a delivery is tried again (pure): after growing pauses, and not before the receiver asked for it."""
+"""When a delivery is tried again (pure): after growing pauses, and never before the time that the receiver named."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def compare_outlines(
 def _compare_media_types(part: str, before: Sequence[str], after: Sequence[str]) -> Iterator[Change]:
     """Report the media types of a part that were added.
 
-    its first media types are not a change, since bodies came before them.
+    Its first media types are not a change, since bodies came before them.
     """
     if before and set(after) - set(before):
         breaks = CONSUMER if _is_response(part) else NOBODY

@@ -87,7 +87,7 @@ def _count_seen(result: FoldResult, change: Change) -> tuple[int, int | None]:
         return result.added.observations, result.added.observations
     if node := result.added_nodes.get((change.part, change.pointer)):
         return node.evidence.seen, node.parents
-    # A status without a body, or a node that changed only by a limit or by a new name.
+    # The change is about a status without a body, or about a node that only a limit or a new name changed.
     return result.added.statuses.get(int(change.part), 0) if change.part.isdigit() else 0, None
 
 
@@ -133,7 +133,7 @@ def _build_row(
 
 
 def _name_types(result: FoldResult, change: Change) -> str:
-    """Return the type after the change; of several types, which they are: outlines do not hold that."""
+    """Return the type after the change. Name mixed types by the evidence, because outlines do not list them."""
     node = result.total_nodes.get((change.part, change.pointer)) if SEVERAL_TYPES in change.after else None
     return describe_descriptor(describe(node.evidence)) if node else change.after
 

@@ -13,7 +13,7 @@ from workspaces.models import Environment
 def load_hints(environment: Environment) -> dict[Identity, dict[str, bool]]:
     """Return the values that rules give to hints of tools, by operation and hint.
 
-    the latest rule for a hint applies.
+    The latest rule for a hint applies.
     """
     rules = HintRule.objects.filter(environment=environment, reverted_at=None).order_by("pk")
     hints: dict[Identity, dict[str, bool]] = {}

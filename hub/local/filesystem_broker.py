@@ -1,6 +1,4 @@
-"""The broker of one machine: kombu's folder of files, but every message appears complete, and equal ones wait only
-once.
-
+"""The broker of one machine: kombu's folder of files, but messages appear complete, and equal ones wait only once.
 kombu opens a message under its final name and then writes it. A worker that reads the file in between finds it empty
 and exits. kombu also keeps every message. Here, messages with the same task and arguments share one file, because one
 run does the work of all.

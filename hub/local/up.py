@@ -98,7 +98,7 @@ def prepare() -> None:
 def prepare_web_role() -> str:
     """Return the database role of the web processes.
 
-    empty if they use the same role as all others; make the embedded server's.
+    Empty if they use the same role as all others; make the embedded server's.
     """
     if settings.DATABASE_URL:
         return str(settings.WEB_DATABASE.get("USER", ""))

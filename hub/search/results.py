@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 Piece = tuple[str, bool]
-"""A part of a text, and whether it is what was searched for."""
+"""A part of a text, and whether it matches the search."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,10 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class ResultGroup:
-    """The results of one kind. has_more: whether more match; page, members: where all of them are, "" for nowhere."""
+    """The results of one kind.
+
+    has_more: whether more match; page, members: the address of a page with all of them, "" if there is none.
+    """
 
     kind: str
     results: Sequence[SearchResult]
@@ -50,7 +53,7 @@ class ResultGroup:
 
 
 def mark_matches(text: str, needle: str) -> list[Piece]:
-    """Split a text at what was searched for, whatever its case."""
+    """Split a text at the matches of the search text, whatever their case."""
     if not needle:
         return [(text, False)]
     pieces = re.split(f"({re.escape(needle)})", text, flags=re.IGNORECASE)

@@ -60,7 +60,7 @@ def find_intent(environment: Environment, rejection: Rejection) -> MintedIntent 
 def list_call_events(environment: Environment, rejection: Rejection) -> list[CallEvent]:
     """Return what happened to the tool call of a rejection, the earliest first.
 
-    only the rejection itself if it names no tool call.
+    Only the rejection itself if it names no tool call.
     """
     if not rejection.tool_call_id:
         return [_describe_rejection(rejection)]

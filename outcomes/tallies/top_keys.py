@@ -39,7 +39,7 @@ WIDEST = 1.5  # times the period, in the first attempt
 MAX_CANDIDATES = 8  # times the wanted keys; with more candidates, reading all keys costs no more
 MAX_TOP = 500  # wanted keys; with more, reading all keys costs no more
 FEW_MATCHES = 1500  # if at most this many keys contain the searched text, exactly these are read
-SHORT = 100_000  # reports in a period of quarter hours only, whose keys are too evenly spread for a bound to decide
+SHORT = 100_000  # reports; in a shorter period than a day with fewer reports, bounds seldom decide
 
 # A shard of a key that was left out has at most `most` outcomes, and no more than that shard of all keys: reports and
 # registrations only add outcomes. Many shards have none, since they count only conversations that started then.
@@ -105,7 +105,7 @@ def read_top_page(
     lead: int,
     comparison: Comparison | None = None,
 ) -> KeyPage:
-    """Return what `read_key_page` does, but count the keys only if all of them had to be read."""
+    """Return the same as `read_key_page`, but count the keys only if all of them had to be read."""
     compared = comparison or compare_with_previous(environment, period)
     rows, only = find_top_totals(environment, period, max(start + limit, lead) + 1, search=search, comparison=compared)
     if not rows:

@@ -23,14 +23,17 @@ WITNESS_REPORTS, VERIFICATION_REPORTS = "/api/witness-reports", "/api/verificati
 KEYS = ("purchase", "renewal", "ticket closed", "refund", "sign-up")
 SYLLABLES = ("ba", "do", "fu", "gi", "ke", "lo", "mu", "na", "po", "ra", "si", "tu")
 PAUSE = 0.05  # seconds between two requests of a client
-LAST_SECONDS = 180.0  # for what is not answered yet when the faults are over
+LAST_SECONDS = 180.0  # for requests without an answer when the faults are over
 WORDS_OF_A_CLEAN_REFUSAL = "Nothing of this request was stored"
 SHAPE = {"type": "object", "properties": {"id": {"type": "integer"}, "total": {"type": "number"}}}
 
 
 @dataclass(frozen=True)
 class Sending:
-    """A request. items: what it adds, however often it is sent; each_time: what every delivery of it adds."""
+    """A request.
+
+    items: the items that it adds once, however often it is sent; each_time: the items that every delivery of it adds.
+    """
 
     path: str
     body: bytes
@@ -64,7 +67,7 @@ class Answer:
 
 
 class Client(threading.Thread):
-    """One client with a connection of its own. `end` lets it finish what is not answered yet."""
+    """One client with a connection of its own. `end` lets it finish requests that have no answer yet."""
 
     def __init__(self, number: int, address: str, key: str, ledger: Ledger, seed: int) -> None:
         super().__init__(name=f"client {number}", daemon=True)
@@ -141,7 +144,7 @@ class Client(threading.Thread):
         self._deliver(sending, is_noted=True)
 
     def _send_again(self) -> None:
-        """Deliver what was acknowledged a while ago once more: the answer is the same, byte for byte."""
+        """Deliver a request again that was acknowledged a while ago: the answer is the same, byte for byte."""
         if self._delivered:
             sending, former = self._chance.choice(self._delivered)
             answer = self._send_until_final(sending)
@@ -162,7 +165,7 @@ class Client(threading.Thread):
             self._ledger.note_refused(all_items)
 
     def _send_what_is_refused(self) -> None:
-        """Send what must be refused: a batch with one wrong item, or a used key or report id with another body."""
+        """Send a request that must be refused: with a wrong item, or a used key or report id with another body."""
         outcomes = self._build_outcomes(idempotency_key="")
         spoilt = json.loads(outcomes.body)
         spoilt["outcomes"].append({"conversationId": "", "outcomeKey": "purchase"})

@@ -238,7 +238,7 @@ def is_inbox_empty(connection: psycopg.Connection[Any]) -> bool:
 
 @contextmanager
 def small_disk(folder: Path, result: Result) -> Iterator[bool]:
-    """Mount a small file system for the hub's data where this process may; say why where not."""
+    """Mount a small file system for the hub's data if this process may; say why if it may not."""
     folder.mkdir(parents=True, exist_ok=True)
     command = ["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK},mode=0700", "tmpfs", str(folder)]
     try:

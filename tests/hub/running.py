@@ -178,7 +178,7 @@ def read_parent(pid: int) -> int:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs: one that nobody has waited for yet does not."""
+    """Whether a process runs: a zombie, which its parent has not collected yet, does not."""
     state = read_process(pid, "stat").rpartition(b")")[2].split()
     return bool(state) and state[0] != b"Z"
 

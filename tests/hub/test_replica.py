@@ -89,7 +89,7 @@ def wait_until_read(client: Any, address: str) -> None:
 def test_every_page_and_download_reads_the_replica_and_says_how_old_it_is(workspace, api, browser_client, monkeypatch):
     address = fill_workspace(workspace, api)
     wait_until_replayed()
-    # What other tests write on this server may delay the replica; other tests here measure its age.
+    # Writes of other tests on this server may delay the replica; other tests here measure its age.
     monkeypatch.setattr(replica.replica_clock, "measure_age", lambda: 0.5)
     statements: list[str] = []
 

@@ -79,7 +79,7 @@ class Misses:
         self.templates.add(str(template.name))
 
     def _watch_nodes(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Know which node is rendered: a variable does not say in which line it stands."""
+        """Know which node is rendered: a variable does not know its line."""
         render_annotated = Node.render_annotated
 
         def render(node: Node, context: Context) -> str:
@@ -224,7 +224,7 @@ def open_pages(client: Client, start: str, *, follows_links: bool = False, **que
 
 
 def _name_variant(address: str) -> tuple[str, frozenset[tuple[str, str]]]:
-    """Return what tells variants of a page apart: its path, its members but the period, a filter's value if alone."""
+    """Return what distinguishes variants of a page: its path, its members but the period, a lone filter's value."""
     parts = urlsplit(address)
     members = parse_qs(parts.query, keep_blank_values=True)
     filters = {name: values[0] for name, values in members.items() if name not in PERIOD_MEMBERS}
@@ -288,7 +288,7 @@ def test_every_variable_of_every_template_exists(
 
 
 def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) -> None:
-    """Add what people do, and what goes wrong: rules, moves, confirmations, drift, a report that cannot be folded."""
+    """Add actions of people, and failures: rules, moves, confirmations, drift, a report that cannot be folded."""
     deliver(api, created, *[observation(path="/books/{bookId}", response={"id": 1, "note": "x"})] * 30)
     deliver(api, created, observation(path="/books/{bookId}", response={"id": "1", "note": None, "tags": {"a": 1}}))
     operation = {"method": "GET", "path": "/books/{bookId}"}
@@ -328,7 +328,7 @@ def add_decisions(browser: Client, created: NewWorkspace, api: Any, start: str) 
 
 
 def open_settings(browser: Client, start: str) -> None:
-    """Create and revoke what admins manage, with and without faults; open the pages that come of it."""
+    """Create and revoke everything that admins manage, with and without faults, and open the resulting pages."""
     key = {"name": "ci", "kind": "secret", "scopes": ["report"], "everywhere": "no", "environments": ["staging"]}
     for form in (key, {}):
         assert browser.post(f"{start}/keys/create", form, follow=True).status_code == 200
@@ -413,7 +413,7 @@ def open_deletions(browser: Client, start: str, other: NewWorkspace) -> None:
 
 
 def open_forms(browser: Client, stranger: Client, created: NewWorkspace, start: str) -> None:
-    """Open what is no page of an environment: signing in, workspaces, the inspector's answers, failures."""
+    """Open the pages that belong to no environment: signing in, workspaces, the inspector's answers, failures."""
     production = environment_of(created)
     intent = mint_intent(
         created.signing_secret, tenant_id=created.workspace.id, sub="user_17", aud=production.audience,

@@ -33,7 +33,8 @@ def test_both_forms_hold_the_same_rows():
 
 
 RUNS = tuple("=+-@＝＋－＠")
-# Text of what decides whether a spreadsheet runs it: signs, separators of either locale, quotes, space and a letter
+# Text of the characters that decide whether a spreadsheet runs it: signs, separators of either locale, quotes, space
+# and a letter
 texts = st.text(st.sampled_from([*RUNS, *";,|\t\r\n\"' \u3000aé"]), max_size=12) | st.text(max_size=12)
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.decimals(allow_nan=False, places=3)
 values = st.none() | numbers | texts | st.lists(texts | st.integers()) | st.dictionaries(texts, st.integers())
@@ -45,7 +46,7 @@ def csv_of(*rows) -> str:
 
 
 def runs(cell: str) -> bool:
-    """Whether a spreadsheet would compute what stands in a cell."""
+    """Whether a spreadsheet would compute the content of a cell."""
     return cell.lstrip(' "\u3000\t\r\n').startswith(RUNS)
 
 

@@ -53,7 +53,7 @@ def test_many_reports_of_an_environment_ring_a_few_times(task):
     assert task.sent[(2,)] == 1
 
 
-def test_what_is_sent_while_its_equal_is_on_its_way_is_sent_after_it(task):
+def test_a_message_after_an_equal_one_was_taken_is_sent_again(task):
     task.broker_answers.set()
     for count in (1, 2, 3):
         send_after_commit(task, 1)
@@ -63,7 +63,7 @@ def test_what_is_sent_while_its_equal_is_on_its_way_is_sent_after_it(task):
         assert task.sent[(1,)] == count
 
 
-def test_no_more_wait_than_fit(task, caplog):
+def test_a_full_queue_is_logged_and_takes_no_more(task, caplog):
     for number in range(2 * MAX_PENDING):
         send_after_commit(task, number)
     assert "doorbell queue is full" in caplog.text

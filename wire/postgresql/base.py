@@ -39,7 +39,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _is_trusted(self) -> bool:
         """Return whether the server answered just now, and since then no statement failed and nothing more arrived.
 
-        A server that ends a connection says so: there would be something to read.
+        A server that ends a connection sends a message first, so there would be something to read.
         """
         if self.connection is None or self.errors_occurred or time.monotonic() > self._answered_at + TRUSTED_FOR:
             return False

@@ -1,4 +1,4 @@
-"""Calls to a protected ASGI app: what passes, what is refused, and what is reported."""
+"""Calls to a protected ASGI app: calls that pass or are refused, and results that are reported."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Calls to protected Django views: what passes, what is refused, what is kept and what is reported."""
+"""Protected Django views: calls that pass or are refused, responses that are kept, results that are reported."""
 
 import asyncio
 import json

@@ -29,7 +29,7 @@ def test_one_round_serves_all_that_wake_it_within_the_delay() -> None:
         time.sleep(0.001)
     assert rounds.has_worked.wait(10)
     rounds.background.end(10)
-    assert rounds.count == 2  # that, and the last one
+    assert rounds.count == 2  # this round, and the last one
 
 
 def test_a_wake_during_a_round_gets_a_round_of_its_own() -> None:

@@ -1,4 +1,4 @@
-"""One request to the hub: what is sent, and what becomes of every answer."""
+"""One request to the hub: the requests that it sends, and how it treats every answer."""
 
 import os
 import pickle

@@ -1,4 +1,4 @@
-"""Fields of forms: their names, and which are files; nothing that was filled in, and nothing of what is no form."""
+"""Fields of forms: their names, and which are files; never a value, and nothing from a body that is not a form."""
 
 import pytest
 from hypothesis import given

@@ -27,7 +27,7 @@ async def exchange(
     chunks: Sequence[bytes] = (b"",),
     **scope: Any,
 ) -> AsgiResponse:
-    """Return the app's response to one request with a body in these chunks; raise what the app raises."""
+    """Return the app's response to one request with a body in these chunks; raise the errors of the app."""
     path, _, query = target.partition("?")
     requests = [
         {"type": "http.request", "body": chunk, "more_body": number + 1 < len(chunks)}

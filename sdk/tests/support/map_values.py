@@ -16,6 +16,9 @@ def seen(*values: Any) -> Evidence:
 
 
 def bodies(value: Any, *, names: int = 40, each: int = 2) -> list[dict[str, Any]]:
-    """Objects that each hold `each` of so many names, every name once; `value` under each, or what it makes."""
+    """Return objects with `each` names, together `names` different ones.
+
+    Under each name is `value`, or its result if it is a function.
+    """
     made = value if callable(value) else lambda name: value
     return [{name: made(name) for name in WORDS[at : at + each]} for at in range(0, names, each)]

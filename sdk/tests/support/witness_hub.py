@@ -17,7 +17,7 @@ ORDERS_ROUTE = {"route": "/orders/<int:pk>"}
 
 
 class Hub:
-    """A transport that records what is sent."""
+    """A transport that records the requests."""
 
     def __init__(
         self, *rules: Mapping[str, str], faults: Sequence[Exception | None] = (), rules_fault: Any = None

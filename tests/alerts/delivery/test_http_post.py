@@ -67,7 +67,7 @@ def test_it_connects_to_the_address_that_was_checked_and_asks_the_dns_once(recei
     answers = [["127.0.0.1"], ["127.66.6.6"]]
 
     def resolve(host: str, *_: object, **__: object) -> list[object]:
-        # Python's own connect asks again, with the number that it was given.
+        # Python's own connect resolves again, but gets a number.
         ips = [host] if host[0].isdigit() else answers.pop(0)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, port)) for ip in ips]
 

@@ -104,7 +104,7 @@ def test_what_was_observed_before_days_were_counted_is_no_zero(api, browser_clie
     assert "not counted" in browser_client.get(address(workspace)).content.decode()
     operation = {"method": "GET", "path": "/orders/{orderId}"}
     page = browser_client.get(address(workspace).replace("catalog", "operation"), operation).content.decode()
-    assert "Of these days no counts are kept" in page
+    assert "No counts are kept for these days" in page
 
 
 @pytest.mark.parametrize(

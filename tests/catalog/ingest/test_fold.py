@@ -1,4 +1,7 @@
-"""The fold: exactly once, in any order, by any number of workers; what cannot be folded blocks nothing (contract 4)."""
+"""The fold: exactly once, in any order, by any number of workers.
+
+A report that cannot be folded blocks no other (contract 4).
+"""
 
 from __future__ import annotations
 

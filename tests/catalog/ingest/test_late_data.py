@@ -122,7 +122,7 @@ def list_visible(environment: str) -> Any:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_in_whatever_order_reports_arrive_the_same_bytes_are_kept_and_shown(api, workspace, seed):
-    """Production hears of each day on that day; staging of some much later, in any order."""
+    """Production hears of each day on that day; staging hears of some days much later, in any order."""
     chance = random.Random(seed)
     waiting: list[dict[str, Any]] = []
     starts = []

@@ -41,7 +41,7 @@ HOSTILE_TEXTS = [
 
 
 def read_by_form(body: bytes) -> dict[str, Any] | None:
-    """Return what the strict parser and the form make of a body; None if they refuse it."""
+    """Return the result of the strict parser and the form for a body; None if they refuse it."""
     try:
         form = WitnessReportForm(data=parse_body(body))
     except Problem:

@@ -1,4 +1,4 @@
-"""When which reporter reported is recorded with the fold of its reports."""
+"""A fold records in which quarter hours each reporter reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Start afresh: only what comes from then on is shown; taken back, the catalog is as if it never was (contract 4)."""
+"""Start afresh: only later observations are shown; undone, the catalog is as if it had never been (contract 4)."""
 
 from __future__ import annotations
 

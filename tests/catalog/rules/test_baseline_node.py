@@ -1,4 +1,4 @@
-"""Start one node afresh: only what comes from then on is shown of it; taken back, it is as if it never was."""
+"""Start one node afresh: only later observations of it are shown; undone, it is as if it had never been."""
 
 from __future__ import annotations
 

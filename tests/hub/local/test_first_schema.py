@@ -1,4 +1,4 @@
-"""An unused database gets its tables from a file; they are those that the migrations make."""
+"""An unused database gets its tables from a file; they are the same as those of the migrations."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Scheduler(beat_scheduler.Scheduler):
     def producer(self) -> None: ...
 
     def send_due(self, now: datetime) -> list[str]:
-        """Return what is sent at this time."""
+        """Return the tasks that are sent at this time."""
         clock["now"], self.sent = now, []
         while self.tick() == 0:
             pass

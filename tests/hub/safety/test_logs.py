@@ -51,7 +51,7 @@ MAKERS = {
     "header": lambda: f"'x-service-intent': '{secrets.token_hex(6)}'",
     "dictionary": lambda: f"{{'csrfmiddlewaretoken': '{secrets.token_hex(6)}'}}",
 }
-# What must not be printed of each: the random part
+# The part of each line that must not be printed: the random part
 SECRETS = st.sampled_from(sorted(MAKERS)).map(lambda kind: MAKERS[kind]())
 TEXT = st.text(max_size=30)
 ENDS = {"hub:": "@", "Basic ": "", "/sign-in/": "", "/invitations/": "", "/shared/": "", "password=": "&", "': '": "'"}

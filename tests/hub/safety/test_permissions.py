@@ -317,7 +317,10 @@ def create_drift(environment: Environment) -> None:
 
 
 def fill_in(address: str, callers: Callers) -> str:
-    """Return an address of the own workspace's production; what else it names exists, or is named rightly."""
+    """Return an address of the own workspace's production.
+
+    Everything else that it names exists, or has a valid name.
+    """
     values = {
         "slug:slug": callers.own.workspace.slug,
         "str:environment": "production",

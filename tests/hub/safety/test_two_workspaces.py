@@ -43,7 +43,7 @@ def fill(created: NewWorkspace, word: str, api: Any) -> None:
         return answer.json()
 
     post("/api/conversations", {"conversations": [{"conversationId": f"conv_{n}"} for n in range(5)]}, status=200)
-    # What one workspace knows is unknown in the other: a diagnosis must not say that it is known there.
+    # Ids that one workspace knows are unknown in the other: a diagnosis must not say that it is known there.
     post("/api/conversations", {"environment": "staging", "conversations": [{"conversationId": word}]}, status=200)
     ids = ("conv_1", "conv_9", '"conv_2"', OWN, FOREIGN)
     outcomes = [{"conversationId": id_, "outcomeKey": key} for id_ in ids for key in ("purchase", f"{word}_bought")]

@@ -1,4 +1,4 @@
-"""The figures are what plotly takes, and say what the table says."""
+"""plotly accepts the figures, and they agree with the table."""
 
 from __future__ import annotations
 

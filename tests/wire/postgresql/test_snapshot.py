@@ -78,7 +78,7 @@ def test_what_is_reported_while_a_page_is_made_is_in_none_of_its_figures(browser
 
 
 def list_figures(response: Any) -> list[str]:
-    """Return what a page says, word by word, without when."""
+    """Return the words of a page, without times."""
     assert response.status_code == 200
     main = response.content.decode().partition("<main")[2]
     return re.sub(r"<time\b.*?</time>", "", main, flags=re.DOTALL).split()

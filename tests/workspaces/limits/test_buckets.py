@@ -43,7 +43,7 @@ def test_a_new_bucket_is_full_and_an_empty_one_refills(buckets):
     grants = [buckets.grant("key:1", LIMIT, 100).tokens for _ in range(20)]
     assert grants[:7] == [100] * 7
     first_total = sum(grants)
-    assert LIMIT.capacity <= first_total < LIMIT.capacity + LIMIT.rate  # what refills meanwhile comes on top
+    assert LIMIT.capacity <= first_total < LIMIT.capacity + LIMIT.rate  # tokens that are refilled meanwhile come on top
     while buckets.grant("key:1", LIMIT, 1000).tokens:
         pass
     time.sleep(0.1)

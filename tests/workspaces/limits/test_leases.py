@@ -70,7 +70,7 @@ def test_who_keeps_below_the_rate_is_never_refused(rate):
     limiter = Limiter(shared, clock=lambda: shared.time)
     for _ in range(3 * rate):
         assert limiter.take("key:1", limit)
-        shared.time += 1.02 / rate  # a lease that expires unused is lost: they stay small for whoever is slow
+        shared.time += 1.02 / rate  # a lease that expires unused is lost: they stay small for a slow process
 
 
 @given(rate=st.sampled_from([10, 50, 1000]), processes=st.integers(1, 6))

@@ -36,7 +36,7 @@ def begin():
 
 
 def options_of(client, page, kind):
-    """Return what the script would pass to the browser: the options as they stand in the page."""
+    """Return the options that the script would pass to the browser: the options as they stand in the page."""
     return json.loads(json.dumps(client.get(f"{FACTOR}/{page}").context["js_data"][kind]))
 
 

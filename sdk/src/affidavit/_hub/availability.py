@@ -1,11 +1,11 @@
-"""Whether the hub takes what a reporter sends: log once when delivery stops, and once when it goes on."""
+"""Log once when the hub stops taking the reports of a reporter, and once when it takes them again."""
 
 import logging
 import time
 from collections.abc import Callable
 
 _WARN_EVERY = 60.0
-"""Seconds between two warnings at least, also if the hub takes every second report only."""
+"""The least seconds between two warnings, even if the hub takes only every second report."""
 
 
 class Availability:
@@ -17,7 +17,7 @@ class Availability:
         self._next_warning = 0.0
 
     def note_failure(self, reason: object) -> None:
-        """Nothing was delivered, and it will be sent again."""
+        """Note that nothing was delivered; the reports will be sent again."""
         if not self._has_warned and self._clock() >= self._next_warning:
             self._has_warned = True
             self._next_warning = self._clock() + _WARN_EVERY
