@@ -53,3 +53,11 @@ def format_length(length: timedelta | None) -> str:
         if length >= least:
             return f"{length // unit} {name}"
     return "under 1 s"
+
+
+@register.filter(name="lag")
+def format_lag(lag: timedelta | None) -> str:
+    """Write how long after the start of its conversation something was reported; `46 min before the start` if it was."""
+    if lag is None or lag >= timedelta(0):
+        return format_length(lag)
+    return f"{format_length(-lag)} before the start"

@@ -148,3 +148,15 @@ def test_it_is_found_by_an_index_that_begins_with_the_environment(production):
     plan = Conversation.objects.filter(environment=production, conversation_id="c1").explain()
     assert "environment_id = " in plan
     assert plan.count("Index Scan") == 1
+
+
+def test_an_outcome_from_before_the_start_says_so_on_every_page(browser_client, start, production):
+    register_conversations(production, [Arrival("early", NOW)], now=NOW)
+    record_outcomes(production, [Report("early", "purchase")], now=NOW - timedelta(minutes=46, seconds=30))
+    record_outcomes(production, [Report("early", "renewal")], now=NOW)
+    page = open_page(browser_client, start, "early")
+    assert ">46 min before the start</td>" in page
+    assert ">under 1 s</td>" in page
+    key_page = browser_client.get(f"{start}/outcome", {"key": "purchase"}).content.decode()
+    assert key_page.count("46 min before the start") == 3  # the row, the median as a fact, and over the chart
+    assert "under 1 s" not in key_page
