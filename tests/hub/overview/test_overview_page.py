@@ -24,6 +24,10 @@ def ticked(page: str) -> list[str]:
     return [title for state, title in steps if state == "done"]
 
 
+def tidy(page: str) -> str:
+    return " ".join(page.split())
+
+
 def report_outcomes(api, *ids):
     outcomes = [{"conversationId": id_, "outcomeKey": "purchase"} for id_ in ids]
     assert api.post("/api/conversation-outcomes", {"outcomes": outcomes}).status_code == 200
@@ -104,6 +108,23 @@ def test_reasons_beyond_the_first_are_one_row_with_their_sum(overview, api):
     assert api.post("/api/verification-reports", report).status_code == 200
     page = " ".join(overview().split())
     assert re.search(r'rejections">2 others</a> </th> <td class="num">9</td>', page)
+
+
+def test_reasons_have_no_count_before_if_no_call_was_verified_before(overview, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+    record_verifications(production, [Verification("expired", now, count=3)])
+    assert re.search(r'<code>expired</code></a> </th> <td class="num">3</td> <td class="num soft">–</td>', tidy(overview()))
+    record_verifications(production, [Verification("accepted", now - timedelta(days=8))])
+    assert re.search(r'<code>expired</code></a> </th> <td class="num">3</td> <td class="num soft">0</td>', tidy(overview()))
+
+
+def test_the_latest_drift_says_of_how_many_observations_a_change_was_in(overview, api, workspace):
+    break_orders(api, workspace)
+    change = Drift.objects.get(kind="type")
+    for seen, of, words in ((3, 21, "in 3 of 21"), (1, None, "1 time"), (2, None, "2 times")):
+        Drift.objects.filter(pk=change.pk).update(seen=seen, of=of)
+        assert f'· <span class="nowrap">{words}</span>' in tidy(overview())
 
 
 def test_the_sections_count_what_is_open_as_their_pages_do(overview, browser_client, api, workspace):
