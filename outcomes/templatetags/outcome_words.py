@@ -57,7 +57,7 @@ def format_length(length: timedelta | None) -> str:
 
 @register.filter(name="lag")
 def format_lag(lag: timedelta | None) -> str:
-    """Write how long after the start of its conversation something was reported; `46 min before the start` if it was."""
+    """Write a time from the start of a conversation on; a negative one as `46 min before the start`."""
     if lag is None or lag >= timedelta(0):
         return format_length(lag)
     return f"{format_length(-lag)} before the start"

@@ -114,9 +114,10 @@ def test_reasons_have_no_count_before_if_no_call_was_verified_before(overview, w
     production = workspace.workspace.environments.get(name="production")
     now = timezone.now()
     record_verifications(production, [Verification("expired", now, count=3)])
-    assert re.search(r'<code>expired</code></a> </th> <td class="num">3</td> <td class="num soft">–</td>', tidy(overview()))
+    cells = '<code>expired</code></a> </th> <td class="num">3</td> <td class="num soft">'
+    assert f"{cells}–</td>" in tidy(overview())
     record_verifications(production, [Verification("accepted", now - timedelta(days=8))])
-    assert re.search(r'<code>expired</code></a> </th> <td class="num">3</td> <td class="num soft">0</td>', tidy(overview()))
+    assert f"{cells}0</td>" in tidy(overview())
 
 
 def test_the_latest_drift_says_of_how_many_observations_a_change_was_in(overview, api, workspace):
