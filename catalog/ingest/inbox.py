@@ -1,4 +1,4 @@
-"""The inbox of reports that wait to be folded: read a batch, set aside what cannot be folded."""
+"""The inbox of reports that wait to be folded: read a batch, set aside reports that cannot be folded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workspaces.models import Environment
 
 
 class Batch(NamedTuple):
-    """Locked reports. is_full: whether more may wait than fitted."""
+    """Locked reports. is_full: whether the batch was full, so that more reports may wait."""
 
     ids: Sequence[int]
     is_full: bool

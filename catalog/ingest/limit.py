@@ -18,7 +18,7 @@ from affidavit.operations import Identity, OperationSum, has_begun
 from catalog.models import ExcessOperation, Operation
 from workspaces.models import Environment
 
-ALL_OTHERS = Identity("", "")  # sums the operations beyond as many excess ones as the limit
+ALL_OTHERS = Identity("", "")  # one row for the operations that are not counted one by one
 BATCH_ROWS = 1000
 
 
@@ -47,7 +47,7 @@ class Room:
     ) -> dict[Identity, OperationSum]:
         """Return those of the sums shown under one operation that fit, and take the room for them.
 
-        rows: the existing operations; it may hold more of them than `added` names.
+        rows: the existing operations, perhaps more than `added` needs.
         """
         row = rows.get(visible)
         new = sorted(identity for identity in added if identity != visible and identity not in rows)

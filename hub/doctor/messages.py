@@ -1,4 +1,4 @@
-"""Checks of what wakes the worker, and of the worker itself."""
+"""Check the broker, which wakes the worker, and the worker itself."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Server:
 
     @property
     def sockets(self) -> Path:
-        """Return the socket's folder: in the data directory, or under /tmp where that path is too long."""
+        """Return the socket's folder: in the data directory, or under /tmp if that path is too long."""
         own_folder = self.data_dir.resolve() / "run"
         if len(str(own_folder)) <= SOCKET_LIMIT and PLAIN_PATH.fullmatch(str(own_folder)):
             return own_folder
@@ -153,7 +153,7 @@ class Server:
             self._run_pg_ctl("--wait", "--timeout=60", "--mode=fast", "stop")
 
     def rotate_log(self) -> None:
-        """Begin a new log where this one is large, and where an earlier attempt failed."""
+        """Begin a new log if this one is large, or if an earlier attempt failed."""
         self._rename_large_log()
         if not self.log.exists() and self.describe_end() is None:
             self._run_pg_ctl("logrotate", check=False)

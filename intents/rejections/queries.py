@@ -27,7 +27,7 @@ from workspaces.models import Environment, Workspace
 
 NO_FILTERS = RejectionFilters()
 NO_VERSION = 0  # of verifications whose version was not reported
-FORWARD_DAYS = 2 * DAY  # how far ahead a reported time may lie, and more
+FORWARD_DAYS = 2 * DAY  # reported times lie at most one day ahead
 
 SEGMENTS = """
 FROM unnest(%(grains)s::text[], %(starts)s::timestamptz[], %(ends)s::timestamptz[])
@@ -94,7 +94,10 @@ def has_verifications(environment: Environment) -> bool:
 
 
 def begin_with_data(environment: Environment, period: Period) -> Period:
-    """Return all time from the first verification on, so that its chart has fitting steps; other periods unchanged."""
+    """Let the period "all" begin with the first verification, so that its chart has fitting steps.
+
+    Return other periods unchanged.
+    """
     if period.preset != "all":
         return period
     tallies = VerificationTally.objects.filter(environment=environment)

@@ -55,5 +55,5 @@ def _delete_batch(environment: Environment, before: datetime, batch: int) -> int
 
 
 def _expired_at(before: datetime) -> dict[str, object]:
-    # The first report is implied by the last, and named because the index of broken joins is on it.
+    # The condition on the last report implies the one on the first, which is there for the index of broken joins.
     return {"broken": True, "moved_in": 0, "first_reported_at__lte": before, "last_reported_at__lte": before}

@@ -1,4 +1,4 @@
-"""Delete entries of the audit log that a workspace no longer keeps. Only the worker and commands may."""
+"""Delete entries of the audit log that a workspace no longer keeps. Only the worker and commands may do this."""
 
 from __future__ import annotations
 

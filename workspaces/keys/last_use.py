@@ -11,8 +11,8 @@ from wire.request_context import find_sqlstate
 from workspaces.models import ApiKey
 
 PRECISION = timedelta(minutes=5)
-# Of several requests at the same time, one updates the row; the others skip it, so that none waits. Keys are not locked
-# against foreign keys, which reports use.
+# Of several requests at the same time, one updates the row; the others skip it, so that none waits. This lock does not
+# block reports, which refer to the key by foreign keys.
 NOTE_USE = """
 UPDATE workspaces_apikey SET last_used_at = %(now)s
  WHERE id = (SELECT id FROM workspaces_apikey

@@ -270,13 +270,13 @@ def test_a_number_that_would_share_its_hash_with_another_is_refused_without_bein
 
 
 @pytest.mark.parametrize("written", ["1.0", "12.50", "1E2", "-0.0", "0e-400", "9007199254740992.0", "0.1", "1e-7"])
-def test_what_is_minted_is_what_a_body_of_the_same_text_has(api, written):
+def test_arguments_have_the_same_hash_as_a_body_with_the_same_text(api, written):
     text = f'{{"sub": "u", "operation": "GET /a", "args": {{"a": {written}}}}}'
     minted = api.post(ADDRESS, text.encode()).json()["payload"]
     assert minted["argsHash"] == request_args(f'{{"a": {written}}}'.encode(), "application/json").hash
 
 
-def test_numbers_beside_the_arguments_are_of_no_account(api):
+def test_numbers_outside_the_arguments_may_be_inexact(api):
     text = b'{"x": {"args": 1e-400}, "sub": "u", "operation": "GET /a", "\\u0061rgs" : [1], "y": 9007199254740993}'
     assert api.post(ADDRESS, text).json()["payload"]["argsHash"] == args_hash([1])
 

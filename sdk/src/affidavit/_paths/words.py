@@ -1,4 +1,4 @@
-"""Names taken apart: the words that they are made of, singular and plural, and what they read like."""
+"""Split names into words, find their singular, and read the kind of values that a name promises."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def singularize(word: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def read_name(name: str) -> Reading:
-    """By its last word, which says what it is: `event_name` is a name, `nameFormat` a format."""
+    """Read the last word of a name, which says what it is: `event_name` is a name, `nameFormat` a format."""
     parts = split_words(name)
     last = singularize(parts[-1]) if parts else ""
     if last in _IDENTITIES:

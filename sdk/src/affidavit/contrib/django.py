@@ -105,7 +105,7 @@ def intent_required(
 ) -> View:
     """Protect one view, `def` or `async def`, with the middleware or without it.
 
-    minimum_version, operation: see `IntentVerifier.verify`. protection: that of the settings if None. For a
+    minimum_version, operation: see `IntentVerifier.verify`. protection: the one of the settings if None. For a
     class-based view: `@method_decorator(intent_required, name="dispatch")`.
     """
     demands = Demands(minimum_version, operation)
@@ -222,7 +222,8 @@ def _build_call(request: HttpRequest, body: bytes) -> Call:
 def _read_body(request: HttpRequest, limit: int) -> bytes | None:
     """Return the whole body, which the view can still read; None if it is over the limit.
 
-    Raises RequestDataTooBig if it is over Django's own, which holds for uploads too: they are read whole as well.
+    Raises RequestDataTooBig if it is over Django's own limit. That limit also holds for uploads, because they are read
+    whole, too.
     """
     length = request.META.get("CONTENT_LENGTH") or ""
     if length.isdecimal() and int(length) > limit:
