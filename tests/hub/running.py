@@ -50,10 +50,9 @@ class Hub:
 
     def start(self, *, seconds: float = 60, from_nothing: bool = False) -> None:
         """Start and wait for the one line. from_nothing: make the database too, in place of a copy of an empty one."""
-        var = self.folder / "var"
         is_new = from_nothing or self.environment["HUB_SAMPLE"] == "1" or "DATABASE_URL" in self.settings
-        if not (var.exists() or is_new):
-            shutil.copytree(prepare_empty_database(), var)
+        if not ((self.folder / "var").exists() or is_new):
+            self.copy_empty_database()
         with (self.folder / "output.log").open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "up"], cwd=ROOT, env=self.environment, stdout=log,
@@ -67,6 +66,10 @@ class Hub:
                 break
             time.sleep(0.02)
         raise AssertionError(f"the hub did not start:\n{self.output}")
+
+    def copy_empty_database(self) -> None:
+        """Make the data directory as a hub leaves it that was started once and not used."""
+        shutil.copytree(prepare_empty_database(), self.folder / "var")
 
     def create_sign_in_link(self) -> str:
         """Return the address of a one-time link for the operator."""

@@ -158,11 +158,10 @@ def test_data_of_another_postgresql_are_left_alone(hub):
 
 
 def test_a_database_of_a_newer_version_is_one_clear_line(hub):
-    hub.start()
+    hub.copy_empty_database()
     insert = "INSERT INTO django_migrations (app, name, applied) VALUES ('outcomes', '9999_future', now())"
     code = f"from django.db import connection as c; c.cursor().execute({insert!r})"
     assert hub.manage("shell", "--no-imports", "-c", code).returncode == 0
-    hub.stop()
     assert_one_clear_line(hub.manage("up"), "newer version", "9999_future")
 
 

@@ -19,7 +19,8 @@ from workspaces.models import ApiKey
 
 pytestmark = pytest.mark.django_db
 
-HOUR, MINUTE = 3600.0, 60.0
+HOUR = 3600.0
+BETWEEN_FOLDS = 180.0
 BETWEEN_CONVERSATIONS = 20.0
 RELEASE = {
     ("GET", "/books", "/total", "quiet", "integer", "", "consumer"): 1,
@@ -31,7 +32,7 @@ RELEASE = {
 
 
 def play(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tuple[str, ...]]:
-    """Play some hours of the sample, folding every minute. Return the drift of the successful responses."""
+    """Play some hours of the sample, folding every few minutes. Return the drift of the successful responses."""
     key = ApiKey.objects.select_related("workspace").get(workspace=created.workspace, prefix=created.full_key[:12])
     start = timezone.now().timestamp() - hours * HOUR
     clock, chance = SetClock(start), Random(0)
@@ -42,8 +43,8 @@ def play(created: NewWorkspace, *, hours: int, released_at: float) -> Counter[tu
     for number in range(int(hours * HOUR / BETWEEN_CONVERSATIONS)):
         pair = [stack.assistant for stack in stacks]
         agenda.add(people.run_conversation(*pair, habits), due_at=start + number * BETWEEN_CONVERSATIONS)
-    for minute in range(int(hours * HOUR / MINUTE)):
-        while agenda.next_at < start + (minute + 1) * MINUTE:
+    for number in range(int(hours * HOUR / BETWEEN_FOLDS)):
+        while agenda.next_at < start + (number + 1) * BETWEEN_FOLDS:
             clock.time = max(clock.time, agenda.next_at)
             agenda.run_next()
         hub.register_arrivals()
