@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,6 +18,7 @@ from catalog.queries import visible_operations
 from wire.period import Period
 from workspaces.models import Environment
 
+NAMED_FIELDS = 3  # of those that broke
 OperationKey = tuple[str, str]
 """Method and template with nameless parameters: the same operation in every environment."""
 
@@ -54,36 +55,39 @@ def list_open_drift(environment: Environment, period: Period) -> QuerySet[Drift]
     return list_drift(environment, period, DriftFilters(breaking=True, is_new=True))
 
 
+def list_broken_fields(drift: QuerySet[Drift]) -> QuerySet[Drift, tuple[int, str, str]]:
+    """Return the fields with breaking changes among these, each once, however often it changed."""
+    return drift.exclude(breaks="").order_by().values_list("operation", "part", "pointer").distinct()
+
+
 @dataclass(frozen=True)
 class BreakingDrift:
-    """The breaking changes that were found in a period, and are neither acknowledged nor muted.
+    """The fields that broke in a period, by changes that are neither acknowledged nor muted.
 
-    operations: in how many operations; method, path: of the one with most changes, which has `largest` of them;
-    detected_at: when the first was found.
+    operations: in how many operations; latest: the last change of each of the first fields to name, the latest first;
+    detected_at: when the first change was found.
     """
 
-    changes: int
+    fields: int
     operations: int
-    method: str
-    path: str
-    largest: int
+    latest: Sequence[Drift]
     detected_at: datetime
+
+    @property
+    def unnamed(self) -> int:
+        return self.fields - len(self.latest)
 
 
 def summarize_breaking_drift(environment: Environment, period: Period) -> BreakingDrift | None:
     """Sum the breaking changes of a period that nobody has acknowledged or muted; None if there are none."""
-    operations = list_open_drift(environment, period).order_by().values("operation__method", "operation__path")
-    rows = list(operations.annotate(changes=Count("pk"), detected_at=Min("at")).order_by("-changes", "detected_at"))
-    if not rows:
+    drift = list_open_drift(environment, period)
+    totals = drift.order_by().aggregate(operations=Count("operation", distinct=True), detected_at=Min("at"))
+    if not totals["operations"]:
         return None
-    return BreakingDrift(
-        changes=sum(row["changes"] for row in rows),
-        operations=len(rows),
-        method=rows[0]["operation__method"],
-        path=rows[0]["operation__path"],
-        largest=rows[0]["changes"],
-        detected_at=min(row["detected_at"] for row in rows),
-    )
+    fields = list_broken_fields(drift)
+    newest = fields.annotate(change=Max("pk")).order_by("-change").values_list("change", flat=True)[:NAMED_FIELDS]
+    latest = drift_with_operations(environment).filter(pk__in=list(newest)).order_by("-pk")
+    return BreakingDrift(fields.count(), totals["operations"], list(latest), totals["detected_at"])
 
 
 def find_drifted_operations(environment: Environment, period: Period, operations: Collection[Operation]) -> set[int]:

@@ -12,7 +12,7 @@ from catalog.change_labels import CHANGE_KINDS
 from catalog.drift import exports
 from catalog.drift.environments import OperationChange, compare_catalogs
 from catalog.drift.filters import DriftFilters
-from catalog.drift.queries import list_drift, measure_catalog, with_sequels
+from catalog.drift.queries import list_broken_fields, list_drift, measure_catalog, with_sequels
 from catalog.queries import visible_operations
 from wire.filters import read_text
 from wire.period import Period
@@ -32,7 +32,7 @@ def show_drift(request: HttpRequest, environment: Environment, period: Period) -
             "kinds": CHANGE_KINDS.items(),
             "change_words": CHANGE_KINDS,
             "changes": Paginator(with_sequels(drift), CHANGES_A_PAGE).get_page(request.GET.get("page")),
-            "breaking": drift.exclude(breaks="").count(),
+            "broken_fields": list_broken_fields(drift).count(),
             "is_empty": not visible_operations(environment).exists(),
         }
 

@@ -27,6 +27,7 @@ from outcomes.tallies.series import chart_buckets, has_any_outcome, read_series_
 from wire.period import Period
 from wire.table_exports import Table
 from workspaces.annotations.exports import build_annotations_table
+from workspaces.annotations.queries import find_annotation_before
 from workspaces.models import Environment
 from workspaces.page import Page
 
@@ -53,6 +54,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
 
     def build_context() -> Mapping[str, Any]:
         facts = {fact.name: fact for fact in read_facts()}
+        breaking = summarize_breaking_drift(environment, period)
         steps = list_setup_steps(
             has_operations=facts["operations"].value > 0,
             has_outcomes=has_any_outcome(environment),
@@ -69,7 +71,8 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "main_cause": find_main_cause(environment, period) if analytics.totals.broken else None,
             "rejected_calls": facts["rejections"],
             "rise": rejections.rise if facts["rejections"].is_alarming else None,
-            "breaking": summarize_breaking_drift(environment, period),
+            "breaking": breaking,
+            "breaking_release": find_annotation_before(environment, breaking.detected_at) if breaking else None,
             "reasons": rejections.reasons[:TOP_REASONS],
             "other_reasons": _sum_reasons(rejections.reasons[TOP_REASONS:]),
             "drift": drift,

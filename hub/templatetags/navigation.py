@@ -12,7 +12,7 @@ from django.template import Context
 from django.urls import NoReverseMatch
 from django.utils import timezone
 
-from catalog.drift.queries import list_open_drift
+from catalog.drift.queries import list_broken_fields, list_open_drift
 from intents.gate.queries import list_pending
 from outcomes.tallies.series import read_totals
 from wire.period import Period
@@ -111,8 +111,9 @@ class SectionCount:
     is_waiting: bool = False
 
 
-def count_breaking_changes(environment: Environment, period: Period) -> SectionCount:
-    return _count_rows(list_open_drift(environment, period), "breaking and not acknowledged, in this period")
+def count_broken_fields(environment: Environment, period: Period) -> SectionCount:
+    fields = list_broken_fields(list_open_drift(environment, period))
+    return _count_rows(fields, "fields broken and not acknowledged, in this period")
 
 
 def count_broken_joins(environment: Environment, period: Period) -> SectionCount:
@@ -120,15 +121,15 @@ def count_broken_joins(environment: Environment, period: Period) -> SectionCount
 
 
 def count_pending(environment: Environment, period: Period) -> SectionCount:
-    return _count_rows(list_pending(environment, now=timezone.now()), "waiting", is_waiting=True)
+    return _count_rows(list_pending(environment, now=timezone.now()).values("pk"), "waiting", is_waiting=True)
 
 
-def _count_rows(rows: QuerySet[Any], unit: str, *, is_waiting: bool = False) -> SectionCount:
-    count = rows.order_by().values("pk")[: MAX_COUNTED + 1].count()  # in no order, so that the limit ends the reading
+def _count_rows(rows: QuerySet[Any, Any], unit: str, *, is_waiting: bool = False) -> SectionCount:
+    count = rows.order_by()[: MAX_COUNTED + 1].count()  # in no order, so that the limit ends the reading
     return SectionCount(min(count, MAX_COUNTED), unit, count > MAX_COUNTED, is_waiting)
 
 
-COUNTS = {"drift": count_breaking_changes, "joins": count_broken_joins, "confirmations": count_pending}
+COUNTS = {"drift": count_broken_fields, "joins": count_broken_joins, "confirmations": count_pending}
 
 
 @register.simple_tag(takes_context=True)

@@ -12,6 +12,7 @@ from wire.period import Period
 from workspaces.models import Annotation, Environment
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SHORTLY = timedelta(hours=1)
 MAX_DIGITS = 17  # of microseconds, until the year 5000
 
 
@@ -31,6 +32,11 @@ def list_annotations(environment: Environment) -> QuerySet[Annotation]:
 
 def list_annotations_of_period(environment: Environment, period: Period) -> QuerySet[Annotation]:
     return list_annotations(environment).filter(at__gte=period.start, at__lt=period.end)
+
+
+def find_annotation_before(environment: Environment, moment: datetime) -> Annotation | None:
+    """Return the last annotation of the hour before a moment."""
+    return list_annotations(environment).filter(at__gt=moment - SHORTLY, at__lte=moment).first()
 
 
 def list_after(environment: Environment, position: ListPosition | None) -> QuerySet[Annotation]:

@@ -48,7 +48,7 @@ def list_changes(client: Any, created: Any, **query: str) -> list[tuple[str, str
 
 def test_the_feed_tells_what_changed_where_and_whom_it_breaks(browser_client, filled_workspace):
     page = open_page(browser_client, filled_workspace, "drift")
-    assert "3 in this period, 2 breaking" in page
+    assert "3 in this period, 2 fields broken" in page
     assert re.search(r"</span> → integer or string", page)
     (latest, *_) = list_rows(browser_client, filled_workspace, "drift", "drift")
     assert latest == {

@@ -12,6 +12,7 @@ from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from tests.catalog.reports import deliver, observation
 from tests.sample_data import fill_workspace
+from workspaces.models import Annotation
 
 PAGE = "/w/lumen-books/production/overview"
 STEPS = ["Create a workspace", "Observe an API", "Report an outcome", "Verify an intent", "Confirm a call"]
@@ -134,8 +135,8 @@ def test_the_sections_count_what_is_open_as_their_pages_do(overview, browser_cli
     joins = browser_client.get("/w/lumen-books/production/joins").context["totals"].broken
     assert joins > 0
     assert re.search(rf'title="unresolved in this period">\s*{joins}<', overview())
-    drift = browser_client.get("/w/lumen-books/production/drift?new=1").context["breaking"]
-    assert re.search(rf'title="breaking and not acknowledged, in this period">\s*{drift}<', overview())
+    drift = browser_client.get("/w/lumen-books/production/drift?new=1").context["broken_fields"]
+    assert re.search(rf'title="fields broken and not acknowledged, in this period">\s*{drift}<', overview())
     assert drift == 1
     assert "unresolved in this period" not in overview("?from=2026-01-05&to=2026-01-06")
 
@@ -152,13 +153,49 @@ def test_the_cause_of_broken_joins_is_said_with_its_count_key_and_start_and_lead
     assert "No main cause" not in page
 
 
-def test_breaking_changes_are_counted_with_their_operation_and_lead_to_the_feed(overview, api, workspace):
+def test_broken_fields_are_named_with_their_operation_and_lead_to_the_feed(overview, api, workspace):
     break_orders(api, workspace)
-    page = " ".join(overview().split())
-    assert "<b>1 breaking change</b> in <code" in page
+    change = Drift.objects.get(kind="type")
+    page = tidy(overview())
+    assert "<b>1 field broke</b> in 1 operation:" in page
+    assert re.search(rf'<a href="[^"]*/change\?id={change.pk}"><code class="path">GET /orders/<wbr>{{orderId}}<', page)
+    assert ", the first detected <time" in page
     assert "/drift?breaking=1&amp;new=1" in page
     Drift.objects.update(acknowledged_at=timezone.now())
     assert "no breaking change to acknowledge" in overview()
+
+
+def test_a_field_that_broke_twice_counts_once_everywhere(overview, browser_client, api, workspace):
+    break_orders(api, workspace)
+    change = Drift.objects.get(kind="type")
+    for kind, pointer in (
+        ("optional", change.pointer),
+        ("quiet", change.pointer),
+        ("quiet", "/a"),
+        ("quiet", "/b"),
+        ("quiet", "/c"),
+    ):
+        change.pk, change.kind, change.pointer = None, kind, pointer
+        change.save()
+    page = tidy(overview())
+    assert "<b>4 fields broke</b> in 1 operation:" in page
+    named = re.findall(
+        r"<code>(/\w+)</code></a>", page.partition("fields broke</b>")[2].partition("See what changed")[0]
+    )
+    assert named == ["/c", "/b", "/a"]
+    assert "and 1 more, the first detected" in page
+    assert re.search(r'title="fields broken and not acknowledged, in this period">\s*4<', page)
+    feed = tidy(browser_client.get("/w/lumen-books/production/drift").content.decode())
+    assert "6 in this period, 4 fields broken" in feed
+
+
+def test_broken_fields_name_what_happened_shortly_before(overview, api, workspace):
+    break_orders(api, workspace)
+    detected_at = Drift.objects.get(kind="type").at
+    for hours, text in ((3, "Release 4.9"), (0.5, "Release 5.0"), (-0.5, "Release 5.1")):
+        at = detected_at - timedelta(hours=hours)
+        Annotation.objects.create(workspace=workspace.workspace, at=at, text=text, created_at=at)
+    assert ", since Release 5.0 (<time" in tidy(overview())
 
 
 def test_a_rise_of_rejections_is_said_with_its_reason_and_operation(overview, workspace):
