@@ -79,8 +79,8 @@ class MemoryDeliveries:
                 self._keep_until[key] = now + RETENTION
                 stored = self._responses[key] = pickle.dumps((response.status, response.headers, response.body))
                 self._bytes += len(stored)
-                self._drop_responses()
-                self._warn_when_nearly_full()
+                while self._bytes > self._max_bytes:
+                    self._drop_oldest_response()
             return is_running
 
     def abandon(self, claim: Claim) -> None:
@@ -139,10 +139,9 @@ class MemoryDeliveries:
         self._leases.pop(key, None)
         self._bytes -= len(self._responses.pop(key, b""))
 
-    def _drop_responses(self) -> None:
-        while self._bytes > self._max_bytes:
-            _, stored = self._responses.popitem(last=False)
-            self._bytes -= len(stored)
+    def _drop_oldest_response(self) -> None:
+        _, stored = self._responses.popitem(last=False)
+        self._bytes -= len(stored)
 
     def _warn_when_nearly_full(self) -> None:
         calls = len(self._fingerprints)

@@ -1,6 +1,6 @@
 """Observe the requests and responses of an ASGI app (contract 4)."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import suppress
 
 from affidavit._paths.routes import quote_path
@@ -32,11 +32,9 @@ class WitnessMiddleware:
             else:
                 await self._app(scope, receive, send)
             return
-        exchange = _Exchange(self._witness, scope, send)
-        if exchange.request_copy is not None:
-            receive = exchange.wrap_receive(receive, exchange.request_copy)
+        exchange = _Exchange(self._witness, scope, receive, send)
         try:
-            await self._app(scope, receive, exchange.send)
+            await self._app(scope, exchange.receive, exchange.send)
         except Exception:  # reported as a 500, and raised on
             exchange.report(failed=True)
             raise
@@ -50,36 +48,38 @@ class _Exchange:
 
     _path = _root = ""
     _status = 0
+    _sent_headers: Iterable[tuple[bytes, bytes]] = ()
     _request_headers: Mapping[bytes, str] = {}
     _headers: Mapping[bytes, str] = {}
-    request_copy: BodyCopy | None = None
+    _has_request_headers = False
+    _request: BodyCopy | None = None
     _response: BodyCopy | None = None
     _response_type: str | None = None
     is_reported = False
 
-    def __init__(self, witness: Witness, scope: Scope, send: Send) -> None:
+    def __init__(self, witness: Witness, scope: Scope, receive: Receive, send: Send) -> None:
         self._witness = witness
         self._scope = scope
+        self._receive = receive
         self._send = send
         try:
-            # The path and its mount prefix, before an inner mount changes them.
+            # The path, its mount prefix and the headers, before an inner mount or middleware changes them.
             self._path, self._root = scope["path"], scope.get("root_path", "")
-            self._request_headers = headers = read_headers(scope["headers"], _REQUEST_HEADERS)
-            if b"content-type" in headers:
-                self.request_copy = open_copy(headers[b"content-type"], witness.max_body)
+            self._sent_headers = scope["headers"]
         except Exception:  # whatever the scope holds, the app must be called
             self.is_reported = True
 
-    def wrap_receive(self, receive: Receive, copy: BodyCopy) -> Receive:
-        """Return a `receive` for the app that copies the body while it passes."""
-
-        async def receive_and_copy() -> Message:
-            message = await receive()
-            if message["type"] == "http.request":
-                _copy(message, copy)
-            return message
-
-        return receive_and_copy
+    async def receive(self) -> Message:
+        """Receive for the app, and copy the body while it passes."""
+        message = await self._receive()
+        if not self.is_reported and message["type"] == "http.request":
+            try:
+                copy = self._open_request()
+                if copy is not None:
+                    _copy(message, copy)
+            except Exception:  # whatever the scope holds, the app must have its message
+                self.is_reported = True
+        return message
 
     def send(self, message: Message) -> Awaitable[None]:
         """Note what the app sends, and return the coroutine of the server's `send`: this saves one for each message."""
@@ -102,11 +102,12 @@ class _Exchange:
         if has_no_route(scope):
             return
         with suppress(Exception):  # whatever the scope holds, observing must not break the response
+            request = self._open_request()
             self._witness.observe(
                 scope["method"], self._build_path(), self._status or 500,
                 route=find_route(scope),
                 query=scope.get("query_string", b"").decode("latin-1"),
-                request_body=None if self.request_copy is None else self.request_copy.finish(),
+                request_body=None if request is None else request.finish(),
                 request_content_type=self._find_request_type(),
                 request_encoding=self._request_headers.get(b"content-encoding"),
                 response_body=self._finish_response(),
@@ -114,11 +115,18 @@ class _Exchange:
                 response_encoding=self._headers.get(b"content-encoding"),
             )  # fmt: skip
 
+    def _open_request(self) -> BodyCopy | None:
+        """Return the copy of the request's body; None without one. For most requests of most apps nobody asks."""
+        if not self._has_request_headers:
+            self._has_request_headers = True
+            self._request_headers = headers = read_headers(self._sent_headers, _REQUEST_HEADERS)
+            if b"content-type" in headers:
+                self._request = open_copy(headers[b"content-type"], self._witness.max_body)
+        return self._request
+
     def _find_request_type(self) -> str | None:
         """Return the type of the body that the app has read; None if it has read none."""
-        if self.request_copy is None or not self.request_copy.size:
-            return None
-        return self._request_headers[b"content-type"]
+        return self._request_headers[b"content-type"] if self._request is not None and self._request.size else None
 
     def _build_path(self) -> str:
         return quote_path(join_path(str(self._path), str(self._root)))
@@ -130,9 +138,13 @@ class _Exchange:
         content_type = headers.get(b"content-type")
         self._response_type = choose_type(content_type, headers.get(b"content-length"))
         if route is not None and self._witness.settles(
-            scope["method"], self._build_path, self._status, route,
-            request_content_type=self._find_request_type(), response_content_type=self._response_type,
-        ):  # fmt: skip
+            scope["method"],
+            self._build_path,
+            self._status,
+            route,
+            request_content_type=None if self._request is None else self._find_request_type(),
+            response_content_type=self._response_type,
+        ):
             self.is_reported = True
             return
         if is_json(content_type or ""):

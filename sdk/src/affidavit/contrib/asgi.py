@@ -198,8 +198,10 @@ class Gate:
             await self._send(message)
         elif response.hold(message):
             self._response = None
-            if self.admission is not None:
-                await self._run_step(self.admission.finish, response.status, response.headers, response.body)
+            if self.admission is not None and self._is_in_memory:
+                self.admission.finish(response.status, response.headers, response.body)
+            elif self.admission is not None:
+                await asyncio.to_thread(self.admission.finish, response.status, response.headers, response.body)
             for held_message in response.messages:
                 await self._send(held_message)
 

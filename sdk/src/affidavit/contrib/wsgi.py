@@ -192,7 +192,7 @@ class _Run:
         if not self._is_event_stream():  # the first event of a stream may take long
             chunks_read += islice(iterator, 1)  # an app may start its response only now, or fail
         status, headers = self._start_arguments
-        streams = not isinstance(chunks, (list, tuple)) and not _has_length(headers)
+        streams = not isinstance(chunks, (list, tuple)) and _find_header(headers, "content-length") is None
         if not streams:
             chunks_read += _read_until(limit - sum(map(len, chunks_read)), iterator)
         body = b"".join([*self._written, *chunks_read])
@@ -206,8 +206,8 @@ class _Run:
         return _Remainder(chain([body], iterator), chunks)
 
     def _is_event_stream(self) -> bool:
-        headers = self._start_arguments[1] if self._start_arguments else ()
-        return any(name.lower() == "content-type" and value.startswith("text/event-stream") for name, value in headers)
+        media_type = _find_header(self._start_arguments[1], "content-type") if self._start_arguments else None
+        return media_type is not None and media_type.startswith("text/event-stream")
 
 
 class _Remainder:
@@ -225,8 +225,12 @@ class _Remainder:
         _close(self._source)
 
 
-def _has_length(headers: _Headers) -> bool:
-    return any(name.lower() == "content-length" for name, _ in headers)
+def _find_header(headers: _Headers, name: str) -> str | None:
+    """Return the value of the first header of this name, which is in lower case."""
+    for key, value in headers:
+        if key.lower() == name:
+            return value
+    return None
 
 
 def _read_until(limit: int, chunks: Iterator[bytes]) -> Iterator[bytes]:
