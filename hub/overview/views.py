@@ -33,6 +33,7 @@ from workspaces.page import Page
 
 LATEST_DRIFT = 5
 TOP_REASONS = 5
+REASON_COLUMNS = ("reason", "rejections", "rejectionsBefore")
 
 
 def overview(request: HttpRequest, environment: Environment, period: Period) -> Page:
@@ -93,12 +94,14 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             Table("series", ("start", "conversations", "outcomes", "brokenJoins"), list_series_rows),
             export_series(analytics, "series-by-key"),
             export_drift(drift),
-            Table(
-                "reasons", ("reason", "rejections"), lambda: [(item.reason, item.count) for item in rejections.reasons]
-            ),
+            Table("reasons", REASON_COLUMNS, lambda: map(_list_reason_cells, rejections.reasons)),
             build_annotations_table(environment, period),
         ],
     )
+
+
+def _list_reason_cells(summary: ReasonSummary) -> Sequence[Any]:
+    return (summary.reason, summary.count, summary.previous_count)
 
 
 def _sum_reasons(reasons: Sequence[ReasonSummary]) -> Mapping[str, int]:

@@ -23,7 +23,7 @@ from wire.postgresql.replica import get_read_connection
 from wire.tallies.bucket_spans import plan_reads
 from wire.tallies.spans import DAY, Segment, cover, cover_period, segment_columns
 from wire.time_buckets import Bucket, split_into_buckets
-from workspaces.models import Environment, Workspace
+from workspaces.models import Environment, RetentionPolicy, Workspace
 
 NO_FILTERS = RejectionFilters()
 NO_VERSION = 0  # of verifications whose version was not reported
@@ -86,6 +86,12 @@ def count_versions(workspace: Workspace, *, now: datetime) -> VersionCounts:
 
 def _select_accepted(totals: Sequence[Total], version: int) -> Sequence[Total]:
     return [total for total in totals if total.result == ACCEPTED and total.version == version]
+
+
+def find_retention_days(workspace: Workspace) -> int | None:
+    """Return for how many days the workspace keeps single rejections; None if for good."""
+    days = RetentionPolicy.objects.filter(workspace=workspace).values_list("rejections", flat=True)
+    return days.first()
 
 
 def has_verifications(environment: Environment) -> bool:

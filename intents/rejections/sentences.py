@@ -14,7 +14,7 @@ def describe_reasons(summaries: Sequence[ReasonSummary], *, step: str, before: s
     reason: the one that the page is filtered by, if any.
     """
     summaries = [summary for summary in summaries if reason in ("", summary.reason)]
-    if not summaries:
+    if not any(summary.count for summary in summaries):
         return "No rejections in this period."
     beginning = f"{_format_rejections(sum(summary.count for summary in summaries))}, one bar per {step}"
     if reason:

@@ -41,7 +41,10 @@ class GroupSummary:
 
 @dataclass(frozen=True)
 class ReasonSummary:
-    """The rejections with one reason. share: of all rejections; before: in the period before."""
+    """The rejections with one reason, in this period or only in the one before.
+
+    share: of all rejections; previous_count: in the period before; last_at: in this period if it has any.
+    """
 
     reason: str
     count: int
@@ -79,15 +82,19 @@ def narrow_to_reason(totals: Iterable[Total], reason: str) -> Sequence[Total]:
 
 
 def group_by_reason(totals: Sequence[Total], previous: Sequence[Total]) -> Sequence[ReasonSummary]:
-    """Summarize each reason, the most frequent first, then by name. previous: the totals of the period before."""
+    """Summarize each reason of this period or the one before, the most frequent first, then by name.
+
+    previous: the totals of the period before.
+    """
     all_rejections = count_rejections(totals)
-    befores = _count_results(previous)
-    summaries = [
-        ReasonSummary(reason, count, count / all_rejections, befores[reason], _find_latest(group))
-        for reason, group in _group(totals, lambda total: total.result).items()
-        if is_rejection(reason) and (count := count_verifications(group))
-    ]
-    return sorted(summaries, key=lambda summary: (-summary.count, summary.reason))
+    groups, previous_groups = (_group(part, lambda total: total.result) for part in (totals, previous))
+    summaries = []
+    for reason in filter(is_rejection, {**groups, **previous_groups}):
+        group, previous_group = groups.get(reason, ()), previous_groups.get(reason, ())
+        count, previous_count = count_verifications(group), count_verifications(previous_group)
+        share = count / all_rejections if all_rejections else 0
+        summaries.append(ReasonSummary(reason, count, share, previous_count, _find_latest(group or previous_group)))
+    return sorted(summaries, key=lambda summary: (-summary.count, -summary.previous_count, summary.reason))
 
 
 def group_by_version(totals: Sequence[Total]) -> Sequence[GroupSummary]:

@@ -18,7 +18,7 @@ from intents.rejections.analysis import RejectionAnalysis
 from intents.rejections.detail import CALL_EVENT_COLUMNS, find_alike, find_intent, find_rejection, list_call_events
 from intents.rejections.exports import build_tables
 from intents.rejections.filters import parse_filters
-from intents.rejections.queries import begin_with_data, has_verifications
+from intents.rejections.queries import begin_with_data, find_retention_days, has_verifications
 from wire.errors import NotFound
 from wire.filters import read_number
 from wire.period import Period
@@ -55,6 +55,7 @@ def show_rejections(request: HttpRequest, environment: Environment, period: Peri
             **_build_overview(analysis),
             **_build_breakdown(analysis),
             "rejections": rejections,
+            "retention_days": find_retention_days(environment.workspace),
         }
 
     return Page("intents/rejections.html", build_context, build_tables(analysis))

@@ -1,5 +1,6 @@
 """The overview: five steps before the first data, numbers from then on; and what waits for a person."""
 
+import json
 import re
 from datetime import timedelta
 from html import unescape
@@ -119,6 +120,21 @@ def test_reasons_have_no_count_before_if_no_call_was_verified_before(overview, w
     assert f"{cells}–</td>" in tidy(overview())
     record_verifications(production, [Verification("accepted", now - timedelta(days=8))])
     assert f"{cells}0</td>" in tidy(overview())
+
+
+def test_a_reason_that_stopped_is_listed_and_exported_with_its_count_before(overview, browser_client, workspace):
+    production = workspace.workspace.environments.get(name="production")
+    now = timezone.now()
+    record_verifications(
+        production, [Verification("expired", now), Verification("replayed", now - timedelta(days=8), count=2)]
+    )
+    cells = '<code>replayed</code></a> </th> <td class="num">0</td> <td class="num soft">2</td>'
+    assert cells in tidy(overview())
+    rows = json.loads(browser_client.get(f"{PAGE}.json").getvalue())["tables"]["reasons"]
+    assert rows == [
+        {"reason": "expired", "rejections": 1, "rejectionsBefore": 0},
+        {"reason": "replayed", "rejections": 0, "rejectionsBefore": 2},
+    ]
 
 
 def test_the_latest_drift_says_of_how_many_observations_a_change_was_in(overview, api, workspace):

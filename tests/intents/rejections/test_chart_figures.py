@@ -94,4 +94,5 @@ def test_all_time_is_compared_with_nothing():
 
 
 def test_a_period_without_rejections_says_so():
-    assert describe_reasons([], step="day", before=BEFORE) == "No rejections in this period."
+    for summaries in ([], build_summaries(("expired", 0, 3))):
+        assert describe_reasons(summaries, step="day", before=BEFORE) == "No rejections in this period."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,7 +43,17 @@ def test_reasons_are_sorted_by_frequency_and_have_their_counts_of_the_previous_p
     assert [summary.count for summary in summaries] == sorted((summary.count for summary in summaries), reverse=True)
     for summary in summaries:
         assert summary.previous_count == sum(total.count for total in before if total.result == summary.reason)
-        assert summary.last_at == max(total.last_at for total in totals if total.result == summary.reason)
+        with_reason = [total for total in totals if total.result == summary.reason]
+        with_reason_before = [total for total in before if total.result == summary.reason]
+        assert summary.last_at == max(total.last_at for total in with_reason or with_reason_before)
+
+
+@given(TOTALS, TOTALS)
+def test_reasons_add_up_to_the_rejections_of_both_periods(totals, before):
+    summaries = total_rows.group_by_reason(totals, before)
+    assert sum(summary.count for summary in summaries) == total_rows.count_rejections(totals)
+    assert sum(summary.previous_count for summary in summaries) == total_rows.count_rejections(before)
+    assert sum(summary.share for summary in summaries) == pytest.approx(1 if total_rows.count_rejections(totals) else 0)
 
 
 @given(TOTALS, st.sampled_from(list(REASONS)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -21,6 +22,7 @@ from intents.rejections.totals import count_rejections, count_verifications
 from intents.reports.record import record_verifications
 from intents.reports.verification import Verification
 from wire.period import parse_period
+from workspaces.models import RetentionPolicy
 
 NOW = timezone.now()
 
@@ -110,7 +112,7 @@ def test_each_reason_stands_with_its_meaning_and_its_usual_fix(page, filled):
     text = page().content.decode()
     exported = read_rows(page(".json"), "reasons")
     assert [(row["reason"], row["rejections"]) for row in exported] == [
-        ("expired", 4), ("args-mismatch", 1), ("missing-header", 1),
+        ("expired", 4), ("args-mismatch", 1), ("missing-header", 1), ("replayed", 0),
     ]  # fmt: skip
     for row in exported:
         reason = REASONS[row["reason"]]
@@ -122,6 +124,19 @@ def test_each_reason_stands_with_its_meaning_and_its_usual_fix(page, filled):
 def test_a_reason_is_compared_with_the_period_before(page, filled):
     (replayed,) = [row for row in read_rows(page(".json", range="30d"), "reasons") if row["reason"] == "replayed"]
     assert (replayed["rejections"], replayed["rejectionsBefore"]) == (7, 0)
+
+
+def test_a_reason_that_stopped_is_listed_so_that_the_column_adds_up(page, filled):
+    rows = read_rows(page(".json"), "reasons")
+    assert sum(row["rejectionsBefore"] for row in rows) == page().context["previous_rejected"] == 7
+    assert rows[-1]["reason"] == "replayed"
+    assert (rows[-1]["rejections"], rows[-1]["share"], rows[-1]["rejectionsBefore"]) == (0, 0, 7)
+
+
+def test_reasons_have_no_previous_count_if_nothing_was_verified_before(page, filled):
+    text = " ".join(page(range="30d").content.decode().split())
+    assert 'data-is="Previous period" class="num soft">–</td>' in text
+    assert 'data-is="Previous period" class="num soft">0</td>' not in text
 
 
 def test_versions_and_operations_have_rates_with_their_n(page, filled):
@@ -190,6 +205,20 @@ def test_single_rejections_are_the_latest_first_and_page(page, production):
     assert len(read_rows(page(".json"), "rejections")) == 60
 
 
+def test_the_list_says_for_how_long_single_rejections_are_kept(page, filled, workspace):
+    caption = re.compile(r"<h2>Latest rejections</h2>\s*<span class=\"soft\">(.*?)</span>", re.DOTALL)
+
+    def read_caption() -> str:
+        return " ".join(caption.search(page().content.decode()).group(1).split())
+
+    assert read_caption() == "4 in this period"
+    policy = RetentionPolicy.objects.create(workspace=workspace.workspace, rejections=30)
+    assert read_caption() == "4; older than 30 days are deleted, the counts above stay"
+    policy.rejections = None
+    policy.save()
+    assert read_caption() == "4 in this period"
+
+
 def test_csv_has_the_columns_of_the_table(page, filled):
     lines = list(csv.DictReader(io.StringIO(page(".csv", table="rejections").getvalue().decode())))
     assert [line["reason"] for line in lines[:2]] == ["expired", "expired"]
@@ -239,4 +268,9 @@ def test_the_analysis_has_this_range_and_the_one_before(filled):
     assert (count_verifications(analysis.totals), count_rejections(analysis.totals)) == (106, 6)
     previous = analysis.previous_totals
     assert (count_verifications(previous), count_rejections(previous)) == (7, 7)
-    assert [summary.reason for summary in analysis.reasons] == ["expired", "args-mismatch", "missing-header"]
+    assert [summary.reason for summary in analysis.reasons] == [
+        "expired",
+        "args-mismatch",
+        "missing-header",
+        "replayed",
+    ]
