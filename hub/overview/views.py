@@ -26,9 +26,10 @@ from outcomes.broken_joins.overview import find_main_cause
 from outcomes.tallies.series import chart_buckets, has_any_outcome, read_series_of_all_keys
 from wire.period import Period
 from wire.table_exports import Table
+from workspaces.access import has_role
 from workspaces.annotations.exports import build_annotations_table
 from workspaces.annotations.queries import find_annotation_before
-from workspaces.models import Environment
+from workspaces.models import Environment, Membership
 from workspaces.page import Page
 
 LATEST_DRIFT = 5
@@ -72,6 +73,7 @@ def overview(request: HttpRequest, environment: Environment, period: Period) -> 
             "main_cause": find_main_cause(environment, period) if analytics.totals.broken else None,
             "rejected_calls": facts["rejections"],
             "rise": rejections.rise if facts["rejections"].is_alarming else None,
+            "may_open_keys": has_role(request.user, environment.workspace, Membership.ADMIN),
             "breaking": breaking,
             "breaking_release": find_annotation_before(environment, breaking.detected_at) if breaking else None,
             "reasons": rejections.reasons[:TOP_REASONS],

@@ -163,8 +163,10 @@ def test_the_cause_of_broken_joins_is_said_with_its_count_key_and_start_and_lead
     report_outcomes(api, "s0", "s1", "s2", "unknown")
     page = " ".join(overview("?tz=Asia/Kathmandu").split())
     assert "3 of 4 are of conversations of <b>staging</b>, reported to production" in page
-    match = re.search(r"by key <code>(\w+)…</code></span> since", page)
-    assert api.key.startswith(match[1])
+    match = re.search(r'by key <a href="([^"]+)"><b>([^<]+)</b> <code>(\w+)…</code></a> </span> since', page)
+    assert "/keys" in match[1]
+    key = workspace.workspace.api_keys.get(name=match[2])
+    assert key.prefix == match[3] == api.key[: len(match[3])]
     assert "/joins?tz=Asia%2FKathmandu&amp;why=other-environment&amp;in=staging" in page
     assert "No main cause" not in page
 

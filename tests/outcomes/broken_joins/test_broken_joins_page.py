@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from outcomes.broken_joins import lookup
+from outcomes.broken_joins import lookup, overview
 from outcomes.broken_joins.cause_groups import group_by_cause
 from outcomes.broken_joins.overview import find_main_cause
 from outcomes.ingest.record import Report, record_outcomes
@@ -193,17 +193,25 @@ def test_the_overview_names_the_cause_of_most_broken_joins(workspace):
     main_cause = find_main_cause(production, all_time())
     cause = main_cause.cause
     assert (cause.kind, cause.environment, cause.count, main_cause.diagnosed) == ("other-environment", "staging", 5, 6)
-    assert (cause.oldest, main_cause.is_start, main_cause.is_partial) == (now, True, False)
+    assert (main_cause.since, main_cause.is_start, main_cause.is_partial) == (now, True, False)
 
 
-def test_the_main_cause_began_earlier_where_a_join_before_the_period_has_it(workspace):
+def test_the_main_cause_says_since_when_also_before_the_period(workspace, monkeypatch):
     production = environment_of(workspace, "production")
     now = timezone.now()
+
+    def start_of_cause():
+        main_cause = find_main_cause(production, parse_period({}, now=now))
+        return main_cause.since, main_cause.is_start
+
     record_outcomes(production, [Report("undefined", "purchase")], now=now - timedelta(days=30))
     record_outcomes(production, [Report("new", "purchase")], now=now)
-    assert find_main_cause(production, parse_period({}, now=now)).is_start
+    assert start_of_cause() == (now, True)
     record_outcomes(production, [Report("old", "purchase")], now=now - timedelta(days=20))
-    assert not find_main_cause(production, parse_period({}, now=now)).is_start
+    record_outcomes(production, [Report("older", "purchase")], now=now - timedelta(days=25))
+    assert start_of_cause() == (now - timedelta(days=25), True)
+    monkeypatch.setattr(overview, "NEWEST_BEFORE", 1)
+    assert start_of_cause() == (now - timedelta(days=20), False)
 
 
 def test_the_main_cause_names_the_key_only_if_it_reported_all_of_it(workspace):
@@ -211,9 +219,9 @@ def test_the_main_cause_names_the_key_only_if_it_reported_all_of_it(workspace):
     key, other_key = workspace.workspace.api_keys.all()[:2]
     now = timezone.now()
     record_outcomes(production, [Report("one", "purchase")], now=now, reported_by=key.pk)
-    assert find_main_cause(production, all_time()).api_key == str(key)
+    assert find_main_cause(production, all_time()).api_key == key
     record_outcomes(production, [Report("two", "purchase")], now=now, reported_by=other_key.pk)
-    assert find_main_cause(production, all_time()).api_key == ""
+    assert find_main_cause(production, all_time()).api_key is None
 
 
 def test_the_overview_names_no_cause_where_none_rules(production):
