@@ -34,7 +34,7 @@ def split_into_buckets(
 
     elapsed_until: a bucket whose hour, day or month ends later is partial; by default the end.
 
-    A day has 23 or 25 hours if summer time begins or ends on it. Where an hour repeats, both are labelled
+    A day has 23 or 25 hours if summer time begins or ends on it. If an hour repeats, both are labelled
     with the zone's abbreviation.
     """
     edges = [start, *(edge for edge in ITERATORS[step](start, end, zone) if start < edge < end), end]
@@ -90,7 +90,7 @@ ITERATORS = {"hour": iterate_hours, "day": iterate_days, "month": iterate_months
 
 
 def find_midnight(day: date, zone: ZoneInfo) -> datetime:
-    """Return the first moment of a local day, also if its clocks skip or repeat midnight."""
+    """Return the first moment of a local day, even if its clocks skip or repeat midnight."""
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 

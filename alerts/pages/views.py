@@ -26,7 +26,7 @@ NAME, LOG = "alerts", "deliveries"
 NEW_SECRET = "new webhook secret"
 DONE = {
     "test": "A test is on its way.",
-    "again": "Queued again, behind what waits for its target.",
+    "again": "Queued again, behind the deliveries that wait for its target.",
 }
 STATES = {Delivery.WAITING: "waiting", Delivery.DELIVERED: "delivered", Delivery.DEAD: "dead letter"}
 ROWS_PER_PAGE = 50

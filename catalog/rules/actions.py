@@ -179,7 +179,7 @@ def require_node(request: HttpRequest, operation: Operation) -> tuple[str, Node]
 
 
 def stamp(request: HttpRequest) -> dict[str, Any]:
-    """Return who acts and when, as the verbs take it."""
+    """Return actor and time as arguments of the verbs."""
     return {"actor": request.user.get_username(), "now": timezone.now()}
 
 

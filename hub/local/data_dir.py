@@ -49,5 +49,5 @@ def lock_data_dir(data_dir: Path) -> Iterator[None]:
                 f"another hub is running on {data_dir}, or a command that needs its database. "
                 "Stop it, or set HUB_DATA_DIR and HUB_PORT for a second one."
             ) from None
-        os.set_inheritable(lock.fileno(), True)  # it lasts when this process becomes the supervisor
+        os.set_inheritable(lock.fileno(), True)  # the lock stays when this process becomes the supervisor
         yield

@@ -17,7 +17,7 @@ from wire.wake_worker import REQUEST_ID_HEADER
 
 def run() -> int:
     """Run until stopped. Return the exit status."""
-    # Celery writes there that it was asked to stop, in a form of its own.
+    # Celery would write there, in its own form, that it was asked to stop.
     sys.__stdout__ = None  # type: ignore[misc]  # Python allows None, as in a program without a console
     worker = app.Worker(pool_cls="solo", quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True)
     worker.start()
@@ -32,7 +32,7 @@ def configure_logging(**signal_arguments: object) -> None:
 
 @task_prerun.connect
 def enter_request(task: Task[Any, Any], **signal_arguments: object) -> None:
-    """Give the lines of a task the id of the request that rang for it."""
+    """Give the lines of a task the id of the request that caused it."""
     current_request_id.set(task.request.get(REQUEST_ID_HEADER) or "")
 
 

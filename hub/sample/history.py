@@ -143,7 +143,7 @@ class History:
             stack.verifications.send()
         self._hub.gate.store()
         for environment in self._hub.environments.values():
-            # By the clock of that day: its drift is dated then. It locks the catalog, so it comes last.
+            # Fold by the clock of that day, so that drift is dated right. The fold locks the catalog, so it comes last.
             fold_reports(environment, now=self._hub.now)
 
     def _annotate(self, text: str, at: datetime) -> None:

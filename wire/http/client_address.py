@@ -31,9 +31,11 @@ class ClientAddressMiddleware:
 
 
 def find_client_address(peer: str, forwarded_for: str, proxies: Sequence[Network]) -> str:
-    """Return the nearest address that is not a trusted proxy's: only trusted proxies are believed about the one before.
+    """Return the nearest address that is not a trusted proxy's.
 
-    peer: who connected; forwarded_for: X-Forwarded-For, the farthest first. Empty if no address can be read.
+    An address that a proxy reports counts only if that proxy is trusted. Empty if no address can be read.
+
+    peer: who connected; forwarded_for: X-Forwarded-For, the farthest first.
     """
     nearest_first = [peer, *reversed([part.strip() for part in forwarded_for.split(",") if part.strip()])]
     client = ""

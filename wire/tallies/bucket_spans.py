@@ -17,10 +17,9 @@ from wire.time_buckets import Bucket
 class ReadPlan:
     """The segments to read, and how the sums read from them make up the buckets.
 
-    A segment of quarter hours is read as one sum; a segment of days or months as one sum for each day or month. uses:
-    the buckets that use each sum, as the number of the bucket, and 1 to add or -1 to subtract the sum. Their key is the
-    number of the sum's segment with the sum's start in Unix seconds. The keys are numbers, because a chart reads
-    thousands.
+    A segment of quarter hours is read as one sum; a segment of days or months as one sum for each day or month.
+    uses: for each sum, the buckets that use it, as (number of the bucket, 1 to add or -1 to subtract). A sum is named
+    by (number of its segment, its start in Unix seconds). These are numbers for speed: a chart reads thousands.
     """
 
     segments: Sequence[Segment]

@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from workspaces.audit.record import record_audit
 
-FAILURES_RECORDED_EVERY = 3600  # seconds, for each account: who guesses does not fill the log
+FAILURES_RECORDED_EVERY = 3600  # seconds, for each account, so that guesses do not fill the log
 
 
 def record_account_action(user: User, action: str, facts: Mapping[str, Any] | None = None, *, now: datetime) -> None:

@@ -150,6 +150,6 @@ def _require_admin_environment(request: HttpRequest, slug: str, name: str) -> En
 
 
 def _stamp(request: HttpRequest) -> dict[str, Any]:
-    """Return who acts and when, as the verbs take it."""
+    """Return actor and time as arguments of the verbs."""
     actor, by_operator = request.user.get_username(), request.user.is_superuser
     return {"actor": actor, "by_operator": by_operator, "now": timezone.now()}

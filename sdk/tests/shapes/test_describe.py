@@ -1,4 +1,4 @@
-"""Descriptors: evidence as descriptors: their form and limits; they are read back without loss."""
+"""Descriptors of evidence: their form and limits; they are read back without loss."""
 
 import json
 

@@ -32,7 +32,7 @@ def fetch_rows() -> list[tuple[str, str]]:
 
 
 def normalize(tables: str) -> str:
-    """Return a dump as PostgreSQL writes it once it has read it: it writes some conditions in another way then."""
+    """Load a dump and return the dump of the result: PostgreSQL writes some conditions in another form then."""
     with scratch_database():
         with connection.cursor() as cursor:
             cursor.execute(tables)

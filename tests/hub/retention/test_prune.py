@@ -1,4 +1,4 @@
-"""Retention: what a workspace no longer keeps goes in small batches; tallies stay as they are."""
+"""Retention: expired rows are deleted in small batches; tallies stay as they are."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def keep(workspace, **days: int | None) -> None:
 
 
 def prune(workspace, batch: int = 1000) -> dict[str, int]:
-    """Prune and return the kinds of which something went."""
+    """Prune and return the count of each kind, without the zeros."""
     return {name: count for name, count in prune_workspace(workspace.workspace, now=NOW, batch=batch).items() if count}
 
 

@@ -19,8 +19,8 @@ from affidavit._intents.reasons import REASONS
 from affidavit._intents.verifier import IntentVerifier
 
 _DESCRIPTION = """Check an intent against the request that carries it and print every check in order, with both
-sides where they are no secret; those after a failed one too, as far as they can be run. Whether the nonce was
-used before is known to your backend's store alone. Exit status: 0 when every check passes, 1 when one fails."""
+sides if they are no secret. Checks after a failed one run as well, if they can. Only your backend's store knows
+whether the nonce was used before. Exit status: 0 when every check passes, 1 when one fails."""
 
 _STANDARD_INPUT = "-"
 _LINE_WIDTH = 100

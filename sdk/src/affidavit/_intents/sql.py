@@ -80,7 +80,7 @@ class Database:
 
     connect: gives a new connection, outside any transaction of a request; threads hand it on to each other, so
     SQLite's needs check_same_thread=False. paramstyle: the driver's, `qmark` or `format` (also `pyformat`);
-    found out by the connection's module when not given. At most `connections` are open at once.
+    by default the one that the connection's module names. At most `connections` are open at once.
     """
 
     def __init__(

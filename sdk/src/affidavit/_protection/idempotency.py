@@ -1,8 +1,8 @@
 """Idempotency by toolCallId: a call delivered again gets the response of the first (contract 3, "toolCallId").
 
 For each (workspace, toolCallId) a store keeps a fingerprint of the call, a lease while it runs, and its response for
-24 hours. After a crash the lease expires, and a retry runs the call again. Of a call that only reads no response is
-kept: its lease ends with it, so that a retry runs.
+24 hours. After a crash the lease expires, and a retry runs the call again. For a call that only reads, no response is
+kept: the lease ends with the call, so a retry runs it again.
 """
 
 import base64
@@ -101,9 +101,9 @@ class DeliveryStore(Protocol):
 
 
 def compute_fingerprint(intent: Intent) -> str:
-    """Hash the facts that all deliveries of one call share: sub, operation, argsHash.
+    """Hash the facts that all deliveries of one call share.
 
-    in version 1 userId, method, path.
+    They are sub, operation and argsHash; in version 1 userId, method and path.
     """
     facts = intent.version, intent.sub, intent.operation, intent.args_hash
     return sha256(ascii(facts).encode("ascii")).hexdigest()
